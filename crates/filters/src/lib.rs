@@ -1,0 +1,10 @@
+//! HDF5 filters and their pipeline.
+//!
+//! A filter is given its destination: the last one of a chain writes into the caller's array.
+
+pub mod blosc;
+pub mod error;
+pub mod filter;
+
+pub use error::FilterError;
+pub use filter::{Encoded, Filter, FilterId, Scratch};

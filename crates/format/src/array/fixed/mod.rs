@@ -1,0 +1,4 @@
+//! Fixed Array (spec VII.C).
+
+pub mod block;
+pub mod header;

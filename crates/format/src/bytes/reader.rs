@@ -1,0 +1,274 @@
+//! A cursor over the bytes of structures. Every read is checked; an error carries its coordinates.
+
+use super::lookup3::lookup3;
+use super::{Width, Widths};
+use crate::addr::Addr;
+use crate::error::{ErrorKind, FormatError, Result};
+use crate::structure::Structure;
+
+/// A cursor over a slice that begins at a known address.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    widths: Widths,
+    at: Addr,
+    name: &'static str,
+    spec: &'static str,
+    /// Where the current structure began: its checksum covers the bytes from there.
+    start: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads `bytes`, which lie at address `at` of a file with these widths.
+    pub fn new(bytes: &'a [u8], widths: Widths, at: Addr) -> Self {
+        Self { bytes, position: 0, widths, at, name: "file", spec: "I", start: 0 }
+    }
+
+    /// Decodes the structure `S` at the position; errors name it.
+    pub fn structure<S: Structure>(&mut self, context: &S::Context) -> Result<S> {
+        self.within(S::NAME, S::SPEC, |r| S::decode(r, context))
+    }
+
+    /// Runs `f` as the decoder of a structure called `name`: errors name it, checksums begin here.
+    pub fn within<T>(
+        &mut self,
+        name: &'static str,
+        spec: &'static str,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let outer = (self.name, self.spec, self.start);
+        (self.name, self.spec, self.start) = (name, spec, self.position);
+        let result = f(self);
+        (self.name, self.spec, self.start) = outer;
+        result
+    }
+
+    /// The widths of addresses and lengths.
+    pub fn widths(&self) -> Widths {
+        self.widths
+    }
+
+    /// The address of the slice's first byte.
+    pub fn at(&self) -> Addr {
+        self.at
+    }
+
+    /// Bytes read so far, from the start of the slice.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Bytes read so far, from the start of the current structure.
+    pub fn consumed(&self) -> usize {
+        self.position - self.start
+    }
+
+    /// Bytes left.
+    pub fn remaining(&self) -> usize {
+        self.bytes.len() - self.position
+    }
+
+    /// Whether nothing is left.
+    pub fn is_at_end(&self) -> bool {
+        self.remaining() == 0
+    }
+
+    /// An error of this kind at the position.
+    pub fn error(&self, kind: ErrorKind) -> FormatError {
+        self.error_at(self.position, kind)
+    }
+
+    /// An error of this kind, `back` bytes before the position: at the field just read.
+    pub fn error_back(&self, back: usize, kind: ErrorKind) -> FormatError {
+        self.error_at(self.position.saturating_sub(back), kind)
+    }
+
+    fn error_at(&self, position: usize, kind: ErrorKind) -> FormatError {
+        FormatError { kind, structure: self.name, spec: self.spec, at: self.at, offset: position as u64 }
+    }
+
+    /// The error of a field, just read, that holds a value it may not hold.
+    pub fn bad_value(&self, field: &'static str, value: u64, expected: &'static str) -> FormatError {
+        self.error(ErrorKind::Value { field, value, expected })
+    }
+
+    /// The next `count` bytes.
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
+        let end = self.position.checked_add(count);
+        let Some(taken) = end.and_then(|end| self.bytes.get(self.position..end)) else {
+            let needed = (self.position as u64).saturating_add(count as u64);
+            return Err(self.error(ErrorKind::Truncated { needed, have: self.bytes.len() as u64 }));
+        };
+        self.position += count;
+        Ok(taken)
+    }
+
+    /// The next `N` bytes as an array.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes(N)?);
+        Ok(array)
+    }
+
+    /// All bytes that are left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        self.position = self.bytes.len();
+        rest
+    }
+
+    /// A reader of the next `count` bytes alone, keeping addresses and names; this one moves past them.
+    pub fn sub(&mut self, count: usize) -> Result<Self> {
+        let start = self.position;
+        self.bytes(count)?;
+        let bytes = self.bytes.get(..self.position).unwrap_or_default();
+        Ok(Self { bytes, position: start, ..self.clone() })
+    }
+
+    /// Moves on without looking: reserved bytes and padding, which a reader must ignore.
+    pub fn skip(&mut self, count: usize) -> Result<()> {
+        self.bytes(count).map(|_| ())
+    }
+
+    /// One byte.
+    pub fn u8(&mut self) -> Result<u8> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    /// Two bytes.
+    pub fn u16(&mut self) -> Result<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    /// Four bytes.
+    pub fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// Eight bytes.
+    pub fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// An integer of `count` bytes, 0 to 8: fields whose width another field chooses.
+    pub fn uint(&mut self, count: usize) -> Result<u64> {
+        if count > 8 {
+            return Err(self.bad_value("field width", count as u64, "at most 8 bytes"));
+        }
+        let mut wide = [0; 8];
+        if let Some(low) = wide.get_mut(..count) {
+            low.copy_from_slice(self.bytes(count)?);
+        }
+        Ok(u64::from_le_bytes(wide))
+    }
+
+    /// An address ("Size of Offsets" bytes); all bits set is the undefined address.
+    pub fn addr(&mut self) -> Result<Addr> {
+        let value = self.uint(self.widths.offset.bytes())?;
+        Ok(if value == self.widths.offset.max() { Addr::UNDEFINED } else { Addr::new(value) })
+    }
+
+    /// A length ("Size of Lengths" bytes).
+    pub fn length(&mut self) -> Result<u64> {
+        self.uint(self.widths.length.bytes())
+    }
+
+    /// A length in which all bits set means "undefined" or "unlimited".
+    pub fn length_or_max(&mut self) -> Result<Option<u64>> {
+        let value = self.length()?;
+        Ok((value != self.widths.length.max()).then_some(value))
+    }
+
+    /// Checks the structure's signature.
+    pub fn signature(&mut self, expected: &[u8; 4]) -> Result<()> {
+        let found = self.array()?;
+        if found == *expected {
+            return Ok(());
+        }
+        Err(self.error_back(4, ErrorKind::Signature { found, expected: *expected }))
+    }
+
+    /// Checks a version number that has one known value.
+    pub fn version(&mut self, expected: u8) -> Result<()> {
+        let found = self.u8()?;
+        if found == expected {
+            return Ok(());
+        }
+        let known = ["0", "1", "2", "3", "4", "5"].get(usize::from(expected)).unwrap_or(&"others");
+        Err(self.error_back(1, ErrorKind::Version { found, known }))
+    }
+
+    /// Reads a version number and checks that it is in `range`, printed as `known`.
+    pub fn version_in(&mut self, range: std::ops::RangeInclusive<u8>, known: &'static str) -> Result<u8> {
+        let found = self.u8()?;
+        if range.contains(&found) {
+            return Ok(found);
+        }
+        Err(self.error_back(1, ErrorKind::Version { found, known }))
+    }
+
+    /// Reads the checksum and compares it with that of the bytes since the structure began.
+    pub fn checksum(&mut self) -> Result<()> {
+        let computed = lookup3(self.bytes.get(self.start..self.position).unwrap_or_default());
+        let stored = self.u32()?;
+        if stored == computed {
+            return Ok(());
+        }
+        Err(self.error_back(4, ErrorKind::Checksum { stored, computed }))
+    }
+
+    /// Text up to a zero byte, which is consumed and not returned.
+    pub fn zero_terminated(&mut self) -> Result<&'a [u8]> {
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
+            let needed = self.bytes.len() as u64 + 1;
+            return Err(self.error(ErrorKind::Truncated { needed, have: self.bytes.len() as u64 }));
+        };
+        let text = self.bytes(len)?;
+        self.skip(1)?;
+        Ok(text)
+    }
+
+    /// UTF-8 text of `count` bytes, or an error naming `field`.
+    pub fn text(&mut self, count: usize, field: &'static str) -> Result<String> {
+        let bytes = self.bytes(count)?;
+        String::from_utf8(bytes.to_vec()).map_err(|_| self.error_back(count, ErrorKind::Text { field }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(bytes: &[u8]) -> Reader<'_> {
+        Reader::new(bytes, Widths { offset: Width::Four, length: Width::Two }, Addr::new(0x100))
+    }
+
+    #[test]
+    fn a_short_read_says_how_many_bytes_are_needed() {
+        let mut r = reader(&[1, 2, 3]);
+        r.u16().unwrap();
+        let error = r.u32().unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Truncated { needed: 6, have: 3 });
+        assert_eq!((error.at, error.offset), (Addr::new(0x100), 2));
+    }
+
+    #[test]
+    fn addresses_and_lengths_have_their_widths() {
+        let mut r = reader(&[0xff, 0xff, 0xff, 0xff, 5, 0, 0xff, 0xff]);
+        assert!(r.addr().unwrap().is_undefined());
+        assert_eq!(r.length().unwrap(), 5);
+        assert_eq!(r.length_or_max().unwrap(), None);
+        assert!(r.is_at_end());
+    }
+
+    #[test]
+    fn a_sub_reader_ends_where_it_is_told() {
+        let mut r = reader(&[1, 2, 3, 4]);
+        let mut sub = r.sub(2).unwrap();
+        assert_eq!(sub.u16().unwrap(), 0x0201);
+        assert!(sub.u8().is_err());
+        assert_eq!(r.u8().unwrap(), 3);
+    }
+}

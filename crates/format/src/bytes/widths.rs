@@ -1,0 +1,56 @@
+//! The two field widths that the superblock chooses (spec II.A, Size of Offsets and Size of Lengths).
+
+/// A width of 2, 4 or 8 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// Two bytes.
+    Two,
+    /// Four bytes.
+    Four,
+    /// Eight bytes, what every library writes unless told otherwise.
+    Eight,
+}
+
+impl Width {
+    /// The width of `bytes` bytes, if it is one that a file may choose.
+    pub const fn from_bytes(bytes: u8) -> Option<Self> {
+        match bytes {
+            2 => Some(Self::Two),
+            4 => Some(Self::Four),
+            8 => Some(Self::Eight),
+            _ => None,
+        }
+    }
+
+    /// In bytes.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Two => 2,
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+
+    /// The largest number of this width: as an address, the undefined one.
+    pub const fn max(self) -> u64 {
+        match self {
+            Self::Two => u16::MAX as u64,
+            Self::Four => u32::MAX as u64,
+            Self::Eight => u64::MAX,
+        }
+    }
+}
+
+/// How wide addresses and lengths are in one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Widths {
+    /// Of addresses (Size of Offsets).
+    pub offset: Width,
+    /// Of lengths (Size of Lengths).
+    pub length: Width,
+}
+
+impl Widths {
+    /// Eight bytes each, what every library writes unless told otherwise.
+    pub const EIGHT: Self = Self { offset: Width::Eight, length: Width::Eight };
+}

@@ -1,0 +1,110 @@
+//! The mirror of the reader: appends fields to a caller's buffer.
+
+use super::Widths;
+use super::lookup3::lookup3;
+use crate::addr::Addr;
+use crate::structure::Structure;
+
+/// Appends structures to a buffer.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    bytes: &'a mut Vec<u8>,
+    widths: Widths,
+    start: usize,
+}
+
+impl<'a> Writer<'a> {
+    /// Appends to `bytes`, for a file with these widths.
+    pub fn new(bytes: &'a mut Vec<u8>, widths: Widths) -> Self {
+        let start = bytes.len();
+        Self { bytes, widths, start }
+    }
+
+    /// Appends a structure.
+    pub fn structure<S: Structure>(&mut self, structure: &S, context: &S::Context) {
+        self.within(|w| structure.encode(w, context));
+    }
+
+    /// Runs `f` as the encoder of one structure: its checksum begins here.
+    pub fn within(&mut self, f: impl FnOnce(&mut Self)) {
+        let outer = self.start;
+        self.start = self.bytes.len();
+        f(self);
+        self.start = outer;
+    }
+
+    /// The widths of addresses and lengths.
+    pub fn widths(&self) -> Widths {
+        self.widths
+    }
+
+    /// Bytes appended since the current structure began.
+    pub fn written(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Zeros: reserved bytes and padding.
+    pub fn zeros(&mut self, count: usize) {
+        self.bytes.resize(self.bytes.len() + count, 0);
+    }
+
+    /// One byte.
+    pub fn u8(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    /// Two bytes.
+    pub fn u16(&mut self, value: u16) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    /// Four bytes.
+    pub fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    /// Eight bytes.
+    pub fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    /// The low `count` bytes (0 to 8) of an integer; the caller knows that the value fits.
+    pub fn uint(&mut self, value: u64, count: usize) {
+        debug_assert!(count >= 8 || value >> (8 * count) == 0, "{value} does not fit {count} bytes");
+        let wide = value.to_le_bytes();
+        self.bytes(wide.get(..count).unwrap_or(&wide));
+    }
+
+    /// An address.
+    pub fn addr(&mut self, addr: Addr) {
+        let width = self.widths.offset;
+        let value = if addr.is_undefined() { width.max() } else { addr.get() };
+        self.uint(value, width.bytes());
+    }
+
+    /// A length.
+    pub fn length(&mut self, length: u64) {
+        self.uint(length, self.widths.length.bytes());
+    }
+
+    /// A length, or all bits set.
+    pub fn length_or_max(&mut self, length: Option<u64>) {
+        self.length(length.unwrap_or(self.widths.length.max()));
+    }
+
+    /// A signature.
+    pub fn signature(&mut self, signature: &[u8; 4]) {
+        self.bytes(signature);
+    }
+
+    /// The checksum of the bytes since the structure began.
+    pub fn checksum(&mut self) {
+        let sum = lookup3(self.bytes.get(self.start..).unwrap_or_default());
+        self.u32(sum);
+    }
+}

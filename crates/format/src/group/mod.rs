@@ -1,0 +1,3 @@
+//! Old-style groups (spec III.B and III.C).
+
+pub mod symbol;

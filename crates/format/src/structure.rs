@@ -1,0 +1,36 @@
+//! The trait of every on-disk structure, and its three laws.
+
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+
+/// One on-disk structure.
+///
+/// Laws, checked for every implementor in `tests/laws.rs`:
+///
+/// - **L1** `decode(encode(x)) == x`
+/// - **L2** `encode(decode(b)) == b` for bytes written by libhdf5 (golden files)
+/// - **L3** `encode` writes exactly `encoded_len` bytes; decoding any shorter prefix is an error, never a panic
+///
+/// A decoder sees a slice and never fetches. What it must know beyond the slice (the header that owns a block, say)
+/// is its `Context`.
+pub trait Structure: Sized {
+    /// The structure's name in the specification: "Fixed Array header".
+    const NAME: &'static str;
+    /// The section that defines it: "VII.C".
+    const SPEC: &'static str;
+    /// What is known of the structure from elsewhere in the file; `()` for most.
+    type Context: ?Sized;
+
+    /// How many bytes a reader should fetch before it decodes: exact where the size follows from the context, else a
+    /// guess; a decoder that needs more says [`Truncated`](crate::ErrorKind::Truncated).
+    fn read_len(widths: Widths, context: &Self::Context) -> usize;
+
+    /// Decodes from the reader's position.
+    fn decode(r: &mut Reader<'_>, context: &Self::Context) -> Result<Self>;
+
+    /// Appends the bytes that `decode` reads.
+    fn encode(&self, w: &mut Writer<'_>, context: &Self::Context);
+
+    /// How many bytes `encode` appends.
+    fn encoded_len(&self, widths: Widths, context: &Self::Context) -> usize;
+}

@@ -1,0 +1,4 @@
+//! Superblock (spec II.A).
+
+pub mod v0;
+pub mod v2;
