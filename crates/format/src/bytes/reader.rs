@@ -1,7 +1,7 @@
 //! A cursor over the bytes of structures. Every read is checked; an error carries its coordinates.
 
 use super::lookup3::lookup3;
-use super::{Width, Widths};
+use super::Widths;
 use crate::addr::Addr;
 use crate::error::{ErrorKind, FormatError, Result};
 use crate::structure::Structure;
@@ -240,6 +240,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Width;
 
     fn reader(bytes: &[u8]) -> Reader<'_> {
         Reader::new(bytes, Widths { offset: Width::Four, length: Width::Two }, Addr::new(0x100))
