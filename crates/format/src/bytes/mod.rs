@@ -6,5 +6,5 @@ mod widths;
 mod writer;
 
 pub use reader::Reader;
-pub use widths::{Width, Widths};
+pub use widths::{Width, Widths, bytes_for};
 pub use writer::Writer;

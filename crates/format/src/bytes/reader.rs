@@ -1,7 +1,7 @@
 //! A cursor over the bytes of structures. Every read is checked; an error carries its coordinates.
 
-use super::lookup3::lookup3;
 use super::Widths;
+use super::lookup3::lookup3;
 use crate::addr::Addr;
 use crate::error::{ErrorKind, FormatError, Result};
 use crate::structure::Structure;

@@ -54,3 +54,22 @@ impl Widths {
     /// Eight bytes each, what every library writes unless told otherwise.
     pub const EIGHT: Self = Self { offset: Width::Eight, length: Width::Eight };
 }
+
+/// How many bytes hold every number from 0 to `largest`: at least one. The format stores many fields in as few.
+pub const fn bytes_for(largest: u64) -> usize {
+    match largest {
+        0 => 1,
+        _ => (largest.ilog2() / 8) as usize + 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_as_wide_as_its_largest_value() {
+        let widths: Vec<_> = [0, 1, 255, 256, 0xff_ffff, 1 << 24, u64::MAX].map(bytes_for).into();
+        assert_eq!(widths, [1, 1, 1, 2, 3, 4, 8]);
+    }
+}

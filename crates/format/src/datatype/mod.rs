@@ -275,11 +275,79 @@ impl Datatype {
             Self::Reference(t) => t.size.into(),
             Self::Enumeration(t) => t.base.size(widths),
             Self::Sequence(_) | Self::VariableText(_) => 8 + widths.offset.bytes() as u64,
-            Self::Array(t) => t
-                .shape
-                .iter()
-                .fold(t.base.size(widths), |size, &count| size.saturating_mul(count.into())),
+            Self::Array(t) => {
+                t.shape.iter().fold(t.base.size(widths), |size, &count| size.saturating_mul(count.into()))
+            }
             Self::Complex(t) => t.base.size(widths).saturating_mul(2),
         }
+    }
+
+    /// Whether an element contains a sequence or a string of variable length, so that its bytes alone do not hold it.
+    pub fn has_variable_parts(&self) -> bool {
+        self.any(&|t| matches!(t, Self::Sequence(_) | Self::VariableText(_)))
+    }
+
+    /// Whether an element contains a reference, so that its bytes mean something in this file alone.
+    pub fn has_references(&self) -> bool {
+        self.any(&|t| matches!(t, Self::Reference(_)))
+    }
+
+    /// Whether `test` holds for this datatype or for one that it is built from.
+    pub fn any(&self, test: &impl Fn(&Self) -> bool) -> bool {
+        test(self)
+            || match self {
+                Self::Compound(t) => t.members.iter().any(|member| member.datatype.any(test)),
+                Self::Enumeration(t) => t.base.any(test),
+                Self::Sequence(base) => base.any(test),
+                Self::Array(t) => t.base.any(test),
+                Self::Complex(t) => t.base.any(test),
+                _ => false,
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{Reader, Writer};
+    use crate::{Addr, FormatError, Widths};
+
+    pub(super) fn unhex(hex: &str) -> Vec<u8> {
+        (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
+    }
+
+    pub(super) fn decode_bytes(bytes: &[u8]) -> crate::Result<Datatype> {
+        let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
+        let datatype = r.structure::<Datatype>(&())?;
+        assert!(r.is_at_end(), "{} bytes left", r.remaining());
+        Ok(datatype)
+    }
+
+    pub(super) fn decode(hex: &str) -> Datatype {
+        decode_bytes(&unhex(hex)).unwrap()
+    }
+
+    pub(super) fn decode_error(hex: &str) -> FormatError {
+        decode_bytes(&unhex(hex)).unwrap_err()
+    }
+
+    pub(super) fn encode(datatype: &Datatype, floor: u8) -> String {
+        let mut bytes = Vec::new();
+        datatype.encode_from(&mut Writer::new(&mut bytes, Widths::EIGHT), floor);
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn variable_parts_are_found_however_deep() {
+        let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
+        let array = Array { base: Box::new(Datatype::VariableText(text)), shape: vec![3] };
+        let members = vec![
+            Member::new("number", 0, Datatype::Integer(Integer::little(4, true))),
+            Member::new("names", 4, Datatype::Array(array)),
+        ];
+        let compound = Datatype::Compound(Compound { size: 52, members });
+        assert!(compound.has_variable_parts());
+        assert!(!compound.has_references());
+        assert_eq!(compound.size(Widths::EIGHT), 52);
     }
 }

@@ -1,1 +1,105 @@
-//! To be written.
+//! Strings: of fixed length (class 3), and of variable length (class 9, type 1) (spec IV.A.2.d).
+
+use super::codec::{Head, head};
+use super::{Charset, Datatype, Integer, Padding, Text, VariableText};
+use crate::bytes::{Reader, Writer};
+use crate::error::Result;
+
+impl Text {
+    pub(super) fn decode(r: &Reader<'_>, head: Head) -> Result<Self> {
+        Ok(Self {
+            size: head.size,
+            padding: Padding::decode(r, head.field(0, 4))?,
+            charset: Charset::decode(r, head.field(4, 4))?,
+        })
+    }
+
+    pub(super) fn encode(self, w: &mut Writer<'_>) {
+        head(w, 3, 1, self.padding.code() | self.charset.code() << 4, self.size);
+    }
+}
+
+/// Decodes what the class bits of class 9 say, if it is a string; the caller decodes the base type.
+pub(super) fn decode_variable(r: &Reader<'_>, head: Head) -> Result<VariableText> {
+    Ok(VariableText {
+        padding: Padding::decode(r, head.field(4, 4))?,
+        charset: Charset::decode(r, head.field(8, 4))?,
+    })
+}
+
+/// Encodes a string of variable length, with the base type that libhdf5 gives it: an unsigned byte.
+pub(super) fn encode_variable(text: VariableText, w: &mut Writer<'_>) {
+    const STRING: u32 = 1;
+    let flags = STRING | text.padding.code() << 4 | text.charset.code() << 8;
+    let size = Datatype::VariableText(text).stored_size(w.widths());
+    head(w, 9, 1, flags, size);
+    Integer::little(1, false).encode(w);
+}
+
+impl Padding {
+    fn decode(r: &Reader<'_>, code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Self::NullTerminated),
+            1 => Ok(Self::NullPadded),
+            2 => Ok(Self::SpacePadded),
+            other => Err(r.bad_value("string padding", other.into(), "0 to 2")),
+        }
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            Self::NullTerminated => 0,
+            Self::NullPadded => 1,
+            Self::SpacePadded => 2,
+        }
+    }
+}
+
+impl Charset {
+    fn decode(r: &Reader<'_>, code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Self::Ascii),
+            1 => Ok(Self::Utf8),
+            other => Err(r.bad_value("character set", other.into(), "0 or 1")),
+        }
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            Self::Ascii => 0,
+            Self::Utf8 => 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{decode, decode_error, encode};
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn strings_of_h5py_have_the_libhdf5_bytes() {
+        let fixed = Datatype::Text(Text { size: 5, padding: Padding::NullPadded, charset: Charset::Ascii });
+        let variable =
+            Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 });
+        for (datatype, hex) in
+            [(fixed, "1301000005000000"), (variable, "1901010010000000100000000100000000000800")]
+        {
+            assert_eq!(decode(hex), datatype);
+            assert_eq!(encode(&datatype, 1), hex);
+        }
+    }
+
+    #[test]
+    fn a_variable_string_has_the_size_of_a_heap_id() {
+        let error = decode_error("1901010008000000100000000100000000000800");
+        assert!(matches!(error.kind, ErrorKind::Value { field: "datatype size", value: 8, .. }), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_character_set_is_an_error() {
+        let error = decode_error("1321000005000000");
+        assert!(matches!(error.kind, ErrorKind::Value { field: "character set", value: 2, .. }), "{error}");
+    }
+}
