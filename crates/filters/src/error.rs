@@ -45,7 +45,9 @@ pub enum FilterError {
         expected: &'static str,
     },
     /// No such filter is known.
-    #[error("filter {id} ({name}) is not available; convert the dataset with `h5repack`, or register a filter of that number")]
+    #[error(
+        "filter {id} ({name}) is not available; convert the dataset with `h5repack`, or register a filter of that number"
+    )]
     Unknown {
         /// Its registered number.
         id: u16,

@@ -5,6 +5,8 @@
 pub mod blosc;
 pub mod error;
 pub mod filter;
+pub mod gather;
 
 pub use error::FilterError;
 pub use filter::{Encoded, Filter, FilterId, Scratch};
+pub use gather::{Axis, Gather, Target};

@@ -1,0 +1,406 @@
+//! Where the elements of a selection of one chunk go in the destination.
+
+/// What is selected along one dimension of a chunk, and how far apart it lies in the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axis {
+    /// The first selected index.
+    pub start: usize,
+    /// From one selected index to the next; at least 1.
+    pub step: usize,
+    /// How many indices are selected.
+    pub count: usize,
+    /// Destination bytes from one selected index to the next.
+    pub stride: isize,
+}
+
+/// A selection of one chunk and its place in a destination.
+///
+/// Whoever makes one guarantees that every selected index is inside `chunk_shape`, that there are as many axes as
+/// dimensions, and that every destination offset is inside the target.
+#[derive(Debug, Clone, Copy)]
+pub struct Gather<'a> {
+    /// Bytes of one element.
+    pub element_size: usize,
+    /// Elements of the chunk along each dimension.
+    pub chunk_shape: &'a [usize],
+    /// The selection along each dimension.
+    pub axes: &'a [Axis],
+    /// Destination byte of the first selected element.
+    pub offset: usize,
+}
+
+/// Memory that decoded elements are written to.
+pub trait Target {
+    /// The `len` bytes at `offset`.
+    fn run(&mut self, offset: usize, len: usize) -> &mut [u8];
+}
+
+impl Target for [u8] {
+    #[inline(always)]
+    fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
+        &mut self[offset..offset + len]
+    }
+}
+
+/// Copies the selected elements of `src`, a whole chunk in row-major order, to their places.
+#[inline]
+pub fn scatter<T: Target + ?Sized>(gather: &Gather<'_>, src: &[u8], target: &mut T) {
+    if let Some(walk) = Walk::of(gather) {
+        walk.copy(&Rows(src), target);
+    }
+}
+
+/// Decoded elements that can be copied out by their byte offset.
+pub(crate) trait Source {
+    /// Fills `into` with the bytes from `at` on.
+    fn copy(&self, at: usize, into: &mut [u8]);
+}
+
+/// Elements as they lie in memory, in row-major order.
+pub(crate) struct Rows<'a>(pub(crate) &'a [u8]);
+
+impl Source for Rows<'_> {
+    #[inline(always)]
+    fn copy(&self, at: usize, into: &mut [u8]) {
+        into.copy_from_slice(&self.0[at..at + into.len()]);
+    }
+}
+
+/// The highest rank of an HDF5 dataspace.
+pub(crate) const MAX_RANK: usize = 32;
+
+/// One level of a nest of loops over runs of bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Loop {
+    count: usize,
+    source: usize,
+    target: isize,
+}
+
+/// A copy between two strided arrays as a nest of loops, with neighbouring dimensions merged as far as they lie
+/// together on both sides. Source offsets ascend along the walk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Walk {
+    /// Source byte of the first run.
+    source: usize,
+    /// Destination byte of the first run.
+    target: usize,
+    /// Bytes of every run.
+    run: usize,
+    /// Outermost first.
+    loops: [Loop; MAX_RANK],
+    depth: usize,
+}
+
+impl Walk {
+    /// The walk over the selection of a whole chunk; `None` if nothing is selected.
+    #[inline]
+    pub(crate) fn of(gather: &Gather<'_>) -> Option<Self> {
+        Self::new(gather.element_size, gather.chunk_shape, gather.axes.iter().copied(), gather.offset)
+    }
+
+    /// The walk over the `axes` of a row-major array of `shape`; `None` if nothing is selected.
+    #[inline]
+    pub(crate) fn new(
+        element_size: usize,
+        shape: &[usize],
+        axes: impl DoubleEndedIterator<Item = Axis> + ExactSizeIterator,
+        target: usize,
+    ) -> Option<Self> {
+        debug_assert_eq!(shape.len(), axes.len());
+        let mut walk =
+            Self { source: 0, target, run: element_size, loops: [Loop::default(); MAX_RANK], depth: 0 };
+        let mut pitch = element_size;
+        // Innermost first; turned round at the end.
+        for (axis, &extent) in axes.rev().zip(shape.iter().rev()) {
+            if axis.count == 0 {
+                return None;
+            }
+            debug_assert!(axis.start + (axis.count - 1) * axis.step < extent);
+            walk.source += axis.start * pitch;
+            if axis.count > 1 {
+                walk.nest(Loop { count: axis.count, source: axis.step * pitch, target: axis.stride });
+            }
+            pitch *= extent;
+        }
+        walk.loops[..walk.depth].reverse();
+        Some(walk)
+    }
+
+    /// Adds a loop around those there are, merged into the outermost of them where both sides are contiguous.
+    #[inline]
+    fn nest(&mut self, outer: Loop) {
+        if self.depth == 0 {
+            if outer.source == self.run && outer.target == self.run.cast_signed() {
+                self.run *= outer.count;
+                return;
+            }
+        } else {
+            let inner = &mut self.loops[self.depth - 1];
+            let across = inner.target.wrapping_mul(inner.count.cast_signed());
+            if outer.source == inner.source * inner.count && outer.target == across {
+                inner.count *= outer.count;
+                return;
+            }
+        }
+        self.loops[self.depth] = outer;
+        self.depth += 1;
+    }
+
+    /// One past the last source byte.
+    #[inline]
+    pub(crate) fn source_end(&self) -> usize {
+        let last: usize = self.loops[..self.depth].iter().map(|l| (l.count - 1) * l.source).sum();
+        self.source + last + self.run
+    }
+
+    /// The first source byte.
+    #[inline]
+    pub(crate) fn source_start(&self) -> usize {
+        self.source
+    }
+
+    /// The destination, where the whole walk is one run.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<Run> {
+        (self.depth == 0).then_some(Run { source: self.source, target: self.target, len: self.run })
+    }
+
+    /// Copies everything.
+    #[inline]
+    pub(crate) fn copy<S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
+        match self.run {
+            1 => self.copy_runs::<1, S, T>(source, target),
+            2 => self.copy_runs::<2, S, T>(source, target),
+            4 => self.copy_runs::<4, S, T>(source, target),
+            8 => self.copy_runs::<8, S, T>(source, target),
+            16 => self.copy_runs::<16, S, T>(source, target),
+            _ => self.copy_runs::<0, S, T>(source, target),
+        }
+    }
+
+    /// Copies everything; `N` is the length of the runs, or 0 if it is not known to the compiler.
+    #[inline]
+    fn copy_runs<const N: usize, S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
+        let run = if N == 0 { self.run } else { N };
+        let (outer, inner) = match self.loops[..self.depth].split_last() {
+            Some((inner, outer)) => (outer, *inner),
+            None => (&[][..], Loop { count: 1, source: 0, target: 0 }),
+        };
+        let mut index = [0usize; MAX_RANK];
+        let (mut from, mut to) = (self.source, self.target);
+        loop {
+            let (mut inner_from, mut inner_to) = (from, to);
+            for _ in 0..inner.count {
+                source.copy(inner_from, target.run(inner_to, run));
+                inner_from += inner.source;
+                inner_to = inner_to.wrapping_add_signed(inner.target);
+            }
+            if !advance(outer, &mut index, &mut from, &mut to) {
+                return;
+            }
+        }
+    }
+
+    /// The runs one by one, in ascending order of the source.
+    #[inline]
+    pub(crate) fn runs(&self) -> Runs<'_> {
+        Runs {
+            walk: self,
+            index: [0; MAX_RANK],
+            next: Some(Run { source: self.source, target: self.target, len: self.run }),
+            from: self.source,
+            to: self.target,
+        }
+    }
+}
+
+/// Steps the odometer of a nest of loops; false at the end.
+#[inline]
+fn advance(loops: &[Loop], index: &mut [usize; MAX_RANK], from: &mut usize, to: &mut usize) -> bool {
+    for (level, at) in loops.iter().zip(index.iter_mut()).rev() {
+        *at += 1;
+        if *at < level.count {
+            *from += level.source;
+            *to = to.wrapping_add_signed(level.target);
+            return true;
+        }
+        *at = 0;
+        *from -= level.source * (level.count - 1);
+        *to = to.wrapping_add_signed(level.target.wrapping_mul(1 - level.count.cast_signed()));
+    }
+    false
+}
+
+/// Bytes that lie together on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    pub(crate) len: usize,
+}
+
+/// The runs of a walk, cut where the caller wants.
+pub(crate) struct Runs<'a> {
+    walk: &'a Walk,
+    index: [usize; MAX_RANK],
+    next: Option<Run>,
+    from: usize,
+    to: usize,
+}
+
+impl Runs<'_> {
+    /// The source byte that comes next.
+    #[inline]
+    pub(crate) fn position(&self) -> Option<usize> {
+        self.next.map(|run| run.source)
+    }
+
+    /// The next run, or the part of it, that lies before the source byte `end`.
+    #[inline]
+    pub(crate) fn before(&mut self, end: usize) -> Option<Run> {
+        let run = self.next?;
+        if run.source >= end {
+            return None;
+        }
+        let len = run.len.min(end - run.source);
+        if len < run.len {
+            self.next = Some(Run { source: run.source + len, target: run.target + len, len: run.len - len });
+            return Some(Run { len, ..run });
+        }
+        let more =
+            advance(&self.walk.loops[..self.walk.depth], &mut self.index, &mut self.from, &mut self.to);
+        self.next = more.then_some(Run { source: self.from, target: self.to, len: self.walk.run });
+        Some(run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn contiguous(shape: &[usize], element_size: usize) -> Vec<Axis> {
+        let mut stride = element_size;
+        let mut axes: Vec<Axis> = shape
+            .iter()
+            .rev()
+            .map(|&count| {
+                let axis = Axis { start: 0, step: 1, count, stride: stride.cast_signed() };
+                stride *= count;
+                axis
+            })
+            .collect();
+        axes.reverse();
+        axes
+    }
+
+    #[test]
+    fn a_whole_chunk_in_a_contiguous_destination_is_one_run() {
+        let shape = [3, 4, 5];
+        let axes = contiguous(&shape, 8);
+        let walk =
+            Walk::of(&Gather { element_size: 8, chunk_shape: &shape, axes: &axes, offset: 7 }).unwrap();
+        assert_eq!(walk.single(), Some(Run { source: 0, target: 7, len: 480 }));
+    }
+
+    #[test]
+    fn a_destination_that_runs_backwards_is_filled() {
+        let axes = [Axis { start: 0, step: 1, count: 4, stride: -2 }];
+        let gather = Gather { element_size: 2, chunk_shape: &[4], axes: &axes, offset: 6 };
+        let mut out = [0u8; 8];
+        scatter(&gather, &[1, 2, 3, 4, 5, 6, 7, 8], &mut out[..]);
+        assert_eq!(out, [7, 8, 5, 6, 3, 4, 1, 2]);
+    }
+
+    #[test]
+    fn an_empty_axis_copies_nothing() {
+        let axes = [
+            Axis { start: 0, step: 1, count: 2, stride: 3 },
+            Axis { start: 1, step: 1, count: 0, stride: 1 },
+        ];
+        let mut out = [9u8; 4];
+        scatter(
+            &Gather { element_size: 1, chunk_shape: &[2, 3], axes: &axes, offset: 0 },
+            &[0; 6],
+            &mut out[..],
+        );
+        assert_eq!(out, [9; 4]);
+    }
+
+    /// A selection of a small chunk, and the destination it fills row by row.
+    fn selections() -> impl Strategy<Value = (usize, Vec<usize>, Vec<Axis>, usize)> {
+        let axis = (1usize..7).prop_flat_map(|extent| {
+            (0..extent, 1usize..4).prop_flat_map(move |(start, step)| {
+                let most = (extent - start).div_ceil(step);
+                (Just(extent), Just(start), Just(step), 1..=most)
+            })
+        });
+        (
+            prop::sample::select(vec![1usize, 2, 3, 4, 8, 12, 16]),
+            prop::collection::vec(axis, 1..5),
+            prop::sample::select(vec![0usize, 1, 5]),
+        )
+            .prop_map(|(element_size, dimensions, gap)| {
+                let mut stride = element_size;
+                let mut shape = Vec::new();
+                let mut axes = Vec::new();
+                for &(extent, start, step, count) in dimensions.iter().rev() {
+                    shape.insert(0, extent);
+                    axes.insert(0, Axis { start, step, count, stride: stride.cast_signed() });
+                    stride = stride * count + gap * element_size;
+                }
+                (element_size, shape, axes, stride)
+            })
+    }
+
+    /// The destination as an element-by-element loop fills it.
+    fn expected(gather: &Gather<'_>, src: &[u8], len: usize) -> Vec<u8> {
+        let mut out = vec![0xEE; len];
+        let total: usize = gather.axes.iter().map(|a| a.count).product();
+        for mut number in 0..total {
+            let (mut from, mut to, mut pitch) = (0, gather.offset.cast_signed(), 1);
+            for (axis, extent) in gather.axes.iter().zip(gather.chunk_shape).rev() {
+                let i = number % axis.count;
+                number /= axis.count;
+                from += (axis.start + i * axis.step) * pitch;
+                to += axis.stride * i.cast_signed();
+                pitch *= extent;
+            }
+            let size = gather.element_size;
+            let to = usize::try_from(to).unwrap();
+            out[to..to + size].copy_from_slice(&src[from * size..(from + 1) * size]);
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn every_selected_element_and_nothing_else_is_copied(
+            (element_size, shape, axes, len) in selections(), cut in 1usize..50
+        ) {
+            let src: Vec<u8> = (0..shape.iter().product::<usize>() * element_size).map(|i| (i % 251) as u8).collect();
+            let gather = Gather { element_size, chunk_shape: &shape, axes: &axes, offset: 3 };
+            let want = expected(&gather, &src, len + 3);
+            let mut got = vec![0xEE; len + 3];
+            scatter(&gather, &src, &mut got[..]);
+            prop_assert_eq!(&got, &want);
+
+            let walk = Walk::of(&gather).unwrap();
+            let mut got = vec![0xEE; len + 3];
+            let mut runs = walk.runs();
+            let mut last = 0;
+            while let Some(at) = runs.position() {
+                let end = (at / cut + 1) * cut;
+                while let Some(run) = runs.before(end) {
+                    prop_assert!(run.source >= last && run.source + run.len <= end);
+                    last = run.source + run.len;
+                    got[run.target..][..run.len].copy_from_slice(&src[run.source..last]);
+                }
+            }
+            prop_assert_eq!(&got, &want);
+            prop_assert_eq!(last, walk.source_end());
+        }
+    }
+}
