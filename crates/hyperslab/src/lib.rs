@@ -1,1 +1,4 @@
-//! To be written.
+//! Reads any part of an HDF5 file in parallel, straight into the caller's array.
+
+pub mod error;
+pub mod select;

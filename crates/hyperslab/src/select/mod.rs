@@ -1,0 +1,288 @@
+//! Which elements of an array: whole, boxes, lists along axes, lists of points. Pure, without I/O.
+//!
+//! A [`Selection`] is checked against the shape of an array, cut by chunks ([`Tiling`]) or written out as runs of
+//! neighbouring elements ([`Runs`]).
+
+mod dim;
+mod parse;
+mod part;
+mod points;
+mod runs;
+mod slab;
+#[cfg(test)]
+mod testing;
+mod tiling;
+
+use std::ops::{Range, RangeFull};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+pub use dim::Dim;
+pub use parse::{Parsed, parse};
+pub use part::{Part, Strided, Walk};
+pub use points::{PointAt, Points};
+pub use runs::{Run, Runs};
+pub use slab::{HyperslabAxis, Slab};
+pub use tiling::{Tiling, Touched};
+
+use crate::error::RequestError;
+
+/// The shape of an array; of usual ranks without an allocation.
+pub type Shape = SmallVec<[u64; 4]>;
+/// The coordinate of an element or of a chunk.
+pub type Coord = SmallVec<[u64; 4]>;
+
+/// Which elements of an array.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Selection {
+    /// All of them.
+    All,
+    /// None of them.
+    None,
+    /// A box of evenly spaced indices.
+    Slab(Slab),
+    /// The product of indices along every axis, at least one of them a list.
+    Grid(Vec<Axis>),
+    /// The elements at a list of coordinates.
+    Points(Points),
+}
+
+/// The indices of a selection along one axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Evenly spaced.
+    Range(Dim),
+    /// One by one, in any order, repeated if the same index occurs again.
+    List(Arc<[u64]>),
+}
+
+impl Axis {
+    /// The indices as a range if they rise evenly, as a list otherwise.
+    pub fn from_indices(indices: impl Into<Arc<[u64]>>) -> Self {
+        let indices = indices.into();
+        Dim::from_indices(&indices).map_or(Self::List(indices), Self::Range)
+    }
+
+    /// How many indices there are.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Range(dim) => dim.count,
+            Self::List(list) => list.len() as u64,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn check(&self, axis: usize, len: u64) -> Result<(), RequestError> {
+        match self {
+            Self::Range(dim) => check_dim(*dim, axis, len),
+            Self::List(list) => match list.iter().find(|index| **index >= len) {
+                Some(&index) => Err(RequestError::OutOfBounds { axis, index: index.into(), len }),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+impl Selection {
+    /// The product of `axes`: a slab if they are all ranges.
+    pub fn from_axes(axes: impl Into<Vec<Axis>>) -> Self {
+        let axes = axes.into();
+        let dims = axes.iter().map(|axis| match axis {
+            Axis::Range(dim) => Some(*dim),
+            Axis::List(_) => None,
+        });
+        match dims.collect() {
+            Some(dims) => Self::Slab(Slab(dims)),
+            None => Self::Grid(axes),
+        }
+    }
+
+    /// Whether every element lies inside an array of the shape `extent`, and they can be counted.
+    pub fn check(&self, extent: &[u64]) -> Result<(), RequestError> {
+        let same_rank = |given: usize| {
+            if given == extent.len() { Ok(()) } else { Err(RequestError::Rank { given, rank: extent.len() }) }
+        };
+        match self {
+            Self::All | Self::None => {}
+            Self::Slab(slab) => {
+                same_rank(slab.0.len())?;
+                for (axis, (dim, &len)) in slab.0.iter().zip(extent).enumerate() {
+                    check_dim(*dim, axis, len)?;
+                }
+            }
+            Self::Grid(axes) => {
+                same_rank(axes.len())?;
+                for (number, (axis, &len)) in axes.iter().zip(extent).enumerate() {
+                    axis.check(number, len)?;
+                }
+            }
+            Self::Points(points) => {
+                same_rank(points.rank())?;
+                for point in points.iter() {
+                    for (axis, (&index, &len)) in point.iter().zip(extent).enumerate() {
+                        if index >= len {
+                            return Err(RequestError::OutOfBounds { axis, index: index.into(), len });
+                        }
+                    }
+                }
+            }
+        }
+        self.count(extent).map(drop)
+    }
+
+    /// The shape of the array that a read returns, with every axis of the selection.
+    pub fn shape(&self, extent: &[u64]) -> Shape {
+        match self {
+            Self::All => extent.into(),
+            Self::None => Shape::from_slice(&[0]),
+            Self::Slab(slab) => slab.shape(),
+            Self::Grid(axes) => axes.iter().map(Axis::len).collect(),
+            Self::Points(points) => Shape::from_slice(&[points.len() as u64]),
+        }
+    }
+
+    /// How many elements are selected in an array of the shape `extent`.
+    pub fn count(&self, extent: &[u64]) -> Result<u64, RequestError> {
+        let shape = self.shape(extent);
+        if shape.contains(&0) {
+            return Ok(0);
+        }
+        shape
+            .iter()
+            .try_fold(1u64, |count, &len| count.checked_mul(len))
+            .ok_or(RequestError::TooMany { what: "selection", limit: u64::MAX })
+    }
+
+    /// The selection, checked and cut by chunks of the shape `chunk`.
+    pub fn tiling(&self, extent: &[u64], chunk: &[u64]) -> Result<Tiling, RequestError> {
+        Tiling::new(self, extent, chunk)
+    }
+
+    /// The box of chunk coordinates that holds every touched chunk.
+    pub fn chunk_box(
+        &self,
+        extent: &[u64],
+        chunk: &[u64],
+    ) -> Result<SmallVec<[Range<u64>; 4]>, RequestError> {
+        Ok(self.tiling(extent, chunk)?.chunk_box())
+    }
+
+    /// The parts of the selection inside the chunk at `coord`. Several chunks are better served by one [`Tiling`].
+    pub fn parts(
+        &self,
+        extent: &[u64],
+        chunk: &[u64],
+        coord: &[u64],
+        f: impl FnMut(Part),
+    ) -> Result<(), RequestError> {
+        self.tiling(extent, chunk)?.parts(coord, f);
+        Ok(())
+    }
+
+    /// The selected elements, in the order of the result, as maximal runs of neighbours in an array of the shape
+    /// `extent` that lies row by row.
+    pub fn runs(&self, extent: &[u64]) -> Result<Runs, RequestError> {
+        Runs::new(self, extent)
+    }
+}
+
+impl From<RangeFull> for Selection {
+    fn from(_: RangeFull) -> Self {
+        Self::All
+    }
+}
+
+impl From<Range<u64>> for Selection {
+    fn from(range: Range<u64>) -> Self {
+        [range].into()
+    }
+}
+
+impl<const N: usize> From<[Range<u64>; N]> for Selection {
+    fn from(ranges: [Range<u64>; N]) -> Self {
+        Self::Slab(Slab(ranges.into_iter().map(|range| Dim::range(range.start, range.end)).collect()))
+    }
+}
+
+impl From<Slab> for Selection {
+    fn from(slab: Slab) -> Self {
+        Self::Slab(slab)
+    }
+}
+
+impl From<Points> for Selection {
+    fn from(points: Points) -> Self {
+        Self::Points(points)
+    }
+}
+
+fn check_dim(dim: Dim, axis: usize, len: u64) -> Result<(), RequestError> {
+    if dim.step == 0 {
+        return Err(RequestError::Step { axis, step: 0 });
+    }
+    match dim.last() {
+        _ if dim.count == 0 => Ok(()),
+        Some(last) if last < len => Ok(()),
+        last => Err(RequestError::OutOfBounds { axis, index: last.map_or(i128::MAX, i128::from), len }),
+    }
+}
+
+/// The distance, in elements, between neighbours along each axis of an array that lies row by row.
+fn row_strides(shape: &[u64]) -> Coord {
+    let mut strides = Coord::from_elem(1, shape.len());
+    for axis in (1..shape.len()).rev() {
+        // An overflow needs an axis without elements further out, and then nothing is ever located.
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+    }
+    strides
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::testing::{Case, cases};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_shape_and_the_count_are_those_of_the_elements(case in cases()) {
+            let Case { selection, extent, .. } = &case;
+            selection.check(extent).unwrap();
+            let elements = case.elements();
+            prop_assert_eq!(selection.count(extent).unwrap(), elements.len() as u64);
+            prop_assert_eq!(selection.shape(extent).iter().product::<u64>(), elements.len() as u64);
+        }
+    }
+
+    #[test]
+    fn an_index_outside_is_named_with_its_axis() {
+        let slab: Selection = [0..3, 2..5].into();
+        assert_eq!(slab.check(&[3, 4]), Err(RequestError::OutOfBounds { axis: 1, index: 4, len: 4 }));
+        let grid = Selection::Grid(vec![Axis::Range(Dim::range(0, 3)), Axis::List([1, 9, 2].into())]);
+        assert_eq!(grid.check(&[3, 9]), Err(RequestError::OutOfBounds { axis: 1, index: 9, len: 9 }));
+        let points = Selection::Points(Points::new(2, [0, 0, 3, 0]).unwrap());
+        assert_eq!(points.check(&[3, 9]), Err(RequestError::OutOfBounds { axis: 0, index: 3, len: 3 }));
+        assert_eq!(slab.check(&[3]), Err(RequestError::Rank { given: 2, rank: 1 }));
+    }
+
+    #[test]
+    fn ranges_that_overflow_or_stand_still_are_refused() {
+        let dim =
+            |start, step, count| Selection::Slab(Slab([Dim { start, step, count }].into_iter().collect()));
+        assert!(matches!(
+            dim(1, u64::MAX, u64::MAX).check(&[u64::MAX]),
+            Err(RequestError::OutOfBounds { .. })
+        ));
+        assert_eq!(dim(0, 0, 2).check(&[5]), Err(RequestError::Step { axis: 0, step: 0 }));
+        assert_eq!(dim(7, 1, 0).check(&[5]), Ok(()), "an empty range has no element outside");
+        let most = 1 << 40;
+        assert!(matches!(Selection::All.check(&[most, most]), Err(RequestError::TooMany { .. })));
+        assert_eq!(Selection::All.check(&[most, most, 0]), Ok(()));
+    }
+}

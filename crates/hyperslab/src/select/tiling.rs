@@ -1,0 +1,434 @@
+//! A selection cut by chunks: which chunks it touches, and its parts inside each.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::points::PointsByChunk;
+use super::{Axis, Coord, Dim, Part, PointAt, Selection, Slab, row_strides};
+use crate::error::RequestError;
+
+/// A selection prepared for one shape of an array and one shape of its chunks.
+///
+/// Chunks that are not touched cost nothing. For a slab, neither making this nor asking for a part allocates, up to
+/// four dimensions.
+#[derive(Debug, Clone)]
+pub struct Tiling {
+    cuts: Cuts,
+    chunk: Coord,
+    /// Element strides of the result.
+    strides: Coord,
+    len: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Cuts {
+    Axes(SmallVec<[AxisCuts; 4]>),
+    Points(PointsByChunk),
+}
+
+/// The indices along one axis, cut by the chunks along it.
+#[derive(Debug, Clone)]
+enum AxisCuts {
+    Range { dim: Dim, chunk: u64 },
+    List(ListCuts),
+}
+
+#[derive(Debug, Clone)]
+struct ListCuts {
+    cuts: Vec<Cut>,
+    /// The coordinate of each touched chunk, rising, and where its cuts begin.
+    groups: Vec<(u64, usize)>,
+}
+
+/// Evenly spaced indices inside one chunk that are evenly spaced in the result too.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    /// Relative to the chunk.
+    within: Dim,
+    /// Which index of the result the first is.
+    position: u64,
+    /// How far apart they are in the result.
+    position_step: u64,
+}
+
+impl Tiling {
+    /// `selection` of an array of the shape `extent`, cut by chunks of the shape `chunk`.
+    pub(super) fn new(selection: &Selection, extent: &[u64], chunk: &[u64]) -> Result<Self, RequestError> {
+        selection.check(extent)?;
+        if chunk.len() != extent.len() {
+            return Err(RequestError::Rank { given: chunk.len(), rank: extent.len() });
+        }
+        if chunk.contains(&0) {
+            return Err(RequestError::Length { what: "a side of the chunks", given: 0, expected: 1 });
+        }
+        let range = |(&dim, &chunk): (&Dim, &u64)| AxisCuts::Range { dim, chunk };
+        let cuts = match selection {
+            Selection::All => Cuts::Axes(Slab::whole(extent).0.iter().zip(chunk).map(range).collect()),
+            Selection::None => Cuts::Points(PointsByChunk::none()),
+            Selection::Slab(slab) => Cuts::Axes(slab.0.iter().zip(chunk).map(range).collect()),
+            Selection::Grid(axes) => Cuts::Axes(
+                axes.iter()
+                    .zip(chunk)
+                    .map(|(axis, &chunk)| match axis {
+                        Axis::Range(dim) => AxisCuts::Range { dim: *dim, chunk },
+                        Axis::List(list) => AxisCuts::List(ListCuts::new(list, chunk)),
+                    })
+                    .collect(),
+            ),
+            Selection::Points(points) => Cuts::Points(PointsByChunk::new(points, extent, chunk)?),
+        };
+        let len = match &cuts {
+            // Every touched chunk holds an element, so there are no more of them than `check` could count.
+            Cuts::Axes(axes) if axes.iter().any(|axis| axis.len() == 0) => 0,
+            Cuts::Axes(axes) => axes.iter().map(AxisCuts::len).product(),
+            Cuts::Points(points) => points.len() as u64,
+        };
+        Ok(Self { cuts, chunk: chunk.into(), strides: row_strides(&selection.shape(extent)), len })
+    }
+
+    /// How many chunks are touched.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether no chunk is touched, because nothing is selected.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The coordinate of the touched chunk number `index`, in row-by-row order of the grid of chunks.
+    pub fn nth(&self, index: u64) -> Option<Coord> {
+        if index >= self.len {
+            return None;
+        }
+        match &self.cuts {
+            Cuts::Points(points) => points.chunk(usize::try_from(index).ok()?),
+            Cuts::Axes(axes) => {
+                let mut rest = index;
+                let mut coord = Coord::from_elem(0, axes.len());
+                for (at, axis) in coord.iter_mut().zip(axes).rev() {
+                    *at = axis.chunk(rest % axis.len());
+                    rest /= axis.len();
+                }
+                Some(coord)
+            }
+        }
+    }
+
+    /// The coordinates of the touched chunks, in row-by-row order of the grid of chunks.
+    pub fn touched(&self) -> Touched<'_> {
+        Touched { tiling: self, next: 0..self.len }
+    }
+
+    /// The box of chunk coordinates that holds every touched chunk.
+    pub fn chunk_box(&self) -> SmallVec<[Range<u64>; 4]> {
+        if self.len == 0 {
+            return self.chunk.iter().map(|_| 0..0).collect();
+        }
+        match &self.cuts {
+            Cuts::Axes(axes) => {
+                axes.iter().map(|axis| axis.chunk(0)..axis.chunk(axis.len() - 1) + 1).collect()
+            }
+            Cuts::Points(points) => {
+                let mut bounds: SmallVec<[Range<u64>; 4]> = self.chunk.iter().map(|_| u64::MAX..0).collect();
+                for coord in (0..points.len()).filter_map(|index| points.chunk(index)) {
+                    for (bound, at) in bounds.iter_mut().zip(coord) {
+                        *bound = bound.start.min(at)..bound.end.max(at + 1);
+                    }
+                }
+                bounds
+            }
+        }
+    }
+
+    /// The parts of the selection inside the chunk at `coord`; none if it is not touched.
+    pub fn parts(&self, coord: &[u64], mut f: impl FnMut(Part)) {
+        if coord.len() != self.chunk.len() || self.len == 0 {
+            return;
+        }
+        match &self.cuts {
+            Cuts::Axes(axes) => self.boxes(axes, coord, f),
+            Cuts::Points(points) => {
+                for point in points.inside(coord) {
+                    f(self.point(*point));
+                }
+            }
+        }
+    }
+
+    /// If the selection is a list of points: those inside the chunk at `coord`.
+    pub fn points(&self, coord: &[u64]) -> Option<&[PointAt]> {
+        match &self.cuts {
+            Cuts::Axes(_) => None,
+            Cuts::Points(points) => Some(points.inside(coord)),
+        }
+    }
+
+    fn boxes(&self, axes: &[AxisCuts], coord: &[u64], mut f: impl FnMut(Part)) {
+        let mut ranges: SmallVec<[AxisCut<'_>; 4]> = SmallVec::new();
+        for (axis, &at) in axes.iter().zip(coord) {
+            match axis.cuts(at) {
+                Some(cut) => ranges.push(cut),
+                None => return,
+            }
+        }
+        let mut turn: SmallVec<[usize; 4]> = SmallVec::from_elem(0, ranges.len());
+        loop {
+            let mut part = Part { within: SmallVec::new(), dst: 0, dst_strides: SmallVec::new() };
+            for ((range, &turn), &stride) in ranges.iter().zip(&turn).zip(&self.strides) {
+                let cut = range.cut(turn);
+                part.within.push(cut.within);
+                part.dst += cut.position * stride;
+                part.dst_strides.push(cut.position_step * stride);
+            }
+            f(part);
+            let Some(axis) = (0..turn.len()).rev().find(|&axis| turn[axis] + 1 < ranges[axis].len()) else {
+                return;
+            };
+            turn[axis] += 1;
+            turn[axis + 1..].fill(0);
+        }
+    }
+
+    fn point(&self, point: PointAt) -> Part {
+        let mut rest = point.offset;
+        let mut within: SmallVec<[Dim; 4]> = SmallVec::from_elem(Dim::one(0), self.chunk.len());
+        for (dim, len) in within.iter_mut().zip(&self.chunk).rev() {
+            dim.start = rest % len;
+            rest /= len;
+        }
+        Part { within, dst: point.position, dst_strides: SmallVec::from_elem(1, self.chunk.len()) }
+    }
+}
+
+/// The touched chunks of a [`Tiling`], in order.
+#[derive(Debug, Clone)]
+pub struct Touched<'t> {
+    tiling: &'t Tiling,
+    next: Range<u64>,
+}
+
+impl Iterator for Touched<'_> {
+    type Item = Coord;
+
+    fn next(&mut self) -> Option<Coord> {
+        self.next.next().and_then(|index| self.tiling.nth(index))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.next.size_hint()
+    }
+}
+
+/// The cuts of one axis inside one chunk.
+enum AxisCut<'t> {
+    One(Cut),
+    Several(&'t [Cut]),
+}
+
+impl AxisCut<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Several(cuts) => cuts.len(),
+        }
+    }
+
+    fn cut(&self, index: usize) -> Cut {
+        match self {
+            Self::One(cut) => *cut,
+            Self::Several(cuts) => cuts[index],
+        }
+    }
+}
+
+impl AxisCuts {
+    /// How many chunks are touched along this axis.
+    fn len(&self) -> u64 {
+        match self {
+            Self::Range { dim, chunk } => match dim.last() {
+                None => 0,
+                // No gap is as long as a chunk: every chunk between the first and the last is touched.
+                Some(last) if dim.step <= *chunk => last / chunk - dim.start / chunk + 1,
+                // Every element lies in a chunk of its own.
+                Some(_) => dim.count,
+            },
+            Self::List(list) => list.groups.len() as u64,
+        }
+    }
+
+    /// The coordinate of the touched chunk number `index`, which is less than `len`.
+    fn chunk(&self, index: u64) -> u64 {
+        match self {
+            Self::Range { dim, chunk } if dim.step <= *chunk => dim.start / chunk + index,
+            Self::Range { dim, chunk } => (dim.start + index * dim.step) / chunk,
+            Self::List(list) => usize::try_from(index).map_or(0, |index| list.groups[index].0),
+        }
+    }
+
+    fn cuts(&self, at: u64) -> Option<AxisCut<'_>> {
+        match self {
+            Self::Range { dim, chunk } => {
+                let lo = at.checked_mul(*chunk)?;
+                let (position, end) = dim.positions(lo, lo.saturating_add(*chunk));
+                (position < end).then(|| {
+                    let start = dim.start + position * dim.step - lo;
+                    let within = Dim { start, step: dim.step, count: end - position };
+                    AxisCut::One(Cut { within, position, position_step: 1 })
+                })
+            }
+            Self::List(list) => {
+                let index = list.groups.binary_search_by_key(&at, |(chunk, _)| *chunk).ok()?;
+                let end = list.groups.get(index + 1).map_or(list.cuts.len(), |(_, begin)| *begin);
+                Some(AxisCut::Several(&list.cuts[list.groups[index].1..end]))
+            }
+        }
+    }
+}
+
+impl ListCuts {
+    fn new(list: &Arc<[u64]>, chunk: u64) -> Self {
+        // Sorted by chunk; inside a chunk in the order of the result.
+        let mut sorted: Vec<(u64, u64, u64)> =
+            list.iter().zip(0..).map(|(&index, position)| (index / chunk, position, index % chunk)).collect();
+        sorted.sort_unstable();
+        let mut cuts: Vec<Cut> = Vec::new();
+        let mut groups: Vec<(u64, usize)> = Vec::new();
+        for (at, position, index) in sorted {
+            if groups.last().is_none_or(|(last, _)| *last != at) {
+                groups.push((at, cuts.len()));
+            } else if cuts.last_mut().is_some_and(|cut| cut.extend(index, position)) {
+                continue;
+            }
+            cuts.push(Cut { within: Dim::one(index), position, position_step: 1 });
+        }
+        Self { cuts, groups }
+    }
+}
+
+impl Cut {
+    /// Takes one more index in, if it goes on evenly. `position` is past those of the cut.
+    fn extend(&mut self, index: u64, position: u64) -> bool {
+        let Dim { start, step, count } = self.within;
+        let last = start + (count - 1) * step;
+        let rise = index.saturating_sub(last);
+        let leap = position - (self.position + (count - 1) * self.position_step);
+        let even = rise > 0 && (count == 1 || (rise == step && leap == self.position_step));
+        if even {
+            self.within = Dim { start, step: rise, count: count + 1 };
+            self.position_step = leap;
+        }
+        even
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::super::testing::{Case, cases, row_by_row};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_parts_of_all_chunks_put_every_element_in_its_place(case in cases()) {
+            let Case { selection, extent, chunk } = &case;
+            let tiling = selection.tiling(extent, chunk).unwrap();
+            let expected = case.elements();
+            let mut found: Vec<Option<Vec<u64>>> = vec![None; expected.len()];
+            for coord in tiling.touched() {
+                let mut parts = Vec::new();
+                tiling.parts(&coord, |part| parts.push(part));
+                prop_assert!(!parts.is_empty(), "chunk {:?} is not touched", coord);
+                for part in parts {
+                    for turn in row_by_row(&part.within.iter().map(|dim| dim.count).collect::<Vec<_>>()) {
+                        let place = part.dst + turn.iter().zip(&part.dst_strides).map(|(i, s)| i * s).sum::<u64>();
+                        let element: Vec<u64> = (0..turn.len())
+                            .map(|axis| {
+                                let dim = part.within[axis];
+                                let inside = dim.start + turn[axis] * dim.step;
+                                assert!(inside < chunk[axis]);
+                                coord[axis] * chunk[axis] + inside
+                            })
+                            .collect();
+                        let place = &mut found[usize::try_from(place).unwrap()];
+                        prop_assert!(place.is_none(), "written twice");
+                        *place = Some(element);
+                    }
+                }
+            }
+            prop_assert_eq!(found.into_iter().map(Option::unwrap).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn exactly_the_chunks_that_hold_elements_are_touched(case in cases()) {
+            let Case { selection, extent, chunk } = &case;
+            let tiling = selection.tiling(extent, chunk).unwrap();
+            let expected: BTreeSet<Vec<u64>> = case
+                .elements()
+                .iter()
+                .map(|element| element.iter().zip(chunk).map(|(at, chunk)| at / chunk).collect())
+                .collect();
+            let found: Vec<Vec<u64>> = tiling.touched().map(|coord| coord.to_vec()).collect();
+            prop_assert_eq!(tiling.len(), found.len() as u64);
+            for (axis, bound) in tiling.chunk_box().into_iter().enumerate() {
+                let low = expected.iter().map(|coord| coord[axis]).min().unwrap_or(0);
+                let high = expected.iter().map(|coord| coord[axis] + 1).max().unwrap_or(0);
+                prop_assert_eq!(bound, low..high);
+            }
+            prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn points_of_a_chunk_agree_with_its_parts(case in cases()) {
+            let tiling = case.selection.tiling(&case.extent, &case.chunk).unwrap();
+            for coord in tiling.touched() {
+                if let Some(points) = tiling.points(&coord) {
+                    let mut parts = Vec::new();
+                    tiling.parts(&coord, |part| parts.push(part));
+                    let strides = row_strides(&case.chunk);
+                    let offset = |part: &Part| part.within.iter().zip(&strides).map(|(dim, s)| dim.start * s).sum();
+                    let expected: Vec<PointAt> =
+                        parts.iter().map(|part| PointAt { offset: offset(part), position: part.dst }).collect();
+                    prop_assert_eq!(points, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn huge_arrays_cost_only_what_is_touched() {
+        let most = u64::MAX / 2;
+        let dim = Dim { start: 3, step: most / 4, count: 4 };
+        let slab = Selection::Slab(Slab([dim, Dim::one(most - 1)].into_iter().collect()));
+        let tiling = slab.tiling(&[most, most], &[10, 10]).unwrap();
+        assert_eq!(tiling.touched().count(), 4);
+        let list = Selection::Grid(vec![Axis::List([most - 1, 0, 5].into()), Axis::Range(Dim::one(0))]);
+        assert_eq!(list.tiling(&[most, most], &[10, 10]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn an_interleaved_list_is_cut_into_few_boxes() {
+        let list = Selection::Grid(vec![Axis::List([0, 10, 1, 11, 2, 12].into())]);
+        let tiling = list.tiling(&[20], &[10]).unwrap();
+        let mut parts = Vec::new();
+        tiling.parts(&[1], |part| parts.push(part));
+        let within = [Dim::range(0, 3)].into_iter().collect();
+        assert_eq!(parts, [Part { within, dst: 1, dst_strides: [2].into_iter().collect() }]);
+    }
+
+    #[test]
+    fn chunks_that_cannot_be_are_refused_and_chunks_outside_are_empty() {
+        assert!(Selection::All.tiling(&[4], &[0]).is_err());
+        assert!(Selection::All.tiling(&[4], &[2, 2]).is_err());
+        let tiling = Selection::All.tiling(&[4], &[2]).unwrap();
+        for coord in [&[2][..], &[u64::MAX], &[0, 0], &[]] {
+            tiling.parts(coord, |part| panic!("{part:?} at {coord:?}"));
+        }
+        assert_eq!(tiling.nth(2), None);
+    }
+}
