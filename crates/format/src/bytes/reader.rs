@@ -49,9 +49,19 @@ impl<'a> Reader<'a> {
         self.widths
     }
 
+    /// Reads addresses and lengths with these widths from now on: the superblock has just stated them.
+    pub fn adopt_widths(&mut self, widths: Widths) {
+        self.widths = widths;
+    }
+
     /// The address of the slice's first byte.
     pub fn at(&self) -> Addr {
         self.at
+    }
+
+    /// The address of the next byte to be read; undefined if there is no such address.
+    pub fn address(&self) -> Addr {
+        self.at.checked_add(self.position as u64).unwrap_or(Addr::UNDEFINED)
     }
 
     /// Bytes read so far, from the start of the slice.

@@ -38,6 +38,11 @@ impl<'a> Writer<'a> {
         self.widths
     }
 
+    /// Writes addresses and lengths with these widths from now on: the superblock has just stated them.
+    pub fn adopt_widths(&mut self, widths: Widths) {
+        self.widths = widths;
+    }
+
     /// Bytes appended since the current structure began.
     pub fn written(&self) -> usize {
         self.bytes.len() - self.start

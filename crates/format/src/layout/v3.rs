@@ -1,1 +1,117 @@
-//! To be written.
+//! Data layout message versions 1 to 3 (spec IV.A.2.i): dimensions of 32 bits, chunks in a version 1 B-tree.
+
+use super::{CHUNKED, COMPACT, CONTIGUOUS, ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
+use super::{chunk_dimensionality, chunk_dimensions};
+use crate::addr::{Addr, Extent};
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::message::dataspace::MAX_RANK;
+
+/// Decodes what follows the version in versions 1 and 2, which give the dimensions of every layout.
+pub(super) fn decode_with_dimensions(r: &mut Reader<'_>, version: u8) -> Result<LayoutMessage> {
+    let dimensionality = usize::from(r.u8()?);
+    if !(1..=MAX_RANK + 1).contains(&dimensionality) {
+        return Err(r.bad_value("Dimensionality", dimensionality as u64, "1 to 33"));
+    }
+    let class = r.u8()?;
+    r.skip(5)?;
+    let addr = match class {
+        COMPACT => Addr::UNDEFINED,
+        CONTIGUOUS | CHUNKED => r.addr()?,
+        other => return Err(r.bad_value("Layout Class", other.into(), "0, 1 or 2")),
+    };
+    let dimensions = (0..dimensionality).map(|_| r.u32()).collect::<Result<Vec<u32>>>()?;
+    let (layout, dimensions) = match class {
+        COMPACT => {
+            let len = r.u32()?;
+            let data = r.bytes(usize::try_from(len).unwrap_or(usize::MAX))?.to_vec();
+            (Layout::Compact { data }, dimensions)
+        }
+        CONTIGUOUS => {
+            let len = dimensions.iter().fold(1_u64, |product, &size| product.saturating_mul(size.into()));
+            (Layout::Contiguous(Extent::new(addr, len)), dimensions)
+        }
+        _ => {
+            if dimensionality < 2 {
+                return Err(r.bad_value("Dimensionality", dimensionality as u64, "2 to 33"));
+            }
+            let sizes = dimensions.into_iter().map(u64::from).collect();
+            let (chunk_shape, element_size) = chunk_dimensions(r, sizes)?;
+            let index = ChunkIndexInfo::BTree1 { addr };
+            let chunked =
+                ChunkedLayout { version, chunk_shape, element_size, unfiltered_edges: false, index };
+            (Layout::Chunked(chunked), Vec::new())
+        }
+    };
+    Ok(LayoutMessage { version, layout, dimensions })
+}
+
+/// Encodes what [`decode_with_dimensions`] reads.
+pub(super) fn encode_with_dimensions(message: &LayoutMessage, w: &mut Writer<'_>) {
+    let (class, addr) = match &message.layout {
+        // Versions 1 and 2 cannot say `Virtual`; no decoder makes such a message.
+        Layout::Compact { .. } | Layout::Virtual { .. } => (COMPACT, None),
+        Layout::Contiguous(extent) => (CONTIGUOUS, Some(extent.addr)),
+        Layout::Chunked(chunked) => (CHUNKED, Some(chunked.index_addr())),
+    };
+    w.uint(dimensionality(message) as u64, 1);
+    w.u8(class);
+    w.zeros(5);
+    if let Some(addr) = addr {
+        w.addr(addr);
+    }
+    match &message.layout {
+        Layout::Chunked(chunked) => encode_dimensions(chunked, w),
+        _ => message.dimensions.iter().for_each(|&size| w.u32(size)),
+    }
+    if let Layout::Compact { data } = &message.layout {
+        w.uint(data.len() as u64, 4);
+        w.bytes(data);
+    }
+}
+
+/// Bytes of what [`encode_with_dimensions`] appends.
+pub(super) fn len_with_dimensions(message: &LayoutMessage, widths: Widths) -> usize {
+    let (address, data) = match &message.layout {
+        Layout::Compact { data } => (0, 4 + data.len()),
+        Layout::Virtual { .. } => (0, 0),
+        Layout::Contiguous(_) | Layout::Chunked(_) => (widths.offset.bytes(), 0),
+    };
+    7 + address + 4 * dimensionality(message) + data
+}
+
+fn dimensionality(message: &LayoutMessage) -> usize {
+    match &message.layout {
+        Layout::Chunked(chunked) => chunked.chunk_shape.len() + 1,
+        _ => message.dimensions.len(),
+    }
+}
+
+/// Decodes what follows the class of a chunked layout in version 3.
+pub(super) fn decode_chunked(r: &mut Reader<'_>) -> Result<ChunkedLayout> {
+    let dimensionality = chunk_dimensionality(r)?;
+    let addr = r.addr()?;
+    let sizes = (0..dimensionality).map(|_| r.u32().map(u64::from)).collect::<Result<_>>()?;
+    let (chunk_shape, element_size) = chunk_dimensions(r, sizes)?;
+    let index = ChunkIndexInfo::BTree1 { addr };
+    Ok(ChunkedLayout { version: 3, chunk_shape, element_size, unfiltered_edges: false, index })
+}
+
+/// Encodes what [`decode_chunked`] reads.
+pub(super) fn encode_chunked(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
+    w.uint(chunked.chunk_shape.len() as u64 + 1, 1);
+    w.addr(chunked.index_addr());
+    encode_dimensions(chunked, w);
+}
+
+/// Bytes of what [`encode_chunked`] appends.
+pub(super) fn chunked_len(chunked: &ChunkedLayout, widths: Widths) -> usize {
+    1 + widths.offset.bytes() + 4 * (chunked.chunk_shape.len() + 1)
+}
+
+fn encode_dimensions(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
+    for &size in &chunked.chunk_shape {
+        w.uint(size, 4);
+    }
+    w.u32(chunked.element_size);
+}

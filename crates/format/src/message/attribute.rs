@@ -1,8 +1,12 @@
 //! Attribute message, type 12 (spec IV.A.2.m), versions 1 to 3.
 
+use crate::bytes::{Reader, Widths, Writer};
 use crate::datatype::{Charset, Datatype};
-use crate::message::dataspace::Dataspace;
-use crate::message::shared::MaybeShared;
+use crate::error::{ErrorKind, Result};
+use crate::message::dataspace::{Dataspace, DataspaceMessage};
+use crate::message::link::charset;
+use crate::message::shared::{MaybeShared, SharedLocation};
+use crate::structure::Structure;
 
 /// An attribute.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +21,134 @@ pub struct Attribute {
     pub datatype: MaybeShared<Datatype>,
     /// Its shape.
     pub dataspace: MaybeShared<Dataspace>,
-    /// Its elements, as stored.
+    /// The version in which the dataspace is encoded, 1 or 2.
+    pub dataspace_version: u8,
+    /// Its elements, as stored. If the datatype or the dataspace is shared, their size is not known here, and all that
+    /// is left of the message: then up to seven bytes of padding may follow them.
     pub data: Vec<u8>,
+}
+
+/// Flags, bit 0: the datatype is shared.
+const SHARED_DATATYPE: u8 = 1;
+/// Flags, bit 1: the dataspace is shared.
+const SHARED_DATASPACE: u8 = 2;
+
+impl Attribute {
+    /// Bytes of the elements, or `None` if that is not known without the shared parts, or overflows.
+    fn data_len(&self, widths: Widths) -> Option<u64> {
+        let (datatype, dataspace) = (self.datatype.here()?, self.dataspace.here()?);
+        dataspace.elements()?.checked_mul(datatype.size(widths))
+    }
+
+    /// `len` and, in version 1, padding to a multiple of eight.
+    fn padded(&self, len: usize) -> usize {
+        if self.version == 1 { len.next_multiple_of(8) } else { len }
+    }
+
+    fn datatype_len(&self, widths: Widths) -> usize {
+        match &self.datatype {
+            MaybeShared::Here(datatype) => datatype.encoded_len(widths, &()),
+            MaybeShared::Shared(location) => location.encoded_len(widths, &()),
+        }
+    }
+
+    fn dataspace_len(&self, widths: Widths) -> usize {
+        match &self.dataspace {
+            MaybeShared::Here(dataspace) => dataspace.versioned_len(self.dataspace_version, widths),
+            MaybeShared::Shared(location) => location.encoded_len(widths, &()),
+        }
+    }
+}
+
+impl Structure for Attribute {
+    const NAME: &'static str = "attribute message";
+    const SPEC: &'static str = "IV.A.2.m";
+    type Context = ();
+
+    fn read_len(_: Widths, (): &()) -> usize {
+        256
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        let version = r.version_in(1..=3, "1 to 3")?;
+        let flags = if version == 1 { r.u8().map(|_reserved| 0)? } else { r.u8()? };
+        if flags & !(SHARED_DATATYPE | SHARED_DATASPACE) != 0 {
+            return Err(r.bad_value("Flags", flags.into(), "bits 0 and 1 alone"));
+        }
+        let [name_len, datatype_len, dataspace_len] = [r.u16()?, r.u16()?, r.u16()?].map(usize::from);
+        let charset = if version == 3 { charset(r)? } else { Charset::Ascii };
+        let padding = |len: usize| if version == 1 { len.next_multiple_of(8) - len } else { 0 };
+
+        let name = name(r.bytes(name_len)?, r)?;
+        r.skip(padding(name_len))?;
+        let datatype = MaybeShared::decode(&mut r.sub(datatype_len)?, flags & SHARED_DATATYPE != 0)?;
+        r.skip(padding(datatype_len))?;
+        let mut space = r.sub(dataspace_len)?;
+        let (dataspace, dataspace_version) = if flags & SHARED_DATASPACE != 0 {
+            (MaybeShared::Shared(space.structure::<SharedLocation>(&())?), 2)
+        } else {
+            let DataspaceMessage { version, dataspace } = space.structure(&())?;
+            (MaybeShared::Here(dataspace), version)
+        };
+        r.skip(padding(dataspace_len))?;
+
+        let mut attribute =
+            Self { version, name, charset, datatype, dataspace, dataspace_version, data: Vec::new() };
+        let data = match (attribute.datatype.here(), attribute.dataspace.here()) {
+            (Some(_), Some(_)) => {
+                let len = attribute.data_len(r.widths()).and_then(|len| usize::try_from(len).ok());
+                r.bytes(len.unwrap_or(usize::MAX))?
+            }
+            _ => r.rest(),
+        };
+        attribute.data = data.to_vec();
+        Ok(attribute)
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        let widths = w.widths();
+        let name_len = self.name.len() + 1;
+        let (datatype_len, dataspace_len) = (self.datatype_len(widths), self.dataspace_len(widths));
+        w.u8(self.version);
+        let datatype_flag = if self.datatype.here().is_none() { SHARED_DATATYPE } else { 0 };
+        let dataspace_flag = if self.dataspace.here().is_none() { SHARED_DATASPACE } else { 0 };
+        w.u8(datatype_flag | dataspace_flag);
+        for len in [name_len, datatype_len, dataspace_len] {
+            w.uint(len as u64, 2);
+        }
+        if self.version == 3 {
+            w.u8((self.charset == Charset::Utf8).into());
+        }
+        w.bytes(self.name.as_bytes());
+        w.zeros(1 + self.padded(name_len) - name_len);
+        match &self.datatype {
+            MaybeShared::Here(datatype) => w.structure(datatype, &()),
+            MaybeShared::Shared(location) => w.structure(location, &()),
+        }
+        w.zeros(self.padded(datatype_len) - datatype_len);
+        match &self.dataspace {
+            MaybeShared::Here(dataspace) => dataspace.encode_versioned(self.dataspace_version, w),
+            MaybeShared::Shared(location) => w.structure(location, &()),
+        }
+        w.zeros(self.padded(dataspace_len) - dataspace_len);
+        w.bytes(&self.data);
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        let prefix = if self.version == 3 { 9 } else { 8 };
+        prefix
+            + self.padded(self.name.len() + 1)
+            + self.padded(self.datatype_len(widths))
+            + self.padded(self.dataspace_len(widths))
+            + self.data.len()
+    }
+}
+
+/// The name in `bytes`, which a zero ends.
+fn name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
+    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    if text.is_empty() || text.len() + 1 != bytes.len() {
+        return Err(r.bad_value("Name Size", bytes.len() as u64, "the length of the name and a zero"));
+    }
+    String::from_utf8(text.to_vec()).map_err(|_| r.error_back(bytes.len(), ErrorKind::Text { field: "Name" }))
 }

@@ -1,1 +1,74 @@
-//! To be written.
+//! Attribute info message, type 21 (spec IV.A.2.v): where an object keeps its attributes when they are many.
+
+use crate::addr::Addr;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// The attribute storage of an object. Fields in disk order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttributeInfo {
+    /// The next creation order to be given out, if the object tracks it.
+    pub max_creation_order: Option<u16>,
+    /// The fractal heap of the attributes; undefined while they are messages of the header.
+    pub heap: Addr,
+    /// The version 2 B-tree of their names.
+    pub name_index: Addr,
+    /// The version 2 B-tree of their creation order, if the object has that index.
+    pub creation_order_index: Option<Addr>,
+}
+
+const TRACKED: u8 = 1;
+const INDEXED: u8 = 2;
+
+impl AttributeInfo {
+    /// Whether the attributes are in the fractal heap.
+    pub fn is_dense(&self) -> bool {
+        self.heap.is_defined()
+    }
+}
+
+impl Structure for AttributeInfo {
+    const NAME: &'static str = "attribute info message";
+    const SPEC: &'static str = "IV.A.2.v";
+    type Context = ();
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        4 + 3 * widths.offset.bytes()
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        r.version(0)?;
+        let flags = r.u8()?;
+        if flags & !(TRACKED | INDEXED) != 0 {
+            return Err(r.bad_value("Flags", flags.into(), "bits 0 and 1 alone"));
+        }
+        Ok(Self {
+            max_creation_order: if flags & TRACKED != 0 { Some(r.u16()?) } else { None },
+            heap: r.addr()?,
+            name_index: r.addr()?,
+            creation_order_index: if flags & INDEXED != 0 { Some(r.addr()?) } else { None },
+        })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.u8(0); // version
+        let tracked = if self.max_creation_order.is_some() { TRACKED } else { 0 };
+        let indexed = if self.creation_order_index.is_some() { INDEXED } else { 0 };
+        w.u8(tracked | indexed);
+        if let Some(order) = self.max_creation_order {
+            w.u16(order);
+        }
+        w.addr(self.heap);
+        w.addr(self.name_index);
+        if let Some(index) = self.creation_order_index {
+            w.addr(index);
+        }
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        let order = self.max_creation_order.map_or(0, |_| 2);
+        let addresses = 2 + usize::from(self.creation_order_index.is_some());
+        2 + order + addresses * widths.offset.bytes()
+    }
+}

@@ -1,5 +1,9 @@
 //! Dataspace message, type 1 (spec IV.A.2.b): the shape of a dataset or an attribute.
 
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::{ErrorKind, Result};
+use crate::structure::Structure;
+
 /// How many elements there are, and how they are arranged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dataspace {
@@ -14,4 +18,167 @@ pub enum Dataspace {
         /// The most it may grow to; `None` per dimension means without limit. Absent if it cannot grow.
         max_shape: Option<Vec<Option<u64>>>,
     },
+}
+
+/// A dataspace as a message stores it: with the version of its encoding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataspaceMessage {
+    /// 1 or 2. (Version 1 cannot say [`Dataspace::Null`].)
+    pub version: u8,
+    /// The dataspace.
+    pub dataspace: Dataspace,
+}
+
+/// The most dimensions that a dataspace has.
+pub const MAX_RANK: usize = 32;
+
+/// Flags, bit 0: maximum sizes are stored.
+const HAS_MAX: u8 = 1;
+
+impl Dataspace {
+    /// How many elements there are, or `None` if that is more than a `u64` holds.
+    pub fn elements(&self) -> Option<u64> {
+        match self {
+            Self::Null => Some(0),
+            Self::Scalar => Some(1),
+            // A dimension of no elements wins over any others, however large.
+            Self::Simple { shape, .. } if shape.contains(&0) => Some(0),
+            Self::Simple { shape, .. } => {
+                shape.iter().try_fold(1_u64, |product, &size| product.checked_mul(size))
+            }
+        }
+    }
+
+    /// The current size in each dimension; empty for a scalar, and for a dataspace without elements.
+    pub fn shape(&self) -> &[u64] {
+        match self {
+            Self::Null | Self::Scalar => &[],
+            Self::Simple { shape, .. } => shape,
+        }
+    }
+
+    fn decode_versioned(r: &mut Reader<'_>) -> Result<(u8, Self)> {
+        let version = r.version_in(1..=2, "1 and 2")?;
+        let rank = usize::from(r.u8()?);
+        if rank > MAX_RANK {
+            let kind =
+                ErrorKind::TooLarge { field: "Dimensionality", value: rank as u64, limit: MAX_RANK as u64 };
+            return Err(r.error_back(1, kind));
+        }
+        let flags = r.u8()?;
+        // Version 1 has reserved bytes where version 2 has the type.
+        let class = if version == 1 { None } else { Some(r.u8()?) };
+        if version == 1 {
+            r.skip(5)?;
+        }
+        let dataspace = match (class, rank) {
+            (None | Some(0 | 1), 0) => Self::Scalar,
+            (Some(2), 0) => Self::Null,
+            (None | Some(1), _) => {
+                let shape = (0..rank).map(|_| r.length()).collect::<Result<Vec<_>>>()?;
+                let max_shape = if flags & HAS_MAX == 0 {
+                    None
+                } else {
+                    Some(shape.iter().map(|&size| max_size(r, size)).collect::<Result<Vec<_>>>()?)
+                };
+                Self::Simple { shape, max_shape }
+            }
+            (Some(0 | 2), rank) => {
+                return Err(r.bad_value("Dimensionality", rank as u64, "0 for a scalar or null dataspace"));
+            }
+            (Some(class), _) => return Err(r.bad_value("Type", class.into(), "0, 1 or 2")),
+        };
+        Ok((version, dataspace))
+    }
+
+    pub(crate) fn encode_versioned(&self, version: u8, w: &mut Writer<'_>) {
+        let (shape, max_shape) = match self {
+            Self::Simple { shape, max_shape } => (shape.as_slice(), max_shape.as_deref()),
+            Self::Null | Self::Scalar => (&[][..], None),
+        };
+        w.u8(version);
+        // A decoded shape has at most MAX_RANK dimensions.
+        w.u8(u8::try_from(shape.len()).unwrap_or(u8::MAX));
+        w.u8(if max_shape.is_some() { HAS_MAX } else { 0 });
+        if version == 1 {
+            w.zeros(5);
+        } else {
+            w.u8(match self {
+                Self::Scalar => 0,
+                Self::Simple { .. } => 1,
+                Self::Null => 2,
+            });
+        }
+        for &size in shape {
+            w.length(size);
+        }
+        for &size in max_shape.unwrap_or_default() {
+            w.length_or_max(size);
+        }
+    }
+
+    pub(crate) fn versioned_len(&self, version: u8, widths: Widths) -> usize {
+        let sizes = match self {
+            Self::Null | Self::Scalar => 0,
+            Self::Simple { shape, max_shape } => shape.len() + max_shape.as_ref().map_or(0, Vec::len),
+        };
+        let prefix = if version == 1 { 8 } else { 4 };
+        prefix + sizes * widths.length.bytes()
+    }
+}
+
+/// Encodes as version 2; [`DataspaceMessage`] keeps the version.
+impl Structure for Dataspace {
+    const NAME: &'static str = "dataspace message";
+    const SPEC: &'static str = "IV.A.2.b";
+    type Context = ();
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        8 + 8 * widths.length.bytes()
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        Self::decode_versioned(r).map(|(_, dataspace)| dataspace)
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        self.encode_versioned(2, w);
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        self.versioned_len(2, widths)
+    }
+}
+
+impl Structure for DataspaceMessage {
+    const NAME: &'static str = Dataspace::NAME;
+    const SPEC: &'static str = Dataspace::SPEC;
+    type Context = ();
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        Dataspace::read_len(widths, &())
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        Dataspace::decode_versioned(r).map(|(version, dataspace)| Self { version, dataspace })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        self.dataspace.encode_versioned(self.version, w);
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        self.dataspace.versioned_len(self.version, widths)
+    }
+}
+
+/// Reads the most to which a dimension, now `size`, may grow.
+fn max_size(r: &mut Reader<'_>, size: u64) -> Result<Option<u64>> {
+    let max = r.length_or_max()?;
+    match max {
+        Some(max) if max < size => {
+            Err(r.bad_value("Dimension Maximum Size", max, "no less than the current size"))
+        }
+        _ => Ok(max),
+    }
 }

@@ -1,8 +1,14 @@
 //! Fill value messages, types 4 and 5 (spec IV.A.2.e and f).
 
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::{ErrorKind, Result};
+use crate::structure::Structure;
+
 /// What elements hold that were never written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillValue {
+    /// The version of the message: 1, 2 or 3.
+    pub version: u8,
     /// When space is allocated.
     pub allocation: AllocationTime,
     /// When the fill value is written.
@@ -20,6 +26,13 @@ pub enum FillBytes {
     Undefined,
     /// One element of the dataset's datatype.
     Defined(Vec<u8>),
+}
+
+/// The fill value message of old libraries, type 4: the value alone. Empty if none was set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldFillValue {
+    /// One element of the dataset's datatype, or nothing.
+    pub value: Vec<u8>,
 }
 
 /// When space for data is allocated.
@@ -42,4 +55,166 @@ pub enum FillTime {
     Never,
     /// On allocation, if the user set a value.
     IfSet,
+}
+
+/// Version 3, flags, bit 4: the fill value is undefined.
+const UNDEFINED: u8 = 16;
+/// Version 3, flags, bit 5: a fill value is stored.
+const DEFINED: u8 = 32;
+
+/// What the old message stands for: libraries that wrote it allocated late and wrote a value that was set.
+impl From<OldFillValue> for FillValue {
+    fn from(old: OldFillValue) -> Self {
+        let value = if old.value.is_empty() { FillBytes::Undefined } else { FillBytes::Defined(old.value) };
+        Self { version: 2, allocation: AllocationTime::Late, write: FillTime::IfSet, value }
+    }
+}
+
+impl Structure for FillValue {
+    const NAME: &'static str = "fill value message";
+    const SPEC: &'static str = "IV.A.2.f";
+    type Context = ();
+
+    fn read_len(_: Widths, (): &()) -> usize {
+        16
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        let version = r.version_in(1..=3, "1 to 3")?;
+        if version == 3 {
+            let flags = r.u8()?;
+            let allocation = AllocationTime::from_number(r, flags & 3)?;
+            let write = FillTime::from_number(r, flags >> 2 & 3)?;
+            let value = match flags & !15 {
+                0 => FillBytes::Default,
+                UNDEFINED => FillBytes::Undefined,
+                DEFINED => {
+                    let size = r.u32()?;
+                    FillBytes::Defined(value(r, size)?)
+                }
+                _ => return Err(r.bad_value("Flags", flags.into(), "bits 0 to 5, not both 4 and 5")),
+            };
+            return Ok(Self { version, allocation, write, value });
+        }
+        let allocation = r.u8().and_then(|number| AllocationTime::from_number(r, number))?;
+        let write = r.u8().and_then(|number| FillTime::from_number(r, number))?;
+        let is_defined = r.u8()? != 0;
+        // The size is there always in version 1, and in version 2 where a value is defined. A negative one is what
+        // libhdf5 writes for "undefined".
+        let size = if version == 1 || is_defined { r.u32()? } else { 0 };
+        let value = match size {
+            _ if !is_defined => FillBytes::Undefined,
+            0 => FillBytes::Default,
+            0x8000_0000.. => FillBytes::Undefined,
+            size => FillBytes::Defined(value(r, size)?),
+        };
+        Ok(Self { version, allocation, write, value })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.u8(self.version);
+        let (allocation, write) = (self.allocation.number(), self.write.number());
+        if self.version == 3 {
+            let value = match self.value {
+                FillBytes::Default => 0,
+                FillBytes::Undefined => UNDEFINED,
+                FillBytes::Defined(_) => DEFINED,
+            };
+            w.u8(allocation | write << 2 | value);
+        } else {
+            w.u8(allocation);
+            w.u8(write);
+            w.u8((self.value != FillBytes::Undefined).into());
+        }
+        match &self.value {
+            FillBytes::Defined(value) => {
+                w.uint(value.len() as u64, 4);
+                w.bytes(value);
+            }
+            FillBytes::Default if self.version < 3 => w.u32(0),
+            FillBytes::Undefined if self.version < 2 => w.u32(0),
+            FillBytes::Default | FillBytes::Undefined => {}
+        }
+    }
+
+    fn encoded_len(&self, _: Widths, (): &()) -> usize {
+        let prefix = if self.version == 3 { 2 } else { 4 };
+        prefix
+            + match &self.value {
+                FillBytes::Defined(value) => 4 + value.len(),
+                FillBytes::Default if self.version < 3 => 4,
+                FillBytes::Undefined if self.version < 2 => 4,
+                FillBytes::Default | FillBytes::Undefined => 0,
+            }
+    }
+}
+
+impl Structure for OldFillValue {
+    const NAME: &'static str = "old fill value message";
+    const SPEC: &'static str = "IV.A.2.e";
+    type Context = ();
+
+    fn read_len(_: Widths, (): &()) -> usize {
+        16
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        let size = r.u32()?;
+        Ok(Self { value: value(r, size)? })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.uint(self.value.len() as u64, 4);
+        w.bytes(&self.value);
+    }
+
+    fn encoded_len(&self, _: Widths, (): &()) -> usize {
+        4 + self.value.len()
+    }
+}
+
+fn value(r: &mut Reader<'_>, size: u32) -> Result<Vec<u8>> {
+    r.bytes(usize::try_from(size).unwrap_or(usize::MAX)).map(<[u8]>::to_vec)
+}
+
+impl AllocationTime {
+    fn from_number(r: &Reader<'_>, number: u8) -> Result<Self> {
+        match number {
+            1 => Ok(Self::Early),
+            2 => Ok(Self::Late),
+            3 => Ok(Self::Incremental),
+            _ => Err(bad(r, "Space Allocation Time", number, "1, 2 or 3")),
+        }
+    }
+
+    const fn number(self) -> u8 {
+        match self {
+            Self::Early => 1,
+            Self::Late => 2,
+            Self::Incremental => 3,
+        }
+    }
+}
+
+impl FillTime {
+    fn from_number(r: &Reader<'_>, number: u8) -> Result<Self> {
+        match number {
+            0 => Ok(Self::OnAllocation),
+            1 => Ok(Self::Never),
+            2 => Ok(Self::IfSet),
+            _ => Err(bad(r, "Fill Value Write Time", number, "0, 1 or 2")),
+        }
+    }
+
+    const fn number(self) -> u8 {
+        match self {
+            Self::OnAllocation => 0,
+            Self::Never => 1,
+            Self::IfSet => 2,
+        }
+    }
+}
+
+fn bad(r: &Reader<'_>, field: &'static str, value: u8, expected: &'static str) -> crate::error::FormatError {
+    r.error_back(1, ErrorKind::Value { field, value: value.into(), expected })
 }

@@ -1,5 +1,9 @@
 //! Filter pipeline message, type 11 (spec IV.A.2.l).
 
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::{ErrorKind, Result};
+use crate::structure::Structure;
+
 /// The filters of a chunked dataset, in the order in which a writer applies them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FilterPipeline {
@@ -27,4 +31,111 @@ impl FilterSpec {
     pub fn is_optional(&self) -> bool {
         self.flags & 1 != 0
     }
+}
+
+/// The most filters in a pipeline: a chunk's filter mask has as many bits.
+pub const MAX_FILTERS: u8 = 32;
+
+/// Filters below this number are the library's own; version 2 does not store their names.
+const FIRST_REGISTERED: u16 = 256;
+
+impl Structure for FilterPipeline {
+    const NAME: &'static str = "filter pipeline message";
+    const SPEC: &'static str = "IV.A.2.l";
+    type Context = ();
+
+    fn read_len(_: Widths, (): &()) -> usize {
+        64
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        let version = r.version_in(1..=2, "1 and 2")?;
+        let count = r.u8()?;
+        if count > MAX_FILTERS {
+            let (value, limit) = (count.into(), MAX_FILTERS.into());
+            return Err(r.error_back(1, ErrorKind::TooLarge { field: "Number of Filters", value, limit }));
+        }
+        if version == 1 {
+            r.skip(6)?;
+        }
+        let filters = (0..count).map(|_| FilterSpec::decode(r, version)).collect::<Result<_>>()?;
+        Ok(Self { version, filters })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.u8(self.version);
+        w.uint(self.filters.len() as u64, 1);
+        if self.version == 1 {
+            w.zeros(6);
+        }
+        for filter in &self.filters {
+            filter.encode(w, self.version);
+        }
+    }
+
+    fn encoded_len(&self, _: Widths, (): &()) -> usize {
+        let prefix = if self.version == 1 { 8 } else { 2 };
+        prefix + self.filters.iter().map(|filter| filter.encoded_len(self.version)).sum::<usize>()
+    }
+}
+
+impl FilterSpec {
+    fn decode(r: &mut Reader<'_>, version: u8) -> Result<Self> {
+        let id = r.u16()?;
+        let name_len = if stores_name(version, id) { r.u16()? } else { 0 };
+        let flags = r.u16()?;
+        let count = usize::from(r.u16()?);
+        let name = name(r.bytes(name_len.into())?);
+        let mut data = r.sub(4 * count)?;
+        let client_data = (0..count).map(|_| data.u32()).collect::<Result<_>>()?;
+        if version == 1 && count % 2 == 1 {
+            r.skip(4)?;
+        }
+        Ok(Self { id, name, flags, client_data })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, version: u8) {
+        let name_len = self.name_len(version);
+        w.u16(self.id);
+        if stores_name(version, self.id) {
+            w.uint(name_len as u64, 2);
+        }
+        w.u16(self.flags);
+        w.uint(self.client_data.len() as u64, 2);
+        if let (Some(name), 1..) = (&self.name, name_len) {
+            w.bytes(name.as_bytes());
+            w.zeros(name_len - name.len());
+        }
+        for &value in &self.client_data {
+            w.u32(value);
+        }
+        if version == 1 && self.client_data.len() % 2 == 1 {
+            w.zeros(4);
+        }
+    }
+
+    fn encoded_len(&self, version: u8) -> usize {
+        let name = if stores_name(version, self.id) { 2 + self.name_len(version) } else { 0 };
+        let padding = if version == 1 { 4 * (self.client_data.len() % 2) } else { 0 };
+        6 + name + 4 * self.client_data.len() + padding
+    }
+
+    /// Bytes of the name as stored: ended by a zero, in version 1 filled up to a multiple of eight.
+    fn name_len(&self, version: u8) -> usize {
+        match &self.name {
+            Some(name) if version == 1 => (name.len() + 1).next_multiple_of(8),
+            Some(name) if stores_name(version, self.id) => name.len() + 1,
+            _ => 0,
+        }
+    }
+}
+
+fn stores_name(version: u8, id: u16) -> bool {
+    version == 1 || id >= FIRST_REGISTERED
+}
+
+/// A filter's name up to its zero. It informs people alone, so that what is not UTF-8 in it is replaced, not refused.
+fn name(bytes: &[u8]) -> Option<String> {
+    let text = bytes.split(|&byte| byte == 0).next()?;
+    (!bytes.is_empty()).then(|| String::from_utf8_lossy(text).into_owned())
 }

@@ -1,7 +1,10 @@
 //! Link message, type 6 (spec IV.A.2.g): one link of a group.
 
 use crate::addr::Addr;
+use crate::bytes::{Reader, Widths, Writer};
 use crate::datatype::Charset;
+use crate::error::{ErrorKind, Result};
+use crate::structure::Structure;
 
 /// A link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,4 +40,165 @@ pub enum LinkTarget {
         /// Its data.
         data: Vec<u8>,
     },
+}
+
+/// Flags, bits 0 and 1: log2 of the bytes of the name's length.
+const NAME_WIDTH: u8 = 3;
+/// Flags, bit 2: the creation order is stored.
+const HAS_ORDER: u8 = 4;
+/// Flags, bit 3: the type is stored; else the link is hard.
+const HAS_TYPE: u8 = 8;
+/// Flags, bit 4: the name's character set is stored; else it is ASCII.
+const HAS_CHARSET: u8 = 16;
+
+const HARD: u8 = 0;
+const SOFT: u8 = 1;
+const EXTERNAL: u8 = 64;
+
+impl Structure for Link {
+    const NAME: &'static str = "link message";
+    const SPEC: &'static str = "IV.A.2.g";
+    type Context = ();
+
+    fn read_len(_: Widths, (): &()) -> usize {
+        128
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        r.version(1)?;
+        let flags = r.u8()?;
+        if flags & !(NAME_WIDTH | HAS_ORDER | HAS_TYPE | HAS_CHARSET) != 0 {
+            return Err(r.bad_value("Flags", flags.into(), "bits 0 to 4 alone"));
+        }
+        let kind = if flags & HAS_TYPE != 0 { r.u8()? } else { HARD };
+        let creation_order = if flags & HAS_ORDER != 0 { Some(r.u64()?) } else { None };
+        let charset = if flags & HAS_CHARSET != 0 { charset(r)? } else { Charset::Ascii };
+        let name_len = r.uint(1 << (flags & NAME_WIDTH))?;
+        if name_len == 0 {
+            return Err(r.bad_value("Length of Link Name", 0, "at least 1"));
+        }
+        let name = r.text(size(name_len), "Link Name")?;
+        let target = match kind {
+            HARD => LinkTarget::Hard(r.addr()?),
+            SOFT => {
+                let len = r.u16()?;
+                LinkTarget::Soft(r.text(len.into(), "Soft Link Value")?)
+            }
+            EXTERNAL => {
+                let len = r.u16()?;
+                external(&mut r.sub(len.into())?)?
+            }
+            65.. => {
+                let len = r.u16()?;
+                LinkTarget::User { kind, data: r.bytes(len.into())?.to_vec() }
+            }
+            2..=63 => return Err(r.bad_value("Link type", kind.into(), "0, 1 or at least 64")),
+        };
+        Ok(Self { creation_order, charset, name, target })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        let kind = match &self.target {
+            LinkTarget::Hard(_) => HARD,
+            LinkTarget::Soft(_) => SOFT,
+            LinkTarget::External { .. } => EXTERNAL,
+            LinkTarget::User { kind, .. } => *kind,
+        };
+        let name_width = name_width(self.name.len());
+        w.u8(1); // version
+        let flag = |condition, flag| if condition { flag } else { 0 };
+        w.u8(name_width
+            | flag(self.creation_order.is_some(), HAS_ORDER)
+            | flag(kind != HARD, HAS_TYPE)
+            | flag(self.charset != Charset::Ascii, HAS_CHARSET));
+        if kind != HARD {
+            w.u8(kind);
+        }
+        if let Some(order) = self.creation_order {
+            w.u64(order);
+        }
+        if self.charset != Charset::Ascii {
+            w.u8(1); // UTF-8
+        }
+        w.uint(self.name.len() as u64, 1 << name_width);
+        w.bytes(self.name.as_bytes());
+        match &self.target {
+            LinkTarget::Hard(addr) => w.addr(*addr),
+            LinkTarget::Soft(path) => {
+                w.uint(path.len() as u64, 2);
+                w.bytes(path.as_bytes());
+            }
+            LinkTarget::External { file, path } => {
+                w.uint(external_len(file, path) as u64, 2);
+                w.u8(0); // version and flags
+                w.bytes(file.as_bytes());
+                w.zeros(1);
+                w.bytes(path.as_bytes());
+                w.zeros(1);
+            }
+            LinkTarget::User { data, .. } => {
+                w.uint(data.len() as u64, 2);
+                w.bytes(data);
+            }
+        }
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        let (kind, target) = match &self.target {
+            LinkTarget::Hard(_) => (0, widths.offset.bytes()),
+            LinkTarget::Soft(path) => (1, 2 + path.len()),
+            LinkTarget::External { file, path } => (1, 2 + external_len(file, path)),
+            LinkTarget::User { data, .. } => (1, 2 + data.len()),
+        };
+        let order = self.creation_order.map_or(0, |_| 8);
+        let charset = usize::from(self.charset != Charset::Ascii);
+        let name = (1 << name_width(self.name.len())) + self.name.len();
+        2 + kind + order + charset + name + target
+    }
+}
+
+/// Reads the value of an external link.
+fn external(r: &mut Reader<'_>) -> Result<LinkTarget> {
+    let version_and_flags = r.u8()?;
+    if version_and_flags != 0 {
+        return Err(
+            r.error_back(1, ErrorKind::Version { found: version_and_flags >> 4, known: "0 without flags" })
+        );
+    }
+    let file = zero_terminated(r, "External File Name")?;
+    let path = zero_terminated(r, "External Object Name")?;
+    Ok(LinkTarget::External { file, path })
+}
+
+fn external_len(file: &str, path: &str) -> usize {
+    1 + file.len() + 1 + path.len() + 1
+}
+
+fn zero_terminated(r: &mut Reader<'_>, field: &'static str) -> Result<String> {
+    let bytes = r.zero_terminated()?;
+    String::from_utf8(bytes.to_vec()).map_err(|_| r.error_back(bytes.len() + 1, ErrorKind::Text { field }))
+}
+
+/// Reads the character set of a name.
+pub(crate) fn charset(r: &mut Reader<'_>) -> Result<Charset> {
+    match r.u8()? {
+        0 => Ok(Charset::Ascii),
+        1 => Ok(Charset::Utf8),
+        other => Err(r.bad_value("Character Set", other.into(), "0 (ASCII) or 1 (UTF-8)")),
+    }
+}
+
+/// log2 of the bytes in which the length of a name is stored.
+fn name_width(len: usize) -> u8 {
+    match len {
+        0..=0xff => 0,
+        0x100..=0xffff => 1,
+        0x1_0000..=0xffff_ffff => 2,
+        _ => 3,
+    }
+}
+
+/// A size in memory; one that does not fit fails where as many bytes are asked for.
+fn size(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
 }

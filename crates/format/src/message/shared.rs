@@ -1,6 +1,9 @@
 //! Shared messages (spec IV.A.2, "Shared Message"): a message, or where it is stored.
 
 use crate::addr::Addr;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::structure::Structure;
 
 /// A message's value, or where to find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,4 +21,79 @@ pub enum SharedLocation {
     Header(Addr),
     /// In the file's shared message heap, under this id.
     Heap([u8; 8]),
+}
+
+impl<T> MaybeShared<T> {
+    /// The value, if it is not stored elsewhere.
+    pub fn here(&self) -> Option<&T> {
+        match self {
+            Self::Here(value) => Some(value),
+            Self::Shared(_) => None,
+        }
+    }
+
+    /// Decodes a body, or the envelope that stands for it if `shared`.
+    pub(crate) fn decode(r: &mut Reader<'_>, shared: bool) -> Result<Self>
+    where
+        T: Structure<Context = ()>,
+    {
+        if shared { r.structure(&()).map(Self::Shared) } else { r.structure(&()).map(Self::Here) }
+    }
+}
+
+/// "Type" in the envelope: the message is in the shared message heap.
+const IN_HEAP: u8 = 1;
+/// "Type" in the envelope: the message is in another object's header.
+const IN_HEADER: u8 = 2;
+
+impl Structure for SharedLocation {
+    const NAME: &'static str = "shared message";
+    const SPEC: &'static str = "IV.A.2";
+    type Context = ();
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        2 + widths.offset.bytes().max(8)
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        match r.version_in(1..=3, "1 to 3")? {
+            // Seven reserved bytes, then a symbol table entry: the name's offset, which means nothing here, and the header.
+            1 => {
+                r.skip(7 + r.widths().length.bytes())?;
+                r.addr().map(Self::Header)
+            }
+            2 => {
+                r.skip(1)?;
+                r.addr().map(Self::Header)
+            }
+            _ => match r.u8()? {
+                IN_HEAP => r.array().map(Self::Heap),
+                IN_HEADER => r.addr().map(Self::Header),
+                other => Err(r.bad_value("Type", other.into(), "1 (in the heap) or 2 (in an object header)")),
+            },
+        }
+    }
+
+    /// Encodes as libhdf5 does: version 2 for a committed datatype, 3 for the heap.
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        match self {
+            Self::Header(addr) => {
+                w.u8(2); // version
+                w.u8(IN_HEADER);
+                w.addr(*addr);
+            }
+            Self::Heap(id) => {
+                w.u8(3); // version
+                w.u8(IN_HEAP);
+                w.bytes(id);
+            }
+        }
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        match self {
+            Self::Header(_) => 2 + widths.offset.bytes(),
+            Self::Heap(id) => 2 + id.len(),
+        }
+    }
 }

@@ -1,4 +1,293 @@
-//! Superblock (spec II.A).
+//! Superblock (spec II.A): where a file says what it is, how wide its addresses are and where its root group is.
+//!
+//! Versions 0 and 1 are in [`v0`], 2 and 3 in [`v2`].
 
 pub mod v0;
 pub mod v2;
+
+use crate::addr::Addr;
+use crate::bytes::{Reader, Width, Widths, Writer};
+use crate::error::{ErrorKind, Result};
+use crate::message::small::SymbolTable;
+use crate::structure::Structure;
+
+use v0::SuperblockV0;
+use v2::SuperblockV2;
+
+/// The eight bytes with which every superblock begins.
+pub const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
+
+/// Half the capacity of a group's leaf node, where the file does not say.
+pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
+/// Half the capacity of a group B-tree's internal node, where the file does not say.
+pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
+/// Half the capacity of a chunk B-tree's node, where the file does not say.
+pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
+
+/// File Consistency Flags, bit 0: a program has the file open for writing.
+pub const OPEN_FOR_WRITING: u8 = 1;
+/// File Consistency Flags, bit 2: that program writes for concurrent readers (SWMR).
+pub const OPEN_FOR_SWMR: u8 = 4;
+
+/// The superblock of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Superblock {
+    /// Versions 0 and 1.
+    V0(SuperblockV0),
+    /// Versions 2 and 3.
+    V2(SuperblockV2),
+}
+
+impl Superblock {
+    /// The file offsets at which the superblock of a file of `file_len` bytes may begin: 0, 512, 1024, 2048, ...
+    pub fn candidate_offsets(file_len: u64) -> impl Iterator<Item = u64> {
+        let doubled = std::iter::successors(Some(512_u64), |offset| offset.checked_mul(2));
+        std::iter::once(0).chain(doubled).take_while(move |&offset| offset < file_len)
+    }
+
+    /// Whether `bytes`, read at one of the candidate offsets, begin with the format signature.
+    pub fn is_signature(bytes: &[u8]) -> bool {
+        bytes.starts_with(&SIGNATURE)
+    }
+
+    /// The version: 0 to 3.
+    pub fn version(&self) -> u8 {
+        match self {
+            Self::V0(s) => s.version,
+            Self::V2(s) => s.version,
+        }
+    }
+
+    /// The widths of addresses and lengths in this file.
+    pub fn widths(&self) -> Widths {
+        match self {
+            Self::V0(s) => s.widths,
+            Self::V2(s) => s.widths,
+        }
+    }
+
+    /// The file offset to which every address is relative.
+    pub fn base_address(&self) -> u64 {
+        match self {
+            Self::V0(s) => s.base_address,
+            Self::V2(s) => s.base_address,
+        }
+    }
+
+    /// The file offset after the last byte that the file uses.
+    pub fn end_of_file(&self) -> u64 {
+        match self {
+            Self::V0(s) => s.end_of_file,
+            Self::V2(s) => s.end_of_file,
+        }
+    }
+
+    /// The object header of the root group.
+    pub fn root(&self) -> Addr {
+        match self {
+            Self::V0(s) => s.root.header,
+            Self::V2(s) => s.root,
+        }
+    }
+
+    /// The root group's B-tree and local heap, where the superblock repeats them (versions 0 and 1).
+    pub fn root_symbol_table(&self) -> Option<SymbolTable> {
+        match self {
+            Self::V0(s) => s.root.symbol_table,
+            Self::V2(_) => None,
+        }
+    }
+
+    /// The object header of the superblock extension, if there is one.
+    pub fn extension(&self) -> Option<Addr> {
+        match self {
+            Self::V0(_) => None,
+            Self::V2(s) => s.extension.defined(),
+        }
+    }
+
+    /// The driver information block, if there is one (versions 0 and 1).
+    pub fn driver_information(&self) -> Option<Addr> {
+        match self {
+            Self::V0(s) => s.driver_information.defined(),
+            Self::V2(_) => None,
+        }
+    }
+
+    /// Half the capacity of a symbol table node. In versions 2 and 3 the extension may say otherwise.
+    pub fn group_leaf_k(&self) -> u16 {
+        match self {
+            Self::V0(s) => s.group_leaf_k,
+            Self::V2(_) => DEFAULT_GROUP_LEAF_K,
+        }
+    }
+
+    /// Half the capacity of a node of a group's B-tree. In versions 2 and 3 the extension may say otherwise.
+    pub fn group_internal_k(&self) -> u16 {
+        match self {
+            Self::V0(s) => s.group_internal_k,
+            Self::V2(_) => DEFAULT_GROUP_INTERNAL_K,
+        }
+    }
+
+    /// Half the capacity of a node of a chunk B-tree. In versions 2 and 3 the extension may say otherwise.
+    pub fn indexed_storage_k(&self) -> u16 {
+        match self {
+            Self::V0(s) => s.indexed_storage_k.unwrap_or(DEFAULT_INDEXED_STORAGE_K),
+            Self::V2(_) => DEFAULT_INDEXED_STORAGE_K,
+        }
+    }
+
+    /// The File Consistency Flags. Only version 3 gives them a meaning that readers must heed.
+    pub fn consistency_flags(&self) -> u8 {
+        match self {
+            Self::V0(s) => s.consistency_flags,
+            Self::V2(s) => s.consistency_flags,
+        }
+    }
+
+    /// Whether a writer has marked the file as open, or left that mark when it died (version 3 alone).
+    pub fn is_marked_open(&self) -> bool {
+        self.version() >= 3 && self.consistency_flags() & (OPEN_FOR_WRITING | OPEN_FOR_SWMR) != 0
+    }
+
+    /// Corrects the addresses for a superblock found at file offset `found`.
+    ///
+    /// A user block may have been added or removed since the file was written; then the place found is the base
+    /// address, and the end of the file has moved along.
+    #[must_use]
+    pub fn relocated(mut self, found: u64) -> Self {
+        let (base, end) = match &mut self {
+            Self::V0(s) => (&mut s.base_address, &mut s.end_of_file),
+            Self::V2(s) => (&mut s.base_address, &mut s.end_of_file),
+        };
+        // The stored end is not before the stored base: `decode` checked that.
+        *end = end.saturating_sub(*base).saturating_add(found);
+        *base = found;
+        self
+    }
+}
+
+impl Structure for Superblock {
+    const NAME: &'static str = "superblock";
+    const SPEC: &'static str = "II.A";
+    type Context = ();
+
+    /// The size of version 1 with addresses of eight bytes: the longest.
+    fn read_len(_: Widths, (): &()) -> usize {
+        100
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        let mut ahead = r.clone();
+        signature(&mut ahead)?;
+        match ahead.version_in(0..=3, "0 to 3")? {
+            0 | 1 => SuperblockV0::decode(r, &()).map(Self::V0),
+            _ => SuperblockV2::decode(r, &()).map(Self::V2),
+        }
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        match self {
+            Self::V0(s) => s.encode(w, &()),
+            Self::V2(s) => s.encode(w, &()),
+        }
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        match self {
+            Self::V0(s) => s.encoded_len(widths, &()),
+            Self::V2(s) => s.encoded_len(widths, &()),
+        }
+    }
+}
+
+/// Reads the format signature.
+fn signature(r: &mut Reader<'_>) -> Result<()> {
+    let found: [u8; 8] = r.array()?;
+    if found == SIGNATURE {
+        return Ok(());
+    }
+    let ([a, b, c, d, ..], [e, f, g, h, ..]) = (found, SIGNATURE);
+    if [a, b, c, d] == [e, f, g, h] {
+        // The last four bytes are there to notice a transfer as text, which changes line ends.
+        return Err(r.error_back(
+            4,
+            ErrorKind::Value {
+                field: "format signature",
+                value: u64::from_be_bytes(found),
+                expected: "89 48 44 46 0d 0a 1a 0a: the file was changed by a transfer as text",
+            },
+        ));
+    }
+    Err(r.error_back(8, ErrorKind::Signature { found: [a, b, c, d], expected: [e, f, g, h] }))
+}
+
+/// Reads "Size of Offsets" and "Size of Lengths".
+fn widths(r: &mut Reader<'_>) -> Result<Widths> {
+    Ok(Widths { offset: width(r, "Size of Offsets")?, length: width(r, "Size of Lengths")? })
+}
+
+fn width(r: &mut Reader<'_>, field: &'static str) -> Result<Width> {
+    let bytes = r.u8()?;
+    Width::from_bytes(bytes).ok_or_else(|| {
+        r.error_back(1, ErrorKind::Value { field, value: bytes.into(), expected: "2, 4 or 8" })
+    })
+}
+
+/// Checks the base address and the end of file against each other.
+fn check_ends(r: &Reader<'_>, base_address: Addr, end_of_file: Addr) -> Result<(u64, u64)> {
+    if end_of_file.is_undefined() || base_address >= end_of_file {
+        return Err(r.bad_value(
+            "End of File Address",
+            end_of_file.get(),
+            "an offset after the base address",
+        ));
+    }
+    Ok((base_address.get(), end_of_file.get()))
+}
+
+/// The two widths as bytes.
+fn width_bytes(widths: Widths) -> [u8; 2] {
+    let byte = |width| match width {
+        Width::Two => 2,
+        Width::Four => 4,
+        Width::Eight => 8,
+    };
+    [byte(widths.offset), byte(widths.length)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn superblocks_are_looked_for_at_zero_and_at_doublings_of_512() {
+        let offsets: Vec<u64> = Superblock::candidate_offsets(2049).collect();
+        assert_eq!(offsets, [0, 512, 1024, 2048]);
+        assert_eq!(Superblock::candidate_offsets(0).count(), 0);
+        assert_eq!(Superblock::candidate_offsets(u64::MAX).last(), Some(1 << 63));
+    }
+
+    #[test]
+    fn a_file_that_was_transferred_as_text_is_recognised() {
+        let mut r = Reader::new(b"\x89HDF\n\x1a\n\0\0\0", Widths::EIGHT, Addr::new(0));
+        let error = r.structure::<Superblock>(&()).unwrap_err();
+        assert!(error.to_string().contains("transfer as text"), "{error}");
+    }
+
+    #[test]
+    fn a_superblock_found_elsewhere_moves_the_base_and_the_end() {
+        let superblock = Superblock::V2(v2::SuperblockV2 {
+            version: 3,
+            widths: Widths::EIGHT,
+            consistency_flags: 0,
+            base_address: 512,
+            extension: Addr::UNDEFINED,
+            end_of_file: 2512,
+            root: Addr::new(48),
+        });
+        let moved = superblock.relocated(0);
+        assert_eq!((moved.base_address(), moved.end_of_file()), (0, 2000));
+    }
+}

@@ -1,0 +1,134 @@
+//! File Space Info message, type 23 (spec IV.A.2.x), in a superblock extension: how the file manages its free space.
+
+use crate::addr::Addr;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// How the file manages its free space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileSpaceInfo {
+    /// Version 0, of HDF5 1.10.0 alone.
+    V0 {
+        /// 1: everything, kept across closing; 2: everything; 3: aggregators; 4: the file's end alone.
+        strategy: u8,
+        /// The smallest free space that is tracked, in bytes.
+        threshold: u64,
+        /// The free-space managers, if kept across closing.
+        managers: Option<[Addr; 6]>,
+    },
+    /// Version 1.
+    V1 {
+        /// 0: managers and aggregators; 1: pages; 2: aggregators; 3: the file's end alone.
+        strategy: u8,
+        /// The smallest free space that is tracked, in bytes.
+        threshold: u64,
+        /// Bytes of a page.
+        page_size: u64,
+        /// The smallest space at the end of a page of metadata that is tracked, in bytes.
+        page_end_threshold: u16,
+        /// The end of the file before the managers themselves were allocated.
+        end_before_managers: Addr,
+        /// The free-space managers, if kept across closing: six for small sections, six for large.
+        managers: Option<[Addr; 12]>,
+    },
+}
+
+/// Version 0, strategy: everything is tracked and kept.
+const ALL_PERSIST: u8 = 1;
+
+impl FileSpaceInfo {
+    /// Bytes of a page, if the file's space is allocated in pages.
+    pub fn page_size(&self) -> Option<u64> {
+        match self {
+            Self::V1 { strategy: 1, page_size, .. } => Some(*page_size),
+            Self::V0 { .. } | Self::V1 { .. } => None,
+        }
+    }
+}
+
+impl Structure for FileSpaceInfo {
+    const NAME: &'static str = "file space info message";
+    const SPEC: &'static str = "IV.A.2.x";
+    type Context = ();
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        5 + 2 * widths.length.bytes() + 13 * widths.offset.bytes()
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        if r.version_in(0..=1, "0 and 1")? == 0 {
+            let strategy = r.u8()?;
+            if !(1..=4).contains(&strategy) {
+                return Err(r.bad_value("Strategy", strategy.into(), "1 to 4"));
+            }
+            let threshold = r.length()?;
+            let managers = if strategy == ALL_PERSIST { Some(addresses(r)?) } else { None };
+            return Ok(Self::V0 { strategy, threshold, managers });
+        }
+        let strategy = r.u8()?;
+        if strategy > 3 {
+            return Err(r.bad_value("Strategy", strategy.into(), "0 to 3"));
+        }
+        let persist = r.u8()? != 0;
+        let threshold = r.length()?;
+        let page_size = r.length()?;
+        if page_size == 0 {
+            return Err(r.bad_value("File Space Page Size", 0, "at least 1"));
+        }
+        Ok(Self::V1 {
+            strategy,
+            threshold,
+            page_size,
+            page_end_threshold: r.u16()?,
+            end_before_managers: r.addr()?,
+            managers: if persist { Some(addresses(r)?) } else { None },
+        })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        match self {
+            Self::V0 { strategy, threshold, managers } => {
+                w.u8(0); // version
+                w.u8(*strategy);
+                w.length(*threshold);
+                managers.iter().flatten().for_each(|&manager| w.addr(manager));
+            }
+            Self::V1 {
+                strategy,
+                threshold,
+                page_size,
+                page_end_threshold,
+                end_before_managers,
+                managers,
+            } => {
+                w.u8(1); // version
+                w.u8(*strategy);
+                w.u8(managers.is_some().into());
+                w.length(*threshold);
+                w.length(*page_size);
+                w.u16(*page_end_threshold);
+                w.addr(*end_before_managers);
+                managers.iter().flatten().for_each(|&manager| w.addr(manager));
+            }
+        }
+    }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        let (length, offset) = (widths.length.bytes(), widths.offset.bytes());
+        match self {
+            Self::V0 { managers, .. } => 2 + length + managers.map_or(0, |managers| managers.len() * offset),
+            Self::V1 { managers, .. } => {
+                5 + 2 * length + offset + managers.map_or(0, |managers| managers.len() * offset)
+            }
+        }
+    }
+}
+
+fn addresses<const N: usize>(r: &mut Reader<'_>) -> Result<[Addr; N]> {
+    let mut addresses = [Addr::UNDEFINED; N];
+    for address in &mut addresses {
+        *address = r.addr()?;
+    }
+    Ok(addresses)
+}
