@@ -24,6 +24,8 @@ pub mod btree2;
 pub mod bytes;
 pub mod datatype;
 pub mod error;
+#[cfg(test)]
+mod golden;
 pub mod group;
 pub mod header;
 pub mod heap;

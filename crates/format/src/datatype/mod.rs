@@ -334,7 +334,7 @@ mod tests {
     pub(super) fn encode(datatype: &Datatype, floor: u8) -> String {
         let mut bytes = Vec::new();
         datatype.encode_from(&mut Writer::new(&mut bytes, Widths::EIGHT), floor);
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     #[test]

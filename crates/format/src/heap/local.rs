@@ -1,1 +1,144 @@
-//! To be written.
+//! Local heap, `HEAP` (spec III.D): the names of the links of an old group, or of external data files.
+//!
+//! Named by the symbol table message or the external file list; names one data segment.
+
+use crate::addr::Addr;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::{ErrorKind, FormatError, Result};
+use crate::structure::Structure;
+
+/// The header of a local heap. Fields in disk order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalHeapHeader {
+    /// Bytes of the data segment.
+    pub data_size: u64,
+    /// Where in the data segment the first free block begins.
+    pub free_list: Option<u64>,
+    /// The data segment.
+    pub data: Addr,
+}
+
+/// What the head of the free list holds if nothing is free.
+const NOTHING_FREE: u64 = 1;
+
+impl Structure for LocalHeapHeader {
+    const NAME: &'static str = "local heap";
+    const SPEC: &'static str = "III.D";
+    type Context = ();
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        4 + 1 + 3 + 2 * widths.length.bytes() + widths.offset.bytes()
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        r.signature(b"HEAP")?;
+        r.version(0)?;
+        r.skip(3)?;
+        let data_size = r.length()?;
+        // Early libraries wrote all bits set for "nothing free".
+        let free_list = r.length_or_max()?.filter(|&head| head != NOTHING_FREE);
+        if free_list.is_some_and(|head| head >= data_size) {
+            return Err(r.bad_value(
+                "head of free list",
+                free_list.unwrap_or(0),
+                "an offset in the data segment",
+            ));
+        }
+        Ok(Self { data_size, free_list, data: r.addr()? })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.signature(b"HEAP");
+        w.u8(0); // version
+        w.zeros(3);
+        w.length(self.data_size);
+        w.length(self.free_list.unwrap_or(NOTHING_FREE));
+        w.addr(self.data);
+    }
+
+    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
+        Self::read_len(widths, context)
+    }
+}
+
+/// The data segment of a local heap: names, and between them free blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalHeapData {
+    /// Where the segment is.
+    pub at: Addr,
+    /// All its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl LocalHeapData {
+    /// The zero-terminated bytes that begin at `offset`.
+    pub fn bytes_at(&self, offset: u64) -> Result<&[u8]> {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..));
+        let len = rest.and_then(|rest| rest.iter().position(|&byte| byte == 0));
+        match (rest, len) {
+            (Some(rest), Some(len)) => Ok(rest.get(..len).unwrap_or_default()),
+            _ => Err(self.error(offset, ErrorKind::Missing { what: "the zero byte at the end of a name" })),
+        }
+    }
+
+    /// The name that begins at `offset`. Old groups do not say its character set; all libraries write UTF-8.
+    pub fn name_at(&self, offset: u64) -> Result<&str> {
+        let bytes = self.bytes_at(offset)?;
+        std::str::from_utf8(bytes).map_err(|_| self.error(offset, ErrorKind::Text { field: "name" }))
+    }
+
+    fn error(&self, offset: u64, kind: ErrorKind) -> FormatError {
+        FormatError { kind, structure: Self::NAME, spec: Self::SPEC, at: self.at, offset }
+    }
+}
+
+impl Structure for LocalHeapData {
+    const NAME: &'static str = "local heap data segment";
+    const SPEC: &'static str = "III.D";
+    type Context = LocalHeapHeader;
+
+    fn read_len(_: Widths, header: &LocalHeapHeader) -> usize {
+        usize::try_from(header.data_size).unwrap_or(usize::MAX)
+    }
+
+    fn decode(r: &mut Reader<'_>, header: &LocalHeapHeader) -> Result<Self> {
+        let len = Self::read_len(r.widths(), header);
+        Ok(Self { at: header.data, bytes: r.bytes(len)?.to_vec() })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, _: &LocalHeapHeader) {
+        w.bytes(&self.bytes);
+    }
+
+    fn encoded_len(&self, _: Widths, _: &LocalHeapHeader) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::golden;
+
+    #[test]
+    fn the_names_of_a_group() {
+        // h5py, libver earliest: g['x'] = SoftLink('/some/path'); g.create_group('sub')
+        let header = golden::<LocalHeapHeader>("484541500000000058 00*7 28 00*7 8805 00*6", &());
+        assert_eq!((header.data_size, header.free_list, header.data), (88, Some(40), Addr::new(0x588)));
+        let data = golden::<LocalHeapData>(
+            "00*8 78 00*7 2f736f6d652f70617468 00*6 737562000000000001 00*7 30 00*39",
+            &header,
+        );
+        assert_eq!(data.name_at(16).unwrap(), "/some/path");
+        assert_eq!(data.name_at(32).unwrap(), "sub");
+        assert_eq!(data.name_at(0).unwrap(), "");
+        assert_eq!(data.name_at(88).unwrap_err().offset, 88);
+        assert!(data.name_at(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn a_name_without_an_end_is_an_error() {
+        let data = LocalHeapData { at: Addr::new(0), bytes: b"abc".to_vec() };
+        assert!(matches!(data.bytes_at(1).unwrap_err().kind, ErrorKind::Missing { .. }));
+    }
+}
