@@ -4,8 +4,10 @@
 
 pub mod blosc;
 pub mod error;
+mod ffi;
 pub mod filter;
 pub mod gather;
+mod simd;
 
 pub use error::FilterError;
 pub use filter::{Encoded, Filter, FilterId, Scratch};

@@ -1,0 +1,3 @@
+//! The codecs that are C libraries.
+
+pub(crate) mod lz4;

@@ -1,0 +1,114 @@
+//! The table of transposes for one set of instructions, and the choice among the tables.
+
+use std::sync::OnceLock;
+
+use super::scalar;
+use super::transpose::Strided;
+
+/// The transposes compiled for one set of instructions.
+///
+/// Calling one is sound on a processor that has the instructions (`available` checks) under the contract of the function of
+/// the same name in `transpose`.
+#[derive(Debug)]
+pub(super) struct Kernels {
+    /// The set of instructions.
+    pub(super) name: &'static str,
+    /// Planes, distance of planes, size of an element, destination, elements.
+    pub(super) unshuffle: unsafe fn(*const u8, usize, usize, *mut u8, usize),
+    /// Planes, destination, elements.
+    pub(super) unshuffle_planes: unsafe fn(&[&[u8]], *mut u8, usize),
+    /// Elements, size of an element, planes, distance of planes, elements.
+    pub(super) shuffle: unsafe fn(*const u8, usize, *mut u8, usize, usize),
+    /// Bytes, their number, rows, distance of rows.
+    pub(super) split_bits: unsafe fn(*const u8, usize, *mut u8, usize),
+    /// Rows, distance of rows, number of bytes, bytes.
+    pub(super) join_bits: unsafe fn(*const u8, usize, usize, *mut u8),
+}
+
+impl Kernels {
+    /// The fastest that this processor runs. Detected once.
+    #[inline]
+    pub(super) fn fastest() -> &'static Self {
+        static FASTEST: OnceLock<&'static Kernels> = OnceLock::new();
+        FASTEST.get_or_init(|| Self::available().next().unwrap_or(&SCALAR))
+    }
+
+    /// All that this processor runs, the fastest first.
+    pub(super) fn available() -> impl Iterator<Item = &'static Self> {
+        #[cfg(target_arch = "x86_64")]
+        let vectors = [
+            is_x86_feature_detected!("avx2").then_some(&super::x86::AVX2),
+            is_x86_feature_detected!("sse2").then_some(&super::x86::SSE2),
+        ];
+        #[cfg(target_arch = "aarch64")]
+        let vectors = [std::arch::is_aarch64_feature_detected!("neon").then_some(&super::neon::NEON)];
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let vectors = [None::<&'static Self>];
+        vectors.into_iter().flatten().chain([&SCALAR])
+    }
+}
+
+/// For any processor.
+static SCALAR: Kernels = {
+    unsafe fn unshuffle(src: *const u8, stride: usize, size: usize, dst: *mut u8, n: usize) {
+        // SAFETY: the same contract.
+        unsafe { scalar::unshuffle(Strided { first: src, stride }, size, dst, n) }
+    }
+    unsafe fn unshuffle_planes(planes: &[&[u8]], dst: *mut u8, n: usize) {
+        // SAFETY: the same contract.
+        unsafe { scalar::unshuffle(planes, planes.len(), dst, n) }
+    }
+    unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
+        // SAFETY: the same contract.
+        unsafe { scalar::shuffle(src, size, dst, stride, n) }
+    }
+    unsafe fn split_bits(src: *const u8, n: usize, dst: *mut u8, stride: usize) {
+        // SAFETY: the same contract.
+        unsafe { scalar::split_bits(src, n, dst, stride) }
+    }
+    unsafe fn join_bits(src: *const u8, stride: usize, n: usize, dst: *mut u8) {
+        // SAFETY: the same contract.
+        unsafe { scalar::join_bits(src, stride, n, dst) }
+    }
+    Kernels { name: "scalar", unshuffle, unshuffle_planes, shuffle, split_bits, join_bits }
+};
+
+/// Compiles the transposes of `transpose` for one set of instructions, with its widest register and its lane.
+macro_rules! kernels {
+    ($name:ident, $feature:literal, $vector:ty, $lane:ty) => {
+        /// The transposes for this set of instructions.
+        pub(super) static $name: Kernels = {
+            use super::transpose::{self, Strided};
+
+            #[target_feature(enable = $feature)]
+            unsafe fn unshuffle(src: *const u8, stride: usize, size: usize, dst: *mut u8, n: usize) {
+                // SAFETY: the same contract, and the instructions are enabled here.
+                unsafe {
+                    transpose::unshuffle::<$vector, $lane, _>(Strided { first: src, stride }, size, dst, n)
+                }
+            }
+            #[target_feature(enable = $feature)]
+            unsafe fn unshuffle_planes(planes: &[&[u8]], dst: *mut u8, n: usize) {
+                // SAFETY: the same contract, and the instructions are enabled here.
+                unsafe { transpose::unshuffle::<$vector, $lane, _>(planes, planes.len(), dst, n) }
+            }
+            #[target_feature(enable = $feature)]
+            unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
+                // SAFETY: the same contract, and the instructions are enabled here.
+                unsafe { transpose::shuffle::<$vector, $lane>(src, size, dst, stride, n) }
+            }
+            #[target_feature(enable = $feature)]
+            unsafe fn split_bits(src: *const u8, n: usize, dst: *mut u8, stride: usize) {
+                // SAFETY: the same contract, and the instructions are enabled here.
+                unsafe { transpose::split_bits::<$vector>(src, n, dst, stride) }
+            }
+            #[target_feature(enable = $feature)]
+            unsafe fn join_bits(src: *const u8, stride: usize, n: usize, dst: *mut u8) {
+                // SAFETY: the same contract, and the instructions are enabled here.
+                unsafe { transpose::join_bits::<$vector>(src, stride, n, dst) }
+            }
+            Kernels { name: $feature, unshuffle, unshuffle_planes, shuffle, split_bits, join_bits }
+        };
+    };
+}
+pub(super) use kernels;

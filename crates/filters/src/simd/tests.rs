@@ -1,0 +1,128 @@
+//! Every set of instructions against a model that follows the definition, byte by byte and bit by bit.
+
+use super::*;
+
+const SIZES: [usize; 22] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 24, 31, 32, 33, 100];
+const COUNTS: [usize; 21] =
+    [0, 1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 255, 256, 264, 520, 1048];
+
+#[test]
+fn every_processor_has_the_scalar_transposes_and_the_fastest_come_first() {
+    let names: Vec<_> = Kernels::available().map(|kernels| kernels.name).collect();
+    assert_eq!(names.last(), Some(&"scalar"));
+    assert_eq!(Kernels::fastest().name, names[0]);
+    #[cfg(target_arch = "x86_64")]
+    assert!(names.contains(&"sse2"));
+}
+
+#[test]
+fn shuffle_puts_byte_k_of_every_element_together() {
+    each_case(|kernels, size, src| {
+        let mut found = vec![0; src.len()];
+        shuffle_with(kernels, size, src, &mut found);
+        assert_eq!(found, model_shuffle(size, src), "{} size {size} bytes {}", kernels.name, src.len());
+    });
+}
+
+#[test]
+fn unshuffle_undoes_shuffle() {
+    each_case(|kernels, size, src| {
+        let mut found = vec![0; src.len()];
+        unshuffle_with(kernels, size, &model_shuffle(size, src), &mut found);
+        assert_eq!(found, src, "{} size {size} bytes {}", kernels.name, src.len());
+    });
+}
+
+#[test]
+fn planes_from_different_places_become_elements_at_any_alignment() {
+    each_case(|kernels, size, src| {
+        let n = src.len() / size;
+        let src = &src[..n * size];
+        let planes: Vec<Vec<u8>> = (0..size)
+            .map(|k| (0..n + k % 3).map(|i| *src.get(i * size + k).unwrap_or(&0)).collect())
+            .collect();
+        let planes: Vec<&[u8]> = planes.iter().map(Vec::as_slice).collect();
+        let mut found = vec![0xee; src.len() + 2];
+        unshuffle_planes_with(kernels, &planes, &mut found[1..=src.len()]);
+        assert_eq!(found[1..=src.len()], *src, "{} size {size} elements {n}", kernels.name);
+        assert_eq!((found[0], found[src.len() + 1]), (0xee, 0xee), "wrote outside of the destination");
+    });
+}
+
+#[test]
+fn bitshuffle_puts_bit_b_of_byte_k_of_every_element_together() {
+    let mut scratch = Vec::new();
+    each_case(|kernels, size, src| {
+        let mut found = vec![0; src.len()];
+        bitshuffle_with(kernels, size, src, &mut found, &mut scratch);
+        assert_eq!(found, model_bitshuffle(size, src), "{} size {size} bytes {}", kernels.name, src.len());
+    });
+}
+
+#[test]
+fn bitunshuffle_undoes_bitshuffle() {
+    let mut scratch = Vec::new();
+    each_case(|kernels, size, src| {
+        let mut found = vec![0; src.len()];
+        bitunshuffle_with(kernels, size, &model_bitshuffle(size, src), &mut found, &mut scratch);
+        assert_eq!(found, src, "{} size {size} bytes {}", kernels.name, src.len());
+    });
+}
+
+#[test]
+fn an_element_size_of_zero_or_beyond_the_buffer_copies() {
+    let src: Vec<u8> = (0..40).collect();
+    for size in [0, 41, usize::MAX] {
+        let mut dst = vec![0; 40];
+        shuffle(size, &src, &mut dst);
+        assert_eq!(dst, src);
+        bitunshuffle(size, &src, &mut dst, &mut Vec::new());
+        assert_eq!(dst, src);
+    }
+}
+
+#[test]
+#[should_panic(expected = "every plane has a byte for each element")]
+fn a_short_plane_is_refused() {
+    unshuffle_planes(&[&[1, 2], &[3]], &mut [0; 4]);
+}
+
+fn each_case(mut check: impl FnMut(&Kernels, usize, &[u8])) {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let random: Vec<u8> = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    })
+    .take(110_000)
+    .collect();
+    for kernels in Kernels::available() {
+        for size in SIZES {
+            for count in COUNTS {
+                for tail in [0, size / 2] {
+                    check(kernels, size, &random[..count * size + tail]);
+                }
+            }
+        }
+    }
+}
+
+fn model_shuffle(size: usize, src: &[u8]) -> Vec<u8> {
+    let n = src.len() / size;
+    let planes = (0..size).flat_map(|k| (0..n).map(move |element| src[element * size + k]));
+    planes.chain(src[n * size..].iter().copied()).collect()
+}
+
+fn model_bitshuffle(size: usize, src: &[u8]) -> Vec<u8> {
+    let n = src.len() / size / 8 * 8;
+    let mut rows = vec![0u8; n * size];
+    for element in 0..n {
+        for bit in 0..8 * size {
+            let value = src[element * size + bit / 8] >> (bit % 8) & 1;
+            rows[bit * (n / 8) + element / 8] |= value << (element % 8);
+        }
+    }
+    rows.extend_from_slice(&src[n * size..]);
+    rows
+}

@@ -1,0 +1,419 @@
+//! Byte and bit transposes over any `Vector`.
+//!
+//! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of 16 elements,
+//! p rounds turn planes into elements, and 4 further rounds turn elements into planes.
+
+use super::scalar;
+use super::vector::{Lane, Vector};
+
+/// Where each plane starts: byte k of every element.
+pub(super) trait Planes: Copy {
+    /// The start of plane `k`.
+    ///
+    /// # Safety
+    /// The plane must exist.
+    unsafe fn plane(self, k: usize) -> *const u8;
+}
+
+/// Planes at equal distances.
+#[derive(Clone, Copy)]
+pub(super) struct Strided {
+    pub(super) first: *const u8,
+    pub(super) stride: usize,
+}
+
+impl Planes for Strided {
+    #[inline(always)]
+    unsafe fn plane(self, k: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k exists, so its start is inside the buffer.
+        unsafe { self.first.add(k * self.stride) }
+    }
+}
+
+impl Planes for &[&[u8]] {
+    #[inline(always)]
+    unsafe fn plane(self, k: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k exists.
+        unsafe { self.get_unchecked(k) }.as_ptr()
+    }
+}
+
+/// Undoes the byte shuffle of `n` elements of `size` bytes.
+///
+/// # Safety
+/// Each of the `size` planes has `n` bytes, `dst` has room for `n * size`, they do not overlap, and the processor has the
+/// instructions of `V` and `L`.
+#[inline(always)]
+pub(super) unsafe fn unshuffle<V: Vector, L: Lane, P: Planes>(
+    planes: P,
+    size: usize,
+    dst: *mut u8,
+    n: usize,
+) {
+    // SAFETY: the same contract.
+    unsafe {
+        match size {
+            2 => unshuffle_fixed::<V, L, P, 2>(planes, dst, n),
+            4 => unshuffle_fixed::<V, L, P, 4>(planes, dst, n),
+            8 => unshuffle_fixed::<V, L, P, 8>(planes, dst, n),
+            16 => unshuffle_fixed::<V, L, P, 16>(planes, dst, n),
+            0 | 1 => scalar::unshuffle(planes, size, dst, n),
+            3 => unshuffle_groups::<L, P, 2>(planes, size, dst, n),
+            5..=7 => unshuffle_groups::<L, P, 4>(planes, size, dst, n),
+            9..=15 => unshuffle_groups::<L, P, 8>(planes, size, dst, n),
+            _ => unshuffle_groups::<L, P, 16>(planes, size, dst, n),
+        }
+    }
+}
+
+/// Shuffles the bytes of `n` elements of `size` bytes into planes `stride` bytes apart.
+///
+/// # Safety
+/// `src` has `n * size` bytes, each of the `size` planes from `dst` on has room for `n`, they do not overlap, and the
+/// processor has the instructions of `V` and `L`.
+#[inline(always)]
+pub(super) unsafe fn shuffle<V: Vector, L: Lane>(
+    src: *const u8,
+    size: usize,
+    dst: *mut u8,
+    stride: usize,
+    n: usize,
+) {
+    // SAFETY: the same contract.
+    unsafe {
+        match size {
+            2 => shuffle_fixed::<V, L, 2>(src, dst, stride, n),
+            4 => shuffle_fixed::<V, L, 4>(src, dst, stride, n),
+            8 => shuffle_fixed::<V, L, 8>(src, dst, stride, n),
+            16 => shuffle_fixed::<V, L, 16>(src, dst, stride, n),
+            0 | 1 => scalar::shuffle(src, size, dst, stride, n),
+            3 => shuffle_groups::<L, 2>(src, size, dst, stride, n),
+            5..=7 => shuffle_groups::<L, 4>(src, size, dst, stride, n),
+            9..=15 => shuffle_groups::<L, 8>(src, size, dst, stride, n),
+            _ => shuffle_groups::<L, 16>(src, size, dst, stride, n),
+        }
+    }
+}
+
+/// `unshuffle` for N = 2, 4, 8 or 16 bytes.
+#[inline(always)]
+unsafe fn unshuffle_fixed<V: Vector, L: Lane, P: Planes, const N: usize>(planes: P, dst: *mut u8, n: usize) {
+    // SAFETY: as `unshuffle`; every block taken lies within the n elements.
+    unsafe {
+        let mut at = 0;
+        while at + V::BYTES <= n {
+            unshuffle_block::<V, P, N>(planes, dst, at);
+            at += V::BYTES;
+        }
+        // The rest is done by a block that ends with the last element; elements done twice get the same bytes.
+        if at == n {
+        } else if n >= V::BYTES {
+            unshuffle_block::<V, P, N>(planes, dst, n - V::BYTES);
+        } else if n >= 16 {
+            unshuffle_block::<L, P, N>(planes, dst, 0);
+            unshuffle_block::<L, P, N>(planes, dst, n - 16);
+        } else {
+            scalar::unshuffle(planes, N, dst, n);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn unshuffle_block<V: Vector, P: Planes, const N: usize>(planes: P, dst: *mut u8, at: usize) {
+    // SAFETY: as `unshuffle`; elements `at..at + V::BYTES` exist.
+    unsafe {
+        let mut v = [V::splat(0); N];
+        for (k, v) in v.iter_mut().enumerate() {
+            *v = V::load(planes.plane(k).add(at));
+        }
+        let v = interleave(v);
+        let dst = dst.add(at * N);
+        for k in 0..N / 2 {
+            V::store_lanes([v[2 * k], v[2 * k + 1]], dst.add(32 * k), dst.wrapping_add(16 * N + 32 * k));
+        }
+    }
+}
+
+/// `shuffle` for N = 2, 4, 8 or 16 bytes.
+#[inline(always)]
+unsafe fn shuffle_fixed<V: Vector, L: Lane, const N: usize>(
+    src: *const u8,
+    dst: *mut u8,
+    stride: usize,
+    n: usize,
+) {
+    // SAFETY: as `shuffle`; every block taken lies within the n elements.
+    unsafe {
+        let mut at = 0;
+        while at + V::BYTES <= n {
+            shuffle_block::<V, N>(src, dst, stride, at);
+            at += V::BYTES;
+        }
+        if at == n {
+        } else if n >= V::BYTES {
+            shuffle_block::<V, N>(src, dst, stride, n - V::BYTES);
+        } else if n >= 16 {
+            shuffle_block::<L, N>(src, dst, stride, 0);
+            shuffle_block::<L, N>(src, dst, stride, n - 16);
+        } else {
+            scalar::shuffle(src, N, dst, stride, n);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn shuffle_block<V: Vector, const N: usize>(src: *const u8, dst: *mut u8, stride: usize, at: usize) {
+    // SAFETY: as `shuffle`; elements `at..at + V::BYTES` exist.
+    unsafe {
+        let v = deinterleave(load_elements::<V, N>(src.add(at * N)));
+        for (k, v) in v.into_iter().enumerate() {
+            v.store(dst.add(k * stride + at));
+        }
+    }
+}
+
+/// Sizes that are no power of two, and large ones: groups of W planes, the last one overlapping its neighbour.
+#[inline(always)]
+unsafe fn unshuffle_groups<L: Lane, P: Planes, const W: usize>(
+    planes: P,
+    size: usize,
+    dst: *mut u8,
+    n: usize,
+) {
+    // SAFETY: as `unshuffle`; W <= size, so a group that ends with the last plane exists.
+    unsafe {
+        if n < 16 {
+            return scalar::unshuffle(planes, size, dst, n);
+        }
+        let mut next = 0;
+        while next < n {
+            let at = next.min(n - 16);
+            let mut next_plane = 0;
+            while next_plane < size {
+                let plane = next_plane.min(size - W);
+                let mut v = [L::splat(0); W];
+                for (k, v) in v.iter_mut().enumerate() {
+                    *v = L::load(planes.plane(plane + k).add(at));
+                }
+                let v = interleave(v);
+                let mut elements = [[0u8; 16]; W];
+                for (v, bytes) in v.into_iter().zip(&mut elements) {
+                    v.store(bytes.as_mut_ptr());
+                }
+                let elements = elements.as_ptr().cast::<[u8; W]>();
+                let dst = dst.add(at * size + plane);
+                for element in 0..16 {
+                    let bytes = elements.add(element).read();
+                    dst.add(element * size).cast::<[u8; W]>().write_unaligned(bytes);
+                }
+                next_plane += W;
+            }
+            next += 16;
+        }
+    }
+}
+
+/// The mirror of `unshuffle_groups`.
+#[inline(always)]
+unsafe fn shuffle_groups<L: Lane, const W: usize>(
+    src: *const u8,
+    size: usize,
+    dst: *mut u8,
+    stride: usize,
+    n: usize,
+) {
+    // SAFETY: as `shuffle`; W <= size, so a group that ends with the last byte of an element exists.
+    unsafe {
+        if n < 16 {
+            return scalar::shuffle(src, size, dst, stride, n);
+        }
+        let mut next = 0;
+        while next < n {
+            let at = next.min(n - 16);
+            let mut next_plane = 0;
+            while next_plane < size {
+                let plane = next_plane.min(size - W);
+                let v = deinterleave(gather::<L, W>(src.add(at * size + plane), size));
+                for (k, v) in v.into_iter().enumerate() {
+                    v.store(dst.add((plane + k) * stride + at));
+                }
+                next_plane += W;
+            }
+            next += 16;
+        }
+    }
+}
+
+/// The W bytes at each of 16 places `size` apart, packed.
+#[inline(always)]
+unsafe fn gather<L: Lane, const W: usize>(src: *const u8, size: usize) -> [L; W] {
+    // SAFETY: the caller's 16 elements have W bytes here.
+    unsafe {
+        let mut v = [L::splat(0); W];
+        for (k, v) in v.iter_mut().enumerate() {
+            let src = src.add(k * 16 / W * size);
+            *v = if W == 16 {
+                L::load(src)
+            } else {
+                let high = src.add(8 / W * size);
+                L::from_words(gather_word::<W>(src, size), gather_word::<W>(high, size))
+            };
+        }
+        v
+    }
+}
+
+/// 8 bytes: W from each of 8 / W places.
+#[inline(always)]
+unsafe fn gather_word<const W: usize>(src: *const u8, size: usize) -> u64 {
+    // SAFETY: as `gather`.
+    unsafe {
+        match W {
+            8 => u64::from_le(src.cast::<u64>().read_unaligned()),
+            4 => {
+                let part =
+                    |k: usize| u64::from(u32::from_le(src.add(k * size).cast::<u32>().read_unaligned()));
+                part(0) | part(1) << 32
+            }
+            _ => {
+                let part =
+                    |k: usize| u64::from(u16::from_le(src.add(k * size).cast::<u16>().read_unaligned()));
+                part(0) | part(1) << 16 | part(2) << 32 | part(3) << 48
+            }
+        }
+    }
+}
+
+/// Takes apart the bits of `n` bytes, a multiple of 8: bit b of byte i becomes bit `i % 8` of byte `i / 8` of row b.
+///
+/// # Safety
+/// `src` has `n` bytes, each of the 8 rows `stride` apart from `dst` has room for `n / 8`, they do not overlap, and the
+/// processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn split_bits<V: Vector>(src: *const u8, n: usize, dst: *mut u8, stride: usize) {
+    // SAFETY: as the contract; every block taken lies within the n bytes.
+    unsafe {
+        let block = 8 * V::BYTES;
+        let mut at = 0;
+        while at + block <= n {
+            let v = transpose_bits(deinterleave(load_elements::<V, 8>(src.add(at))));
+            for (b, v) in v.into_iter().enumerate() {
+                v.store(dst.add(b * stride + at / 8));
+            }
+            at += block;
+        }
+        scalar::split_bits(src.add(at), n - at, dst.add(at / 8), stride);
+    }
+}
+
+/// Undoes `split_bits`.
+///
+/// # Safety
+/// Each of the 8 rows `stride` apart from `src` has `n / 8` bytes, `dst` has room for `n`, they do not overlap, and the
+/// processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn join_bits<V: Vector>(src: *const u8, stride: usize, n: usize, dst: *mut u8) {
+    // SAFETY: as the contract; every block taken lies within the n bytes.
+    unsafe {
+        let block = 8 * V::BYTES;
+        let mut at = 0;
+        while at + block <= n {
+            let mut v = [V::splat(0); 8];
+            for (b, v) in v.iter_mut().enumerate() {
+                *v = V::load(src.add(b * stride + at / 8));
+            }
+            let v = interleave(transpose_bits(v));
+            let dst = dst.add(at);
+            for k in 0..4 {
+                V::store_lanes([v[2 * k], v[2 * k + 1]], dst.add(32 * k), dst.wrapping_add(128 + 32 * k));
+            }
+            at += block;
+        }
+        scalar::join_bits(src.add(at / 8), stride, n - at, dst.add(at));
+    }
+}
+
+/// `V::BYTES` elements of N bytes, the first 16 in the first lanes.
+#[inline(always)]
+unsafe fn load_elements<V: Vector, const N: usize>(src: *const u8) -> [V; N] {
+    // SAFETY: the caller's elements exist.
+    unsafe {
+        let mut v = [V::splat(0); N];
+        for (k, v) in v.iter_mut().enumerate() {
+            *v = V::load_lanes(src.add(16 * k), src.wrapping_add(16 * N + 16 * k));
+        }
+        v
+    }
+}
+
+/// Planes to elements, in each lane.
+#[inline(always)]
+unsafe fn interleave<V: Vector, const N: usize>(mut v: [V; N]) -> [V; N] {
+    for _ in 0..N.trailing_zeros() {
+        // SAFETY: the caller has the instructions.
+        v = unsafe { perfect_shuffle(v) };
+    }
+    v
+}
+
+/// Elements to planes, in each lane.
+#[inline(always)]
+unsafe fn deinterleave<V: Vector, const N: usize>(mut v: [V; N]) -> [V; N] {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        if V::UNZIPS || N == 2 {
+            for _ in 0..N.trailing_zeros() {
+                let mut next = v;
+                for k in 0..N / 2 {
+                    (next[k], next[k + N / 2]) = v[2 * k].unzip(v[2 * k + 1]);
+                }
+                v = next;
+            }
+        } else {
+            for _ in 0..4 {
+                v = perfect_shuffle(v);
+            }
+        }
+    }
+    v
+}
+
+#[inline(always)]
+unsafe fn perfect_shuffle<V: Vector, const N: usize>(v: [V; N]) -> [V; N] {
+    let mut next = v;
+    for k in 0..N / 2 {
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            next[2 * k] = v[k].zip_low(v[k + N / 2]);
+            next[2 * k + 1] = v[k].zip_high(v[k + N / 2]);
+        }
+    }
+    next
+}
+
+/// Bit b of register r changes places with bit r of register b, in every byte. Its own inverse.
+#[inline(always)]
+unsafe fn transpose_bits<V: Vector>(mut v: [V; 8]) -> [V; 8] {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        swap_bits::<V, 4>(&mut v, V::splat(0x0f));
+        swap_bits::<V, 2>(&mut v, V::splat(0x33));
+        swap_bits::<V, 1>(&mut v, V::splat(0x55));
+    }
+    v
+}
+
+/// One round: swaps the bits whose position has DISTANCE set in one register and not in the other.
+#[inline(always)]
+unsafe fn swap_bits<V: Vector, const DISTANCE: i32>(v: &mut [V; 8], mask: V) {
+    let distance = DISTANCE as usize;
+    for low in (0..8).filter(|k| k & distance == 0) {
+        let (a, b) = (v[low], v[low + distance]);
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let changed = a.shift_right::<DISTANCE>().xor(b).and(mask);
+            v[low] = a.xor(changed.shift_left::<DISTANCE>());
+            v[low + distance] = b.xor(changed);
+        }
+    }
+}

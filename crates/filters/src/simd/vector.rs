@@ -1,0 +1,43 @@
+//! What the transposes need of a vector register.
+
+/// A register made of one or two lanes of 16 bytes; `zip` and `unzip` work within lanes.
+///
+/// Every method is unsafe for one reason: the caller must run on a processor that has the implementor's instructions.
+/// Methods with pointers also need them valid for the bytes they name. No alignment is asked for.
+pub(super) trait Vector: Copy {
+    /// Bytes in the register: 16 or 32.
+    const BYTES: usize;
+    /// Whether `unzip` is one instruction a result; otherwise only one round of it pays.
+    const UNZIPS: bool;
+
+    /// All bytes equal.
+    unsafe fn splat(byte: u8) -> Self;
+    /// `BYTES` bytes.
+    unsafe fn load(src: *const u8) -> Self;
+    /// `BYTES` bytes.
+    unsafe fn store(self, dst: *mut u8);
+    /// 16 bytes from each address for each lane; a register of one lane does not touch `second`.
+    unsafe fn load_lanes(first: *const u8, second: *const u8) -> Self;
+    /// Writes the first lanes of the pair, 32 bytes, at `first` and the second lanes, if there are any, at `second`.
+    unsafe fn store_lanes(pair: [Self; 2], first: *mut u8, second: *mut u8);
+    /// Bytes of the lower halves in turn: a0 b0 a1 b1 ...
+    unsafe fn zip_low(self, other: Self) -> Self;
+    /// Bytes of the upper halves in turn.
+    unsafe fn zip_high(self, other: Self) -> Self;
+    /// The even bytes of both, then the odd bytes of both: undoes `zip`.
+    unsafe fn unzip(self, other: Self) -> (Self, Self);
+    /// Bitwise and.
+    unsafe fn and(self, other: Self) -> Self;
+    /// Bitwise exclusive or.
+    unsafe fn xor(self, other: Self) -> Self;
+    /// Shifts left; bits may cross from one byte into the next, so the caller masks.
+    unsafe fn shift_left<const BITS: i32>(self) -> Self;
+    /// Shifts right; bits may cross from one byte into the next, so the caller masks.
+    unsafe fn shift_right<const BITS: i32>(self) -> Self;
+}
+
+/// A register of one lane that can also be put together from 64-bit words.
+pub(super) trait Lane: Vector {
+    /// Two little-endian words.
+    unsafe fn from_words(low: u64, high: u64) -> Self;
+}
