@@ -1,6 +1,103 @@
-//! What can go wrong: so far, requests that cannot be met.
+//! What can go wrong, by who is to blame: the file, the caller, the medium, or a feature that is not there yet.
 
-/// The caller asked for something that cannot be done.
+use std::io;
+
+use hyperslab_filters::FilterError;
+use hyperslab_format::{ErrorKind, FormatError};
+
+/// The result of every operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file is wrong: it is damaged, or not HDF5.
+    #[error("{0}")]
+    Format(#[from] FormatError),
+    /// A chunk cannot be decoded.
+    #[error("{source}, in the chunk at {coord:?} of {len} bytes at {addr:#x}")]
+    Chunk {
+        /// What the filter says.
+        source: FilterError,
+        /// The chunk's first element.
+        coord: Vec<u64>,
+        /// Its address in the file.
+        addr: u64,
+        /// Its stored bytes.
+        len: u64,
+    },
+    /// The caller asks for what cannot be.
+    #[error("{0}")]
+    Request(#[from] RequestError),
+    /// The medium failed.
+    #[error("{op} of {len} bytes at offset {offset} failed: {source}")]
+    Io {
+        /// What was tried: "read", "open".
+        op: &'static str,
+        /// Where.
+        offset: u64,
+        /// How many bytes.
+        len: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Valid HDF5, or a valid request, that hyperslab does not handle yet.
+    #[error("{feature} is not supported yet (HDF5 spec {spec})")]
+    Unsupported {
+        /// The feature.
+        feature: String,
+        /// The section of the specification.
+        spec: &'static str,
+    },
+    /// Any of these, at an object of the file.
+    #[error("{source} ({path})")]
+    At {
+        /// The path of the object.
+        path: String,
+        /// What went wrong there.
+        source: Box<Error>,
+    },
+}
+
+impl Error {
+    /// Names the object at which this went wrong, once: the innermost name stays.
+    #[must_use]
+    pub fn at(self, path: &str) -> Self {
+        match self {
+            named @ Self::At { .. } => named,
+            source => Self::At { path: path.to_owned(), source: Box::new(source) },
+        }
+    }
+
+    /// The error itself, without the object's name.
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::At { source, .. } => source.root(),
+            error => error,
+        }
+    }
+
+    /// Valid HDF5 that is not handled yet, as an error.
+    pub fn unsupported(feature: impl Into<String>, spec: &'static str) -> Self {
+        Self::Unsupported { feature: feature.into(), spec }
+    }
+
+    /// A failure of the medium.
+    pub fn io(op: &'static str, offset: u64, len: u64) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { op, offset, len, source }
+    }
+
+    /// Turns a structure that is valid but not handled into [`Error::Unsupported`]; any other format error stays.
+    pub fn from_format(error: FormatError) -> Self {
+        match error.kind {
+            ErrorKind::Unsupported { feature } => Self::unsupported(feature, error.spec),
+            _ => Self::Format(error),
+        }
+    }
+}
+
+/// The caller is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
@@ -56,4 +153,45 @@ pub enum RequestError {
         /// What is wrong there.
         what: String,
     },
+    /// There is no such object.
+    #[error("no object named {name:?}")]
+    NoSuchObject {
+        /// The path, or the part of it that is missing.
+        name: String,
+    },
+    /// There is no such attribute.
+    #[error("no attribute named {name:?}")]
+    NoSuchAttribute {
+        /// Its name.
+        name: String,
+    },
+    /// The object is of another kind.
+    #[error("{name:?} is a {found}, not a {expected}")]
+    WrongKind {
+        /// The object's path.
+        name: String,
+        /// What it is.
+        found: &'static str,
+        /// What was asked for.
+        expected: &'static str,
+    },
+    /// Links lead in a circle, or further than any file needs.
+    #[error("{name:?} leads through more than {limit} links")]
+    TooManyLinks {
+        /// The path.
+        name: String,
+        /// The limit.
+        limit: u32,
+    },
+    /// The destination does not have the size of the selection.
+    #[error("the destination has {found} bytes, the selection {expected}")]
+    DestinationSize {
+        /// Bytes of the selection.
+        expected: u64,
+        /// Bytes of the destination.
+        found: u64,
+    },
+    /// The destination's strides make elements overlap.
+    #[error("elements of the destination overlap: read into a contiguous array and copy")]
+    OverlappingDestination,
 }

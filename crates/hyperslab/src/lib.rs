@@ -1,4 +1,21 @@
-//! Reads any part of an HDF5 file in parallel, straight into the caller's array.
+//! hyperslab reads HDF5 files without libhdf5: any selection, in parallel, decoded straight into the caller's array.
+//!
+//! ```no_run
+//! # fn main() -> hyperslab::Result<()> {
+//! let file = hyperslab::File::open("climate.h5")?;
+//! let temperature = file.dataset("/surface/t2m")?;
+//! let july: Vec<f32> = temperature.read(hyperslab::Selection::All)?;
+//! # Ok(()) }
+//! ```
+//!
+//! The modules stand in layers, each using those before it alone (`tests/layers.rs` holds this): [`driver`],
+//! [`select`], [`types`] know nothing of each other; [`store`] reads structures through a cache; [`tree`] and [`heap`]
+//! span several blocks; [`index`] finds chunks; [`engine`] plans and runs reads; [`object`] is what users hold.
 
+pub mod driver;
 pub mod error;
 pub mod select;
+pub mod store;
+
+pub use error::{Error, RequestError, Result};
+pub use select::Selection;

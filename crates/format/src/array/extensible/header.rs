@@ -1,1 +1,117 @@
-//! To be written.
+//! Extensible Array header, `EAHD` (spec VII.D).
+//!
+//! One per chunked dataset with one unlimited dimension. Named by the layout message; names the index block.
+
+use crate::addr::Addr;
+use crate::array::element::{Client, ElementFormat};
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::layout::ExtensibleArrayParameters;
+use crate::structure::Structure;
+
+/// The header of an Extensible Array. Fields in disk order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtensibleArrayHeader {
+    /// What the elements describe, and their size.
+    pub format: ElementFormat,
+    /// How blocks grow.
+    pub parameters: ExtensibleArrayParameters,
+    /// How much of it there is.
+    pub statistics: Statistics,
+    /// The `EAIB`; undefined until the first chunk is written.
+    pub index_block: Addr,
+}
+
+/// What an array consists of now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// How many secondary blocks there are.
+    pub secondary_blocks: u64,
+    /// Bytes of all of them.
+    pub secondary_bytes: u64,
+    /// How many data blocks there are.
+    pub data_blocks: u64,
+    /// Bytes of all of them.
+    pub data_bytes: u64,
+    /// One more than the highest element ever set.
+    pub elements_set: u64,
+    /// How many elements the blocks have room for.
+    pub elements_allocated: u64,
+}
+
+impl Structure for ExtensibleArrayHeader {
+    const NAME: &'static str = "Extensible Array header";
+    const SPEC: &'static str = "VII.D";
+    type Context = ();
+
+    fn read_len(widths: Widths, _: &()) -> usize {
+        16 + 6 * widths.length.bytes() + widths.offset.bytes()
+    }
+
+    fn decode(r: &mut Reader<'_>, _: &()) -> Result<Self> {
+        r.signature(b"EAHD")?;
+        r.version(0)?;
+        let client = Client::decode(r)?;
+        let format = ElementFormat { client, size: r.u8()? }.check(r)?;
+        let parameters = decode_parameters(r)?;
+        let statistics = Statistics {
+            secondary_blocks: r.length()?,
+            secondary_bytes: r.length()?,
+            data_blocks: r.length()?,
+            data_bytes: r.length()?,
+            elements_set: r.length()?,
+            elements_allocated: r.length()?,
+        };
+        let header = Self { format, parameters, statistics, index_block: r.addr()? };
+        r.checksum()?;
+        Ok(header)
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, _: &()) {
+        w.signature(b"EAHD");
+        w.u8(0); // version
+        self.format.client.encode(w);
+        w.u8(self.format.size);
+        w.u8(self.parameters.max_elements_bits);
+        w.u8(self.parameters.index_elements);
+        w.u8(self.parameters.min_elements);
+        w.u8(self.parameters.min_pointers);
+        w.u8(self.parameters.page_bits);
+        w.length(self.statistics.secondary_blocks);
+        w.length(self.statistics.secondary_bytes);
+        w.length(self.statistics.data_blocks);
+        w.length(self.statistics.data_bytes);
+        w.length(self.statistics.elements_set);
+        w.length(self.statistics.elements_allocated);
+        w.addr(self.index_block);
+        w.checksum();
+    }
+
+    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
+        Self::read_len(widths, context)
+    }
+}
+
+/// Reads the creation parameters and checks what the geometry relies on.
+fn decode_parameters(r: &mut Reader<'_>) -> Result<ExtensibleArrayParameters> {
+    let max_elements_bits = r.u8()?;
+    if !(1..=64).contains(&max_elements_bits) {
+        return Err(r.bad_value("Max Nelmts Bits", max_elements_bits.into(), "1 to 64"));
+    }
+    let index_elements = r.u8()?;
+    let min_elements = r.u8()?;
+    if !min_elements.is_power_of_two() || min_elements.ilog2() > max_elements_bits.into() {
+        return Err(r.bad_value("Data Blk Min Elmts", min_elements.into(), "a power of two"));
+    }
+    let min_pointers = r.u8()?;
+    if min_pointers < 2 || !min_pointers.is_power_of_two() {
+        return Err(r.bad_value("Sec Blk Min Data Ptrs", min_pointers.into(), "a power of two from 2 on"));
+    }
+    let page_bits = r.u8()?;
+    if page_bits > MAX_PAGE_BITS || page_bits > max_elements_bits {
+        return Err(r.bad_value("Max Dblk Page Nelmts Bits", page_bits.into(), "at most 32"));
+    }
+    Ok(ExtensibleArrayParameters { max_elements_bits, index_elements, min_pointers, min_elements, page_bits })
+}
+
+const MAX_PAGE_BITS: u8 = 32;

@@ -1,7 +1,11 @@
-//! Extensible Array (spec VII.D).
+//! Extensible Array (spec VII.D): the chunks of a dataset that grows along one dimension, by number.
 
-pub mod data_block;
+pub mod block;
 pub mod geometry;
 pub mod header;
 pub mod index_block;
-pub mod secondary;
+
+pub use block::{DataBlock, DataBlockContext, SecondaryBlock};
+pub use geometry::{Geometry, Slot};
+pub use header::ExtensibleArrayHeader;
+pub use index_block::IndexBlock;

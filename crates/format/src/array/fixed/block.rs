@@ -1,1 +1,97 @@
-//! To be written.
+//! Fixed Array data block, `FADB`, and its pages (spec VII.C).
+//!
+//! Named by the header. A block of more elements than a page holds has a bitmap of the pages that were written, and
+//! the pages follow it, each with a checksum of its own.
+
+use crate::addr::Addr;
+use crate::array::element::{Client, Elements};
+use crate::array::fixed::header::FixedArrayHeader;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// A data block, without its pages. Fields in disk order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixedArrayBlock {
+    /// What the elements describe.
+    pub client: Client,
+    /// The header that names this block.
+    pub header: Addr,
+    /// What the block holds.
+    pub content: FixedArrayContent,
+}
+
+/// The elements of a data block, or which of its pages were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FixedArrayContent {
+    /// All elements.
+    Elements(Elements),
+    /// One bit a page, the most significant first: it was written.
+    Pages(Vec<u8>),
+}
+
+impl FixedArrayBlock {
+    /// Whether page `number` was written; a page that was not has no chunks, and no checksum.
+    pub fn has_page(&self, number: u64) -> bool {
+        match &self.content {
+            FixedArrayContent::Elements(_) => false,
+            FixedArrayContent::Pages(bitmap) => bit(bitmap, number),
+        }
+    }
+}
+
+/// Bit `number` of a bitmap whose bytes begin with the most significant bit.
+pub(in crate::array) fn bit(bitmap: &[u8], number: u64) -> bool {
+    let byte = usize::try_from(number / 8).ok().and_then(|index| bitmap.get(index));
+    byte.is_some_and(|byte| byte & (0x80 >> (number % 8)) != 0)
+}
+
+impl Structure for FixedArrayBlock {
+    const NAME: &'static str = "Fixed Array data block";
+    const SPEC: &'static str = "VII.C";
+    type Context = FixedArrayHeader;
+
+    fn read_len(widths: Widths, header: &FixedArrayHeader) -> usize {
+        let prefix = header.prefix_len(widths);
+        if header.pages() > 0 {
+            return prefix;
+        }
+        let elements = usize::try_from(header.elements).unwrap_or(usize::MAX);
+        prefix.saturating_add(header.format.bytes(elements)).saturating_add(4)
+    }
+
+    fn decode(r: &mut Reader<'_>, header: &FixedArrayHeader) -> Result<Self> {
+        r.signature(b"FADB")?;
+        r.version(0)?;
+        let client = Client::decode(r)?;
+        if client != header.format.client {
+            return Err(r.bad_value("Client ID", client as u64, "that of the header"));
+        }
+        let owner = r.addr()?;
+        let content = if header.pages() > 0 {
+            let bitmap = usize::try_from(header.pages().div_ceil(8)).unwrap_or(usize::MAX);
+            FixedArrayContent::Pages(r.bytes(bitmap)?.to_vec())
+        } else {
+            let count = usize::try_from(header.elements).unwrap_or(usize::MAX);
+            FixedArrayContent::Elements(Elements::decode(r, count, header.format)?)
+        };
+        r.checksum()?;
+        Ok(Self { client, header: owner, content })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, header: &FixedArrayHeader) {
+        w.signature(b"FADB");
+        w.u8(0); // version
+        self.client.encode(w);
+        w.addr(self.header);
+        match &self.content {
+            FixedArrayContent::Elements(elements) => elements.encode(w, header.format),
+            FixedArrayContent::Pages(bitmap) => w.bytes(bitmap),
+        }
+        w.checksum();
+    }
+
+    fn encoded_len(&self, widths: Widths, header: &FixedArrayHeader) -> usize {
+        Self::read_len(widths, header)
+    }
+}

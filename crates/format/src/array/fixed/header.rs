@@ -1,1 +1,150 @@
-//! To be written.
+//! Fixed Array header, `FAHD` (spec VII.C).
+//!
+//! One per chunked dataset whose extents are all fixed. Named by the layout message; names one data block.
+
+use crate::addr::{Addr, Extent};
+use crate::array::element::{Client, ElementFormat};
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// The header of a Fixed Array. Fields in disk order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixedArrayHeader {
+    /// What the elements describe, and their size.
+    pub format: ElementFormat,
+    /// log2 of the elements in a page of the data block; a block of more elements is paged.
+    pub page_bits: u8,
+    /// How many elements there are: the chunks of the largest extent, row by row.
+    pub elements: u64,
+    /// The `FADB`; undefined until the first chunk is written.
+    pub data_block: Addr,
+}
+
+/// Where an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixedArraySlot {
+    /// In the data block itself, at this position.
+    Block(usize),
+    /// In a page of it.
+    Page {
+        /// The page's number, and its bit in the data block's bitmap.
+        number: u64,
+        /// The page's bytes.
+        extent: Extent,
+        /// Its elements.
+        elements: usize,
+        /// The position in it.
+        position: usize,
+    },
+}
+
+impl FixedArrayHeader {
+    /// How many pages the data block has; 0 if it is not paged.
+    pub fn pages(&self) -> u64 {
+        if self.elements > self.page_elements() { self.elements.div_ceil(self.page_elements()) } else { 0 }
+    }
+
+    /// Elements of a full page.
+    pub fn page_elements(&self) -> u64 {
+        1 << self.page_bits
+    }
+
+    /// Where element `number` is; `None` if there is no such element, or no address that far.
+    pub fn slot(&self, number: u64, widths: Widths) -> Option<FixedArraySlot> {
+        if number >= self.elements {
+            return None;
+        }
+        if self.pages() == 0 {
+            return usize::try_from(number).ok().map(FixedArraySlot::Block);
+        }
+        let page = number >> self.page_bits;
+        let elements =
+            usize::try_from(self.page_elements().min(self.elements - (page << self.page_bits))).ok()?;
+        let full_page =
+            u64::from(self.format.size).checked_mul(self.page_elements())?.checked_add(CHECKSUM)?;
+        let prefix = u64::try_from(self.prefix_len(widths)).ok()?;
+        let addr = self.data_block.checked_add(page.checked_mul(full_page)?.checked_add(prefix)?)?;
+        let len = self.format.bytes(elements) as u64 + CHECKSUM;
+        let position = usize::try_from(number & (self.page_elements() - 1)).ok()?;
+        Some(FixedArraySlot::Page { number: page, extent: Extent::new(addr, len), elements, position })
+    }
+
+    /// Bytes of the data block before its elements or pages, bitmap and (if paged) checksum included.
+    pub(super) fn prefix_len(&self, widths: Widths) -> usize {
+        let bitmap = usize::try_from(self.pages().div_ceil(8)).unwrap_or(usize::MAX);
+        let checksum = if self.pages() == 0 { 0 } else { 4 };
+        (6 + widths.offset.bytes() + checksum).saturating_add(bitmap)
+    }
+}
+
+impl Structure for FixedArrayHeader {
+    const NAME: &'static str = "Fixed Array header";
+    const SPEC: &'static str = "VII.C";
+    type Context = ();
+
+    fn read_len(widths: Widths, _: &()) -> usize {
+        12 + widths.length.bytes() + widths.offset.bytes()
+    }
+
+    fn decode(r: &mut Reader<'_>, _: &()) -> Result<Self> {
+        r.signature(b"FAHD")?;
+        r.version(0)?;
+        let client = Client::decode(r)?;
+        let format = ElementFormat { client, size: r.u8()? }.check(r)?;
+        let page_bits = r.u8()?;
+        if page_bits > MAX_PAGE_BITS {
+            return Err(r.bad_value("Page Bits", page_bits.into(), "at most 32"));
+        }
+        let header = Self { format, page_bits, elements: r.length()?, data_block: r.addr()? };
+        r.checksum()?;
+        Ok(header)
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, _: &()) {
+        w.signature(b"FAHD");
+        w.u8(0); // version
+        self.format.client.encode(w);
+        w.u8(self.format.size);
+        w.u8(self.page_bits);
+        w.length(self.elements);
+        w.addr(self.data_block);
+        w.checksum();
+    }
+
+    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
+        Self::read_len(widths, context)
+    }
+}
+
+const CHECKSUM: u64 = 4;
+/// A page of 2^32 elements: no writer comes near.
+const MAX_PAGE_BITS: u8 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(elements: u64) -> FixedArrayHeader {
+        FixedArrayHeader {
+            format: ElementFormat { client: Client::Chunks, size: 8 },
+            page_bits: 10,
+            elements,
+            data_block: Addr::new(1000),
+        }
+    }
+
+    #[test]
+    fn a_block_of_up_to_a_page_is_not_paged() {
+        assert_eq!(header(1024).slot(1023, Widths::EIGHT), Some(FixedArraySlot::Block(1023)));
+        assert_eq!(header(1024).slot(1024, Widths::EIGHT), None);
+    }
+
+    #[test]
+    fn pages_follow_the_bitmap_and_the_last_is_short() {
+        let slot = header(1025).slot(1024, Widths::EIGHT).unwrap();
+        let prefix = 4 + 1 + 1 + 8 + 1 + 4;
+        let extent = Extent::new(Addr::new(1000 + prefix + 1024 * 8 + 4), 12);
+        assert_eq!(slot, FixedArraySlot::Page { number: 1, extent, elements: 1, position: 0 });
+    }
+}

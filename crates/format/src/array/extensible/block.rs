@@ -1,0 +1,175 @@
+//! Extensible Array secondary block, `EASB`, and data block, `EADB` (spec VII.D).
+//!
+//! A secondary block is named by the index block and names data blocks; it has the bitmaps of their pages. A data
+//! block holds elements, or is followed by pages that do, each with a checksum of its own.
+
+use crate::addr::{Addr, Extent};
+use crate::array::element::{Client, Elements};
+use crate::array::extensible::{ExtensibleArrayHeader, Geometry};
+use crate::array::fixed::block::bit;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// A secondary block. Fields in disk order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecondaryBlock {
+    /// What the elements describe.
+    pub client: Client,
+    /// The array's header.
+    pub header: Addr,
+    /// The first element, counted from those of the index block on.
+    pub offset: u64,
+    /// For each data block, one bit a page, the most significant first: it was written. Empty without pages.
+    pub pages: Vec<u8>,
+    /// The data blocks; undefined until written.
+    pub data_blocks: Vec<Addr>,
+}
+
+impl SecondaryBlock {
+    /// Whether page `page` of data block `data_block`, which has `pages` of them, was written.
+    pub fn has_page(&self, data_block: usize, page: u64, pages: u64) -> bool {
+        // libhdf5 reads the bitmaps of all blocks as one row of bits, without the padding between them.
+        (data_block as u64).checked_mul(pages).is_some_and(|first| bit(&self.pages, first + page))
+    }
+}
+
+/// The header of the array, and the super block that a secondary block stands for.
+pub type SecondaryBlockContext = (ExtensibleArrayHeader, u32);
+
+impl Structure for SecondaryBlock {
+    const NAME: &'static str = "Extensible Array secondary block";
+    const SPEC: &'static str = "VII.D";
+    type Context = SecondaryBlockContext;
+
+    fn read_len(widths: Widths, (header, super_block): &SecondaryBlockContext) -> usize {
+        let geometry = Geometry::new(header.parameters);
+        let pointers = geometry.data_blocks(*super_block).saturating_mul(widths.offset.bytes());
+        let bitmaps = bitmap_bytes(geometry, *super_block);
+        (10 + widths.offset.bytes() + geometry.offset_bytes())
+            .saturating_add(pointers)
+            .saturating_add(bitmaps)
+    }
+
+    fn decode(r: &mut Reader<'_>, (header, super_block): &SecondaryBlockContext) -> Result<Self> {
+        let geometry = Geometry::new(header.parameters);
+        r.signature(b"EASB")?;
+        r.version(0)?;
+        let client = Client::decode(r)?;
+        if client != header.format.client {
+            return Err(r.bad_value("Client ID", client as u64, "that of the header"));
+        }
+        let owner = r.addr()?;
+        let offset = r.uint(geometry.offset_bytes())?;
+        let pages = r.bytes(bitmap_bytes(geometry, *super_block))?.to_vec();
+        let count = geometry.data_blocks(*super_block);
+        let mut pointers = r.sub(count.saturating_mul(r.widths().offset.bytes()))?;
+        let data_blocks = (0..count).map(|_| pointers.addr()).collect::<Result<_>>()?;
+        r.checksum()?;
+        Ok(Self { client, header: owner, offset, pages, data_blocks })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (header, _): &SecondaryBlockContext) {
+        w.signature(b"EASB");
+        w.u8(0); // version
+        self.client.encode(w);
+        w.addr(self.header);
+        w.uint(self.offset, Geometry::new(header.parameters).offset_bytes());
+        w.bytes(&self.pages);
+        self.data_blocks.iter().for_each(|&addr| w.addr(addr));
+        w.checksum();
+    }
+
+    fn encoded_len(&self, widths: Widths, context: &SecondaryBlockContext) -> usize {
+        Self::read_len(widths, context)
+    }
+}
+
+/// Bytes of the page bitmaps of all data blocks of a super block; each begins with a byte of its own.
+fn bitmap_bytes(geometry: Geometry, super_block: u32) -> usize {
+    let pages = geometry.pages(geometry.block_elements(super_block));
+    let each = usize::try_from(pages.div_ceil(8)).unwrap_or(usize::MAX);
+    geometry.data_blocks(super_block).saturating_mul(each)
+}
+
+/// A data block, without its pages. Fields in disk order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataBlock {
+    /// What the elements describe.
+    pub client: Client,
+    /// The array's header.
+    pub header: Addr,
+    /// The first element, counted from those of the index block on.
+    pub offset: u64,
+    /// The elements; none if the block is paged.
+    pub elements: Elements,
+}
+
+/// The header of the array, and how many elements a data block has.
+pub type DataBlockContext = (ExtensibleArrayHeader, u64);
+
+impl DataBlock {
+    /// The bytes of page `number` of the (paged) data block at `addr`.
+    pub fn page_extent(
+        addr: Addr,
+        number: u64,
+        header: &ExtensibleArrayHeader,
+        widths: Widths,
+    ) -> Option<Extent> {
+        let geometry = Geometry::new(header.parameters);
+        let page = u64::from(header.format.size).checked_mul(geometry.page_elements())?.checked_add(4)?;
+        let prefix = prefix_len(geometry, widths) as u64 + 4;
+        let addr = addr.checked_add(number.checked_mul(page)?.checked_add(prefix)?)?;
+        Some(Extent::new(addr, page))
+    }
+
+    fn stored_elements((header, elements): &DataBlockContext) -> usize {
+        let is_paged = Geometry::new(header.parameters).pages(*elements) > 0;
+        if is_paged { 0 } else { usize::try_from(*elements).unwrap_or(usize::MAX) }
+    }
+}
+
+/// Bytes of a data block before its elements.
+fn prefix_len(geometry: Geometry, widths: Widths) -> usize {
+    6 + widths.offset.bytes() + geometry.offset_bytes()
+}
+
+impl Structure for DataBlock {
+    const NAME: &'static str = "Extensible Array data block";
+    const SPEC: &'static str = "VII.D";
+    type Context = DataBlockContext;
+
+    fn read_len(widths: Widths, context: &DataBlockContext) -> usize {
+        let elements = context.0.format.bytes(Self::stored_elements(context));
+        (prefix_len(Geometry::new(context.0.parameters), widths) + 4).saturating_add(elements)
+    }
+
+    fn decode(r: &mut Reader<'_>, context: &DataBlockContext) -> Result<Self> {
+        let (header, _) = context;
+        r.signature(b"EADB")?;
+        r.version(0)?;
+        let client = Client::decode(r)?;
+        if client != header.format.client {
+            return Err(r.bad_value("Client ID", client as u64, "that of the header"));
+        }
+        let owner = r.addr()?;
+        let offset = r.uint(Geometry::new(header.parameters).offset_bytes())?;
+        let elements = Elements::decode(r, Self::stored_elements(context), header.format)?;
+        r.checksum()?;
+        Ok(Self { client, header: owner, offset, elements })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (header, _): &DataBlockContext) {
+        w.signature(b"EADB");
+        w.u8(0); // version
+        self.client.encode(w);
+        w.addr(self.header);
+        w.uint(self.offset, Geometry::new(header.parameters).offset_bytes());
+        self.elements.encode(w, header.format);
+        w.checksum();
+    }
+
+    fn encoded_len(&self, widths: Widths, context: &DataBlockContext) -> usize {
+        Self::read_len(widths, context)
+    }
+}

@@ -1,0 +1,43 @@
+//! Page of a data block of a Fixed or an Extensible Array (spec VII.C and VII.D, "Data Block Page").
+//!
+//! Follows a data block of more elements than a page holds; has no signature, only elements and a checksum.
+
+use crate::array::element::{ElementFormat, Elements};
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::Result;
+use crate::structure::Structure;
+
+/// A page of a data block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its elements.
+    pub elements: Elements,
+}
+
+/// How many elements a page has, and their format.
+pub type PageContext = (usize, ElementFormat);
+
+impl Structure for Page {
+    const NAME: &'static str = "Data block page";
+    const SPEC: &'static str = "VII.C, VII.D";
+    type Context = PageContext;
+
+    fn read_len(_: Widths, (count, format): &PageContext) -> usize {
+        format.bytes(*count).saturating_add(4)
+    }
+
+    fn decode(r: &mut Reader<'_>, (count, format): &PageContext) -> Result<Self> {
+        let elements = Elements::decode(r, *count, *format)?;
+        r.checksum()?;
+        Ok(Self { elements })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (_, format): &PageContext) {
+        self.elements.encode(w, *format);
+        w.checksum();
+    }
+
+    fn encoded_len(&self, widths: Widths, context: &PageContext) -> usize {
+        Self::read_len(widths, context)
+    }
+}

@@ -1,0 +1,93 @@
+//! A wrapper that records what is asked of a driver: the basis of tests and of I/O statistics.
+
+use std::io;
+
+use parking_lot::Mutex;
+
+use super::{Driver, Hints, ReadRequest};
+
+/// One recorded operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// A read, alone or as part of a batch.
+    Read {
+        /// Where.
+        offset: u64,
+        /// How many bytes.
+        len: u64,
+    },
+    /// A write.
+    Write {
+        /// Where.
+        offset: u64,
+        /// How many bytes.
+        len: u64,
+    },
+    /// A change of length.
+    SetLen(u64),
+    /// A flush.
+    Flush {
+        /// Whether it said that no call follows.
+        closing: bool,
+    },
+}
+
+/// Records the operations on another driver.
+#[derive(Debug)]
+pub struct Trace<D> {
+    inner: D,
+    log: Mutex<Vec<Operation>>,
+}
+
+impl<D: Driver> Trace<D> {
+    /// Wraps `inner`.
+    pub fn new(inner: D) -> Self {
+        Self { inner, log: Mutex::default() }
+    }
+
+    /// The operations since the last call, in the order in which they were begun.
+    pub fn take(&self) -> Vec<Operation> {
+        std::mem::take(&mut self.log.lock())
+    }
+
+    fn record(&self, operation: Operation) {
+        self.log.lock().push(operation);
+    }
+}
+
+impl<D: Driver> Driver for Trace<D> {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        self.record(Operation::Read { offset, len: dst.len() as u64 });
+        self.inner.read_at(offset, dst)
+    }
+
+    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        self.record(Operation::Write { offset, len: src.len() as u64 });
+        self.inner.write_at(offset, src)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.record(Operation::SetLen(len));
+        self.inner.set_len(len)
+    }
+
+    fn flush(&self, closing: bool) -> io::Result<()> {
+        self.record(Operation::Flush { closing });
+        self.inner.flush(closing)
+    }
+
+    fn read_batch(&self, requests: &mut [ReadRequest<'_>]) -> io::Result<()> {
+        for request in &*requests {
+            self.record(Operation::Read { offset: request.offset, len: request.dst.len() as u64 });
+        }
+        self.inner.read_batch(requests)
+    }
+
+    fn hints(&self) -> Hints {
+        self.inner.hints()
+    }
+}

@@ -1,0 +1,55 @@
+//! What the engine knows of a dataset: where its elements are and how to decode them. Built once, shared by handles.
+
+use hyperslab_filters::Pipeline;
+use hyperslab_format::Extent;
+use hyperslab_format::datatype::Datatype;
+
+use crate::index::ChunkIndex;
+
+/// A stored array.
+#[derive(Debug)]
+pub struct StoredArray {
+    /// Elements along each dimension; empty for a scalar.
+    pub shape: Vec<u64>,
+    /// The datatype of the elements in the file.
+    pub datatype: Datatype,
+    /// Bytes of one element in the file.
+    pub element_size: usize,
+    /// What elements hold that were never written.
+    pub fill: Fill,
+    /// Where the elements are.
+    pub storage: Storage,
+}
+
+/// What elements hold that were never written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fill {
+    /// Zeros.
+    Zeros,
+    /// One element, of the stored datatype.
+    Value(Vec<u8>),
+}
+
+/// Where the elements are.
+#[derive(Debug)]
+pub enum Storage {
+    /// In the object header.
+    Compact(Vec<u8>),
+    /// In one extent, or nowhere yet.
+    Contiguous(Option<Extent>),
+    /// In chunks.
+    Chunked(ChunkedStorage),
+}
+
+/// Chunks, how they are found and how they are decoded.
+#[derive(Debug)]
+pub struct ChunkedStorage {
+    /// Elements of a chunk along each dimension.
+    pub chunk_shape: Vec<u64>,
+    /// The filters, prepared.
+    pub pipeline: Pipeline,
+    /// Whether chunks that reach over the edge of the dataset are stored unfiltered (spec IV.A.2.i, version 4 flags).
+    pub unfiltered_edges: bool,
+    /// Where each chunk is.
+    pub index: ChunkIndex,
+}

@@ -1,0 +1,162 @@
+//! From decoded elements to the caller's memory, converting on the way where the datatypes differ.
+
+use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
+use smallvec::SmallVec;
+
+use super::array::Fill;
+use super::dst::Region;
+use super::scratch::sized;
+use crate::error::Result;
+use crate::select::Part;
+use crate::types::Conversion;
+
+/// How elements of one read get from a piece to a destination.
+#[derive(Debug)]
+pub(super) struct Emit<'a> {
+    /// From the stored datatype to the caller's.
+    pub(super) conversion: &'a Conversion,
+    /// Bytes of an element as stored.
+    pub(super) stored_size: usize,
+    /// Bytes of an element as wanted.
+    pub(super) memory_size: usize,
+    /// Elements of a piece along each dimension.
+    pub(super) piece: SmallVec<[usize; 4]>,
+}
+
+/// The axes of a part, as the filters want them.
+pub(super) type Axes = SmallVec<[Axis; 4]>;
+
+impl Emit<'_> {
+    /// Whether elements are wanted as they are stored.
+    pub(super) fn is_identity(&self) -> bool {
+        self.conversion.is_identity()
+    }
+
+    /// Where the elements of `part` of a piece go; its strides are bytes of the destination.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+    // A part lies inside a piece, and its strides inside a destination: both are in memory, so all of this fits.
+    pub(super) fn axes(part: &Part) -> Axes {
+        part.within
+            .iter()
+            .zip(&part.dst_strides)
+            .map(|(dim, &stride)| Axis {
+                start: dim.start as usize,
+                step: dim.step as usize,
+                count: dim.count as usize,
+                stride: stride as isize,
+            })
+            .collect()
+    }
+
+    /// Copies the selected elements of `source`, which holds a box of elements of the shape `shape`.
+    pub(super) fn scatter(
+        &self,
+        source: &[u8],
+        shape: &[usize],
+        axes: &[Axis],
+        offset: usize,
+        region: &mut Region<'_>,
+        scratch: &mut [Vec<u8>; 2],
+    ) -> Result<()> {
+        if self.is_identity() {
+            let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes, offset };
+            scatter(&gather, source, region);
+            return Ok(());
+        }
+        let count: usize = axes.iter().map(|axis| axis.count).product();
+        let [before, after] = scratch;
+        let before = sized(before, count * self.stored_size);
+        let dense = dense(axes, self.stored_size);
+        let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes: &dense, offset: 0 };
+        scatter(&gather, source, before);
+        let after = sized(after, count * self.memory_size);
+        self.conversion.apply(before, after, count)?;
+        let counts: SmallVec<[usize; 4]> = axes.iter().map(|axis| axis.count).collect();
+        let whole: Axes = axes.iter().map(|axis| Axis { start: 0, step: 1, ..*axis }).collect();
+        let gather = Gather { element_size: self.memory_size, chunk_shape: &counts, axes: &whole, offset };
+        scatter(&gather, after, region);
+        Ok(())
+    }
+
+    /// Writes the fill value to the places of `axes`.
+    pub(super) fn fill(
+        &self,
+        fill: &FillElement,
+        axes: &[Axis],
+        offset: usize,
+        region: &mut Region<'_>,
+    ) {
+        let mut outer = axes;
+        let mut run = self.memory_size;
+        while let Some((axis, rest)) = outer.split_last() {
+            if axis.count != 1 && axis.stride.unsigned_abs() != run {
+                break;
+            }
+            run *= axis.count;
+            outer = rest;
+        }
+        for_each_offset(outer, offset, &mut |at| fill.write(region.run(at, run)));
+    }
+}
+
+/// One fill element, of the caller's datatype.
+#[derive(Debug)]
+pub(super) enum FillElement {
+    /// The same byte throughout.
+    Byte(u8),
+    /// Several different bytes.
+    Element(Vec<u8>),
+}
+
+impl FillElement {
+    /// The dataset's fill value, converted.
+    pub(super) fn new(fill: &Fill, conversion: &Conversion, memory_size: usize, stored_size: usize) -> Result<Self> {
+        let stored = match fill {
+            Fill::Zeros => vec![0; stored_size],
+            Fill::Value(value) => value.clone(),
+        };
+        let element = if conversion.is_identity() {
+            stored
+        } else {
+            let mut converted = vec![0; memory_size];
+            conversion.apply(&stored, &mut converted, 1)?;
+            converted
+        };
+        match element.split_first() {
+            Some((&first, rest)) if rest.iter().any(|&byte| byte != first) => Ok(Self::Element(element)),
+            first => Ok(Self::Byte(first.map_or(0, |(&byte, _)| byte))),
+        }
+    }
+
+    fn write(&self, dst: &mut [u8]) {
+        match self {
+            Self::Byte(byte) => dst.fill(*byte),
+            Self::Element(element) => {
+                for slot in dst.chunks_exact_mut(element.len()) {
+                    slot.copy_from_slice(element);
+                }
+            }
+        }
+    }
+}
+
+/// The axes of a dense, row-major box of the same elements.
+fn dense(axes: &[Axis], element_size: usize) -> Axes {
+    let mut dense: Axes = axes.iter().copied().collect();
+    let mut pitch = element_size;
+    for axis in dense.iter_mut().rev() {
+        axis.stride = pitch.cast_signed();
+        pitch *= axis.count;
+    }
+    dense
+}
+
+/// Calls `f` with the destination offset of every combination of indices of `axes`.
+fn for_each_offset(axes: &[Axis], offset: usize, f: &mut dyn FnMut(usize)) {
+    let Some((axis, inner)) = axes.split_first() else {
+        return f(offset);
+    };
+    for i in 0..axis.count {
+        for_each_offset(inner, offset + i * axis.stride.unsigned_abs(), f);
+    }
+}

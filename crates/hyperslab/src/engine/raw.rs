@@ -1,0 +1,145 @@
+//! Unfiltered data: only the spans that the selection touches are read, straight into the destination where it can be.
+
+use hyperslab_filters::gather::{Axis, Target};
+use hyperslab_format::{Addr, Extent};
+use smallvec::SmallVec;
+
+use super::dst::Region;
+use super::emit::{Axes, Emit};
+use super::scratch::sized;
+use crate::driver::Hints;
+use crate::error::Result;
+use crate::store::Store;
+
+/// A part of an unfiltered piece, as a loop over spans of the file.
+///
+/// The inner `axes[split..]` of every span are read in one request, gaps included; the outer ones are looped over.
+#[derive(Debug)]
+struct Spans {
+    split: usize,
+    /// Bytes of the file from one element to the next along each axis of the piece.
+    pitches: SmallVec<[usize; 4]>,
+    /// Bytes of one span.
+    len: usize,
+    /// Whether a span is wanted whole, without gaps.
+    is_dense: bool,
+}
+
+impl Spans {
+    fn new(piece: &[usize], axes: &[Axis], element_size: usize, hints: Hints) -> Self {
+        let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, piece.len());
+        for axis in (1..piece.len()).rev() {
+            pitches[axis - 1] = pitches[axis] * piece[axis];
+        }
+        let mut spans = Self { split: axes.len(), pitches, len: element_size, is_dense: true };
+        for (axis, selected) in axes.iter().enumerate().rev() {
+            if selected.count > 1 {
+                let step = selected.step * spans.pitches[axis];
+                let gap = step - spans.len;
+                let longer = (selected.count - 1) * step + spans.len;
+                let is_worth_it = gap as u64 <= hints.coalesce_gap && longer as u64 <= hints.max_span;
+                if gap > 0 && !is_worth_it {
+                    break;
+                }
+                spans.is_dense &= gap == 0;
+                if !spans.is_dense && longer as u64 > hints.max_span {
+                    break;
+                }
+                spans.len = longer;
+            }
+            spans.split = axis;
+        }
+        spans
+    }
+}
+
+/// Reads the elements of `axes` of the unfiltered piece at `extent` to their places from `offset` on.
+#[allow(clippy::too_many_arguments)] // the coordinates of one task; a struct for them would be used here alone
+pub(super) fn read(
+    store: &Store,
+    extent: Extent,
+    emit: &Emit<'_>,
+    axes: &[Axis],
+    offset: usize,
+    region: &mut Region<'_>,
+    stored: &mut Vec<u8>,
+    convert: &mut [Vec<u8>; 2],
+) -> Result<()> {
+    let spans = Spans::new(&emit.piece, axes, emit.stored_size, store.driver().hints());
+    let (outer, inner) = axes.split_at(spans.split);
+    let direct = spans.is_dense && emit.is_identity() && is_dense_in_memory(inner, emit.memory_size);
+    // Relative to the span, the inner selection begins at its first element.
+    let shifted: Axes = inner.iter().map(|axis| Axis { start: 0, ..*axis }).collect();
+    let inner_start: usize = inner.iter().zip(&spans.pitches[spans.split..]).map(|(axis, pitch)| axis.start * pitch).sum();
+    let mut walk = |source: usize, target: usize| -> Result<()> {
+        let source = source + inner_start;
+        let at = Extent::new(Addr::new(extent.addr.get().saturating_add(source as u64)), spans.len as u64);
+        store.check(at, RAW_DATA)?;
+        if direct {
+            return store.read_raw(at.addr, region.run(target, spans.len));
+        }
+        let bytes = sized(stored, spans.len);
+        store.read_raw(at.addr, bytes)?;
+        emit.scatter(bytes, &emit.piece[spans.split..], &shifted, target, region, convert)
+    };
+    for_each(outer, &spans.pitches, 0, offset, &mut walk)
+}
+
+/// Whether the selected elements of `axes` lie one after another in the destination.
+fn is_dense_in_memory(axes: &[Axis], element_size: usize) -> bool {
+    let mut run = element_size;
+    axes.iter().rev().all(|axis| {
+        let dense = axis.count == 1 || axis.stride.unsigned_abs() == run;
+        run *= axis.count;
+        dense
+    })
+}
+
+fn for_each(
+    axes: &[Axis],
+    pitches: &[usize],
+    source: usize,
+    target: usize,
+    f: &mut dyn FnMut(usize, usize) -> Result<()>,
+) -> Result<()> {
+    let (Some((axis, inner)), Some((&pitch, pitches))) = (axes.split_first(), pitches.split_first()) else {
+        return f(source, target);
+    };
+    for i in 0..axis.count {
+        let source = source + (axis.start + i * axis.step) * pitch;
+        for_each(inner, pitches, source, target + i * axis.stride.unsigned_abs(), f)?;
+    }
+    Ok(())
+}
+
+/// How errors name data that no structure wraps.
+pub(super) const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HINTS: Hints = Hints { coalesce_gap: 100, max_span: 10_000, concurrent: true };
+
+    fn axis(start: usize, step: usize, count: usize) -> Axis {
+        Axis { start, step, count, stride: 0 }
+    }
+
+    #[test]
+    fn a_plane_across_the_slowest_axis_is_one_span() {
+        let spans = Spans::new(&[64, 64, 64], &[axis(3, 1, 1), axis(0, 1, 64), axis(0, 1, 64)], 4, HINTS);
+        assert_eq!((spans.split, spans.len, spans.is_dense), (0, 64 * 64 * 4, true));
+    }
+
+    #[test]
+    fn rows_far_apart_are_read_one_by_one() {
+        let spans = Spans::new(&[64, 64, 64], &[axis(0, 1, 64), axis(3, 1, 1), axis(0, 1, 64)], 4, HINTS);
+        assert_eq!((spans.split, spans.len, spans.is_dense), (1, 64 * 4, true));
+    }
+
+    #[test]
+    fn elements_a_little_apart_are_read_with_the_gaps_between_them() {
+        let spans = Spans::new(&[64, 64], &[axis(0, 1, 2), axis(0, 4, 16)], 4, HINTS);
+        assert_eq!((spans.split, spans.len, spans.is_dense), (0, 256 + 244, false));
+    }
+}

@@ -1,0 +1,56 @@
+//! The memory a worker keeps from read to read: grown to what it needed, cut back when that was a lot.
+
+use std::cell::RefCell;
+
+/// Buffers of one thread.
+#[derive(Debug, Default)]
+pub(super) struct WorkerScratch {
+    /// Stored bytes as read from the file.
+    pub(super) stored: Vec<u8>,
+    /// One decoded chunk.
+    pub(super) chunk: Vec<u8>,
+    /// Elements before and after conversion.
+    pub(super) convert: [Vec<u8>; 2],
+    /// What filters need.
+    pub(super) filters: hyperslab_filters::Scratch,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<WorkerScratch> = RefCell::default();
+}
+
+/// Runs `f` with this thread's buffers.
+pub(super) fn with<R>(f: impl FnOnce(&mut WorkerScratch) -> R) -> R {
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => {
+            let result = f(&mut scratch);
+            scratch.trim();
+            result
+        }
+        // A read inside a read of the same thread: a driver that calls back, say. It gets buffers of its own.
+        Err(_) => f(&mut WorkerScratch::default()),
+    })
+}
+
+/// The first `len` bytes of `buffer`, grown if need be; what they hold is left over from before.
+pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        // Growing copies nothing that anybody wants: drop it first.
+        buffer.clear();
+        buffer.resize(len, 0);
+    }
+    &mut buffer[..len]
+}
+
+impl WorkerScratch {
+    fn trim(&mut self) {
+        for buffer in [&mut self.stored, &mut self.chunk].into_iter().chain(&mut self.convert) {
+            if buffer.capacity() > KEEP_BYTES {
+                *buffer = Vec::new();
+            }
+        }
+    }
+}
+
+/// A larger buffer is given back after the read that needed it.
+const KEEP_BYTES: usize = 64 << 20;

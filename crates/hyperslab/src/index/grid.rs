@@ -1,0 +1,105 @@
+//! The grid of chunks of a dataset, and how an index numbers them.
+
+use smallvec::SmallVec;
+
+use crate::select::Coord;
+
+/// How many chunks there are along each dimension, now and at most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    /// Chunks along each dimension of the current extent.
+    pub current: SmallVec<[u64; 4]>,
+    /// Chunks along each dimension of the largest extent; `None` where it is unlimited.
+    pub largest: SmallVec<[Option<u64>; 4]>,
+}
+
+impl Grid {
+    /// The grid of chunks of `chunk_shape` (no zeros) over `shape`.
+    pub fn new(shape: &[u64], max_shape: Option<&[Option<u64>]>, chunk_shape: &[u64]) -> Self {
+        let current = shape.iter().zip(chunk_shape).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
+        let largest = match max_shape {
+            Some(max) => {
+                max.iter().zip(chunk_shape).map(|(max, chunk)| max.map(|max| max.div_ceil(*chunk))).collect()
+            }
+            None => shape.iter().zip(chunk_shape).map(|(len, chunk)| Some(len.div_ceil(*chunk))).collect(),
+        };
+        Self { current, largest }
+    }
+
+    /// Chunks of the current extent.
+    pub fn len(&self) -> u64 {
+        self.current.iter().fold(1, |total: u64, &count| total.saturating_mul(count))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.current.contains(&0)
+    }
+
+    /// The number of a chunk in Fixed Arrays and implicit indexes: row by row over the largest extent (spec VII.B, C).
+    pub fn number(&self, coord: &[u64]) -> Option<u64> {
+        number(coord.iter().zip(&self.largest).map(|(&at, &count)| (at, count)))
+    }
+
+    /// The number of a chunk in an Extensible Array: the unlimited dimension comes first (spec VII.D).
+    pub fn number_unlimited_first(&self, coord: &[u64]) -> Option<u64> {
+        let unlimited = self.largest.iter().position(Option::is_none)?;
+        let pairs = || coord.iter().zip(&self.largest).map(|(&at, &count)| (at, count)).enumerate();
+        let first = pairs().filter(|(axis, _)| *axis == unlimited);
+        let others = pairs().filter(|(axis, _)| *axis != unlimited);
+        number(first.chain(others).map(|(_, pair)| pair))
+    }
+
+    /// The coordinate of the chunk that has this place in row-by-row order of the current extent.
+    pub fn nth(&self, mut place: u64) -> Option<Coord> {
+        if place >= self.len() {
+            return None;
+        }
+        let mut coord = Coord::from_elem(0, self.current.len());
+        for (at, &count) in coord.iter_mut().zip(&self.current).rev() {
+            *at = place % count;
+            place /= count;
+        }
+        Some(coord)
+    }
+}
+
+/// Row-by-row number; the count of the first dimension does not matter.
+fn number(pairs: impl Iterator<Item = (u64, Option<u64>)>) -> Option<u64> {
+    let mut number = 0_u64;
+    for (axis, (at, count)) in pairs.enumerate() {
+        if axis > 0 {
+            number = number.checked_mul(count?)?;
+        }
+        number = number.checked_add(at)?;
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_run_over_the_largest_extent() {
+        let grid = Grid::new(&[10, 10], Some(&[Some(20), Some(30)]), &[5, 5]);
+        assert_eq!(grid.current.as_slice(), [2, 2]);
+        assert_eq!(grid.number(&[1, 1]), Some(7));
+        assert_eq!(grid.nth(3).unwrap().as_slice(), [1, 1]);
+        assert_eq!(grid.nth(4), None);
+    }
+
+    #[test]
+    fn an_unlimited_dimension_is_numbered_as_the_first() {
+        let grid = Grid::new(&[10, 10], Some(&[Some(20), None]), &[5, 5]);
+        assert_eq!(grid.number_unlimited_first(&[1, 2]), Some(9));
+        let grid = Grid::new(&[10, 10], Some(&[None, Some(20)]), &[5, 5]);
+        assert_eq!(grid.number_unlimited_first(&[2, 1]), Some(9));
+    }
+
+    #[test]
+    fn a_number_beyond_64_bits_is_none() {
+        let grid = Grid::new(&[1, 1], Some(&[Some(u64::MAX), Some(u64::MAX)]), &[1, 1]);
+        assert_eq!(grid.number(&[u64::MAX - 1, 5]), None);
+    }
+}

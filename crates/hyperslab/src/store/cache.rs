@@ -1,0 +1,76 @@
+//! Decoded metadata blocks by address, within a budget of bytes.
+
+use std::any::{Any, TypeId};
+use std::sync::Arc;
+
+use hyperslab_format::Addr;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+/// The cache of one file: sharded, so that threads rarely meet; the least useful blocks leave first.
+#[derive(Debug)]
+pub(super) struct BlockCache {
+    blocks: Cache<(Addr, TypeId), Block, ByBytes>,
+}
+
+#[derive(Debug, Clone)]
+struct Block {
+    value: Arc<dyn Any + Send + Sync>,
+    /// Bytes on disk, the measure of the budget: decoded blocks are of about the same size.
+    len: u64,
+}
+
+#[derive(Debug, Clone)]
+struct ByBytes;
+
+impl Weighter<(Addr, TypeId), Block> for ByBytes {
+    fn weight(&self, _: &(Addr, TypeId), block: &Block) -> u64 {
+        block.len + OVERHEAD
+    }
+}
+
+impl BlockCache {
+    pub(super) fn new(budget_bytes: u64) -> Self {
+        let expected_blocks = usize::try_from(budget_bytes / 1024).unwrap_or(usize::MAX);
+        Self { blocks: Cache::with_weighter(expected_blocks, budget_bytes, ByBytes) }
+    }
+
+    pub(super) fn get<S: Send + Sync + 'static>(&self, at: Addr) -> Option<Arc<S>> {
+        let block = self.blocks.get(&(at, TypeId::of::<S>()))?;
+        block.value.downcast().ok()
+    }
+
+    pub(super) fn insert<S: Send + Sync + 'static>(&self, at: Addr, value: Arc<S>, len: u64) {
+        self.blocks.insert((at, TypeId::of::<S>()), Block { value, len });
+    }
+
+    /// Bytes held now, by the cache's own measure.
+    pub(super) fn weight_bytes(&self) -> u64 {
+        self.blocks.weight()
+    }
+}
+
+/// What an entry costs beyond its bytes.
+const OVERHEAD: u64 = 96;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_one_address_are_kept_apart_by_type() {
+        let cache = BlockCache::new(1 << 20);
+        cache.insert(Addr::new(8), Arc::new(5_u32), 4);
+        assert_eq!(cache.get::<u32>(Addr::new(8)).as_deref(), Some(&5));
+        assert!(cache.get::<u64>(Addr::new(8)).is_none());
+    }
+
+    #[test]
+    fn the_budget_holds() {
+        let cache = BlockCache::new(64 << 10);
+        for i in 0..10_000_u64 {
+            cache.insert(Addr::new(i), Arc::new(i), 1000);
+        }
+        assert!(cache.weight_bytes() <= 64 << 10);
+    }
+}

@@ -1,0 +1,193 @@
+//! One file as a store of structures: where it begins, how wide its fields are, and a cache of what was decoded.
+
+mod cache;
+
+use std::sync::Arc;
+
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
+
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use cache::BlockCache;
+
+/// An open file, below the level of objects.
+#[derive(Debug)]
+pub struct Store {
+    driver: Arc<dyn Driver>,
+    /// Added to every address: where the superblock was found.
+    base: u64,
+    /// Bytes of the file from the base address on, when it was opened.
+    len: u64,
+    superblock: Superblock,
+    cache: BlockCache,
+}
+
+impl Store {
+    /// Finds and reads the superblock.
+    pub fn open(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
+        let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
+        for base in Superblock::candidate_offsets(file_len) {
+            let prefix_len = usize::try_from(file_len - base).unwrap_or(usize::MAX).min(SUPERBLOCK_PREFIX);
+            let mut prefix = vec![0; prefix_len];
+            driver.read_at(base, &mut prefix).map_err(Error::io("read", base, prefix_len as u64))?;
+            if !Superblock::has_signature(&prefix) {
+                continue;
+            }
+            let mut reader = Reader::new(&prefix, Widths::EIGHT, Addr::new(0));
+            let superblock = reader.structure::<Superblock>(&()).map_err(Error::from_format)?;
+            let len = file_len - base;
+            if superblock.end_of_file().get() > len {
+                return Err(truncated_file(superblock.end_of_file().get(), len));
+            }
+            let cache = BlockCache::new(metadata_cache_bytes);
+            return Ok(Self { driver, base, len, superblock, cache });
+        }
+        Err(Error::Format(FormatError {
+            kind: ErrorKind::Missing {
+                what: "the HDF5 signature; this is not an HDF5 file, or not its beginning:",
+            },
+            structure: "Superblock",
+            spec: "II.A",
+            at: Addr::new(0),
+            offset: 0,
+        }))
+    }
+
+    /// The superblock.
+    pub fn superblock(&self) -> &Superblock {
+        &self.superblock
+    }
+
+    /// How wide addresses and lengths are.
+    pub fn widths(&self) -> Widths {
+        self.superblock.widths()
+    }
+
+    /// Bytes before the base address: the user block.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Bytes of the file from the base address on.
+    pub fn len_bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The driver below.
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
+    /// Bytes that the metadata cache holds now.
+    pub fn cached_bytes(&self) -> u64 {
+        self.cache.weight_bytes()
+    }
+
+    /// The structure at `at`, from the cache or the file.
+    pub fn get<S>(&self, at: Addr, context: &S::Context) -> Result<Arc<S>>
+    where
+        S: Structure + Send + Sync + 'static,
+    {
+        if let Some(cached) = self.cache.get(at) {
+            return Ok(cached);
+        }
+        let (value, len) = self.decode::<S>(at, context)?;
+        let value = Arc::new(value);
+        self.cache.insert(at, Arc::clone(&value), len);
+        Ok(value)
+    }
+
+    /// The structure at `at`, past the cache: what is read once.
+    pub fn read<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<S> {
+        self.decode(at, context).map(|(value, _)| value)
+    }
+
+    /// The value that `f` makes of the bytes at `extent`, cached under its type and address.
+    pub fn get_with<T: Send + Sync + 'static>(
+        &self,
+        extent: Extent,
+        name: (&'static str, &'static str),
+        f: impl FnOnce(&mut Reader<'_>) -> hyperslab_format::Result<T>,
+    ) -> Result<Arc<T>> {
+        if let Some(cached) = self.cache.get(extent.addr) {
+            return Ok(cached);
+        }
+        let bytes = self.bytes(extent, name)?;
+        let mut reader = Reader::new(&bytes, self.widths(), extent.addr);
+        let value = Arc::new(reader.within(name.0, name.1, f).map_err(Error::from_format)?);
+        self.cache.insert(extent.addr, Arc::clone(&value), extent.len);
+        Ok(value)
+    }
+
+    /// The bytes at `extent`, which belong to the structure called `name` (and its section).
+    pub fn bytes(&self, extent: Extent, name: (&'static str, &'static str)) -> Result<Vec<u8>> {
+        let Ok(len) = self.check(extent, name) else {
+            return Err(self.outside(extent, name));
+        };
+        let mut bytes = vec![0; len];
+        self.read_raw(extent.addr, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fills `dst` with the bytes at `at`, which the caller has checked to lie in the file.
+    pub fn read_raw(&self, at: Addr, dst: &mut [u8]) -> Result<()> {
+        let offset = self.base.saturating_add(at.get());
+        self.driver.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
+    }
+
+    /// The length of `extent` as a size in memory, if it lies inside the file.
+    pub fn check(&self, extent: Extent, name: (&'static str, &'static str)) -> Result<usize> {
+        match (extent.end(), usize::try_from(extent.len)) {
+            (Some(end), Ok(len)) if end.get() <= self.len => Ok(len),
+            _ => Err(self.outside(extent, name)),
+        }
+    }
+
+    fn decode<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<(S, u64)> {
+        let name = (S::NAME, S::SPEC);
+        if at.is_undefined() || at.get() >= self.len {
+            return Err(self.outside(Extent::new(at, 1), name));
+        }
+        let available = self.len - at.get();
+        let mut want = (S::read_len(self.widths(), context) as u64).max(1);
+        loop {
+            let len = want.min(available);
+            let bytes = self.bytes(Extent::new(at, len), name)?;
+            let mut reader = Reader::new(&bytes, self.widths(), at);
+            match reader.structure::<S>(context) {
+                Ok(value) => return Ok((value, reader.position() as u64)),
+                Err(FormatError { kind: ErrorKind::Truncated { needed, .. }, .. })
+                    if len < available && needed > len =>
+                {
+                    // At least double, so that a structure that asks byte by byte ends after a few reads.
+                    want = needed.max(len * 2);
+                }
+                Err(error) => return Err(Error::from_format(error)),
+            }
+        }
+    }
+
+    fn outside(&self, extent: Extent, (structure, spec): (&'static str, &'static str)) -> Error {
+        let needed = extent.addr.get().saturating_add(extent.len);
+        let kind = if extent.addr.is_undefined() {
+            ErrorKind::Missing { what: "the address" }
+        } else {
+            ErrorKind::Truncated { needed, have: self.len }
+        };
+        Error::Format(FormatError { kind, structure, spec, at: extent.addr, offset: 0 })
+    }
+}
+
+fn truncated_file(needed: u64, have: u64) -> Error {
+    Error::Format(FormatError {
+        kind: ErrorKind::Truncated { needed, have },
+        structure: "Superblock (End of File Address: the file was cut short)",
+        spec: "II.A",
+        at: Addr::new(0),
+        offset: 0,
+    })
+}
+
+/// Enough for every version of the superblock.
+const SUPERBLOCK_PREFIX: usize = 512;
