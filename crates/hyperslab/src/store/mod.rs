@@ -31,14 +31,14 @@ impl Store {
             let prefix_len = usize::try_from(file_len - base).unwrap_or(usize::MAX).min(SUPERBLOCK_PREFIX);
             let mut prefix = vec![0; prefix_len];
             driver.read_at(base, &mut prefix).map_err(Error::io("read", base, prefix_len as u64))?;
-            if !Superblock::has_signature(&prefix) {
+            if !Superblock::is_signature(&prefix) {
                 continue;
             }
             let mut reader = Reader::new(&prefix, Widths::EIGHT, Addr::new(0));
-            let superblock = reader.structure::<Superblock>(&()).map_err(Error::from_format)?;
+            let superblock = reader.structure::<Superblock>(&()).map_err(Error::from_format)?.relocated(base);
             let len = file_len - base;
-            if superblock.end_of_file().get() > len {
-                return Err(truncated_file(superblock.end_of_file().get(), len));
+            if superblock.end_of_file() > file_len {
+                return Err(truncated_file(superblock.end_of_file(), file_len));
             }
             let cache = BlockCache::new(metadata_cache_bytes);
             return Ok(Self { driver, base, len, superblock, cache });
@@ -122,10 +122,7 @@ impl Store {
 
     /// The bytes at `extent`, which belong to the structure called `name` (and its section).
     pub fn bytes(&self, extent: Extent, name: (&'static str, &'static str)) -> Result<Vec<u8>> {
-        let Ok(len) = self.check(extent, name) else {
-            return Err(self.outside(extent, name));
-        };
-        let mut bytes = vec![0; len];
+        let mut bytes = vec![0; self.check(extent, name)?];
         self.read_raw(extent.addr, &mut bytes)?;
         Ok(bytes)
     }
