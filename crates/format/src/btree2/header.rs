@@ -1,1 +1,142 @@
-//! To be written.
+//! Version 2 B-tree header, `BTHD` (spec III.A.2).
+//!
+//! Named by layout, link info, attribute info, shared message and fractal heap; names the root node.
+
+use super::geometry::{BTree2Geometry, BTree2NodeShape, MAX_DEPTH};
+use crate::addr::Addr;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::{ErrorKind, Result};
+use crate::structure::Structure;
+
+/// The header of a version 2 B-tree. Fields in disk order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BTree2Header {
+    /// The type of its records, 1 to 11.
+    pub kind: u8,
+    /// Bytes of a node.
+    pub node_size: u32,
+    /// Bytes of a record.
+    pub record_size: u16,
+    /// Levels below the root.
+    pub depth: u16,
+    /// Percent full at which a node splits.
+    pub split_percent: u8,
+    /// Percent full at which nodes merge.
+    pub merge_percent: u8,
+    /// The root node; undefined in an empty tree.
+    pub root: Addr,
+    /// Records in the root node.
+    pub root_records: u16,
+    /// Records in the tree.
+    pub total_records: u64,
+}
+
+impl BTree2Header {
+    /// The shape of the tree's nodes.
+    pub fn geometry(&self, widths: Widths) -> BTree2Geometry {
+        BTree2Geometry::new(self.kind, self.node_size, self.record_size, self.depth, widths)
+    }
+
+    /// The root node, if the tree has records.
+    pub fn root(&self, widths: Widths) -> Option<(Addr, BTree2NodeShape)> {
+        let root = self.root.defined()?;
+        Some((root, self.geometry(widths).node(self.depth, self.root_records)))
+    }
+}
+
+impl Structure for BTree2Header {
+    const NAME: &'static str = "version 2 B-tree header";
+    const SPEC: &'static str = "III.A.2";
+    type Context = ();
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        4 + 1 + 1 + 4 + 2 + 2 + 1 + 1 + widths.offset.bytes() + 2 + widths.length.bytes() + 4
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        r.signature(b"BTHD")?;
+        r.version(0)?;
+        let header = Self {
+            kind: r.u8()?,
+            node_size: r.u32()?,
+            record_size: r.u16()?,
+            depth: r.u16()?,
+            split_percent: r.u8()?,
+            merge_percent: r.u8()?,
+            root: r.addr()?,
+            root_records: r.u16()?,
+            total_records: r.length()?,
+        };
+        r.checksum()?;
+        if !(1..=11).contains(&header.kind) {
+            return Err(r.bad_value("type", header.kind.into(), "1 to 11"));
+        }
+        if header.depth > MAX_DEPTH {
+            return Err(r.error(ErrorKind::Depth { limit: MAX_DEPTH.into() }));
+        }
+        let geometry = header.geometry(r.widths());
+        if !geometry.is_sound() {
+            return Err(r.bad_value(
+                "node size",
+                header.node_size.into(),
+                "room for 1 to 65535 records in a node",
+            ));
+        }
+        let limit = geometry.max_records(header.depth);
+        if u64::from(header.root_records) > limit {
+            let value = header.root_records.into();
+            return Err(r.error(ErrorKind::TooLarge {
+                field: "number of records in root node",
+                value,
+                limit,
+            }));
+        }
+        Ok(header)
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.signature(b"BTHD");
+        w.u8(0); // version
+        w.u8(self.kind);
+        w.u32(self.node_size);
+        w.u16(self.record_size);
+        w.u16(self.depth);
+        w.u8(self.split_percent);
+        w.u8(self.merge_percent);
+        w.addr(self.root);
+        w.u16(self.root_records);
+        w.length(self.total_records);
+        w.checksum();
+    }
+
+    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
+        Self::read_len(widths, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::{error, golden};
+
+    #[test]
+    fn a_tree_of_chunks() {
+        let header = golden::<BTree2Header>(
+            "42544844000a0008000018000000642809f2010000000000040004 00*7 4783ac03",
+            &(),
+        );
+        assert_eq!((header.kind, header.node_size, header.record_size), (10, 2048, 24));
+        assert_eq!((header.split_percent, header.merge_percent), (100, 40));
+        assert_eq!((header.depth, header.root_records, header.total_records), (0, 4, 4));
+    }
+
+    #[test]
+    fn a_flipped_bit_is_a_wrong_checksum() {
+        let kind = error::<BTree2Header>(
+            &"42544844000a0008000018000000642809f2010000000000040004 00*7 4783ac03"
+                .replacen("6428", "6429", 1),
+            &(),
+        );
+        assert!(matches!(kind, ErrorKind::Checksum { .. }), "{kind:?}");
+    }
+}

@@ -1,1 +1,188 @@
-//! To be written.
+//! Version 2 B-tree nodes, `BTIN` and `BTLF` (spec III.A.2).
+//!
+//! A leaf holds records alone. An internal node holds records and one child more than records: child `i` is before record
+//! `i`, the last child after the last record.
+
+use super::geometry::BTree2NodeShape;
+use super::record::Records;
+use crate::addr::Addr;
+use crate::bytes::{Reader, Widths, Writer};
+use crate::error::{ErrorKind, Result};
+use crate::structure::Structure;
+
+/// A node, internal or leaf.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BTree2Node {
+    /// Its records, in ascending order.
+    pub records: Records,
+    /// One more than records; none in a leaf.
+    pub children: Vec<ChildPointer>,
+}
+
+/// A child of an internal node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChildPointer {
+    /// The node.
+    pub addr: Addr,
+    /// Records in it.
+    pub records: u16,
+    /// Records in it and in all that is below it.
+    pub total_records: u64,
+}
+
+impl BTree2NodeShape {
+    /// Whether it has no children.
+    pub fn is_leaf(&self) -> bool {
+        self.depth == 0
+    }
+
+    fn signature(&self) -> &'static [u8; 4] {
+        if self.is_leaf() { b"BTLF" } else { b"BTIN" }
+    }
+
+    fn len(&self) -> usize {
+        usize::try_from(self.node_size).unwrap_or(usize::MAX)
+    }
+}
+
+impl Structure for BTree2Node {
+    const NAME: &'static str = "version 2 B-tree node";
+    const SPEC: &'static str = "III.A.2";
+    type Context = BTree2NodeShape;
+
+    fn read_len(_: Widths, shape: &BTree2NodeShape) -> usize {
+        shape.len()
+    }
+
+    fn decode(r: &mut Reader<'_>, shape: &BTree2NodeShape) -> Result<Self> {
+        let mut r = r.sub(shape.len())?;
+        r.signature(shape.signature())?;
+        r.version(0)?;
+        let kind = r.u8()?;
+        if kind != shape.kind {
+            return Err(r.bad_value("type", kind.into(), "the type that the tree's header says"));
+        }
+        let records = Records::decode(&mut r, shape.kind, shape.record_size, shape.records)?;
+        let count = if shape.is_leaf() { 0 } else { usize::from(shape.records) + 1 };
+        let mut children = Vec::with_capacity(count.min(r.remaining()));
+        for _ in 0..count {
+            children.push(ChildPointer::decode(&mut r, shape)?);
+        }
+        r.checksum()?;
+        Ok(Self { records, children })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, shape: &BTree2NodeShape) {
+        let start = w.written();
+        w.signature(shape.signature());
+        w.u8(0); // version
+        w.u8(shape.kind);
+        self.records.encode(w);
+        for child in &self.children {
+            child.encode(w, shape);
+        }
+        w.checksum();
+        let unused = shape.len().saturating_sub(w.written() - start);
+        w.zeros(unused);
+    }
+
+    fn encoded_len(&self, _: Widths, shape: &BTree2NodeShape) -> usize {
+        shape.len()
+    }
+}
+
+impl ChildPointer {
+    fn decode(r: &mut Reader<'_>, shape: &BTree2NodeShape) -> Result<Self> {
+        let addr = r.addr()?;
+        let records = r.uint(shape.count_width.into())?;
+        let Some(count) = u16::try_from(records).ok().filter(|_| records <= shape.max_child_records) else {
+            let limit = shape.max_child_records;
+            return Err(r.error(ErrorKind::TooLarge {
+                field: "number of records in child",
+                value: records,
+                limit,
+            }));
+        };
+        let total_records = if shape.total_width == 0 { records } else { r.uint(shape.total_width.into())? };
+        if total_records < records {
+            return Err(r.bad_value(
+                "total number of records in child",
+                total_records,
+                "at least those in the node",
+            ));
+        }
+        Ok(Self { addr, records: count, total_records })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, shape: &BTree2NodeShape) {
+        w.addr(self.addr);
+        w.uint(self.records.into(), shape.count_width.into());
+        if shape.total_width > 0 {
+            w.uint(self.total_records, shape.total_width.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::geometry::BTree2Geometry;
+    use super::super::record::{ChunkRecord, Record};
+    use super::*;
+    use crate::golden::{error, golden};
+
+    /// h5py, libver v110: int32, shape (4, 4), chunks (2, 2), both dimensions unlimited.
+    const LEAF: &str = "42544c46000a9ebd01 00*21 aebd01 00*13 01 00*7 bebd01000000000001 00*15 cebd01000000000001 \
+        00*7 01 00*7 ed202ea1 00*1942";
+
+    /// h5py, libver v110: a group of 400 links, the root of its index by name.
+    const INTERNAL: &str = "\
+        4254494e000503719619005b3500002d007d869a35009c3800002d00b70ae94e \
+        00d71900002d00786b226a00503900002d004931ec8c00692600002d00b5ff0a \
+        b100d72900002d00457ae4cd00204400002d000cc9f9e800150200002d00856a \
+        03000000000029fe9a0300000000002d03150400000000002de3dd0300000000 \
+        002d82b30300000000002c26030400000000002c74810300000000002c12ce03 \
+        00000000002a20000400000000002ab1e973f5 00*333";
+
+    #[test]
+    fn a_leaf_of_chunks() {
+        let shape = BTree2Geometry::new(10, 2048, 24, 0, Widths::EIGHT).node(0, 4);
+        let node = golden::<BTree2Node>(LEAF, &shape);
+        assert!(node.children.is_empty());
+        let chunk = ChunkRecord { addr: Addr::new(0x1bdbe), filtered: None };
+        assert_eq!(node.records.get(2).unwrap(), Record::Chunk { chunk, scaled: vec![1, 0] });
+        let mut scaled = [7; 2];
+        assert_eq!(node.records.chunk(3, &mut scaled).unwrap().addr, Addr::new(0x1bdce));
+        assert_eq!(scaled, [1, 1]);
+        assert!(node.records.get(4).is_err());
+    }
+
+    #[test]
+    fn an_internal_node_of_links() {
+        let shape = BTree2Geometry::new(5, 512, 11, 1, Widths::EIGHT).node(1, 8);
+        let node = golden::<BTree2Node>(INTERNAL, &shape);
+        assert_eq!(node.records.len(), 8);
+        let Record::LinkName { hash, .. } = node.records.get(0).unwrap() else { panic!("not a link") };
+        assert_eq!(hash, 0x1996_7103);
+        let total: u64 = node.children.iter().map(|child| child.total_records).sum();
+        assert_eq!((node.children.len(), total + 8), (9, 400));
+    }
+
+    #[test]
+    fn more_records_in_a_child_than_fit_are_an_error() {
+        let shape = BTree2Geometry::new(5, 512, 11, 1, Widths::EIGHT).node(1, 8);
+        let kind = error::<BTree2Node>(&INTERNAL.replace("000000000029fe", "0000000000f9fe"), &shape);
+        assert!(matches!(
+            kind,
+            ErrorKind::TooLarge { field: "number of records in child", value: 0xf9, limit: 45 }
+        ));
+    }
+
+    #[test]
+    fn a_node_of_another_type_is_an_error() {
+        let shape = BTree2Geometry::new(11, 2048, 29, 0, Widths::EIGHT).node(0, 4);
+        assert!(matches!(
+            error::<BTree2Node>(LEAF, &shape),
+            ErrorKind::Value { field: "type", value: 10, .. }
+        ));
+    }
+}

@@ -1,1 +1,424 @@
-//! To be written.
+//! The eleven types of version 2 B-tree records (spec III.A.2).
+//!
+//! A node keeps its records as the bytes they are, and decodes one when it is asked for: a search looks at few.
+
+use crate::addr::Addr;
+use crate::bytes::{Reader, Width, Widths, Writer};
+use crate::error::Result;
+
+/// The records of one node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Records {
+    form: RecordForm,
+    bytes: Vec<u8>,
+}
+
+/// How a tree's records are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordForm {
+    kind: u8,
+    size: u16,
+    widths: Widths,
+    /// Types 10 and 11: the dataset's dimensions.
+    rank: u16,
+    /// Type 11: bytes of a chunk's stored size.
+    size_width: u8,
+}
+
+/// A record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// Types 1 to 4: an object too large for the fractal heap's blocks.
+    Huge {
+        /// Where it is.
+        addr: Addr,
+        /// Its bytes as stored.
+        length: u64,
+        /// Filter mask and bytes without filters, if the heap has filters (types 2 and 4).
+        filtered: Option<(u32, u64)>,
+        /// Its number, if ids do not hold the address (types 1 and 2).
+        id: Option<u64>,
+    },
+    /// Type 5: a link by its name.
+    LinkName {
+        /// The lookup3 hash of the name.
+        hash: u32,
+        /// The link's fractal heap id.
+        id: [u8; 7],
+    },
+    /// Type 6: a link by the order of its creation.
+    LinkOrder {
+        /// Its place in that order.
+        order: i64,
+        /// The link's fractal heap id.
+        id: [u8; 7],
+    },
+    /// Type 7: a shared message.
+    SharedMessage {
+        /// The lookup3 hash of the message.
+        hash: u32,
+        /// Where it is.
+        location: SharedRecordLocation,
+    },
+    /// Type 8: an attribute by its name.
+    AttributeName {
+        /// The attribute's fractal heap id.
+        id: [u8; 8],
+        /// Message flags; bit 1: the heap object is a shared message.
+        flags: u8,
+        /// Its place in the order of creation.
+        order: u32,
+        /// The lookup3 hash of the name.
+        hash: u32,
+    },
+    /// Type 9: an attribute by the order of its creation.
+    AttributeOrder {
+        /// The attribute's fractal heap id.
+        id: [u8; 8],
+        /// Message flags; bit 1: the heap object is a shared message.
+        flags: u8,
+        /// Its place in that order.
+        order: u32,
+    },
+    /// Types 10 and 11: a chunk.
+    Chunk {
+        /// Where it is stored, and how.
+        chunk: ChunkRecord,
+        /// Its position, in chunks.
+        scaled: Vec<u64>,
+    },
+}
+
+/// Where a shared message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedRecordLocation {
+    /// Location 0: in the shared message heap.
+    Heap {
+        /// How many headers use it.
+        reference_count: u32,
+        /// Its fractal heap id.
+        id: [u8; 8],
+    },
+    /// Location 1: in an object header.
+    Header {
+        /// The type of the message.
+        message_type: u8,
+        /// Its creation index in that header.
+        index: u16,
+        /// The header.
+        addr: Addr,
+    },
+}
+
+/// Where a chunk is stored, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkRecord {
+    /// Its first byte.
+    pub addr: Addr,
+    /// Its stored size and filter mask, if the dataset has filters.
+    pub filtered: Option<(u64, u32)>,
+}
+
+impl RecordForm {
+    /// The form of records of type `kind` and `size` bytes; none if such records cannot have that size.
+    pub fn new(kind: u8, size: u16, widths: Widths) -> Option<Self> {
+        let plain = Self { kind, size, widths, rank: 0, size_width: 0 };
+        let (offset, length) = (width(widths.offset), width(widths.length));
+        let expected = match kind {
+            1 => offset + 2 * length,
+            2 => offset + 3 * length + 4,
+            3 => offset + length,
+            4 => offset + 2 * length + 4,
+            5 => 4 + 7,
+            6 => 8 + 7,
+            7 => 1 + 4 + (4 + 8).max(1 + 1 + 2 + offset),
+            8 => 8 + 1 + 4 + 4,
+            9 => 8 + 1 + 4,
+            10 => {
+                let rank = size.checked_sub(offset)? / 8;
+                return (rank > 0 && size == offset + 8 * rank).then_some(Self { rank, ..plain });
+            }
+            11 => {
+                // What is not address, mask or coordinates (of eight bytes each) is the width of the size, 1 to 8.
+                let rest = size.checked_sub(offset + 4 + 1)?;
+                let (rank, size_width) = (rest / 8, u8::try_from(rest % 8 + 1).ok()?);
+                return (rank > 0).then_some(Self { rank, size_width, ..plain });
+            }
+            _ => return None,
+        };
+        (size == expected).then_some(plain)
+    }
+
+    /// The form of the records of chunks of `rank` dimensions, whose stored sizes have `size_width` bytes if the dataset
+    /// has filters.
+    pub fn of_chunks(rank: u16, size_width: Option<u8>, widths: Widths) -> Option<Self> {
+        let unfiltered = width(widths.offset).checked_add(rank.checked_mul(8)?)?;
+        match size_width {
+            None => Self::new(10, unfiltered, widths),
+            Some(size_width) => {
+                let form = Self::new(11, unfiltered.checked_add(4 + u16::from(size_width))?, widths)?;
+                (form.rank == rank).then_some(form)
+            }
+        }
+    }
+
+    /// The type of the tree.
+    pub fn kind(self) -> u8 {
+        self.kind
+    }
+
+    /// Bytes of a record.
+    pub fn size(self) -> u16 {
+        self.size
+    }
+
+    /// The dimensions of the dataset, if records are of chunks; else 0.
+    pub fn rank(self) -> usize {
+        self.rank.into()
+    }
+
+    /// Decodes one record.
+    pub fn decode(self, r: &mut Reader<'_>) -> Result<Record> {
+        Ok(match self.kind {
+            1..=4 => self.decode_huge(r)?,
+            5 => Record::LinkName { hash: r.u32()?, id: r.array()? },
+            6 => Record::LinkOrder { order: i64::from_le_bytes(r.array()?), id: r.array()? },
+            7 => self.decode_shared(r)?,
+            8 => Record::AttributeName { id: r.array()?, flags: r.u8()?, order: r.u32()?, hash: r.u32()? },
+            9 => Record::AttributeOrder { id: r.array()?, flags: r.u8()?, order: r.u32()? },
+            _ => {
+                let chunk = self.decode_chunk(r)?;
+                let scaled = (0..self.rank).map(|_| r.u64()).collect::<Result<_>>()?;
+                Record::Chunk { chunk, scaled }
+            }
+        })
+    }
+
+    fn decode_huge(self, r: &mut Reader<'_>) -> Result<Record> {
+        let (addr, length) = (r.addr()?, r.length()?);
+        let filtered = if self.kind.is_multiple_of(2) { Some((r.u32()?, r.length()?)) } else { None };
+        let id = if self.kind < 3 { Some(r.length()?) } else { None };
+        Ok(Record::Huge { addr, length, filtered, id })
+    }
+
+    fn decode_shared(self, r: &mut Reader<'_>) -> Result<Record> {
+        let mut record = r.sub(self.size.into())?;
+        let location = record.u8()?;
+        let hash = record.u32()?;
+        let location = match location {
+            0 => SharedRecordLocation::Heap { reference_count: record.u32()?, id: record.array()? },
+            1 => {
+                record.skip(1)?;
+                let (message_type, index) = (record.u8()?, record.u16()?);
+                SharedRecordLocation::Header { message_type, index, addr: record.addr()? }
+            }
+            other => return Err(record.bad_value("message location", other.into(), "0 or 1")),
+        };
+        Ok(Record::SharedMessage { hash, location })
+    }
+
+    fn decode_chunk(self, r: &mut Reader<'_>) -> Result<ChunkRecord> {
+        let addr = r.addr()?;
+        let filtered = match self.size_width {
+            0 => None,
+            width => Some((r.uint(width.into())?, r.u32()?)),
+        };
+        Ok(ChunkRecord { addr, filtered })
+    }
+
+    /// Appends one record.
+    pub fn encode(self, record: &Record, w: &mut Writer<'_>) {
+        let start = w.written();
+        match record {
+            Record::Huge { addr, length, filtered, id } => {
+                w.addr(*addr);
+                w.length(*length);
+                if let Some((mask, memory_size)) = filtered {
+                    w.u32(*mask);
+                    w.length(*memory_size);
+                }
+                if let Some(id) = id {
+                    w.length(*id);
+                }
+            }
+            Record::LinkName { hash, id } => {
+                w.u32(*hash);
+                w.bytes(id);
+            }
+            Record::LinkOrder { order, id } => {
+                w.bytes(&order.to_le_bytes());
+                w.bytes(id);
+            }
+            Record::SharedMessage { hash, location } => encode_shared(*hash, location, w),
+            Record::AttributeName { id, flags, order, hash } => {
+                w.bytes(id);
+                w.u8(*flags);
+                w.u32(*order);
+                w.u32(*hash);
+            }
+            Record::AttributeOrder { id, flags, order } => {
+                w.bytes(id);
+                w.u8(*flags);
+                w.u32(*order);
+            }
+            Record::Chunk { chunk, scaled } => {
+                w.addr(chunk.addr);
+                if let Some((size, mask)) = chunk.filtered {
+                    w.uint(size, self.size_width.into());
+                    w.u32(mask);
+                }
+                for &coordinate in scaled {
+                    w.u64(coordinate);
+                }
+            }
+        }
+        let unused = usize::from(self.size).saturating_sub(w.written() - start);
+        w.zeros(unused);
+    }
+}
+
+fn encode_shared(hash: u32, location: &SharedRecordLocation, w: &mut Writer<'_>) {
+    match location {
+        SharedRecordLocation::Heap { reference_count, id } => {
+            w.u8(0);
+            w.u32(hash);
+            w.u32(*reference_count);
+            w.bytes(id);
+        }
+        SharedRecordLocation::Header { message_type, index, addr } => {
+            w.u8(1);
+            w.u32(hash);
+            w.zeros(1);
+            w.u8(*message_type);
+            w.u16(*index);
+            w.addr(*addr);
+        }
+    }
+}
+
+fn width(width: Width) -> u16 {
+    match width {
+        Width::Two => 2,
+        Width::Four => 4,
+        Width::Eight => 8,
+    }
+}
+
+impl Records {
+    /// Records, all of one form.
+    pub fn new<'a>(form: RecordForm, records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut bytes = Vec::new();
+        let mut w = Writer::new(&mut bytes, form.widths);
+        for record in records {
+            form.encode(record, &mut w);
+        }
+        Self { form, bytes }
+    }
+
+    pub(super) fn decode(r: &mut Reader<'_>, kind: u8, size: u16, count: u16) -> Result<Self> {
+        let Some(form) = RecordForm::new(kind, size, r.widths()) else {
+            return Err(r.bad_value("record size", size.into(), "the size of records of the tree's type"));
+        };
+        let bytes = r.bytes(usize::from(count) * usize::from(size))?.to_vec();
+        Ok(Self { form, bytes })
+    }
+
+    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+        w.bytes(&self.bytes);
+    }
+
+    /// How the records are stored.
+    pub fn form(&self) -> RecordForm {
+        self.form
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / usize::from(self.form.size.max(1))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Record `index`. An error if it is not there, or holds what its type does not allow.
+    pub fn get(&self, index: usize) -> Result<Record> {
+        self.form.decode(&mut self.reader(index)?)
+    }
+
+    /// All records, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Record>> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// The chunk that record `index` describes, its position written to the front of `scaled`, which holds at least
+    /// [`rank`](RecordForm::rank) numbers: [`Records::get`] without allocation.
+    pub fn chunk(&self, index: usize, scaled: &mut [u64]) -> Result<ChunkRecord> {
+        let mut r = self.reader(index)?;
+        let chunk = self.form.decode_chunk(&mut r)?;
+        for coordinate in scaled.iter_mut().take(self.form.rank()) {
+            *coordinate = r.u64()?;
+        }
+        Ok(chunk)
+    }
+
+    fn reader(&self, index: usize) -> Result<Reader<'_>> {
+        let size = usize::from(self.form.size);
+        let mut r = Reader::new(&self.bytes, self.form.widths, Addr::UNDEFINED);
+        r.skip(index.saturating_mul(size))?;
+        r.sub(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_record_says_its_rank_and_widths() {
+        for rank in 1..=32 {
+            let plain = RecordForm::of_chunks(rank, None, Widths::EIGHT).unwrap();
+            assert_eq!((plain.kind(), plain.size(), plain.rank()), (10, 8 + 8 * rank, rank.into()));
+            for size_width in 1..=8 {
+                let form = RecordForm::of_chunks(rank, Some(size_width), Widths::EIGHT).unwrap();
+                assert_eq!((form.kind(), form.rank(), form.size_width), (11, rank.into(), size_width));
+            }
+        }
+        assert_eq!(RecordForm::new(10, 23, Widths::EIGHT), None);
+        assert_eq!(RecordForm::new(11, 12, Widths::EIGHT), None);
+        assert_eq!(RecordForm::new(5, 12, Widths::EIGHT), None);
+        assert_eq!(RecordForm::new(12, 24, Widths::EIGHT), None);
+    }
+
+    #[test]
+    fn every_type_decodes_what_it_encoded() {
+        let (id7, id8) = ([1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8]);
+        let huge = |filtered, id| Record::Huge { addr: Addr::new(0x1234), length: 99, filtered, id };
+        let shared = |location| Record::SharedMessage { hash: 5, location };
+        let chunk = |filtered| Record::Chunk {
+            chunk: ChunkRecord { addr: Addr::UNDEFINED, filtered },
+            scaled: vec![3, u64::MAX],
+        };
+        for (kind, size, record) in [
+            (1, 24, huge(None, Some(7))),
+            (2, 36, huge(Some((1, 200)), Some(7))),
+            (3, 16, huge(None, None)),
+            (4, 28, huge(Some((1, 200)), None)),
+            (5, 11, Record::LinkName { hash: 0xdead_beef, id: id7 }),
+            (6, 15, Record::LinkOrder { order: -1, id: id7 }),
+            (7, 17, shared(SharedRecordLocation::Heap { reference_count: 2, id: id8 })),
+            (7, 17, shared(SharedRecordLocation::Header { message_type: 3, index: 9, addr: Addr::new(8) })),
+            (8, 17, Record::AttributeName { id: id8, flags: 2, order: 3, hash: 4 }),
+            (9, 13, Record::AttributeOrder { id: id8, flags: 2, order: 3 }),
+            (10, 24, chunk(None)),
+            (11, 31, chunk(Some((0x00ff_ffff, 1)))),
+        ] {
+            let form = RecordForm::new(kind, size, Widths::EIGHT).unwrap();
+            let records = Records::new(form, [&record, &record]);
+            assert_eq!(records.len(), 2);
+            assert_eq!(records.bytes.len(), 2 * usize::from(size));
+            assert_eq!(records.get(1).unwrap(), record);
+        }
+    }
+}
