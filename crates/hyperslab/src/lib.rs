@@ -14,6 +14,7 @@
 
 pub mod driver;
 pub mod error;
+pub mod index;
 pub mod select;
 pub mod store;
 

@@ -50,6 +50,35 @@ impl Grid {
         number(first.chain(others).map(|(_, pair)| pair))
     }
 
+    /// Writes the coordinate of the chunk with this [`number`](Grid::number).
+    pub fn coord(&self, number: u64, coord: &mut [u64]) {
+        let axes = 0..self.largest.len();
+        self.split(number, axes.rev(), coord);
+    }
+
+    /// Writes the coordinate of the chunk with this [number](Grid::number_unlimited_first).
+    pub fn coord_unlimited_first(&self, number: u64, coord: &mut [u64]) {
+        let unlimited = self.largest.iter().position(Option::is_none).unwrap_or(0);
+        let axes = 0..self.largest.len();
+        let others = axes.rev().filter(|&axis| axis != unlimited);
+        self.split(number, others.chain([unlimited]), coord);
+    }
+
+    /// Takes a number apart, innermost axis first; the last axis takes what is left.
+    fn split(&self, mut number: u64, axes: impl Iterator<Item = usize>, coord: &mut [u64]) {
+        let mut axes = axes.peekable();
+        while let Some(axis) = axes.next() {
+            let count = self.largest[axis].filter(|_| axes.peek().is_some());
+            match count {
+                Some(count) => {
+                    coord[axis] = number % count.max(1);
+                    number /= count.max(1);
+                }
+                None => coord[axis] = number,
+            }
+        }
+    }
+
     /// The coordinate of the chunk that has this place in row-by-row order of the current extent.
     pub fn nth(&self, mut place: u64) -> Option<Coord> {
         if place >= self.len() {
@@ -85,6 +114,9 @@ mod tests {
         let grid = Grid::new(&[10, 10], Some(&[Some(20), Some(30)]), &[5, 5]);
         assert_eq!(grid.current.as_slice(), [2, 2]);
         assert_eq!(grid.number(&[1, 1]), Some(7));
+        let mut coord = [0; 2];
+        grid.coord(7, &mut coord);
+        assert_eq!(coord, [1, 1]);
         assert_eq!(grid.nth(3).unwrap().as_slice(), [1, 1]);
         assert_eq!(grid.nth(4), None);
     }
@@ -93,6 +125,9 @@ mod tests {
     fn an_unlimited_dimension_is_numbered_as_the_first() {
         let grid = Grid::new(&[10, 10], Some(&[Some(20), None]), &[5, 5]);
         assert_eq!(grid.number_unlimited_first(&[1, 2]), Some(9));
+        let mut coord = [0; 2];
+        grid.coord_unlimited_first(9, &mut coord);
+        assert_eq!(coord, [1, 2]);
         let grid = Grid::new(&[10, 10], Some(&[None, Some(20)]), &[5, 5]);
         assert_eq!(grid.number_unlimited_first(&[2, 1]), Some(9));
     }

@@ -1,0 +1,87 @@
+//! Chunks in a Fixed Array (spec VII.C): the number of a chunk says where its element is.
+
+use std::sync::Arc;
+
+use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayContent, FixedArrayHeader, FixedArraySlot};
+use hyperslab_format::array::{ChunkElement, Page};
+use hyperslab_format::{Addr, ErrorKind};
+
+use super::{ChunkIndex, Visitor, broken};
+use crate::error::Result;
+use crate::store::Store;
+
+/// The array, as far as it was read.
+#[derive(Debug)]
+pub(super) struct Array {
+    header: Arc<FixedArrayHeader>,
+    /// Absent until the first chunk is written.
+    block: Option<Arc<FixedArrayBlock>>,
+    page: Option<(u64, Arc<Page>)>,
+}
+
+impl Array {
+    pub(super) fn open(index: &ChunkIndex, store: &Store, at: Addr) -> Result<Self> {
+        let header = store.get::<FixedArrayHeader>(at, &())?;
+        index.check_client::<FixedArrayHeader>(header.format.client, at)?;
+        let chunks = index.grid.largest.iter().try_fold(1_u64, |total, &count| total.checked_mul(count?));
+        if chunks != Some(header.elements) {
+            let expected = "the number of chunks of the largest extent";
+            let kind = ErrorKind::Value { field: "Max Num Entries", value: header.elements, expected };
+            return Err(broken::<FixedArrayHeader>(at, kind));
+        }
+        let block = match header.data_block.defined() {
+            Some(block) => Some(store.get::<FixedArrayBlock>(block, &header)?),
+            None => None,
+        };
+        Ok(Self { header, block, page: None })
+    }
+
+    /// Element `number`, if its page was written.
+    pub(super) fn element(&mut self, store: &Store, number: u64) -> Result<Option<ChunkElement>> {
+        let (Some(block), Some(slot)) = (&self.block, self.header.slot(number, store.widths())) else {
+            return Ok(None);
+        };
+        match slot {
+            FixedArraySlot::Block(position) => match &block.content {
+                FixedArrayContent::Elements(elements) => Ok(elements.get(position)),
+                FixedArrayContent::Pages(_) => Ok(None),
+            },
+            FixedArraySlot::Page { number, extent, elements, position } => {
+                if let Some((last, page)) = &self.page {
+                    if *last == number {
+                        return Ok(page.elements.get(position));
+                    }
+                }
+                if !block.has_page(number) {
+                    return Ok(None);
+                }
+                let page = store.get::<Page>(extent.addr, &(elements, self.header.format))?;
+                let element = page.elements.get(position);
+                self.page = Some((number, page));
+                Ok(element)
+            }
+        }
+    }
+}
+
+pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor<'_>) -> Result<()> {
+    let mut array = Array::open(index, store, at)?;
+    let mut coord: Vec<u64> = vec![0; index.grid.largest.len()];
+    let mut number = 0;
+    while number < array.header.elements {
+        match array.element(store, number)? {
+            // Pages that were never written are skipped whole.
+            None => number = (number / array.header.page_elements() + 1) * array.header.page_elements(),
+            Some(element) => {
+                if let Some(record) = index.record(element) {
+                    index.grid.coord(number, &mut coord);
+                    if f(&coord, record).is_break() {
+                        return Ok(());
+                    }
+                }
+                number += 1;
+            }
+        }
+    }
+    Ok(())
+}

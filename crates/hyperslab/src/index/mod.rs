@@ -1,0 +1,209 @@
+//! Where each chunk of a dataset is (spec VII, and III.A.1 for old files): looked up, never loaded as a whole.
+
+mod btree1;
+mod btree2;
+mod extensible_array;
+mod fixed_array;
+mod grid;
+
+use std::ops::ControlFlow;
+
+use hyperslab_format::array::{ChunkElement, Client};
+use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout};
+use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
+
+use crate::error::{Error, Result};
+use crate::select::Coord;
+use crate::store::Store;
+pub use grid::Grid;
+
+/// Where a chunk is, how many bytes it has there, and which filters it was stored without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkRecord {
+    /// Its stored bytes.
+    pub extent: Extent,
+    /// Bit i: the i-th filter was left out.
+    pub mask: u32,
+}
+
+/// The chunk index of one dataset.
+#[derive(Debug, Clone)]
+pub struct ChunkIndex {
+    grid: Grid,
+    chunk_shape: Vec<u64>,
+    /// Decoded bytes of a chunk: those stored, too, where there are no filters.
+    chunk_bytes: u64,
+    info: ChunkIndexInfo,
+    /// Whether records carry sizes and masks.
+    is_filtered: bool,
+    /// Indexed Storage Internal Node K, the capacity of version 1 B-tree nodes.
+    btree_k: u16,
+}
+
+/// What a visitor of chunks is told of each: its coordinate, counted in chunks, and where it is.
+pub type Visitor<'f> = dyn FnMut(&[u64], ChunkRecord) -> ControlFlow<()> + 'f;
+
+impl ChunkIndex {
+    /// The index that a layout message describes. Reads nothing.
+    ///
+    /// `grid` is that of the dataset's chunks, which are `chunk_bytes` long when decoded.
+    pub fn new(layout: &ChunkedLayout, grid: Grid, chunk_bytes: u64, is_filtered: bool, btree_k: u16) -> Self {
+        let (chunk_shape, info) = (layout.chunk_shape.clone(), layout.index.clone());
+        Self { grid, chunk_shape, chunk_bytes, info, is_filtered, btree_k }
+    }
+
+    /// Which structure it is.
+    pub fn info(&self) -> &ChunkIndexInfo {
+        &self.info
+    }
+
+    /// The grid of chunks.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Looks chunks up one after another, remembering where the last was.
+    pub fn cursor<'s>(&'s self, store: &'s Store) -> Cursor<'s> {
+        Cursor { index: self, store, state: State::New }
+    }
+
+    /// Calls `f` with every stored chunk in the order of the index, until it breaks. O(stored chunks).
+    pub fn visit(&self, store: &Store, f: &mut Visitor<'_>) -> Result<()> {
+        let mut within = |coord: &[u64], record: ChunkRecord| {
+            // A dataset that was made smaller may keep records of what it had before.
+            let is_inside = coord.iter().zip(&self.grid.current).all(|(at, count)| at < count);
+            if is_inside { f(coord, record) } else { ControlFlow::Continue(()) }
+        };
+        match &self.info {
+            ChunkIndexInfo::BTree1 { addr } => match addr.defined() {
+                Some(root) => btree1::visit(self, store, root, &mut within),
+                None => Ok(()),
+            },
+            ChunkIndexInfo::BTree2 { addr, .. } => match addr.defined() {
+                Some(header) => btree2::visit(self, store, header, &mut within),
+                None => Ok(()),
+            },
+            ChunkIndexInfo::FixedArray { addr, .. } => match addr.defined() {
+                Some(header) => fixed_array::visit(self, store, header, &mut within),
+                None => Ok(()),
+            },
+            ChunkIndexInfo::ExtensibleArray { addr, .. } => match addr.defined() {
+                Some(header) => extensible_array::visit(self, store, header, &mut within),
+                None => Ok(()),
+            },
+            ChunkIndexInfo::Single { .. } | ChunkIndexInfo::Implicit { .. } => {
+                let mut cursor = self.cursor(store);
+                // Neither can be sparse: both were allocated whole.
+                for coord in (0..self.grid.len()).map_while(|place| self.grid.nth(place)) {
+                    let Some(record) = cursor.lookup(&coord)? else { break };
+                    if within(&coord, record).is_break() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// How many chunks are stored.
+    pub fn stored_chunks(&self, store: &Store) -> Result<u64> {
+        let mut count = 0;
+        self.visit(store, &mut |_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    /// The record of an array element, if its chunk was written.
+    fn record(&self, element: ChunkElement) -> Option<ChunkRecord> {
+        let addr = element.addr.defined()?;
+        let len = if self.is_filtered { element.len } else { self.chunk_bytes };
+        Some(ChunkRecord { extent: Extent::new(addr, len), mask: element.mask })
+    }
+
+    /// Checks that an array describes chunks as the dataset has them.
+    fn check_client<S: Structure>(&self, client: Client, at: Addr) -> Result<()> {
+        if (client == Client::FilteredChunks) == self.is_filtered {
+            return Ok(());
+        }
+        let expected = "1 where the dataset has filters, else 0";
+        Err(broken::<S>(at, ErrorKind::Value { field: "Client ID", value: client as u64, expected }))
+    }
+}
+
+/// Looks chunks up in one index.
+#[derive(Debug)]
+pub struct Cursor<'s> {
+    index: &'s ChunkIndex,
+    store: &'s Store,
+    state: State,
+}
+
+/// What a cursor has read so far.
+#[derive(Debug)]
+enum State {
+    New,
+    BTree1(btree1::Leaf),
+    BTree2(btree2::Tree),
+    FixedArray(fixed_array::Array),
+    ExtensibleArray(extensible_array::Array),
+}
+
+impl Cursor<'_> {
+    /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written.
+    pub fn lookup(&mut self, coord: &Coord) -> Result<Option<ChunkRecord>> {
+        let Self { index, store, state } = self;
+        match &index.info {
+            ChunkIndexInfo::Single { addr, filtered } => {
+                let (len, mask) = filtered.unwrap_or((index.chunk_bytes, 0));
+                Ok(addr.defined().map(|addr| ChunkRecord { extent: Extent::new(addr, len), mask }))
+            }
+            ChunkIndexInfo::Implicit { addr } => {
+                let number = index.grid.number(coord);
+                let offset = number.and_then(|number| number.checked_mul(index.chunk_bytes));
+                let at = offset.and_then(|offset| addr.checked_add(offset));
+                Ok(at.map(|at| ChunkRecord { extent: Extent::new(at, index.chunk_bytes), mask: 0 }))
+            }
+            ChunkIndexInfo::BTree1 { addr } => {
+                let Some(root) = addr.defined() else { return Ok(None) };
+                btree1::lookup(index, store, root, coord, state)
+            }
+            ChunkIndexInfo::BTree2 { addr, .. } => {
+                let Some(header) = addr.defined() else { return Ok(None) };
+                if !matches!(state, State::BTree2(_)) {
+                    *state = State::BTree2(btree2::Tree::open(index, store, header)?);
+                }
+                let State::BTree2(tree) = state else { return Ok(None) };
+                tree.lookup(index, store, coord)
+            }
+            ChunkIndexInfo::FixedArray { addr, .. } => {
+                let Some(header) = addr.defined() else { return Ok(None) };
+                if !matches!(state, State::FixedArray(_)) {
+                    *state = State::FixedArray(fixed_array::Array::open(index, store, header)?);
+                }
+                let (State::FixedArray(array), Some(number)) = (state, index.grid.number(coord)) else {
+                    return Ok(None);
+                };
+                Ok(array.element(store, number)?.and_then(|element| index.record(element)))
+            }
+            ChunkIndexInfo::ExtensibleArray { addr, .. } => {
+                let Some(header) = addr.defined() else { return Ok(None) };
+                if !matches!(state, State::ExtensibleArray(_)) {
+                    *state = State::ExtensibleArray(extensible_array::Array::open(index, store, header)?);
+                }
+                let number = index.grid.number_unlimited_first(coord);
+                let (State::ExtensibleArray(array), Some(number)) = (state, number) else { return Ok(None) };
+                match array.find(store, number)? {
+                    extensible_array::Found::Element(element) => Ok(index.record(element)),
+                    extensible_array::Found::Hole { .. } => Ok(None),
+                }
+            }
+        }
+    }
+}
+
+/// An error in a structure that decodes, but does not fit the rest of the file.
+fn broken<S: Structure>(at: Addr, kind: ErrorKind) -> Error {
+    Error::Format(FormatError { kind, structure: S::NAME, spec: S::SPEC, at, offset: 0 })
+}
