@@ -23,7 +23,8 @@ pub(super) fn lookup(
     coord: &Coord,
     state: &mut State,
 ) -> Result<Option<ChunkRecord>> {
-    let first: SmallVec<[u64; 4]> = coord.iter().zip(&index.chunk_shape).map(|(at, len)| at.saturating_mul(*len)).collect();
+    let first: SmallVec<[u64; 4]> =
+        coord.iter().zip(&index.chunk_shape).map(|(at, len)| at.saturating_mul(*len)).collect();
     if let State::BTree1(Leaf(leaf)) = state {
         if let Some(child) = child_of(leaf, &first) {
             return Ok(record(index, leaf, child, &first));
@@ -54,7 +55,9 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, root: Addr, f: &mut Visit
     // Every node is somewhere else in the file: more than fit into it are a loop.
     let mut room = store.len_bytes() / context.node_len(store.widths()) as u64 + 1;
     while let Some((at, above)) = pending.pop() {
-        room = room.checked_sub(1).ok_or_else(|| broken::<BTree1Node>(at, ErrorKind::Depth { limit: u32::from(u8::MAX) }))?;
+        room = room
+            .checked_sub(1)
+            .ok_or_else(|| broken::<BTree1Node>(at, ErrorKind::Depth { limit: u32::from(u8::MAX) }))?;
         let node = store.get::<BTree1Node>(at, &context)?;
         if let Some(above) = above {
             check_level(&node, above, at)?;
@@ -119,5 +122,8 @@ fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
         return Ok(());
     }
     let expected = "one less than that of the node above";
-    Err(broken::<BTree1Node>(at, ErrorKind::Value { field: "Node Level", value: node.level.into(), expected }))
+    Err(broken::<BTree1Node>(
+        at,
+        ErrorKind::Value { field: "Node Level", value: node.level.into(), expected },
+    ))
 }

@@ -41,7 +41,12 @@ impl Tree {
         Ok(Self { geometry: header.geometry(store.widths()), header, leaf: None })
     }
 
-    pub(super) fn lookup(&mut self, index: &ChunkIndex, store: &Store, coord: &Coord) -> Result<Option<ChunkRecord>> {
+    pub(super) fn lookup(
+        &mut self,
+        index: &ChunkIndex,
+        store: &Store,
+        coord: &Coord,
+    ) -> Result<Option<ChunkRecord>> {
         if let Some(leaf) = &self.leaf {
             if let Ok(place) = search(index, leaf, coord)? {
                 return record(index, leaf, place, &mut scaled(index));
@@ -53,7 +58,7 @@ impl Tree {
             let place = match search(index, &node, coord)? {
                 Ok(place) => {
                     let found = record(index, &node, place, &mut scaled(index));
-                    if node.is_leaf() {
+                    if node.children.is_empty() {
                         self.leaf = Some(node);
                     }
                     return found;
@@ -77,7 +82,7 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor
     let mut room = store.len_bytes() / u64::from(tree.header.node_size.max(1)) + 1;
     while let Some((node, shape, place)) = path.last_mut() {
         // Child `i` stands before record `i`: even places are children, odd ones records.
-        let step = if node.is_leaf() { *place * 2 + 1 } else { *place };
+        let step = if node.children.is_empty() { *place * 2 + 1 } else { *place };
         *place += 1;
         if step % 2 == 1 {
             let number = step / 2;
@@ -120,7 +125,12 @@ fn search(index: &ChunkIndex, node: &BTree2Node, coord: &[u64]) -> Result<Result
 }
 
 /// Record number `place`; its coordinate is written to `coord`.
-fn record(index: &ChunkIndex, node: &BTree2Node, place: usize, coord: &mut [u64]) -> Result<Option<ChunkRecord>> {
+fn record(
+    index: &ChunkIndex,
+    node: &BTree2Node,
+    place: usize,
+    coord: &mut [u64],
+) -> Result<Option<ChunkRecord>> {
     let chunk = node.records.chunk(place, coord).map_err(Error::from_format)?;
     let (len, mask) = chunk.filtered.unwrap_or((index.chunk_bytes, 0));
     Ok(chunk.addr.defined().map(|addr| ChunkRecord { extent: Extent::new(addr, len), mask }))

@@ -79,7 +79,9 @@ impl Array {
             }
             Slot::Direct { data_block, elements, position } => {
                 let end = number.saturating_add(elements - position);
-                let Some(at) = defined(&index_block.data_blocks, data_block) else { return Ok(Found::Hole { end }) };
+                let Some(at) = defined(&index_block.data_blocks, data_block) else {
+                    return Ok(Found::Hole { end });
+                };
                 let block = store.get::<DataBlock>(at, &(*self.header, elements))?;
                 self.found(number, position, LastElements::Block(block), at)
             }

@@ -47,7 +47,13 @@ impl ChunkIndex {
     /// The index that a layout message describes. Reads nothing.
     ///
     /// `grid` is that of the dataset's chunks, which are `chunk_bytes` long when decoded.
-    pub fn new(layout: &ChunkedLayout, grid: Grid, chunk_bytes: u64, is_filtered: bool, btree_k: u16) -> Self {
+    pub fn new(
+        layout: &ChunkedLayout,
+        grid: Grid,
+        chunk_bytes: u64,
+        is_filtered: bool,
+        btree_k: u16,
+    ) -> Self {
         let (chunk_shape, info) = (layout.chunk_shape.clone(), layout.index.clone());
         Self { grid, chunk_shape, chunk_bytes, info, is_filtered, btree_k }
     }
