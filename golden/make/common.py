@@ -67,7 +67,8 @@ def spelled(dtype):
         if not packed or any(inner is None for _, inner in fields):
             return None
         return "{" + ",".join(f"{name}:{inner}" for name, inner in fields) + "}"
-    if dtype.kind in "iufcSb" and not dtype.metadata:
+    extended = dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16)
+    if dtype.kind in "iufcSb" and not dtype.metadata and not extended:
         return dtype.str
     return None
 
@@ -157,7 +158,8 @@ class GoldenFile:
         entry = {"path": d.name, "shape": list(map(int, d.shape or ())), "index": index, **note}
         if d.chunks:
             entry["chunks"] = list(map(int, d.chunks))
-        if spell and pattern:
+        numeric = d.dtype.kind in "iufb"
+        if spell and pattern and (numeric or pattern != "fill"):
             entry.update(dtype=spell, pattern=pattern)
             fill = np.asarray(filling(d)).ravel()
             if fill.size and fill.dtype.kind in "iufb" and fill[0] != 0:

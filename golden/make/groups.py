@@ -65,7 +65,7 @@ def make(topic):
         with topic.file(f"symbol_table_{count}.h5") as golden:
             fill(golden.h5.create_group("g"), count)
     with topic.file("symbol_table_deep.h5", setup=lambda fcpl: call("H5Pset_sym_k", fcpl.id, 1, 1)) as golden:
-        fill(golden.h5.create_group("g"), 40)  # K = 1: many levels
+        fill(golden.h5.create_group("g"), 10)  # K = 1: nine levels
 
     # New-style groups: compact up to 8 links, then dense (fractal heap and v2 B-tree).
     for libver in ("v108", "latest"):

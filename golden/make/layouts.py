@@ -58,10 +58,10 @@ def old_btree(topic):
         golden.dataset("early", (20, 21), "<i2", chunks=(3, 4), index="btree1", dcpl=dcpl(alloc=EARLY))
     with topic.file("btree1_level2.h5") as golden:
         golden.dataset("level2", (6000,), "<u1", chunks=(1,), index="btree1")
-    for k, count in ((1, 30), (2, 200)):
+    for k, count in ((1, 8), (2, 200)):
         with topic.file(f"btree1_k{k}.h5", setup=lambda fcpl: call("H5Pset_istore_k", fcpl.id, k)) as golden:
-            golden.dataset("deep", (count,), "<i4", chunks=(1,), index="btree1")  # K = 1: four levels and more
-            golden.dataset("deep_grid", (8, count // 8), "<i4", chunks=(1, 1), index="btree1", **GZIP)
+            golden.dataset("deep", (count,), "<i4", chunks=(1,), index="btree1")  # 7 and 5 levels
+            golden.dataset("deep_grid", (4, count // 4), "<i4", chunks=(1, 1), index="btree1", **GZIP)
 
 
 def new_indexes(topic, libver):
