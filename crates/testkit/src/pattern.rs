@@ -281,7 +281,7 @@ mod tests {
         for k in elements {
             element.push(pattern, k, &mut out);
         }
-        out.iter().map(|byte| format!("{byte:02x}")).collect()
+        out.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     }
 
     /// The hex is `pattern.array(...).tobytes().hex()` of `golden/make/pattern.py`.

@@ -1,0 +1,68 @@
+"""Golden files, made once per version of their scripts and shared by all tests."""
+
+import hashlib
+import io
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+from support import GOLDEN, REPOSITORY, hs, image_of, open_image
+
+
+def fingerprint():
+    """Changes when a golden script or a pinned version does."""
+    digest = hashlib.sha256()
+    for path in (*sorted((GOLDEN / "make").glob("*.py")), GOLDEN / "requirements.txt"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@pytest.fixture(scope="session")
+def golden():
+    """A directory with every golden file, the large and the damaged ones included."""
+    out = REPOSITORY / "target" / "golden"
+    stamp = out / "made-by"
+    if not stamp.is_file() or stamp.read_text() != fingerprint():
+        subprocess.run([sys.executable, GOLDEN / "make" / "all.py", out], check=True)
+        stamp.write_text(fingerprint())
+    return out
+
+
+@pytest.fixture
+def both(golden):
+    """Opens a golden file under both modules: `ours, theirs = both(name)`."""
+    opened = []
+
+    def open_both(name):
+        pair = hs.File(golden / name, "r"), h5py.File(golden / name, "r")
+        opened.extend(pair)
+        return pair
+
+    yield open_both
+    for file in opened:
+        file.close()
+
+
+@pytest.fixture
+def opened():
+    """`ours, theirs = opened(write)`: what h5py wrote, open under both modules."""
+    files = []
+
+    def make(write, **options):
+        image = image_of(write, **options)
+        pair = open_image(image), h5py.File(io.BytesIO(image), "r")
+        files.extend(pair)
+        return pair
+
+    yield make
+    for file in files:
+        file.close()
+
+
+@pytest.fixture(scope="session")
+def cube():
+    """The values of the datasets that selections are tried on."""
+    return np.arange(13 * 17 * 5, dtype="<i4").reshape(13, 17, 5)

@@ -1,0 +1,142 @@
+"""The module under test, and comparisons between what it returns and what h5py returns."""
+
+import importlib
+import io
+import os
+import tomllib
+from pathlib import Path
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers its filters with h5py)
+import numpy as np
+
+# `HYPERSLAB_MODULE=h5py pytest` tries the tests themselves: h5py must agree with h5py.
+hs = importlib.import_module(os.environ.get("HYPERSLAB_MODULE", "hyperslab"))
+IS_H5PY = hs is h5py
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+GOLDEN = REPOSITORY / "golden"
+MANIFEST = tomllib.loads((GOLDEN / "MANIFEST.toml").read_text())
+FILES = {entry["name"]: entry for entry in MANIFEST["file"]}
+WHOLE_FILES = [name for name, entry in FILES.items() if not entry.get("damaged")]
+DAMAGED_FILES = [name for name, entry in FILES.items() if entry.get("damaged")]
+
+
+def image_of(write, libver=None, userblock_size=None):
+    """The bytes of a file that h5py wrote. (Into a `BytesIO` h5py leaves out bytes at the end that were never written.)"""
+    with h5py.File("image.h5", "w", driver="core", backing_store=False, libver=libver, userblock_size=userblock_size) as f:
+        write(f)
+        f.flush()
+        return f.id.get_file_image()
+
+
+def open_image(image):
+    """Opens the bytes of a file under the module tested; h5py takes bytes only as a file object."""
+    return hs.File(io.BytesIO(image) if IS_H5PY else image, "r")
+
+
+def outcome(function, *arguments):
+    """What a call returned, or the class of what it raised."""
+    try:
+        return ("value", function(*arguments))
+    except Exception as error:  # noqa: BLE001  (the class is the result)
+        return ("raised", error)
+
+
+def assert_same_dtype(ours, theirs):
+    """Equal as NumPy types and as h5py's special types."""
+    assert ours == theirs, f"{ours} != {theirs}"
+    text, expected = hs.check_string_dtype(ours), h5py.check_string_dtype(theirs)
+    assert (text is None) == (expected is None), f"{ours}: string {text} != {expected}"
+    if expected is not None:
+        assert tuple(text) == tuple(expected)
+    base, expected = hs.check_vlen_dtype(ours), h5py.check_vlen_dtype(theirs)
+    assert (base is None) == (expected is None), f"{ours}: vlen {base} != {expected}"
+    if isinstance(expected, np.dtype):
+        assert_same_dtype(base, expected)
+    assert hs.check_enum_dtype(ours) == h5py.check_enum_dtype(theirs)
+    reference, expected = hs.check_ref_dtype(ours), h5py.check_ref_dtype(theirs)
+    assert (reference and reference.__name__) == (expected and expected.__name__)
+    for name in theirs.names or ():
+        assert_same_dtype(ours[name], theirs[name])
+    if theirs.subdtype is not None:
+        assert_same_dtype(ours.subdtype[0], theirs.subdtype[0])
+
+
+def assert_same(ours, theirs, files=None):
+    """Equal in class, type, shape and value; `files` are both open files, for references."""
+    if isinstance(theirs, h5py.Empty):
+        assert isinstance(ours, hs.Empty)
+        assert ours.dtype == theirs.dtype and ours.shape is None
+    elif isinstance(theirs, np.ndarray):
+        assert isinstance(ours, np.ndarray), f"{type(ours)}, not an array"
+        assert ours.shape == theirs.shape
+        assert_same_dtype(ours.dtype, theirs.dtype)
+        assert_same_elements(ours, theirs, files)
+    elif isinstance(theirs, (h5py.Reference, h5py.RegionReference)):
+        assert bool(ours) == bool(theirs)
+        if files is not None and theirs:
+            assert files[0][ours].name == files[1][theirs].name
+    elif isinstance(theirs, np.void):
+        assert isinstance(ours, np.void)
+        assert_same_dtype(ours.dtype, theirs.dtype)
+        assert_same_elements(np.array(ours), np.array(theirs), files)
+    elif isinstance(theirs, np.generic):
+        assert type(ours) is type(theirs), f"{type(ours)} != {type(theirs)}"
+        assert ours.tobytes() == theirs.tobytes() or (ours != ours and theirs != theirs), f"{ours} != {theirs}"
+    else:
+        assert type(ours) is type(theirs), f"{type(ours)} != {type(theirs)}"
+        assert ours == theirs
+
+
+def assert_same_elements(ours, theirs, files):
+    """Arrays of equal shape and type hold the same."""
+    if theirs.dtype.names:
+        for name in theirs.dtype.names:
+            assert_same_elements(ours[name], theirs[name], files)
+    elif theirs.dtype.kind == "O":
+        for a, b in zip(ours.ravel(), theirs.ravel(), strict=True):
+            assert_same(a, b, files)
+    elif theirs.dtype.kind == "V" or theirs.dtype.kind in "fc":
+        np.testing.assert_array_equal(ours, theirs)
+    else:
+        assert np.array_equal(ours, theirs), f"{ours} != {theirs}"
+
+
+def assert_same_outcome(function, *pairs, classes=True):
+    """`function` of each side's arguments returns the same or raises the same class."""
+    (kind, ours), (expected_kind, theirs) = outcome(function, *pairs[0]), outcome(function, *pairs[1])
+    assert kind == expected_kind, f"{ours!r} but h5py {expected_kind} {theirs!r}"
+    if kind == "value":
+        assert_same(ours, theirs)
+    elif classes:
+        assert isinstance(ours, public_class(theirs)), f"{ours!r} but h5py raised {theirs!r}"
+
+
+def public_class(error):
+    """The class that a caller would catch: h5py's own subclasses count as their base."""
+    for kind in (KeyError, IndexError, ValueError, TypeError, NotImplementedError, OSError, AttributeError, RuntimeError):
+        if isinstance(error, kind):
+            return kind
+    return type(error)
+
+
+def walk(group, path="/"):
+    """Every hard link below a group as (path, object), each object once; soft and external links are not followed."""
+    seen = set()
+
+    def visit(group, path):
+        for name in group:
+            link = group.get(name, getlink=True)
+            if type(link).__name__ != "HardLink":
+                continue
+            child = group[name]
+            where = path.rstrip("/") + "/" + name
+            yield where, child
+            if type(child).__name__ == "Group":
+                key = child.id.__hash__() if hasattr(child, "id") else where
+                if key not in seen and where.count("/") < 12:
+                    seen.add(key)
+                    yield from visit(child, where)
+
+    yield from visit(group, path)
