@@ -1,1 +1,222 @@
-//! To be written.
+//! The doubling table of a fractal heap (spec III.G): which block holds offset `n` of the heap.
+//!
+//! An indirect block is a table of `width` columns. Blocks of its first two rows have the starting size, and of each row
+//! after them twice the size of the row before. Rows of blocks up to the largest direct size name direct blocks, later
+//! rows name indirect blocks, whose tables are laid out by the same rule.
+
+use crate::addr::Addr;
+use crate::bytes::Widths;
+
+/// The shape of a heap's blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeapGeometry {
+    /// The heap's header, which every block names.
+    pub heap: Addr,
+    /// Columns of the doubling table; a power of two.
+    pub width: u16,
+    /// Bytes of the blocks in the first two rows; a power of two.
+    pub starting_size: u64,
+    /// Bytes of the largest direct block; a power of two.
+    pub max_direct_size: u64,
+    /// Bits of the largest offset in the heap.
+    pub max_heap_bits: u16,
+    /// Whether direct blocks are stored through filters.
+    pub filtered: bool,
+    /// Whether direct blocks have a checksum.
+    pub checksummed: bool,
+}
+
+/// The entry of an indirect block that leads to an offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeapStep {
+    /// The entry's number in the block.
+    pub entry: usize,
+    /// The offset within the block that the entry names.
+    pub within: u64,
+    /// That block.
+    pub child: HeapChild,
+}
+
+/// A block that an entry names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeapChild {
+    /// A direct block.
+    Direct {
+        /// Its bytes, without filters.
+        size: u64,
+    },
+    /// An indirect block.
+    Indirect {
+        /// Its rows.
+        rows: u16,
+    },
+}
+
+impl HeapGeometry {
+    /// Whether sizes are powers of two that go together. Without it, the other answers mean nothing.
+    pub fn is_sound(&self) -> bool {
+        self.width.is_power_of_two()
+            && self.starting_size.is_power_of_two()
+            && self.max_direct_size.is_power_of_two()
+            && self.max_direct_size >= self.starting_size
+            && self.first_row_bits() < 63
+            && self.max_heap_bits <= 64
+            && u32::from(self.max_heap_bits) >= self.first_row_bits()
+            // The first row of indirect blocks must have room for a row each.
+            && self.max_direct_size.saturating_mul(2).ilog2() >= self.first_row_bits()
+    }
+
+    /// Rows that name direct blocks, in every indirect block that has as many.
+    pub fn direct_rows(&self) -> u16 {
+        narrow(self.max_direct_size.max(1).ilog2().saturating_sub(self.start_bits()) + 2)
+    }
+
+    /// Rows of the largest root block.
+    pub fn max_root_rows(&self) -> u16 {
+        narrow(u32::from(self.max_heap_bits).saturating_sub(self.first_row_bits()) + 1)
+    }
+
+    /// Bytes of each block of row `row`.
+    pub fn row_block_size(&self, row: u16) -> u64 {
+        doubled(self.starting_size, u32::from(row.saturating_sub(1)))
+    }
+
+    /// Where in an indirect block's space row `row` begins.
+    pub fn row_offset(&self, row: u16) -> u64 {
+        match row {
+            0 => 0,
+            row => doubled(self.starting_size.saturating_mul(self.width.into()), u32::from(row) - 1),
+        }
+    }
+
+    /// What entry `entry` of an indirect block names, and where in that block's space it begins.
+    pub fn entry(&self, entry: usize) -> (HeapChild, u64) {
+        let width = usize::from(self.width.max(1));
+        let row = u16::try_from(entry / width).unwrap_or(u16::MAX);
+        let column = (entry % width) as u64;
+        let offset = self.row_offset(row).saturating_add(self.row_block_size(row).saturating_mul(column));
+        (self.child(row), offset)
+    }
+
+    /// The entry that leads to `offset`, which counts from the beginning of the indirect block.
+    pub fn step(&self, offset: u64) -> HeapStep {
+        let first_row = self.row_offset(1);
+        let row = match offset {
+            offset if offset < first_row => 0,
+            offset => narrow(offset.ilog2() - self.first_row_bits() + 1),
+        };
+        let (size, into_row) = (self.row_block_size(row).max(1), offset - self.row_offset(row));
+        let column = usize::try_from(into_row / size).unwrap_or(usize::MAX);
+        let entry = (usize::from(row) * usize::from(self.width)).saturating_add(column);
+        HeapStep { entry, within: into_row % size, child: self.child(row) }
+    }
+
+    fn child(&self, row: u16) -> HeapChild {
+        let size = self.row_block_size(row);
+        if row < self.direct_rows() {
+            return HeapChild::Direct { size };
+        }
+        let rows = size.max(1).ilog2().saturating_sub(self.first_row_bits()) + 1;
+        HeapChild::Indirect { rows: narrow(rows) }
+    }
+
+    /// Bytes of an offset in the heap.
+    pub fn offset_width(&self) -> usize {
+        usize::from(self.max_heap_bits).div_ceil(8)
+    }
+
+    /// Bytes before the data of a direct block: they count as part of the heap's space.
+    pub fn direct_overhead(&self, widths: Widths) -> usize {
+        let checksum = if self.checksummed { 4 } else { 0 };
+        4 + 1 + widths.offset.bytes() + self.offset_width() + checksum
+    }
+
+    /// Bytes of an indirect block of `rows` rows.
+    pub fn indirect_len(&self, rows: u16, widths: Widths) -> usize {
+        let (width, address) = (usize::from(self.width), widths.offset.bytes());
+        let direct = usize::from(rows.min(self.direct_rows()));
+        let indirect = usize::from(rows) - direct;
+        let filtering = if self.filtered { widths.length.bytes() + 4 } else { 0 };
+        4 + 1
+            + address
+            + self.offset_width()
+            + direct * width * (address + filtering)
+            + indirect * width * address
+            + 4
+    }
+
+    fn start_bits(&self) -> u32 {
+        self.starting_size.max(1).ilog2()
+    }
+
+    /// Bits of an offset in the first row.
+    fn first_row_bits(&self) -> u32 {
+        self.start_bits() + u32::from(self.width.max(1)).ilog2()
+    }
+}
+
+/// `value` times two to the `times`, or the most that there can be.
+fn doubled(value: u64, times: u32) -> u64 {
+    1_u64.checked_shl(times).map_or(u64::MAX, |factor| value.saturating_mul(factor))
+}
+
+/// Rows are counted in few bits: there are at most as many as bits of an offset.
+fn narrow(rows: u32) -> u16 {
+    u16::try_from(rows).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What libhdf5 gives the links of a group.
+    const LINKS: HeapGeometry = HeapGeometry {
+        heap: Addr::new(0),
+        width: 4,
+        starting_size: 512,
+        max_direct_size: 65536,
+        max_heap_bits: 32,
+        filtered: false,
+        checksummed: true,
+    };
+
+    #[test]
+    fn rows_double_from_the_second_on() {
+        assert!(LINKS.is_sound());
+        assert_eq!(LINKS.direct_rows(), 9);
+        assert_eq!(LINKS.max_root_rows(), 22);
+        assert_eq!([0, 1, 2, 8, 9].map(|row| LINKS.row_block_size(row)), [512, 512, 1024, 65536, 131_072]);
+    }
+
+    #[test]
+    fn blocks_follow_each_other_without_gaps() {
+        for geometry in [LINKS, HeapGeometry { width: 1, starting_size: 256, max_direct_size: 1024, ..LINKS }]
+        {
+            let mut next = 0;
+            for entry in 0..usize::from(geometry.width) * 14 {
+                let (child, offset) = geometry.entry(entry);
+                assert_eq!(offset, next);
+                let size = geometry.row_block_size(u16::try_from(entry).unwrap() / geometry.width);
+                for within in [0, 1, size / 2, size - 1] {
+                    assert_eq!(geometry.step(offset + within), HeapStep { entry, within, child });
+                }
+                // The rows of an indirect block span exactly the block's size.
+                match child {
+                    HeapChild::Direct { size: direct } => assert_eq!(direct, size),
+                    HeapChild::Indirect { rows } => assert_eq!(geometry.row_offset(rows), size),
+                }
+                next += size;
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_that_do_not_go_together_are_not_sound() {
+        assert!(!HeapGeometry { width: 3, ..LINKS }.is_sound());
+        assert!(!HeapGeometry { starting_size: 0, ..LINKS }.is_sound());
+        assert!(!HeapGeometry { max_direct_size: 256, ..LINKS }.is_sound());
+        assert!(!HeapGeometry { max_direct_size: 512, ..LINKS }.is_sound());
+        assert!(!HeapGeometry { max_heap_bits: 65, ..LINKS }.is_sound());
+        assert!(!HeapGeometry { max_heap_bits: 10, ..LINKS }.is_sound());
+    }
+}
