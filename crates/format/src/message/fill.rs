@@ -132,7 +132,7 @@ impl Structure for FillValue {
                 w.bytes(value);
             }
             FillBytes::Default if self.version < 3 => w.u32(0),
-            FillBytes::Undefined if self.version < 2 => w.u32(0),
+            FillBytes::Undefined if self.version < 2 => w.u32(u32::MAX), // -1
             FillBytes::Default | FillBytes::Undefined => {}
         }
     }
