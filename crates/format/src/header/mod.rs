@@ -3,10 +3,16 @@
 //! The first chunk follows the prefix; a continuation message in any chunk names a further one. A decoder never fetches,
 //! so the caller does, until nothing is [`pending`](ObjectHeader::pending):
 //!
-//! ```ignore
-//! let mut header: ObjectHeader = reader_at(addr)?.structure(&())?;
-//! while let Some(extent) = header.next_pending() {
-//!     header.decode_continuation(&mut reader_of(extent)?)?;
+//! ```
+//! # use hyperslab_format::{Addr, Extent, Reader, Result, Widths, header::ObjectHeader};
+//! fn read(at: Addr, widths: Widths, fetch: impl Fn(Extent) -> Vec<u8>) -> Result<ObjectHeader> {
+//!     let first = fetch(Extent::new(at, 512)); // if that is too short, the error says how much is needed
+//!     let mut header: ObjectHeader = Reader::new(&first, widths, at).structure(&())?;
+//!     while let Some(extent) = header.next_pending() {
+//!         let chunk = fetch(extent);
+//!         header.decode_continuation(&mut Reader::new(&chunk, widths, extent.addr))?;
+//!     }
+//!     Ok(header)
 //! }
 //! ```
 //!

@@ -72,3 +72,92 @@ pub(super) fn decode_message(r: &mut Reader<'_>) -> Result<RawMessage> {
     let at = r.address();
     Ok(RawMessage { kind, flags, creation_order: None, data: r.bytes(len.into())?.to_vec(), at })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Addr;
+    use crate::bytes::Widths;
+    use crate::golden;
+    use crate::header::ObjectHeader;
+    use crate::message::attribute::Attribute;
+    use crate::message::kind;
+    use crate::message::small::SymbolTable;
+
+    /// A group with two attributes at 0x320, by h5py 3.16 with `libver=("earliest", "v108")`, and its continuation.
+    const FIRST: &str =
+        "01 00 0400 01000000 18000000 00*4 1000 1000 00 00*3 2807000000000000 8800000000000000";
+    const SECOND: &str = "1100 1000 00 00*3 4803000000000000 6805000000000000
+        0c00 3000 00 00*3 010003000c000800 6130 00*6 10080000 01000000 0000 0800 00*4 01 00*15
+        0c00 3000 00 00*3 010003000c000800 6131 00*6 10080000 01000000 0000 0800 00*4 01 00*7 01 00*7";
+
+    fn reader(bytes: &[u8], at: u64) -> Reader<'_> {
+        Reader::new(bytes, Widths::EIGHT, Addr::new(at))
+    }
+
+    fn header(first: &str, at: u64) -> ObjectHeader {
+        reader(&golden::unhex(first), at).structure(&()).unwrap()
+    }
+
+    #[test]
+    fn a_header_of_two_chunks_is_read_chunk_by_chunk() {
+        let (first, second) = (golden::unhex(FIRST), golden::unhex(SECOND));
+        let mut header = header(FIRST, 0x320);
+        assert_eq!(header.pending(), [Extent::new(Addr::new(0x728), 136)]);
+        header.decode_continuation(&mut reader(&second, 0x728)).unwrap();
+        assert_eq!(header.next_pending(), None);
+
+        let kinds: Vec<u16> = header.messages().map(|message| message.kind).collect();
+        assert_eq!(kinds, [kind::CONTINUATION, kind::SYMBOL_TABLE, kind::ATTRIBUTE, kind::ATTRIBUTE]);
+        let table = header.own_message::<SymbolTable>(Widths::EIGHT).unwrap().unwrap();
+        assert_eq!(table, SymbolTable { btree: Addr::new(0x348), heap: Addr::new(0x568) });
+        let second_attribute = header.messages().last().unwrap();
+        assert_eq!(second_attribute.at, Addr::new(0x728 + 24 + 56 + 8));
+        assert_eq!(second_attribute.decode_here::<Attribute>(Widths::EIGHT).unwrap().name, "a1");
+
+        let mut again = Vec::new();
+        let mut w = Writer::new(&mut again, Widths::EIGHT);
+        w.structure(&header, &());
+        assert_eq!(again, first);
+        again.clear();
+        let context = ChunkContext { framing: Framing::V1, len: 136 };
+        Writer::new(&mut again, Widths::EIGHT).structure(&header.chunks[1], &context);
+        assert_eq!(again, second);
+    }
+
+    #[test]
+    fn a_header_that_continues_in_itself_is_refused() {
+        let bytes = golden::unhex(FIRST);
+        let error = reader(&bytes, 0x728).structure::<ObjectHeader>(&()).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Value { field: "Offset", value: 0x728, .. }), "{error}");
+        assert_eq!(error.at, Addr::new(0x728 + 24));
+    }
+
+    #[test]
+    fn two_chunks_that_name_each_other_are_refused() {
+        let mut header = header(FIRST, 0x320);
+        let back = golden::unhex("1000 1000 00 00*3 2003000000000000 2800000000000000 0000 6800 00*108");
+        let error = header.decode_continuation(&mut reader(&back, 0x728)).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Value { field: "Offset", value: 0x320, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_header_longer_than_any_is_refused_before_its_bytes_are_asked_for() {
+        let error = golden::error::<ObjectHeader>("01 00 0400 01000000 ffffffff 00*4", &());
+        assert!(matches!(error, ErrorKind::TooLarge { field: "Object Header Size", .. }), "{error}");
+    }
+
+    #[test]
+    fn a_short_first_read_says_how_many_bytes_are_needed() {
+        let bytes = golden::unhex(FIRST);
+        let error = reader(&bytes[..16], 0x320).structure::<ObjectHeader>(&()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Truncated { needed: 40, have: 16 });
+    }
+
+    #[test]
+    fn a_message_that_reaches_over_the_end_of_its_chunk_is_refused() {
+        let error =
+            golden::error::<ObjectHeader>("01 00 0100 01000000 10000000 00*4 0000 1000 00*4 00*64", &());
+        assert_eq!(error, ErrorKind::Truncated { needed: 40, have: 32 });
+    }
+}

@@ -173,3 +173,110 @@ pub(super) fn decode_message(r: &mut Reader<'_>, creation_order: bool) -> Result
     let at = r.address();
     Ok(RawMessage { kind, flags, creation_order, data: r.bytes(len.into())?.to_vec(), at })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Addr;
+    use crate::bytes::Widths;
+    use crate::golden;
+    use crate::header::ObjectHeader;
+    use crate::message::kind;
+    use crate::message::link::{Link, LinkTarget};
+
+    /// A dataset with `set_obj_track_times(True)`, `set_attr_phase_change(4, 2)`, `set_attr_creation_order(3)` and one
+    /// attribute, by h5py 3.16 with `libver="latest"`.
+    const TIMES: &str = "4f484452 02 3d 9c05026b9c05026b9c05026b9c05026b 0400 0200 0001
+        01 1400 00 0000 02010101 03 00*7 03 00*7 03 0c00 01 0000 10080000 04000000 0000 2000
+        05 0200 01 0000 030a 08 1200 00 0000 03 01 ff*8 0c 00*7 15 1c00 04 0000 00 03 0100 ff*24
+        0c 1f00 00 0000 03 00 0200 0c00 0400 00 6100 10080000 04000000 0000 2000 02000000 01000000
+        00 6700 00 0000 00*103 4efcdfba";
+
+    /// A group at 0xb3 with three soft links, by h5py 3.16 with `libver="v110"` and `track_order=True`.
+    const GROUP: &str =
+        "4f484452 02 0c b4 10 1000 00 0000 f501000000000000 6e00000000000000 00 0c00 00 0000 ff*12
+        0a 0200 01 0000 0000 06 3800 00 0000 01 0c 01 00*8 02 6c30 2800 78*40
+        06 3800 00 0000 01 0c 01 01 00*7 02 6c31 2800 78*40 00 0200 00 0000 0000 6821cd51";
+    const CONTINUATION: &str = "4f43484b 02 2200 00 0000 00 03 03 00*7 ff*24
+        06 3800 00 0000 01 0c 01 02 00*7 02 6c32 2800 78*40 0ad360b4";
+
+    fn reader(bytes: &[u8], at: u64) -> Reader<'_> {
+        Reader::new(bytes, Widths::EIGHT, Addr::new(at))
+    }
+
+    #[test]
+    fn times_phase_change_and_creation_order_are_as_libhdf5_writes_them() {
+        let header: ObjectHeader = golden::golden(TIMES, &());
+        let crate::header::Prefix::V2(prefix) = header.prefix else { panic!("{:?}", header.prefix) };
+        assert_eq!(prefix.times.unwrap().birth, 0x6b02_059c);
+        assert_eq!(prefix.phase_change, Some(PhaseChange { max_compact: 4, min_dense: 2 }));
+        assert!(prefix.tracks_creation_order && prefix.indexes_creation_order);
+        assert_eq!(header.find(kind::ATTRIBUTE).unwrap().creation_order, Some(0));
+        assert_eq!(header.reference_count(Widths::EIGHT), Ok(1));
+    }
+
+    #[test]
+    fn a_header_of_two_chunks_is_read_chunk_by_chunk() {
+        let (first, second) = (golden::unhex(GROUP), golden::unhex(CONTINUATION));
+        let mut header: ObjectHeader = reader(&first, 0xb3).structure(&()).unwrap();
+        assert_eq!(header.pending(), [Extent::new(Addr::new(0x1f5), 110)]);
+        header.decode_continuation(&mut reader(&second, 0x1f5)).unwrap();
+        assert_eq!(header.pending(), []);
+
+        let links: Vec<Link> = header
+            .messages()
+            .filter(|message| message.kind == kind::LINK)
+            .map(|message| message.decode_here(Widths::EIGHT).unwrap())
+            .collect();
+        assert_eq!(links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), ["l0", "l1", "l2"]);
+        assert!(links.iter().all(|link| link.target == LinkTarget::Soft("x".repeat(40))));
+
+        let mut again = Vec::new();
+        let context = ChunkContext { framing: header.prefix.framing(), len: 110 };
+        Writer::new(&mut again, Widths::EIGHT).structure(&header.chunks[1], &context);
+        assert_eq!(again, second);
+    }
+
+    #[test]
+    fn a_changed_byte_fails_by_the_checksum() {
+        let changed = GROUP.replace("6c31", "6c33");
+        assert!(matches!(golden::error::<ObjectHeader>(&changed, &()), ErrorKind::Checksum { .. }));
+    }
+
+    #[test]
+    fn a_short_first_read_says_how_many_bytes_are_needed() {
+        let bytes = golden::unhex(GROUP);
+        let error = reader(&bytes[..32], 0xb3).structure::<ObjectHeader>(&()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Truncated { needed: 191, have: 32 });
+    }
+
+    /// A header with one message of a type that the specification does not know.
+    fn unknown(flags: u8) -> crate::Result<ObjectHeader> {
+        let prefix = Prefix {
+            len_width: 0,
+            tracks_creation_order: false,
+            indexes_creation_order: false,
+            times: None,
+            phase_change: None,
+        };
+        let message =
+            RawMessage { kind: 0x77, flags, creation_order: None, data: vec![1, 2], at: Addr::new(0) };
+        let prefix = crate::header::Prefix::V2(prefix);
+        let header = ObjectHeader::new(prefix, vec![message], Addr::new(0), Widths::EIGHT)?;
+        let mut bytes = Vec::new();
+        Writer::new(&mut bytes, Widths::EIGHT).structure(&header, &());
+        let decoded = reader(&bytes, 0).structure(&())?;
+        assert_eq!(header, decoded);
+        Ok(decoded)
+    }
+
+    #[test]
+    fn an_unknown_message_is_kept_unless_it_forbids_that() {
+        assert_eq!(unknown(0).unwrap().find(0x77).unwrap().data, [1, 2]);
+        assert!(unknown(0).unwrap().forbids_writing().is_none());
+        let marked = unknown(RawMessage::FAIL_IF_UNKNOWN_AND_WRITING).unwrap();
+        assert_eq!(marked.forbids_writing().unwrap().kind, 0x77);
+        let error = unknown(RawMessage::FAIL_IF_UNKNOWN).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Unsupported { .. }), "{error}");
+    }
+}

@@ -115,3 +115,44 @@ fn encode_dimensions(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
     }
     w.u32(chunked.element_size);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+    use crate::layout::LayoutMessage;
+
+    /// `/TestArray` of `smpl_i32le.h5` of `PyTables`' tests, by HDF5 1.6.
+    #[test]
+    fn version_1_gives_the_dimensions_of_a_contiguous_layout() {
+        let message: LayoutMessage =
+            golden::golden("01 03 01 00*5 0008000000000000 06000000 05000000 04000000", &());
+        assert_eq!(message.layout, Layout::Contiguous(Extent::new(Addr::new(0x800), 120)));
+        assert_eq!((message.version, message.dimensions), (1, vec![6, 5, 4]));
+    }
+
+    /// Datasets by h5py 3.16 with `libver="earliest"`.
+    #[test]
+    fn version_3_is_as_libhdf5_writes_it() {
+        let contiguous: LayoutMessage = golden::golden("03 01 0808000000000000 2800000000000000", &());
+        assert_eq!(contiguous.layout, Layout::Contiguous(Extent::new(Addr::new(0x808), 40)));
+
+        let compact: Layout = golden::golden("03 00 0c00 00000000 01000000 02000000", &());
+        assert_eq!(compact, Layout::Compact { data: vec![0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0] });
+
+        let chunked: Layout = golden::golden("03 02 03 4014000000000000 04000000 03000000 02000000", &());
+        let Layout::Chunked(chunked) = chunked else { panic!("{chunked:?}") };
+        assert_eq!((chunked.chunk_shape.as_slice(), chunked.element_size), (&[4, 3][..], 2));
+        assert_eq!(chunked.index, ChunkIndexInfo::BTree1 { addr: Addr::new(0x1440) });
+        assert_eq!(chunked.chunk_len(), 24);
+    }
+
+    #[test]
+    fn a_chunk_without_elements_is_refused() {
+        let error = golden::error::<Layout>("03 02 02 ff*8 00000000 04000000", &());
+        assert!(
+            matches!(error, crate::ErrorKind::Value { field: "Dimension Size", value: 0, .. }),
+            "{error}"
+        );
+    }
+}

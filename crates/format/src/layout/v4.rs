@@ -167,3 +167,68 @@ fn percent(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
         other => Err(r.error_back(1, ErrorKind::Value { field, value: other.into(), expected: "1 to 100" })),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Addr;
+    use crate::golden;
+    use crate::layout::Layout;
+
+    fn chunked(hex: &str) -> ChunkedLayout {
+        match golden::golden::<Layout>(hex, &()) {
+            Layout::Chunked(chunked) => chunked,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Datasets by h5py 3.16 with `libver="latest"`: a filtered single chunk, then one of each other index.
+    #[test]
+    fn every_index_is_as_libhdf5_writes_it() {
+        let single = chunked("05 02 02 03 01 04 03 02 01 0a00000000000000 00000000 3008000000000000");
+        assert_eq!(single.index, ChunkIndexInfo::Single { addr: Addr::new(0x830), filtered: Some((10, 0)) });
+        assert_eq!((single.version, single.chunk_shape, single.element_size), (5, vec![4, 3], 2));
+
+        let implicit = chunked("04 02 00 03 01 04 04 04 02 0018000000000000");
+        assert_eq!(implicit.index, ChunkIndexInfo::Implicit { addr: Addr::new(0x1800) });
+
+        let fixed = chunked("04 02 00 03 01 04 03 02 03 0a ff*8");
+        assert_eq!(fixed.index, ChunkIndexInfo::FixedArray { addr: Addr::UNDEFINED, page_bits: 10 });
+
+        let extensible = chunked("05 02 00 03 01 04 03 02 04 20 04 04 10 0a ff*8");
+        let parameters = ExtensibleArrayParameters {
+            max_elements_bits: 32,
+            index_elements: 4,
+            min_pointers: 4,
+            min_elements: 16,
+            page_bits: 10,
+        };
+        assert_eq!(extensible.index, ChunkIndexInfo::ExtensibleArray { addr: Addr::UNDEFINED, parameters });
+
+        let btree = chunked("05 02 00 03 01 04 03 02 05 00080000 64 28 ff*8");
+        let addr = Addr::UNDEFINED;
+        let expected =
+            ChunkIndexInfo::BTree2 { addr, node_size: 2048, split_percent: 100, merge_percent: 40 };
+        assert_eq!(btree.index, expected);
+    }
+
+    /// `chunks=(70000,)` by h5py 3.16 with `libver="latest"`.
+    #[test]
+    fn dimensions_have_the_bytes_that_the_largest_needs() {
+        let wide = chunked("05 02 00 02 03 701101 080000 04 20 04 04 10 0a ff*8");
+        assert_eq!((wide.chunk_shape, wide.element_size), (vec![70_000], 8));
+    }
+
+    /// A virtual dataset by h5py 3.16.
+    #[test]
+    fn a_virtual_layout_is_a_global_heap_object() {
+        let layout: Layout = golden::golden("04 03 0008000000000000 01000000", &());
+        assert_eq!(layout, Layout::Virtual { heap: Addr::new(0x800), index: 1 });
+    }
+
+    #[test]
+    fn a_chunk_of_more_bytes_than_can_be_counted_is_refused() {
+        let error = golden::error::<Layout>("04 02 00 03 08 00*7 80 02 00*7 01 00*7 02 ff*8", &());
+        assert!(matches!(error, ErrorKind::Value { field: "Dimension Size", .. }), "{error}");
+    }
+}

@@ -152,3 +152,53 @@ fn name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
     }
     String::from_utf8(text.to_vec()).map_err(|_| r.error_back(bytes.len(), ErrorKind::Text { field: "Name" }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Addr;
+    use crate::golden;
+
+    /// `attrs["zeta"] = [1., 2., 3.]` by h5py 3.16, with both bounds of `libver`.
+    #[test]
+    fn versions_1_and_3_are_as_libhdf5_writes_them() {
+        let name = "7a65746100";
+        let datatype = "11203f00 08000000 0000 4000 34 0b 00 34 ff030000";
+        let data = "000000000000f03f 0000000000000040 0000000000000840";
+        let old: Attribute = golden::golden(
+            &format!("01 00 0500 1400 1800 {name} 00*3 {datatype} 00*4 01 01 01 00*5 03 00*7 03 00*7 {data}"),
+            &(),
+        );
+        let new: Attribute = golden::golden(
+            &format!("03 00 0500 1400 1400 00 {name} {datatype} 02 01 01 01 03 00*7 03 00*7 {data}"),
+            &(),
+        );
+        assert_eq!((old.version, old.name.as_str(), old.data.len()), (1, "zeta", 24));
+        assert_eq!((new.version, &new.name, &new.data), (3, &old.name, &old.data));
+        assert_eq!((&new.datatype, &new.dataspace), (&old.datatype, &old.dataspace));
+    }
+
+    /// An attribute of a committed datatype by h5py 3.16, with `libver="earliest"`.
+    #[test]
+    fn elements_of_a_shared_datatype_are_the_rest_of_the_message() {
+        let bytes = golden::unhex("02 01 0200 0a00 0800 6e00 02025b35000000000000 01 00*7 01000000");
+        let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
+        let attribute: Attribute = r.structure(&()).unwrap();
+        assert_eq!(attribute.datatype, MaybeShared::Shared(SharedLocation::Header(Addr::new(0x355b))));
+        assert_eq!(attribute.dataspace, MaybeShared::Here(Dataspace::Scalar));
+        assert_eq!(attribute.data, [1, 0, 0, 0]);
+        let mut again = Vec::new();
+        Writer::new(&mut again, Widths::EIGHT).structure(&attribute, &());
+        assert_eq!(again, bytes);
+    }
+
+    #[test]
+    fn elements_that_cannot_be_counted_are_not_there() {
+        let huge = "02 02 00 01 ff*7 7f ff*7 7f";
+        let error = golden::error::<Attribute>(
+            &format!("03 00 0200 0c00 1400 00 6100 10080000 04000000 0000 2000 {huge} 00*8"),
+            &(),
+        );
+        assert!(matches!(error, ErrorKind::Truncated { .. }), "{error}");
+    }
+}

@@ -72,3 +72,17 @@ impl Structure for AttributeInfo {
         2 + order + addresses * widths.offset.bytes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// A dataset with three attributes in order of creation, by h5py 3.16 with `libver="latest"`.
+    #[test]
+    fn an_object_that_tracks_creation_order_has_three_addresses() {
+        let info: AttributeInfo = golden::golden("00 03 0300 ff*24", &());
+        assert_eq!((info.max_creation_order, info.is_dense()), (Some(3), false));
+        assert_eq!(info.creation_order_index, Some(Addr::UNDEFINED));
+    }
+}

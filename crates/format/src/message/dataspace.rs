@@ -182,3 +182,51 @@ fn max_size(r: &mut Reader<'_>, size: u64) -> Result<Option<u64>> {
         _ => Ok(max),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// A dataset of shape (10, 6) that may grow in its first dimension, by h5py 3.16 with both bounds of `libver`.
+    #[test]
+    fn both_versions_are_as_libhdf5_writes_them() {
+        let dataspace = Dataspace::Simple { shape: vec![10, 6], max_shape: Some(vec![None, Some(6)]) };
+        let sizes = "0a00000000000000 0600000000000000 ff*8 0600000000000000";
+        let old: DataspaceMessage = golden::golden(&format!("01 02 01 00*5 {sizes}"), &());
+        assert_eq!(old, DataspaceMessage { version: 1, dataspace: dataspace.clone() });
+        let new: DataspaceMessage = golden::golden(&format!("02 02 01 01 {sizes}"), &());
+        assert_eq!(new, DataspaceMessage { version: 2, dataspace });
+    }
+
+    /// `h5py.Empty` and a number, by h5py 3.16.
+    #[test]
+    fn null_and_scalar_dataspaces_are_told_apart() {
+        assert_eq!(golden::golden::<Dataspace>("02 00 00 02", &()), Dataspace::Null);
+        assert_eq!(golden::golden::<Dataspace>("02 00 00 00", &()), Dataspace::Scalar);
+        assert_eq!(golden::golden::<DataspaceMessage>("01 00*7", &()).dataspace, Dataspace::Scalar);
+    }
+
+    #[test]
+    fn elements_are_counted_or_said_to_overflow() {
+        let elements =
+            |shape: &[u64]| Dataspace::Simple { shape: shape.to_vec(), max_shape: None }.elements();
+        assert_eq!((elements(&[3, 4]), elements(&[1 << 40, 0, 1 << 40])), (Some(12), Some(0)));
+        assert_eq!(elements(&[1 << 40, 1 << 40]), None);
+    }
+
+    #[test]
+    fn a_dimension_larger_than_its_maximum_is_refused() {
+        let error = golden::error::<Dataspace>("02 01 01 01 0500000000000000 0400000000000000", &());
+        assert!(
+            matches!(error, ErrorKind::Value { field: "Dimension Maximum Size", value: 4, .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_rank_above_32_is_refused() {
+        let error = golden::error::<Dataspace>("02 21 00 01 00*264", &());
+        assert_eq!(error, ErrorKind::TooLarge { field: "Dimensionality", value: 33, limit: 32 });
+    }
+}

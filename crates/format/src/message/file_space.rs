@@ -132,3 +132,19 @@ fn addresses<const N: usize>(r: &mut Reader<'_>) -> Result<[Addr; N]> {
     }
     Ok(addresses)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// From the superblock extension of a file by h5py 3.16 with `fs_strategy="page"` and `fs_persist=True`.
+    #[test]
+    fn a_paged_file_says_how_large_its_pages_are() {
+        let info: FileSpaceInfo = golden::golden(
+            "01 01 01 0100000000000000 0010000000000000 0000 0050000000000000 5845000000000000 ff*8 0645000000000000 ff*72",
+            &(),
+        );
+        assert_eq!(info.page_size(), Some(4096));
+    }
+}

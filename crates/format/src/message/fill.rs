@@ -218,3 +218,40 @@ impl FillTime {
 fn bad(r: &Reader<'_>, field: &'static str, value: u8, expected: &'static str) -> crate::error::FormatError {
     r.error_back(1, ErrorKind::Value { field, value: value.into(), expected })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    fn value(value: FillBytes, version: u8) -> FillValue {
+        FillValue { version, allocation: AllocationTime::Incremental, write: FillTime::IfSet, value }
+    }
+
+    /// -3 as `i2`, in chunks, by h5py 3.16 with both bounds of `libver`.
+    #[test]
+    fn versions_2_and_3_are_as_libhdf5_writes_them() {
+        let minus_three = || FillBytes::Defined(vec![0xfd, 0xff]);
+        assert_eq!(golden::golden::<FillValue>("02 03 02 01 02000000 fdff", &()), value(minus_three(), 2));
+        assert_eq!(golden::golden::<FillValue>("03 2b 02000000 fdff", &()), value(minus_three(), 3));
+        assert_eq!(golden::golden::<FillValue>("03 0b", &()), value(FillBytes::Default, 3));
+    }
+
+    /// From `attr-u16.h5` of `PyTables`' tests, by HDF5 1.6.
+    #[test]
+    fn an_undefined_value_of_version_1_has_a_negative_size() {
+        assert_eq!(golden::golden::<FillValue>("01 03 02 00 ff*4", &()), value(FillBytes::Undefined, 1));
+    }
+
+    #[test]
+    fn an_old_message_without_a_value_leaves_it_undefined() {
+        let old: OldFillValue = golden::golden("00*4", &());
+        assert_eq!(FillValue::from(old).value, FillBytes::Undefined);
+    }
+
+    #[test]
+    fn a_value_both_stored_and_undefined_is_refused() {
+        let error = golden::error::<FillValue>("03 3b 00*4", &());
+        assert!(matches!(error, ErrorKind::Value { field: "Flags", value: 0x3b, .. }), "{error}");
+    }
+}

@@ -139,3 +139,41 @@ fn name(bytes: &[u8]) -> Option<String> {
     let text = bytes.split(|&byte| byte == 0).next()?;
     (!bytes.is_empty()).then(|| String::from_utf8_lossy(text).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// Shuffle and deflate, by h5py 3.16 with both bounds of `libver`.
+    #[test]
+    fn both_versions_are_as_libhdf5_writes_them() {
+        let old: FilterPipeline = golden::golden(
+            "01 02 00*6 0200 0800 0100 0100 73687566666c6500 02000000 00*4 0100 0800 0100 0100 6465666c61746500 04000000 00*4",
+            &(),
+        );
+        let new: FilterPipeline =
+            golden::golden("02 02 0200 0100 0100 02000000 0100 0100 0100 04000000", &());
+        let ids =
+            |pipeline: &FilterPipeline| pipeline.filters.iter().map(|filter| filter.id).collect::<Vec<_>>();
+        assert_eq!((ids(&old), ids(&new)), (vec![2, 1], vec![2, 1]));
+        assert_eq!(old.filters[0].name.as_deref(), Some("shuffle"));
+        assert_eq!((old.filters[1].client_data.as_slice(), &new.filters[1].name), (&[4][..], &None));
+    }
+
+    /// LZF, by h5py 3.16 with `libver="latest"`.
+    #[test]
+    fn a_registered_filter_has_its_name_in_version_2() {
+        let pipeline: FilterPipeline =
+            golden::golden("02 01 007d 0400 0100 0300 6c7a6600 04000000 05010000 18000000", &());
+        let filter = &pipeline.filters[0];
+        assert_eq!((filter.id, filter.name.as_deref()), (32000, Some("lzf")));
+        assert_eq!((filter.client_data.as_slice(), filter.is_optional()), (&[4, 0x105, 24][..], true));
+    }
+
+    #[test]
+    fn more_filters_than_a_mask_has_bits_are_refused() {
+        let error = golden::error::<FilterPipeline>("02 21", &());
+        assert_eq!(error, ErrorKind::TooLarge { field: "Number of Filters", value: 33, limit: 32 });
+    }
+}

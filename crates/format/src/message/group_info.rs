@@ -81,3 +81,18 @@ impl Structure for GroupInfo {
         2 + 4 * usize::from(self.phase_change.is_some()) + 4 * usize::from(self.estimate.is_some())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    #[test]
+    fn phase_change_and_estimate_are_both_optional() {
+        let neither: GroupInfo = golden::golden("00 00", &());
+        assert_eq!(neither, GroupInfo { phase_change: None, estimate: None });
+        let both: GroupInfo = golden::golden("00 03 0800 0600 0400 0900", &());
+        assert_eq!(both.phase_change, Some(PhaseChange { max_compact: 8, min_dense: 6 }));
+        assert_eq!(both.estimate, Some(Estimate { entries: 4, name_len: 9 }));
+    }
+}

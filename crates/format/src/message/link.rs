@@ -202,3 +202,37 @@ fn name_width(len: usize) -> u8 {
 fn size(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// Messages of a group with `track_order=True`, by h5py 3.16.
+    #[test]
+    fn soft_external_and_hard_links_are_as_libhdf5_writes_them() {
+        let soft: Link = golden::golden("01 0c 01 00*8 04 736f6674 0200 2f63", &());
+        assert_eq!((soft.name.as_str(), soft.creation_order), ("soft", Some(0)));
+        assert_eq!(soft.target, LinkTarget::Soft("/c".into()));
+
+        let external: Link =
+            golden::golden("01 0c 40 0100000000000000 03 657874 0900 00 782e683500 2f7000", &());
+        assert_eq!(external.target, LinkTarget::External { file: "x.h5".into(), path: "/p".into() });
+
+        let hard: Link = golden::golden("01 14 0200000000000000 01 02 c3a9 cb02000000000000", &());
+        assert_eq!((hard.name.as_str(), hard.charset), ("é", Charset::Utf8));
+        assert_eq!(hard.target, LinkTarget::Hard(Addr::new(0x2cb)));
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf_8_is_refused() {
+        let error = golden::error::<Link>("01 00 01 e9 00*8", &());
+        assert_eq!(error, ErrorKind::Text { field: "Link Name" });
+    }
+
+    #[test]
+    fn a_length_that_no_message_has_is_too_short_a_message() {
+        let error = golden::error::<Link>("01 03 feffffffffffffff 61", &());
+        assert!(matches!(error, ErrorKind::Truncated { .. }), "{error}");
+    }
+}

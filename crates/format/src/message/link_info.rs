@@ -72,3 +72,17 @@ impl Structure for LinkInfo {
         2 + order + addresses * widths.offset.bytes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// A small group with `track_order=True`, by h5py 3.16 with `libver="latest"`.
+    #[test]
+    fn a_group_that_tracks_creation_order_has_three_addresses() {
+        let info: LinkInfo = golden::golden("00 03 0300000000000000 ff*24", &());
+        assert_eq!((info.max_creation_order, info.is_dense()), (Some(3), false));
+        assert_eq!(info.creation_order_index, Some(Addr::UNDEFINED));
+    }
+}

@@ -97,3 +97,29 @@ impl Structure for SharedLocation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// The datatype message of a dataset with a committed datatype, by h5py 3.16.
+    #[test]
+    fn a_committed_datatype_is_at_an_address() {
+        let location: SharedLocation = golden::golden("02 02 8007000000000000", &());
+        assert_eq!(location, SharedLocation::Header(Addr::new(0x780)));
+    }
+
+    #[test]
+    fn version_1_has_the_address_after_a_name_offset() {
+        let bytes = golden::unhex("01 00 00*6 ff*8 8007000000000000");
+        let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
+        assert_eq!(r.structure::<SharedLocation>(&()), Ok(SharedLocation::Header(Addr::new(0x780))));
+    }
+
+    #[test]
+    fn version_3_may_be_in_the_heap() {
+        let location: SharedLocation = golden::golden("03 01 0102030405060708", &());
+        assert_eq!(location, SharedLocation::Heap([1, 2, 3, 4, 5, 6, 7, 8]));
+    }
+}

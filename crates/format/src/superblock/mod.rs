@@ -93,7 +93,7 @@ impl Superblock {
     /// The root group's B-tree and local heap, where the superblock repeats them (versions 0 and 1).
     pub fn root_symbol_table(&self) -> Option<SymbolTable> {
         match self {
-            Self::V0(s) => s.root.symbol_table,
+            Self::V0(s) => s.root_symbol_table(),
             Self::V2(_) => None,
         }
     }

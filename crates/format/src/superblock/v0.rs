@@ -4,6 +4,7 @@ use super::{SIGNATURE, check_ends, signature, width_bytes, widths};
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::{ErrorKind, Result};
+use crate::group::symbol::{EntryCache, SymbolTableEntry};
 use crate::message::small::SymbolTable;
 use crate::structure::Structure;
 
@@ -31,22 +32,18 @@ pub struct SuperblockV0 {
     /// The driver information block.
     pub driver_information: Addr,
     /// The root group.
-    pub root: RootEntry,
+    pub root: SymbolTableEntry,
 }
 
-/// The symbol table entry of the root group (spec III.C).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RootEntry {
-    /// Where its name would be: it has none.
-    pub name_offset: u64,
-    /// Its object header.
-    pub header: Addr,
-    /// Its B-tree and local heap, if the entry repeats them (cache type 1).
-    pub symbol_table: Option<SymbolTable>,
+impl SuperblockV0 {
+    /// The root group's B-tree and local heap, if its entry repeats them.
+    pub fn root_symbol_table(&self) -> Option<SymbolTable> {
+        match self.root.cache {
+            EntryCache::Group { btree, heap } => Some(SymbolTable { btree, heap }),
+            EntryCache::None | EntryCache::SoftLink { .. } => None,
+        }
+    }
 }
-
-/// Bytes of the scratch pad in which an entry keeps what it repeats.
-const SCRATCH: usize = 16;
 
 impl Structure for SuperblockV0 {
     const NAME: &'static str = "superblock";
@@ -83,6 +80,11 @@ impl Structure for SuperblockV0 {
         let free_space = r.addr()?;
         let end_of_file = r.addr()?;
         let (base_address, end_of_file) = check_ends(r, base_address, end_of_file)?;
+        let driver_information = r.addr()?;
+        let root: SymbolTableEntry = r.structure(&())?;
+        if root.header.is_undefined() {
+            return Err(r.error(ErrorKind::Missing { what: "the root group's object header" }));
+        }
         Ok(Self {
             version,
             widths,
@@ -93,8 +95,8 @@ impl Structure for SuperblockV0 {
             base_address,
             free_space,
             end_of_file,
-            driver_information: r.addr()?,
-            root: r.structure(&())?,
+            driver_information,
+            root,
         })
     }
 
@@ -128,53 +130,51 @@ impl Structure for SuperblockV0 {
     }
 }
 
-impl Structure for RootEntry {
-    const NAME: &'static str = "root group symbol table entry";
-    const SPEC: &'static str = "III.C";
-    type Context = ();
-
-    fn read_len(widths: Widths, (): &()) -> usize {
-        2 * widths.offset.bytes() + 8 + SCRATCH
-    }
-
-    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
-        let name_offset = r.uint(r.widths().offset.bytes())?;
-        let header = r.addr()?;
-        if header.is_undefined() {
-            return Err(r.error(ErrorKind::Missing { what: "the root group's object header" }));
-        }
-        let cache_type = r.u32()?;
-        r.skip(4)?;
-        let mut scratch = r.sub(SCRATCH)?;
-        let symbol_table = match cache_type {
-            0 => None,
-            1 => Some(scratch.structure(&())?),
-            other => return Err(r.bad_value("Cache Type", other.into(), "0 or 1: the root is a group")),
-        };
-        Ok(Self { name_offset, header, symbol_table })
-    }
-
-    fn encode(&self, w: &mut Writer<'_>, (): &()) {
-        w.uint(self.name_offset, w.widths().offset.bytes());
-        w.addr(self.header);
-        w.u32(self.symbol_table.is_some().into());
-        w.zeros(4);
-        let used = self.symbol_table.map_or(0, |table| {
-            w.structure(&table, &());
-            table.encoded_len(w.widths(), &())
-        });
-        w.zeros(SCRATCH - used);
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        Self::read_len(widths, &())
-    }
-}
-
 /// Reads half the capacity of a node, which is not zero.
 fn k(r: &mut Reader<'_>, field: &'static str) -> Result<u16> {
     match r.u16()? {
         0 => Err(r.error_back(2, ErrorKind::Value { field, value: 0, expected: "at least 1" })),
         k => Ok(k),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// The first bytes of a file that h5py 3.16 made with `userblock_size=1024`.
+    #[test]
+    fn version_0_with_a_user_block_is_as_libhdf5_writes_it() {
+        let superblock: SuperblockV0 = golden::golden(
+            "89484446 0d0a1a0a 00 00 00 00 00 08 08 00 0400 1000 00000000 0004000000000000 ff*8 337b000000000000 ff*8
+             00*8 6000000000000000 01000000 00000000 8800000000000000 a802000000000000",
+            &(),
+        );
+        assert_eq!((superblock.base_address, superblock.end_of_file), (1024, 31539));
+        assert_eq!(superblock.root.header, Addr::new(0x60));
+        let table = SymbolTable { btree: Addr::new(0x88), heap: Addr::new(0x2a8) };
+        assert_eq!(superblock.root_symbol_table(), Some(table));
+    }
+
+    /// The first bytes of a file made with `H5Pset_sym_k(8, 2)` and `H5Pset_istore_k(64)`.
+    #[test]
+    fn version_1_has_the_capacity_of_chunk_btrees() {
+        let superblock: SuperblockV0 = golden::golden(
+            "89484446 0d0a1a0a 01 00 00 00 00 08 08 00 0200 0800 00000000 4000 0000 00*8 ff*8 4d6e000000000000 ff*8
+             00*8 6400000000000000 01000000 00000000 8c00000000000000 ac01000000000000",
+            &(),
+        );
+        let k = (superblock.group_leaf_k, superblock.group_internal_k, superblock.indexed_storage_k);
+        assert_eq!(k, (2, 8, Some(64)));
+    }
+
+    #[test]
+    fn a_node_without_capacity_is_refused() {
+        let error = golden::error::<SuperblockV0>(
+            "89484446 0d0a1a0a 00 00 00 00 00 08 08 00 0000 1000 00000000",
+            &(),
+        );
+        assert_eq!(error, ErrorKind::Value { field: "Group Leaf Node K", value: 0, expected: "at least 1" });
     }
 }

@@ -70,3 +70,26 @@ impl Structure for SuperblockV2 {
         12 + 4 * self.widths.offset.bytes() + 4
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden;
+
+    /// The first bytes of a file that h5py 3.16 made with `libver="latest"` and space allocated in pages.
+    const PAGED: &str =
+        "89484446 0d0a1a0a 03 08 08 00 00*8 8f3f000000000000 0050000000000000 cc00000000000000 6592c2cf";
+
+    #[test]
+    fn version_3_is_as_libhdf5_writes_it() {
+        let superblock: SuperblockV2 = golden::golden(PAGED, &());
+        assert_eq!(superblock.extension, Addr::new(0x3f8f));
+        assert_eq!((superblock.end_of_file, superblock.root), (0x5000, Addr::new(0xcc)));
+    }
+
+    #[test]
+    fn a_torn_superblock_fails_by_its_checksum() {
+        let torn = PAGED.replace("0050000000000000", "0060000000000000");
+        assert!(matches!(golden::error::<SuperblockV2>(&torn, &()), ErrorKind::Checksum { .. }));
+    }
+}
