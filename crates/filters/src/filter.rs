@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::error::Result;
+use crate::codec::Contexts;
+use crate::error::{FilterError, Result};
 
 /// A filter's number in the HDF Group's registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,7 +48,13 @@ pub trait Filter: fmt::Debug + Send + Sync {
     /// Appends the encoded form of `src` to `dst`.
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded>;
 
-    /// The most bytes that `decode_into` can need for `decoded` useful bytes (Fletcher32 adds 4 before it removes them).
+    /// If decoding only takes bytes off the end: how many stay. The pipeline then passes them on without a copy.
+    fn kept(&self, _src: &[u8]) -> Option<Result<usize>> {
+        None
+    }
+
+    /// The most bytes that the encoded form of `decoded` bytes can have (Fletcher32 adds 4). When another filter encoded that
+    /// form again, this is all the room that decoding the other filter gets.
     fn decode_bound(&self, decoded: usize) -> usize {
         decoded
     }
@@ -74,4 +81,35 @@ pub struct Scratch {
     pub(crate) pipeline: [Vec<u8>; 2],
     /// What one filter needs for itself.
     pub(crate) filter: [Vec<u8>; 2],
+    /// What the codecs keep.
+    pub(crate) codecs: Contexts,
+    /// Where LZF saw what.
+    pub(crate) positions: Vec<usize>,
+}
+
+/// The first `len` bytes of a buffer, which grows to hold them and never shrinks.
+pub(crate) fn buffer(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    &mut buffer[..len]
+}
+
+/// The first `len` bytes of `dst`, which must have them.
+pub(crate) fn prefix<'d>(filter: &'static str, dst: &'d mut [u8], len: usize) -> Result<&'d mut [u8]> {
+    let expected = dst.len() as u64;
+    dst.get_mut(..len).ok_or(FilterError::Length { filter, expected, found: len as u64 })
+}
+
+/// Takes N bytes off the front of `src`.
+pub(crate) fn take<'s, const N: usize>(filter: &'static str, src: &mut &'s [u8]) -> Result<&'s [u8; N]> {
+    let damaged = FilterError::Damaged { filter, what: "it ends early" };
+    let (taken, rest) = src.split_first_chunk().ok_or(damaged)?;
+    *src = rest;
+    Ok(taken)
+}
+
+/// More than any codec here makes of `decoded` bytes that it cannot compress, at any block size.
+pub(crate) fn expansion_bound(decoded: usize) -> usize {
+    decoded.saturating_mul(2).saturating_add(4096)
 }

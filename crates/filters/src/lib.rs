@@ -2,13 +2,33 @@
 //!
 //! A filter is given its destination: the last one of a chain writes into the caller's array.
 
+mod bitshuffle;
 pub mod blosc;
+mod codec;
+mod deflate;
 pub mod error;
 mod ffi;
 pub mod filter;
+mod fletcher32;
 pub mod gather;
+mod lz4;
+mod lzf;
+pub mod pipeline;
+pub mod registry;
+mod shuffle;
 mod simd;
+mod zstd;
 
+pub use bitshuffle::Bitshuffle;
+pub use deflate::Deflate;
 pub use error::FilterError;
 pub use filter::{Encoded, Filter, FilterId, Scratch};
+pub use fletcher32::Fletcher32;
 pub use gather::{Axis, Gather, Target};
+pub use lz4::Lz4;
+pub use lzf::Lzf;
+pub use pipeline::{FilterMask, Pipeline, StageSpec};
+pub use registry::{Parameters, Registry};
+pub use shuffle::Shuffle;
+pub use simd::instructions;
+pub use zstd::Zstd;

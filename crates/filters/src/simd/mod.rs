@@ -18,6 +18,11 @@ mod x86;
 
 use kernels::Kernels;
 
+/// The set of vector instructions that the transposes use on this processor: "avx2", "sse2", "neon" or "scalar".
+pub fn instructions() -> &'static str {
+    Kernels::fastest().name
+}
+
 /// Byte-shuffles `src` into `dst`, which has the same length. What is left after the last whole element is copied.
 pub(crate) fn shuffle(element_size: usize, src: &[u8], dst: &mut [u8]) {
     shuffle_with(Kernels::fastest(), element_size, src, dst);

@@ -406,7 +406,7 @@ unsafe fn transpose_bits<V: Vector>(mut v: [V; 8]) -> [V; 8] {
 /// One round: swaps the bits whose position has DISTANCE set in one register and not in the other.
 #[inline(always)]
 unsafe fn swap_bits<V: Vector, const DISTANCE: i32>(v: &mut [V; 8], mask: V) {
-    let distance = DISTANCE as usize;
+    let distance = DISTANCE.unsigned_abs() as usize;
     for low in (0..8).filter(|k| k & distance == 0) {
         let (a, b) = (v[low], v[low + distance]);
         // SAFETY: the caller has the instructions.

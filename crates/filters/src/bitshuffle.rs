@@ -1,0 +1,184 @@
+//! Bitshuffle, filter 32008: bit b of byte k of every element of a block is stored together, alone or inside LZ4 or
+//! Zstandard.
+//!
+//! Blocks are a multiple of 8 elements. The last one is cut down to such a multiple, and the up to 7 elements that are left
+//! are stored as they are. With a codec, a chunk starts with its length (8 bytes) and the block size (4), both in bytes and
+//! big-endian, and each block with its stored length (4).
+
+use crate::codec::{CodecError, append, lz4, lz4_bound, zstd};
+use crate::error::{FilterError, Result};
+use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
+use crate::simd;
+
+/// The filter for one dataset.
+#[derive(Debug)]
+pub struct Bitshuffle {
+    element_size: usize,
+    /// Elements in a block, a multiple of 8.
+    block: usize,
+    codec: Codec,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Codec {
+    None,
+    Lz4,
+    Zstd { level: i32 },
+}
+
+const NAME: &str = "bitshuffle";
+
+impl Bitshuffle {
+    /// From client data: two numbers of a version, the size of an element, elements in a block (0: chosen by the filter), the
+    /// codec (0 none, 2 LZ4, 3 Zstandard), and Zstandard's level.
+    pub fn new(client_data: &[u32], element_size: usize) -> Result<Self> {
+        let data = |k: usize| client_data.get(k).copied();
+        let parameter = |parameter, value: usize, expected| FilterError::Parameter {
+            filter: NAME,
+            parameter,
+            value: value as u64,
+            expected,
+        };
+        let element_size = data(2).map_or(element_size, |size| size as usize);
+        if element_size == 0 {
+            return Err(parameter("element size", 0, "1 or more"));
+        }
+        let block = match data(3).unwrap_or(0) as usize {
+            0 => default_block(element_size),
+            block if block % 8 == 0 => block,
+            block => return Err(parameter("block size", block, "a multiple of 8")),
+        };
+        let codec = match data(4).unwrap_or(0) {
+            0 => Codec::None,
+            2 => Codec::Lz4,
+            3 => Codec::Zstd { level: data(5).map_or(3, u32::cast_signed) },
+            other => return Err(parameter("codec", other as usize, "0, 2 or 3")),
+        };
+        Ok(Self { element_size, block, codec })
+    }
+
+    /// The bytes of `len` that are in blocks; the rest is stored as it is.
+    fn blocked_len(&self, len: usize) -> Result<usize> {
+        if !len.is_multiple_of(self.element_size) {
+            return Err(FilterError::Damaged {
+                filter: NAME,
+                what: "a length that is no number of whole elements",
+            });
+        }
+        Ok(len / self.element_size / 8 * 8 * self.element_size)
+    }
+
+    fn decode_blocks(&self, mut src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        let total = u64::from_be_bytes(*take(NAME, &mut src)?);
+        let block = u32::from_be_bytes(*take(NAME, &mut src)?) as usize;
+        let dst = prefix(NAME, dst, usize::try_from(total).unwrap_or(usize::MAX))?;
+        // Older writers leave 0 for the default.
+        let block = if block == 0 { self.block * self.element_size } else { block };
+        if block % (8 * self.element_size) != 0 {
+            return Err(FilterError::Damaged {
+                filter: NAME,
+                what: "a block size that is no multiple of 8 elements",
+            });
+        }
+        let (blocks, tail) = dst.split_at_mut(self.blocked_len(dst.len())?);
+        let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
+        for block in blocks.chunks_mut(block) {
+            let stored_len = u32::from_be_bytes(*take(NAME, &mut src)?) as usize;
+            let Some((stored, rest)) = src.split_at_checked(stored_len) else {
+                return Err(FilterError::Damaged { filter: NAME, what: "a block that ends after the chunk" });
+            };
+            src = rest;
+            let shuffled = crate::filter::buffer(shuffled, block.len());
+            let decoded = match self.codec {
+                Codec::Zstd { .. } => zstd::decompress(stored, shuffled, &mut codecs.zstd),
+                _ => lz4::decode(stored, shuffled).ok_or(CodecError::Damaged),
+            };
+            if decoded.map_err(|error| error.of(NAME, block.len()))? != block.len() {
+                return Err(FilterError::Damaged {
+                    filter: NAME,
+                    what: "a block that decodes to less than its size",
+                });
+            }
+            simd::bitunshuffle(self.element_size, shuffled, block, transposed);
+        }
+        let Some(stored) = src.get(..tail.len()) else {
+            return Err(FilterError::Damaged { filter: NAME, what: "the last elements are missing" });
+        };
+        tail.copy_from_slice(stored);
+        Ok(dst.len())
+    }
+
+    /// Appends one block, already shuffled, behind its length.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a block in memory that the codecs take is below 4 GiB"
+    )]
+    fn encode_block(&self, shuffled: &[u8], dst: &mut Vec<u8>, context: &mut zstd::Context) -> bool {
+        let at = dst.len();
+        dst.extend_from_slice(&[0; 4]);
+        let stored = match self.codec {
+            Codec::Zstd { level } => {
+                let bound = zstd::compress_bound(shuffled.len());
+                append(dst, bound, |dst| zstd::compress(shuffled, dst, level, context))
+            }
+            _ => append(dst, lz4_bound(shuffled.len()), |dst| lz4::encode(shuffled, dst, 1)),
+        };
+        let len = (dst.len() - at - 4) as u32;
+        dst[at..at + 4].copy_from_slice(&len.to_be_bytes());
+        stored
+    }
+}
+
+impl Filter for Bitshuffle {
+    fn id(&self) -> FilterId {
+        FilterId::BITSHUFFLE
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        if self.codec != Codec::None {
+            return self.decode_blocks(src, dst, scratch);
+        }
+        let dst = prefix(NAME, dst, src.len())?;
+        let blocked = self.blocked_len(src.len())?;
+        let block = self.block.saturating_mul(self.element_size);
+        for (src, dst) in src[..blocked].chunks(block).zip(dst.chunks_mut(block)) {
+            simd::bitunshuffle(self.element_size, src, &mut dst[..src.len()], &mut scratch.filter[1]);
+        }
+        dst[blocked..].copy_from_slice(&src[blocked..]);
+        Ok(src.len())
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
+        let start = dst.len();
+        let Ok(blocked) = self.blocked_len(src.len()) else { return Ok(Encoded::Skipped) };
+        let (blocks, tail) = src.split_at(blocked);
+        let block = self.block.saturating_mul(self.element_size);
+        let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
+        if self.codec != Codec::None {
+            let Ok(stored_block) = u32::try_from(block) else { return Ok(Encoded::Skipped) };
+            dst.extend_from_slice(&(src.len() as u64).to_be_bytes());
+            dst.extend_from_slice(&stored_block.to_be_bytes());
+        }
+        for block in blocks.chunks(block) {
+            let shuffled = crate::filter::buffer(shuffled, block.len());
+            simd::bitshuffle(self.element_size, block, shuffled, transposed);
+            if self.codec == Codec::None {
+                dst.extend_from_slice(shuffled);
+            } else if !self.encode_block(shuffled, dst, &mut codecs.zstd) {
+                dst.truncate(start);
+                return Ok(Encoded::Skipped);
+            }
+        }
+        dst.extend_from_slice(tail);
+        Ok(Encoded::Stored)
+    }
+
+    fn decode_bound(&self, decoded: usize) -> usize {
+        if self.codec == Codec::None { decoded } else { expansion_bound(decoded) }
+    }
+}
+
+/// The block that the reference filter chooses: 8 KiB, but at least 128 elements.
+fn default_block(element_size: usize) -> usize {
+    (8192 / element_size / 8 * 8).max(128)
+}

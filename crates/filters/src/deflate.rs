@@ -1,0 +1,44 @@
+//! Deflate, filter 1: one zlib stream a chunk.
+
+use crate::codec::{append, zlib};
+use crate::error::Result;
+use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
+
+/// The filter for one dataset.
+#[derive(Debug)]
+pub struct Deflate {
+    level: i32,
+}
+
+impl Deflate {
+    const NAME: &'static str = "deflate";
+    const DEFAULT_LEVEL: u32 = 6;
+    const MAX_LEVEL: u32 = 9;
+
+    /// From client data: the level, which only matters for writing.
+    pub fn new(client_data: &[u32]) -> Self {
+        let level = client_data.first().copied().unwrap_or(Self::DEFAULT_LEVEL).min(Self::MAX_LEVEL);
+        Self { level: level.cast_signed() }
+    }
+}
+
+impl Filter for Deflate {
+    fn id(&self) -> FilterId {
+        FilterId::DEFLATE
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        zlib::decompress(src, dst, &mut scratch.codecs.zlib).map_err(|error| error.of(Self::NAME, dst.len()))
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
+        let context = &mut scratch.codecs.zlib;
+        let bound = zlib::compress_bound(src.len(), self.level, context);
+        let stored = append(dst, bound, |dst| zlib::compress(src, dst, self.level, context));
+        Ok(if stored { Encoded::Stored } else { Encoded::Skipped })
+    }
+
+    fn decode_bound(&self, decoded: usize) -> usize {
+        expansion_bound(decoded)
+    }
+}

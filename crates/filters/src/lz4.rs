@@ -1,0 +1,84 @@
+//! LZ4, filter 32004: the chunk's length and a block size, both big-endian, then blocks behind their stored lengths.
+
+use crate::codec::{CodecError, append, lz4, lz4_bound};
+use crate::error::{FilterError, Result};
+use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
+
+/// The filter for one dataset.
+#[derive(Debug)]
+pub struct Lz4 {
+    block_size: usize,
+}
+
+impl Lz4 {
+    const NAME: &'static str = "lz4";
+    /// As large as a block may usefully be; also what 0 means.
+    const DEFAULT_BLOCK: u32 = 1 << 30;
+
+    /// From client data: the size of a block, which only matters for writing.
+    pub fn new(client_data: &[u32]) -> Self {
+        let block_size = client_data.first().copied().filter(|&size| size > 0).unwrap_or(Self::DEFAULT_BLOCK);
+        Self { block_size: block_size.min(Self::DEFAULT_BLOCK) as usize }
+    }
+}
+
+impl Filter for Lz4 {
+    fn id(&self) -> FilterId {
+        FilterId::LZ4
+    }
+
+    fn decode_into(&self, mut src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<usize> {
+        let total = u64::from_be_bytes(*take(Self::NAME, &mut src)?);
+        let block_size = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
+        let dst = prefix(Self::NAME, dst, usize::try_from(total).unwrap_or(usize::MAX))?;
+        if block_size == 0 && !dst.is_empty() {
+            return Err(FilterError::Damaged { filter: Self::NAME, what: "a block size of 0" });
+        }
+        for block in dst.chunks_mut(block_size.max(1)) {
+            let stored_len = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
+            let Some((stored, rest)) = src.split_at_checked(stored_len) else {
+                return Err(FilterError::Damaged {
+                    filter: Self::NAME,
+                    what: "a block that ends after the chunk",
+                });
+            };
+            src = rest;
+            // A block that LZ4 would not shorten is stored as it is.
+            if stored.len() == block.len() {
+                block.copy_from_slice(stored);
+            } else if lz4::decode(stored, block) != Some(block.len()) {
+                return Err(CodecError::Damaged.of(Self::NAME, block.len()));
+            }
+        }
+        Ok(dst.len())
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
+        let block_size = self.block_size.min(src.len());
+        dst.extend_from_slice(&(src.len() as u64).to_be_bytes());
+        dst.extend_from_slice(&be_len(block_size));
+        for block in src.chunks(block_size.max(1)) {
+            let at = dst.len();
+            dst.extend_from_slice(&[0; 4]);
+            append(dst, lz4_bound(block.len()), |dst| lz4::encode(block, dst, 1));
+            let stored = dst.len() - at - 4;
+            if stored == 0 || stored >= block.len() {
+                dst.truncate(at + 4);
+                dst.extend_from_slice(block);
+            }
+            let stored = be_len(dst.len() - at - 4);
+            dst[at..at + 4].copy_from_slice(&stored);
+        }
+        Ok(Encoded::Stored)
+    }
+
+    fn decode_bound(&self, decoded: usize) -> usize {
+        expansion_bound(decoded)
+    }
+}
+
+/// The length of a block as it is stored; blocks are at most `DEFAULT_BLOCK` long.
+#[expect(clippy::cast_possible_truncation, reason = "a block is at most 1 GiB")]
+fn be_len(len: usize) -> [u8; 4] {
+    (len as u32).to_be_bytes()
+}

@@ -1,0 +1,254 @@
+//! A chain of filters, prepared once for a dataset (spec IV.A.2.l).
+//!
+//! Filters encode in their order and decode against it. With n active filters, n - 1 intermediate results alternate between
+//! two scratch buffers and the last one goes to its destination. An intermediate result gets as much room as the encoded
+//! form of the destination's bytes can need (`Filter::decode_bound` of the filters that are still to be undone): what a
+//! chunk says of itself never decides how much is allocated.
+
+use std::sync::Arc;
+
+use crate::blosc::Blosc;
+use crate::error::{FilterError, Result};
+use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer};
+use crate::registry::{Parameters, Registry, registered_name};
+
+/// The filters of a dataset, in the order in which they encode.
+#[derive(Debug, Clone, Default)]
+pub struct Pipeline {
+    stages: Vec<Stage>,
+}
+
+/// One filter as a dataset names it.
+#[derive(Debug, Clone, Copy)]
+pub struct StageSpec<'a> {
+    /// Its registered number.
+    pub id: FilterId,
+    /// Its name, if the file has it.
+    pub name: Option<&'a str>,
+    /// Flags; bit 0: optional.
+    pub flags: u16,
+    /// Its parameters.
+    pub client_data: &'a [u32],
+}
+
+/// One filter of a pipeline.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    id: FilterId,
+    optional: bool,
+    /// Or why it cannot be made. That is an error only for a chunk that needs it: the rest of the dataset stays readable.
+    filter: Result<Arc<dyn Filter>>,
+}
+
+/// Which filters a chunk is stored without: bit i is the i-th filter of the pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct FilterMask(pub u32);
+
+impl FilterMask {
+    /// Every filter was applied.
+    pub const NONE_SKIPPED: Self = Self(0);
+    /// No filter was applied.
+    pub const ALL_SKIPPED: Self = Self(u32::MAX);
+
+    /// Whether the chunk is stored without filter `index`.
+    pub const fn skips(self, index: usize) -> bool {
+        index < u32::BITS as usize && self.0 >> index & 1 != 0
+    }
+
+    /// The same without filter `index` as well.
+    #[must_use]
+    pub const fn skipping(self, index: usize) -> Self {
+        if index < u32::BITS as usize { Self(self.0 | 1 << index) } else { self }
+    }
+}
+
+impl Stage {
+    /// Its registered number.
+    pub fn id(&self) -> FilterId {
+        self.id
+    }
+
+    /// Whether a chunk may be stored without it when it fails.
+    pub fn is_optional(&self) -> bool {
+        self.optional
+    }
+
+    /// The filter, or why it cannot be used.
+    pub fn filter(&self) -> Result<&dyn Filter> {
+        self.filter.as_deref().map_err(Clone::clone)
+    }
+}
+
+impl Pipeline {
+    /// The most filters, as a chunk's mask has 32 bits.
+    pub const MAX_FILTERS: usize = 32;
+
+    /// Prepares the filters for chunks of `chunk_bytes`. A filter that is not available or has wrong parameters is no error
+    /// here, but when a chunk needs it (or see `unavailable`).
+    pub fn new(
+        specs: &[StageSpec<'_>],
+        element_size: usize,
+        chunk_bytes: usize,
+        registry: &Registry,
+    ) -> Result<Self> {
+        if specs.len() > Self::MAX_FILTERS {
+            let value = specs.len() as u64;
+            return Err(FilterError::Parameter {
+                filter: "pipeline",
+                parameter: "number of filters",
+                value,
+                expected: "at most 32",
+            });
+        }
+        let prepare = |spec: &StageSpec<'_>| {
+            let parameters = Parameters { client_data: spec.client_data, element_size, chunk_bytes };
+            let filter = registry.filter(spec.id, spec.name, &parameters);
+            Stage { id: spec.id, optional: spec.flags & 1 != 0, filter }
+        };
+        Ok(Self { stages: specs.iter().map(prepare).collect() })
+    }
+
+    /// Whether there are no filters: chunks are stored as they are.
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// The filters, in the order in which they encode.
+    pub fn filters(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// Why the first filter that cannot be used cannot be used.
+    pub fn unavailable(&self) -> Option<&FilterError> {
+        self.stages.iter().find_map(|stage| stage.filter.as_ref().err())
+    }
+
+    /// Blosc, if a chunk with this mask is encoded by that alone: then parts of it can be decoded.
+    pub fn as_blosc(&self, mask: FilterMask) -> Option<&Blosc> {
+        let mut active = self.active(mask);
+        let (_, stage) = active.next()?;
+        if active.next().is_some() {
+            return None;
+        }
+        stage.filter.as_ref().ok()?.as_blosc()
+    }
+
+    /// Decodes a chunk. It must give exactly as many bytes as `dst` has.
+    pub fn decode_into(
+        &self,
+        mask: FilterMask,
+        stored: &[u8],
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let mut buffers = std::mem::take(&mut scratch.pipeline);
+        let decoded = self.decode_with(mask, stored, dst, scratch, &mut buffers);
+        scratch.pipeline = buffers;
+        decoded
+    }
+
+    /// Encodes a chunk: its stored form, and the mask that goes with it.
+    pub fn encode<'s>(&self, raw: &'s [u8], scratch: &'s mut Scratch) -> Result<(&'s [u8], FilterMask)> {
+        let mut buffers = std::mem::take(&mut scratch.pipeline);
+        let encoded = self.encode_with(raw, scratch, &mut buffers);
+        scratch.pipeline = buffers;
+        let (place, mask) = encoded?;
+        let stored = match place {
+            Place::Given => raw,
+            Place::Buffer(k) => &scratch.pipeline[k],
+        };
+        Ok((stored, mask))
+    }
+
+    fn decode_with(
+        &self,
+        mask: FilterMask,
+        stored: &[u8],
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+        buffers: &mut [Vec<u8>; 2],
+    ) -> Result<()> {
+        let (mut place, mut len) = (Place::Given, stored.len());
+        for (index, stage) in self.active(mask).rev() {
+            let filter = stage.filter()?;
+            let (src, (number, spare)) = place.and_spare(stored, buffers);
+            let src = &src[..len];
+            let mut earlier = self.active(mask).take_while(|&(earlier, _)| earlier < index).peekable();
+            if earlier.peek().is_none() {
+                let written = filter.decode_into(src, dst, scratch)?;
+                return self.check_length(index, dst.len(), written);
+            }
+            if let Some(kept) = filter.kept(src) {
+                len = kept?;
+                continue;
+            }
+            let mut room = dst.len();
+            for (_, stage) in earlier {
+                room = stage.filter()?.decode_bound(room);
+            }
+            len = filter.decode_into(src, buffer(spare, room), scratch)?;
+            place = Place::Buffer(number);
+        }
+        self.check_length(0, dst.len(), len)?;
+        dst.copy_from_slice(stored);
+        Ok(())
+    }
+
+    fn encode_with(
+        &self,
+        raw: &[u8],
+        scratch: &mut Scratch,
+        buffers: &mut [Vec<u8>; 2],
+    ) -> Result<(Place, FilterMask)> {
+        let (mut place, mut mask) = (Place::Given, FilterMask::NONE_SKIPPED);
+        for (index, stage) in self.stages.iter().enumerate() {
+            let (src, (number, spare)) = place.and_spare(raw, buffers);
+            spare.clear();
+            match stage.filter().and_then(|filter| filter.encode(src, spare, scratch)) {
+                Ok(Encoded::Stored) => place = Place::Buffer(number),
+                Ok(Encoded::Skipped) => mask = mask.skipping(index),
+                Err(_) if stage.optional => mask = mask.skipping(index),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((place, mask))
+    }
+
+    /// The filters that a chunk with this mask is encoded by.
+    fn active(&self, mask: FilterMask) -> impl DoubleEndedIterator<Item = (usize, &Stage)> {
+        self.stages.iter().enumerate().filter(move |(index, _)| !mask.skips(*index))
+    }
+
+    fn check_length(&self, index: usize, expected: usize, found: usize) -> Result<()> {
+        if expected == found {
+            return Ok(());
+        }
+        let filter = self.stages.get(index).and_then(|stage| registered_name(stage.id)).unwrap_or("pipeline");
+        Err(FilterError::Length { filter, expected: expected as u64, found: found as u64 })
+    }
+}
+
+/// Where the bytes are that the next filter works on.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Where the caller gave them.
+    Given,
+    /// In a scratch buffer.
+    Buffer(usize),
+}
+
+impl Place {
+    /// These bytes, and a buffer with its number that they are not in.
+    fn and_spare<'b>(
+        self,
+        given: &'b [u8],
+        buffers: &'b mut [Vec<u8>; 2],
+    ) -> (&'b [u8], (usize, &'b mut Vec<u8>)) {
+        let [first, second] = buffers;
+        match self {
+            Self::Given => (given, (0, first)),
+            Self::Buffer(0) => (first, (1, second)),
+            Self::Buffer(_) => (second, (0, first)),
+        }
+    }
+}

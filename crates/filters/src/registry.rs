@@ -1,0 +1,180 @@
+//! Which filters can be made, and what the others are called.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{FilterError, Result};
+use crate::filter::{Filter, FilterId};
+use crate::{Bitshuffle, Deflate, Fletcher32, Lz4, Lzf, Shuffle, Zstd};
+
+/// What a filter is made from: its client data and facts of the dataset.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameters<'a> {
+    /// The numbers stored with the filter.
+    pub client_data: &'a [u32],
+    /// Bytes of one element of the dataset.
+    pub element_size: usize,
+    /// Bytes of one whole chunk before any filter.
+    pub chunk_bytes: usize,
+}
+
+/// Checks the parameters and makes the filter.
+pub type Constructor = Arc<dyn Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync>;
+
+/// The filters that can be made. The default holds those of this crate; a registry is a value, passed to who needs it.
+#[derive(Clone)]
+pub struct Registry {
+    constructors: BTreeMap<FilterId, Constructor>,
+}
+
+impl Registry {
+    /// A registry without any filter.
+    pub const fn empty() -> Self {
+        Self { constructors: BTreeMap::new() }
+    }
+
+    /// Adds a filter, or replaces the one of that number.
+    pub fn register<F>(&mut self, id: FilterId, constructor: F)
+    where
+        F: Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync + 'static,
+    {
+        self.constructors.insert(id, Arc::new(constructor));
+    }
+
+    /// Whether a filter of that number can be made.
+    pub fn contains(&self, id: FilterId) -> bool {
+        self.constructors.contains_key(&id)
+    }
+
+    /// The numbers of the filters that can be made, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = FilterId> {
+        self.constructors.keys().copied()
+    }
+
+    /// Makes a filter. `stored_name` is the name in the file, which helps to name a filter that nobody registered.
+    pub fn filter(
+        &self,
+        id: FilterId,
+        stored_name: Option<&str>,
+        parameters: &Parameters<'_>,
+    ) -> Result<Arc<dyn Filter>> {
+        let constructor = self.constructors.get(&id).ok_or_else(|| {
+            let name = registered_name(id).or(stored_name).unwrap_or("not registered").to_owned();
+            FilterError::Unknown { id: id.0, name }
+        })?;
+        constructor(parameters)
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        let mut registry = Self::empty();
+        registry.register(FilterId::DEFLATE, |p| Ok(Arc::new(Deflate::new(p.client_data))));
+        registry.register(FilterId::SHUFFLE, |p| Ok(Arc::new(Shuffle::new(p.client_data, p.element_size)?)));
+        registry.register(FilterId::FLETCHER32, |_| Ok(Arc::new(Fletcher32)));
+        registry.register(FilterId::LZF, |_| Ok(Arc::new(Lzf)));
+        registry.register(FilterId::LZ4, |p| Ok(Arc::new(Lz4::new(p.client_data))));
+        registry.register(FilterId::BITSHUFFLE, |p| {
+            Ok(Arc::new(Bitshuffle::new(p.client_data, p.element_size)?))
+        });
+        registry.register(FilterId::ZSTD, |p| Ok(Arc::new(Zstd::new(p.client_data))));
+        registry
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.constructors.keys()).finish()
+    }
+}
+
+/// What a filter number is called in the HDF Group's list of registered filters.
+pub fn registered_name(id: FilterId) -> Option<&'static str> {
+    let at = NAMES.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
+    Some(NAMES[at].1)
+}
+
+/// By number.
+const NAMES: [(u16, &str); 42] = [
+    (1, "deflate"),
+    (2, "shuffle"),
+    (3, "fletcher32"),
+    (4, "szip"),
+    (5, "nbit"),
+    (6, "scaleoffset"),
+    (305, "lzo"),
+    (307, "bzip2"),
+    (32000, "lzf"),
+    (32001, "blosc"),
+    (32002, "mafisc"),
+    (32003, "snappy"),
+    (32004, "lz4"),
+    (32005, "apax"),
+    (32006, "cbf"),
+    (32007, "jpeg-xr"),
+    (32008, "bitshuffle"),
+    (32009, "spdp"),
+    (32010, "lpc-rice"),
+    (32011, "ccsds-123"),
+    (32012, "jpeg-ls"),
+    (32013, "zfp"),
+    (32014, "fpzip"),
+    (32015, "zstd"),
+    (32016, "b3d"),
+    (32017, "sz"),
+    (32018, "fcidecomp"),
+    (32019, "jpeg"),
+    (32020, "vbz"),
+    (32021, "fapec"),
+    (32022, "bitgroom"),
+    (32023, "granular bitround"),
+    (32024, "sz3"),
+    (32025, "delta-rice"),
+    (32026, "blosc2"),
+    (32027, "flac"),
+    (32028, "sperr"),
+    (32029, "terse"),
+    (32030, "ffmpeg"),
+    (32031, "jpeg2000"),
+    (32032, "openzl"),
+    (32033, "htj2k"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMETERS: Parameters<'_> = Parameters { client_data: &[], element_size: 4, chunk_bytes: 64 };
+
+    #[test]
+    fn names_are_in_order_of_their_numbers() {
+        assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
+        assert_eq!(registered_name(FilterId::BLOSC2), Some("blosc2"));
+        assert_eq!(registered_name(FilterId(400)), None);
+    }
+
+    #[test]
+    fn an_unknown_filter_is_named_by_the_list_or_else_by_the_file() {
+        let name = |id, stored| match Registry::default().filter(FilterId(id), stored, &PARAMETERS) {
+            Err(FilterError::Unknown { id: found, name }) => {
+                assert_eq!(found, id);
+                name
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(name(32016, Some("whatever")), "b3d");
+        assert_eq!(name(400, Some("ours")), "ours");
+        assert_eq!(name(400, None), "not registered");
+    }
+
+    #[test]
+    fn a_registered_filter_replaces_ours_in_that_registry_only() {
+        let mut registry = Registry::default();
+        registry.register(FilterId::LZF, |_| Ok(Arc::new(Fletcher32)));
+        registry.register(FilterId(400), |_| Ok(Arc::new(Lzf)));
+        assert_eq!(registry.filter(FilterId::LZF, None, &PARAMETERS).unwrap().id(), FilterId::FLETCHER32);
+        assert!(registry.contains(FilterId(400)) && !Registry::default().contains(FilterId(400)));
+        assert_eq!(Registry::default().filter(FilterId::LZF, None, &PARAMETERS).unwrap().id(), FilterId::LZF);
+    }
+}

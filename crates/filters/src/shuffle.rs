@@ -1,0 +1,45 @@
+//! Shuffle, filter 2: byte k of every element is stored together, so that slow bytes compress.
+//!
+//! A tail shorter than one element is stored as it is.
+
+use crate::error::{FilterError, Result};
+use crate::filter::{Encoded, Filter, FilterId, Scratch, prefix};
+use crate::simd;
+
+/// The filter for one dataset.
+#[derive(Debug)]
+pub struct Shuffle {
+    element_size: usize,
+}
+
+impl Shuffle {
+    const NAME: &'static str = "shuffle";
+
+    /// From client data: the size of an element, which is the dataset's if it is not said.
+    pub fn new(client_data: &[u32], element_size: usize) -> Result<Self> {
+        let element_size = client_data.first().map_or(element_size, |&size| size as usize);
+        if element_size == 0 {
+            let (filter, parameter, expected) = (Self::NAME, "element size", "1 or more");
+            return Err(FilterError::Parameter { filter, parameter, value: 0, expected });
+        }
+        Ok(Self { element_size })
+    }
+}
+
+impl Filter for Shuffle {
+    fn id(&self) -> FilterId {
+        FilterId::SHUFFLE
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<usize> {
+        simd::unshuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?);
+        Ok(src.len())
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
+        let start = dst.len();
+        dst.resize(start + src.len(), 0);
+        simd::shuffle(self.element_size, src, &mut dst[start..]);
+        Ok(Encoded::Stored)
+    }
+}

@@ -1,0 +1,226 @@
+//! What holds of every filter and of chains of them: decode undoes encode, a wrong length is an error, nothing panics.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use std::sync::Arc;
+
+use hyperslab_filters::error::Result;
+use hyperslab_filters::{
+    Encoded, Filter, FilterError, FilterId, FilterMask, Pipeline, Registry, Scratch, StageSpec,
+};
+use proptest::prelude::*;
+
+/// Each filter with some of its parameters.
+const FILTERS: [(FilterId, &[u32]); 19] = [
+    (FilterId::DEFLATE, &[0]),
+    (FilterId::DEFLATE, &[1]),
+    (FilterId::DEFLATE, &[9]),
+    (FilterId::SHUFFLE, &[1]),
+    (FilterId::SHUFFLE, &[3]),
+    (FilterId::SHUFFLE, &[8]),
+    (FilterId::FLETCHER32, &[]),
+    (FilterId::LZF, &[4, 261, 0]),
+    (FilterId::LZ4, &[]),
+    (FilterId::LZ4, &[64]),
+    (FilterId::ZSTD, &[]),
+    (FilterId::ZSTD, &[(-1_i32).cast_unsigned()]),
+    (FilterId::BITSHUFFLE, &[]),
+    (FilterId::BITSHUFFLE, &[0, 4, 1, 8, 0]),
+    (FilterId::BITSHUFFLE, &[0, 4, 1, 8, 2]),
+    (FilterId::BITSHUFFLE, &[0, 4, 4, 0, 2]),
+    (FilterId::BITSHUFFLE, &[0, 4, 4, 16, 3, 1]),
+    (FilterId::BITSHUFFLE, &[0, 4, 1, 0, 3, 1]),
+    (FilterId::ZSTD, &[1]),
+];
+
+/// Chunks of whole elements of 4 bytes: noise, and values that compress.
+fn chunks() -> impl Strategy<Value = Vec<u8>> {
+    let noise = prop::collection::vec(any::<[u8; 4]>(), 0..700);
+    let slow = (prop::collection::vec(0u32..20, 0..700), any::<u32>()).prop_map(|(steps, first)| {
+        let values = steps.iter().scan(first, |value, step| {
+            *value = value.wrapping_add(*step);
+            Some(value.to_le_bytes())
+        });
+        values.collect()
+    });
+    let runs = (any::<[u8; 4]>(), 0usize..700).prop_map(|(value, count)| vec![value; count]);
+    prop_oneof![noise, slow, runs].prop_map(|elements| elements.concat())
+}
+
+fn chains() -> impl Strategy<Value = Vec<StageSpec<'static>>> {
+    let stage = prop::sample::select(&FILTERS[..]);
+    prop::collection::vec(stage.prop_map(|(id, data)| spec(id, data)), 0..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+
+    #[test]
+    fn decode_undoes_encode(specs in chains(), raw in chunks()) {
+        let (pipeline, scratch) = (pipeline(&specs), &mut Scratch::default());
+        let (stored, mask) = pipeline.encode(&raw, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
+        let mut found = vec![0xaa; raw.len()];
+        pipeline.decode_into(mask, &stored, &mut found, scratch).unwrap();
+        prop_assert_eq!(&found, &raw);
+        // Again, in buffers that hold what the first time left behind.
+        pipeline.decode_into(mask, &stored, &mut found, scratch).unwrap();
+        prop_assert_eq!(found, raw);
+    }
+
+    #[test]
+    fn a_destination_of_another_length_is_an_error(specs in chains(), raw in chunks(), other in 0usize..2900) {
+        let (pipeline, scratch) = (pipeline(&specs), &mut Scratch::default());
+        let (stored, mask) = pipeline.encode(&raw, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
+        prop_assume!(other != raw.len());
+        prop_assert!(pipeline.decode_into(mask, &stored, &mut vec![0; other], scratch).is_err());
+    }
+
+    #[test]
+    fn damage_is_an_error_or_other_bytes_and_never_a_panic(
+        specs in chains(),
+        raw in chunks(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let (pipeline, scratch) = (pipeline(&specs), &mut Scratch::default());
+        let (stored, mask) = pipeline.encode(&raw, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
+        let mut found = vec![0; raw.len()];
+        let cut = cut.index(stored.len() + 1);
+        let _ = pipeline.decode_into(mask, &stored[..cut], &mut found, scratch);
+        let mut stored = stored;
+        for (at, value) in changes {
+            if !stored.is_empty() {
+                let at = at.index(stored.len());
+                stored[at] = value;
+            }
+        }
+        let _ = pipeline.decode_into(mask, &stored, &mut found, scratch);
+    }
+
+    #[test]
+    fn bytes_from_nowhere_are_an_error_or_bytes_and_never_a_panic(
+        specs in chains(),
+        stored in prop::collection::vec(any::<u8>(), 0..300),
+        mask in 0u32..8,
+        len in 0usize..3000,
+    ) {
+        let _ = pipeline(&specs).decode_into(FilterMask(mask), &stored, &mut vec![0; len], &mut Scratch::default());
+    }
+}
+
+#[test]
+fn a_masked_filter_is_left_out_wherever_it_is_in_the_chain() {
+    let specs =
+        [spec(FilterId::SHUFFLE, &[4]), spec(FilterId::DEFLATE, &[6]), spec(FilterId::FLETCHER32, &[])];
+    let raw: Vec<u8> = (0..400u32).flat_map(u32::to_le_bytes).collect();
+    let scratch = &mut Scratch::default();
+    for mask in 0..8 {
+        let applied: Vec<_> = (0..3).filter(|k| mask >> k & 1 == 0).map(|k| specs[k]).collect();
+        let stored = pipeline(&applied).encode(&raw, scratch).unwrap().0.to_vec();
+        let mut found = vec![0; raw.len()];
+        pipeline(&specs).decode_into(FilterMask(mask), &stored, &mut found, scratch).unwrap();
+        assert_eq!(found, raw, "mask {mask:#b}");
+    }
+}
+
+#[test]
+fn a_chunk_that_nothing_encodes_is_stored_as_it_is() {
+    let raw: Vec<u8> = (0..=255).collect();
+    let chain = pipeline(&[spec(FilterId::LZF, &[])]);
+    let scratch = &mut Scratch::default();
+    let (stored, mask) = chain.encode(&raw, scratch).unwrap();
+    assert_eq!((stored, mask), (&raw[..], FilterMask(1)));
+    let mut found = vec![0; 256];
+    chain.decode_into(mask, &raw, &mut found, scratch).unwrap();
+    assert_eq!(found, raw);
+    let short = chain.decode_into(mask, &raw[1..], &mut found, scratch);
+    assert!(matches!(short, Err(FilterError::Length { expected: 256, found: 255, .. })), "{short:?}");
+}
+
+#[test]
+fn a_missing_filter_is_an_error_only_for_a_chunk_that_needs_it() {
+    let specs = [spec(FilterId(32016), &[]), spec(FilterId::SHUFFLE, &[4])];
+    let chain = pipeline(&specs);
+    assert_eq!(chain.filters().len(), 2);
+    assert!(matches!(chain.unavailable(), Some(FilterError::Unknown { id: 32016, .. })));
+    let scratch = &mut Scratch::default();
+    let mut found = [0; 8];
+    let error = chain.decode_into(FilterMask(0), &[0; 8], &mut found, scratch).unwrap_err();
+    assert_eq!(error, FilterError::Unknown { id: 32016, name: "b3d".to_owned() });
+    chain.decode_into(FilterMask(1), &[1, 2, 3, 4, 5, 6, 7, 8], &mut found, scratch).unwrap();
+    assert_eq!(found, [1, 3, 5, 7, 2, 4, 6, 8]);
+}
+
+#[test]
+fn wrong_parameters_are_an_error_for_a_chunk_that_needs_the_filter() {
+    for (id, data) in [
+        (FilterId::SHUFFLE, &[0][..]),
+        (FilterId::BITSHUFFLE, &[0, 4, 4, 12, 2]),
+        (FilterId::BITSHUFFLE, &[0, 4, 0]),
+    ] {
+        let chain = pipeline(&[spec(id, data)]);
+        let error =
+            chain.decode_into(FilterMask(0), &[0; 8], &mut [0; 8], &mut Scratch::default()).unwrap_err();
+        assert!(matches!(error, FilterError::Parameter { .. }), "{error}");
+    }
+}
+
+#[test]
+fn more_filters_than_the_mask_has_bits_are_refused() {
+    let specs = [spec(FilterId::FLETCHER32, &[]); 33];
+    assert!(Pipeline::new(&specs, 4, 64, &Registry::default()).is_err());
+}
+
+#[test]
+fn a_chunk_that_claims_a_huge_size_is_refused_before_anything_is_allocated() {
+    let mut lz4 = u64::MAX.to_be_bytes().to_vec();
+    lz4.extend([0xff; 8]);
+    for (id, data) in [(FilterId::LZ4, &[][..]), (FilterId::BITSHUFFLE, &[0, 4, 4, 0, 2])] {
+        let chain = pipeline(&[spec(FilterId::SHUFFLE, &[4]), spec(id, data)]);
+        let error =
+            chain.decode_into(FilterMask(0), &lz4, &mut [0; 64], &mut Scratch::default()).unwrap_err();
+        assert!(matches!(error, FilterError::Length { .. }), "{error}");
+    }
+}
+
+/// Adds one to every byte.
+#[derive(Debug)]
+struct Increment;
+
+impl Filter for Increment {
+    fn id(&self) -> FilterId {
+        FilterId(400)
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<usize> {
+        dst.iter_mut().zip(src).for_each(|(dst, src)| *dst = src.wrapping_sub(1));
+        Ok(src.len())
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
+        dst.extend(src.iter().map(|byte| byte.wrapping_add(1)));
+        Ok(Encoded::Stored)
+    }
+}
+
+#[test]
+fn a_filter_from_outside_works_in_a_chain() {
+    let mut registry = Registry::default();
+    registry.register(FilterId(400), |_| Ok(Arc::new(Increment)));
+    let chain =
+        Pipeline::new(&[spec(FilterId(400), &[]), spec(FilterId::SHUFFLE, &[2])], 2, 6, &registry).unwrap();
+    let scratch = &mut Scratch::default();
+    let stored = chain.encode(&[1, 2, 3, 4, 5, 255], scratch).unwrap().0.to_vec();
+    assert_eq!(stored, [2, 4, 6, 3, 5, 0]);
+    let mut found = [0; 6];
+    chain.decode_into(FilterMask(0), &stored, &mut found, scratch).unwrap();
+    assert_eq!(found, [1, 2, 3, 4, 5, 255]);
+}
+
+fn spec(id: FilterId, client_data: &[u32]) -> StageSpec<'_> {
+    StageSpec { id, name: None, flags: 0, client_data }
+}
+
+fn pipeline(specs: &[StageSpec<'_>]) -> Pipeline {
+    Pipeline::new(specs, 4, 4096, &Registry::default()).unwrap()
+}
