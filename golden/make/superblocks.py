@@ -35,8 +35,8 @@ def make(topic):
     for libver in ("v108", "v110"):
         with topic.file(f"extension_{libver}.h5", libver, setup=lambda fcpl: call("H5Pset_istore_k", fcpl.id, 3)) as golden:
             contents(golden, libver)
-    # Narrow and wide offsets and lengths.
-    for offsets, lengths in ((4, 4), (4, 8), (8, 4), (2, 2), (8, 16)):
+    # Narrow offsets and lengths. (libhdf5 writes lengths of 16 bytes, and cannot read them.)
+    for offsets, lengths in ((4, 4), (4, 8), (8, 4), (2, 2)):
         for libver in ("earliest", "v110"):
             if offsets == 2 and libver == "v110":
                 continue

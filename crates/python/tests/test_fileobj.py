@@ -1,0 +1,154 @@
+"""Files that are not a path: bytes, buffers and Python file objects."""
+
+import io
+import os
+import pathlib
+import threading
+
+import h5py
+import numpy as np
+import pytest
+
+from support import IS_H5PY, hs, image_of
+
+VALUES = np.arange(60, dtype="<i4").reshape(6, 10)
+
+
+def write(f):
+    f["plain"] = VALUES
+    f.create_dataset("gzip", data=VALUES, chunks=(2, 4), compression="gzip")
+    f.attrs["title"] = "in memory"
+
+
+@pytest.fixture(scope="module", params=[("earliest", None), ("latest", None), ("latest", 512)], ids=str)
+def image(request):
+    return image_of(write, request.param[0], request.param[1])
+
+
+def check(f):
+    assert sorted(f) == ["gzip", "plain"] and f.attrs["title"] == "in memory"
+    assert np.array_equal(f["plain"][1:3], VALUES[1:3]) and np.array_equal(f["gzip"][...], VALUES)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_are_a_file(image, kind):
+    if IS_H5PY:
+        return
+    with hs.File(kind(image), "r") as f:
+        check(f)
+
+
+def test_a_bytesio_is_a_file_and_stays_open(image):
+    buffer = io.BytesIO(image)
+    with hs.File(buffer, "r") as f:
+        check(f)
+    assert not buffer.closed
+
+
+def test_an_open_file_object_is_a_file(image, tmp_path):
+    path = tmp_path / "f.h5"
+    path.write_bytes(image)
+    for options in ({}, {"buffering": 0}):
+        with open(path, "rb", **options) as raw, hs.File(raw, "r") as f:
+            check(f)
+
+
+@pytest.mark.parametrize("kind", [str, pathlib.Path, os.fsencode])
+def test_a_path_may_be_text_bytes_or_an_object(image, tmp_path, kind):
+    path = tmp_path / "f.h5"
+    path.write_bytes(image)
+    with hs.File(kind(path), "r") as f:
+        check(f)
+        assert f.filename == str(path)
+    with hs.File(kind(path)) as f:
+        assert f.mode == "r"
+
+
+class Minimal:
+    """Only what is needed to read."""
+
+    def __init__(self, image):
+        self.inner, self.reads = io.BytesIO(image), 0
+
+    def read(self, size=-1):
+        self.reads += 1
+        return self.inner.read(size)
+
+    def readinto(self, buffer):
+        self.reads += 1
+        return self.inner.readinto(buffer)
+
+    def seek(self, offset, whence=0):
+        return self.inner.seek(offset, whence)
+
+    def tell(self):
+        return self.inner.tell()
+
+
+def test_an_object_with_read_and_seek_is_enough(image):
+    raw = Minimal(image)
+    with hs.File(raw, "r") as f:
+        check(f)
+    assert raw.reads > 0
+
+
+class Failing(Minimal):
+    """Fails after some reads, as a network may."""
+
+    def __init__(self, image, after):
+        super().__init__(image)
+        self.after = after
+
+    def read(self, size=-1):
+        if self.reads >= self.after:
+            raise ConnectionError("the network is gone")
+        return super().read(size)
+
+    def readinto(self, buffer):
+        if self.reads >= self.after:
+            raise ConnectionError("the network is gone")
+        return super().readinto(buffer)
+
+
+def test_an_error_of_the_file_object_reaches_the_caller(image):
+    if IS_H5PY:
+        return
+    for after in range(6):
+        raw = Failing(image, after)
+        try:
+            with hs.File(raw, "r") as f:
+                check(f)
+        except OSError as error:
+            assert "the network is gone" in str(error) or isinstance(error, ConnectionError)
+        else:
+            assert raw.reads <= after
+
+
+def test_threads_may_share_a_file_object(image):
+    if IS_H5PY:
+        return
+    with hs.File(io.BytesIO(image), "r") as f:
+        wrong = []
+
+        def work():
+            for row in range(6):
+                if not np.array_equal(f["gzip"][row], VALUES[row]):
+                    wrong.append(row)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+
+
+def test_an_object_that_is_no_file_is_refused():
+    for bad in (3.5, object(), [], {}):
+        with pytest.raises((TypeError, OSError, AttributeError, ValueError)):
+            hs.File(bad, "r")
+
+
+def test_h5py_reads_the_same_bytes(image):
+    with h5py.File(io.BytesIO(image), "r") as f:
+        check(f)

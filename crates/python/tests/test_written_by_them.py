@@ -1,0 +1,241 @@
+"""Every golden file, walked with h5py and with hyperslab: the same tree, links, attributes, properties and data."""
+
+import itertools
+import math
+import re
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+from support import FILES, GOLDEN, IS_H5PY, WHOLE_FILES, assert_same, assert_same_dtype, hs, outcome, some, walk
+
+sys.path.insert(0, str(GOLDEN / "make"))
+import pattern  # noqa: E402
+
+PROPERTIES = ("shape", "size", "ndim", "nbytes", "chunks", "maxshape", "compression", "compression_opts", "shuffle", "fletcher32", "scaleoffset",
+              "is_virtual", "is_scale", "name")
+# What h5py itself cannot read (time, IEEE quadruple, complex half) and what hyperslab may refuse by name.
+REFUSALS = (NotImplementedError,)
+# h5py 3.16 gives big-endian sequences of variable length unswapped; h5dump and the formulas agree on what they hold.
+WRONG_IN_H5PY = ("/sequences_be",)
+
+
+def refused(name):
+    """Paths that the manifest says hyperslab does not support."""
+    return {d["path"] for d in FILES[name].get("dataset", ()) if d.get("refused")}
+
+
+def regions(dtype):
+    """Whether a type holds region references, which hyperslab may refuse to read."""
+    if h5py.check_ref_dtype(dtype) is h5py.RegionReference:
+        return True
+    return any(regions(dtype[field]) for field in dtype.names or ())
+
+
+def compare_attributes(ours, theirs, files):
+    assert list(ours) == list(theirs)
+    assert len(ours) == len(theirs)
+    for name in theirs:
+        kind, value = outcome(theirs.__getitem__, name)
+        found_kind, found = outcome(ours.__getitem__, name)
+        if kind == "raised":
+            continue
+        if found_kind == "raised" and isinstance(found, REFUSALS) and regions(theirs.get_id(name).dtype):
+            continue
+        assert found_kind == "value", f"attribute {name}: {found!r}"
+        try:
+            assert_same(found, value, files)
+        except AssertionError as error:
+            raise AssertionError(f"attribute {name}: {error}") from error
+        assert name in ours
+
+
+def compare_links(ours, theirs):
+    assert list(ours) == list(theirs)
+    assert len(ours) == len(theirs)
+    for name in some(theirs):
+        link, expected = ours.get(name, getlink=True), theirs.get(name, getlink=True)
+        assert type(link).__name__ == type(expected).__name__
+        for part in ("path", "filename"):
+            if hasattr(expected, part):
+                assert getattr(link, part) == getattr(expected, part)
+        assert ours.get(name, getlink=True, getclass=True).__name__ == theirs.get(name, getlink=True, getclass=True).__name__
+        assert (name in ours) == (name in theirs)
+        cls, expected = outcome(lambda: ours.get(name, getclass=True)), outcome(lambda: theirs.get(name, getclass=True))
+        assert cls[0] == expected[0]
+        if expected[0] == "value":
+            assert getattr(cls[1], "__name__", None) == getattr(expected[1], "__name__", None), name
+
+
+def compare_dataset(ours, theirs, files, may_refuse):
+    kind, dtype = outcome(lambda: theirs.dtype)
+    if kind == "raised":  # h5py has no NumPy type for it: hyperslab may refuse too, but not crash
+        outcome(lambda: ours.dtype)
+        outcome(lambda: ours[()])
+        return
+    if regions(dtype):
+        may_refuse = True
+    found_kind, found = outcome(lambda: ours.dtype)
+    if found_kind == "raised" and may_refuse:
+        assert isinstance(found, REFUSALS), repr(found)
+        return
+    assert_same_dtype(ours.dtype, dtype)
+    for name in PROPERTIES:
+        expected = getattr(theirs, name)
+        if name == "size" and theirs.shape is None:
+            continue
+        assert getattr(ours, name) == expected, f"{name}: {getattr(ours, name)} != {expected}"
+    kind, fill = outcome(lambda: theirs.fillvalue)
+    if kind == "value" and not regions(dtype):
+        assert_same(np.asarray(ours.fillvalue), np.asarray(fill))
+    kind, expected = outcome(lambda: theirs[()])
+    found_kind, found = outcome(lambda: ours[()])
+    if found_kind == "raised" and may_refuse:
+        assert isinstance(found, REFUSALS) or IS_H5PY, repr(found)
+        return
+    if kind == "raised":
+        return
+    assert found_kind == "value", repr(found)
+    if has_undefined_fill(theirs) or theirs.name in WRONG_IN_H5PY:
+        return
+    assert_same(found, expected, files)
+
+
+def has_undefined_fill(dataset):
+    """Whether elements that were never written are whatever the disk or memory held."""
+    plist = dataset.id.get_create_plist()
+    return plist.get_layout() == h5py.h5d.CHUNKED and plist.get_fill_time() == h5py.h5d.FILL_TIME_NEVER
+
+
+@pytest.mark.parametrize("name", WHOLE_FILES)
+def test_a_file_of_libhdf5_reads_as_h5py_reads_it(both, name):
+    ours, theirs = files = both(name)
+    may_refuse = refused(name)
+    assert ours.userblock_size == theirs.userblock_size
+    compare_attributes(ours.attrs, theirs.attrs, files)
+    compare_links(ours, theirs)
+    found, expected = dict(walk(ours)), dict(walk(theirs))
+    assert list(found) == list(expected)
+    for path, theirs_object in expected.items():
+        ours_object = found[path]
+        try:
+            assert type(ours_object).__name__ == type(theirs_object).__name__
+            assert ours_object.name == theirs_object.name
+            compare_attributes(ours_object.attrs, theirs_object.attrs, files)
+            if isinstance(theirs_object, h5py.Group):
+                compare_links(ours_object, theirs_object)
+            elif isinstance(theirs_object, h5py.Datatype):
+                assert_same_dtype(ours_object.dtype, theirs_object.dtype)
+            else:
+                compare_dataset(ours_object, theirs_object, files, path in may_refuse)
+        except AssertionError as error:
+            raise AssertionError(f"{name} {path}: {error}") from error
+
+
+def expected_values(entry):
+    """A dataset of the manifest by its formula."""
+    shape, spelled = tuple(entry["shape"]), entry["dtype"]
+    count = math.prod(shape)
+    if spelled in ("vlen:utf-8", "vlen:ascii"):
+        text = pattern.words if spelled == "vlen:utf-8" else pattern.plain_words
+        return np.array([text(k).encode() for k in range(count)], object).reshape(shape)
+    if spelled.startswith("vlen"):
+        out = np.empty(count, object)
+        out[:] = [pattern.sequence(k, spelled.removeprefix("vlen")) for k in range(count)]
+        return out.reshape(shape)
+    if spelled == "bf2":
+        return (pattern.brain(np.arange(count)).astype("<u4") << 16).view("<f4").reshape(shape)
+    dtype = parsed(spelled)
+    fill = np.full(shape, entry.get("fill", 0), dtype) if dtype.kind in "iufb" else np.zeros(shape, dtype)
+    if entry["pattern"] == "fill":
+        return fill
+    values = pattern.array(entry["pattern"], dtype, shape)
+    if "written" in entry:
+        out = fill.copy()
+        for at in entry["written"]:
+            corner = tuple(slice(i * c, (i + 1) * c) for i, c in zip(at, entry["chunks"]))
+            out[corner] = values[corner]
+        return out
+    if "box" in entry:
+        corner = tuple(slice(0, n) for n in entry["box"])
+        fill[corner] = values[corner]
+        return fill
+    return values
+
+
+def parsed(spelled):
+    """The NumPy type of a manifest's spelling."""
+    if spelled.startswith("("):
+        dimensions, base = re.fullmatch(r"\(([\d,]+)\)(.*)", spelled).groups()
+        return np.dtype((parsed(base), tuple(map(int, dimensions.split(",")))))
+    if not spelled.startswith("{"):
+        return np.dtype(spelled)
+    fields, depth, start = [], 0, 1
+    for i, letter in enumerate(spelled):
+        depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(letter, 0)
+        if depth == 1 and letter == "," or depth == 0:
+            name, member = spelled[start:i].split(":", 1)
+            fields.append((name, parsed(member)))
+            start = i + 1
+    return np.dtype(fields)
+
+
+@pytest.mark.parametrize("name", WHOLE_FILES)
+def test_values_are_those_of_the_formulas(golden, name):
+    with hs.File(golden / name, "r") as file:
+        for entry in FILES[name].get("dataset", ()):
+            if "dtype" not in entry or entry.get("refused") or (IS_H5PY and entry["path"] in WRONG_IN_H5PY):
+                continue
+            found = file[entry["path"]][()]
+            expected = expected_values(entry)
+            where = f"{name} {entry['path']}"
+            if expected.dtype.kind == "O":
+                for a, b in zip(np.ravel(found), expected.ravel(), strict=True):
+                    assert np.array_equal(a, b), where
+            else:
+                assert np.array_equal(found, expected), where
+
+
+@pytest.mark.parametrize("name", [name for name in WHOLE_FILES if refused(name)])
+def test_what_is_not_supported_is_refused_by_name(golden, name):
+    if IS_H5PY:
+        return
+    with hs.File(golden / name, "r") as file:
+        for path in refused(name):
+            with pytest.raises(NotImplementedError) as raised:
+                file[path][()]
+            assert len(str(raised.value)) > 10
+
+
+@pytest.mark.parametrize("name", WHOLE_FILES)
+def test_chunks_are_where_libhdf5_says(both, name):
+    ours, theirs = both(name)
+    found = dict(walk(ours))
+    for path, dataset in walk(theirs):
+        if not isinstance(dataset, h5py.Dataset) or dataset.chunks is None or path in refused(name):
+            continue
+        count = dataset.id.get_num_chunks()
+        assert found[path].id.get_num_chunks() == count, path
+        if misplaced(dataset):
+            places = grid(dataset)
+        else:
+            infos = [dataset.id.get_chunk_info(i) for i in range(min(count, 50))]
+            if count <= 50:
+                assert {tuple(found[path].id.get_chunk_info(i)) for i in range(count)} == {tuple(info) for info in infos}, path
+            for info in infos:
+                assert tuple(found[path].id.get_chunk_info_by_coord(info.chunk_offset)) == tuple(info), path
+            places = [info.chunk_offset for info in infos]
+        for place in places:
+            assert found[path].id.read_direct_chunk(place) == dataset.id.read_direct_chunk(place), path
+
+
+def misplaced(dataset):
+    """Whether libhdf5 2.0 lists chunks under wrong coordinates: an Extensible Array whose unlimited axis is not the first."""
+    return dataset.maxshape.count(None) == 1 and dataset.maxshape[0] is not None
+
+
+def grid(dataset):
+    """The first element of every chunk."""
+    return list(itertools.product(*(range(0, n, c) for n, c in zip(dataset.shape, dataset.chunks))))
