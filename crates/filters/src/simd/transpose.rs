@@ -58,10 +58,10 @@ pub(super) unsafe fn unshuffle<V: Vector, L: Lane, P: Planes>(
             8 => unshuffle_fixed::<V, L, P, 8>(planes, dst, n),
             16 => unshuffle_fixed::<V, L, P, 16>(planes, dst, n),
             0 | 1 => scalar::unshuffle(planes, size, dst, n),
-            3 => unshuffle_groups::<L, P, 2>(planes, size, dst, n),
-            5..=7 => unshuffle_groups::<L, P, 4>(planes, size, dst, n),
-            9..=15 => unshuffle_groups::<L, P, 8>(planes, size, dst, n),
-            _ => unshuffle_groups::<L, P, 16>(planes, size, dst, n),
+            3 => unshuffle_any::<V, L, P, 2>(planes, size, dst, n),
+            5..=7 => unshuffle_any::<V, L, P, 4>(planes, size, dst, n),
+            9..=15 => unshuffle_any::<V, L, P, 8>(planes, size, dst, n),
+            _ => unshuffle_any::<V, L, P, 16>(planes, size, dst, n),
         }
     }
 }
@@ -172,9 +172,29 @@ unsafe fn shuffle_block<V: Vector, const N: usize>(src: *const u8, dst: *mut u8,
     }
 }
 
+/// `unshuffle_groups` with the widest register that the elements fill.
+#[inline(always)]
+unsafe fn unshuffle_any<V: Vector, L: Lane, P: Planes, const W: usize>(
+    planes: P,
+    size: usize,
+    dst: *mut u8,
+    n: usize,
+) {
+    // SAFETY: as `unshuffle`.
+    unsafe {
+        if n >= V::BYTES {
+            unshuffle_groups::<V, P, W>(planes, size, dst, n);
+        } else if n >= 16 {
+            unshuffle_groups::<L, P, W>(planes, size, dst, n);
+        } else {
+            scalar::unshuffle(planes, size, dst, n);
+        }
+    }
+}
+
 /// Sizes that are no power of two, and large ones: groups of W planes, the last one overlapping its neighbour.
 #[inline(always)]
-unsafe fn unshuffle_groups<L: Lane, P: Planes, const W: usize>(
+unsafe fn unshuffle_groups<V: Vector, P: Planes, const W: usize>(
     planes: P,
     size: usize,
     dst: *mut u8,
@@ -182,33 +202,31 @@ unsafe fn unshuffle_groups<L: Lane, P: Planes, const W: usize>(
 ) {
     // SAFETY: as `unshuffle`; W <= size, so a group that ends with the last plane exists.
     unsafe {
-        if n < 16 {
-            return scalar::unshuffle(planes, size, dst, n);
-        }
         let mut next = 0;
         while next < n {
-            let at = next.min(n - 16);
+            let at = next.min(n - V::BYTES);
             let mut next_plane = 0;
             while next_plane < size {
                 let plane = next_plane.min(size - W);
-                let mut v = [L::splat(0); W];
+                let mut v = [V::splat(0); W];
                 for (k, v) in v.iter_mut().enumerate() {
-                    *v = L::load(planes.plane(plane + k).add(at));
+                    *v = V::load(planes.plane(plane + k).add(at));
                 }
                 let v = interleave(v);
-                let mut elements = [[0u8; 16]; W];
-                for (v, bytes) in v.into_iter().zip(&mut elements) {
-                    v.store(bytes.as_mut_ptr());
+                let mut elements = [[0u8; 32]; W];
+                let lanes = elements.as_mut_ptr().cast::<u8>();
+                for k in 0..W / 2 {
+                    V::store_lanes([v[2 * k], v[2 * k + 1]], lanes.add(32 * k), lanes.add(16 * W + 32 * k));
                 }
                 let elements = elements.as_ptr().cast::<[u8; W]>();
                 let dst = dst.add(at * size + plane);
-                for element in 0..16 {
+                for element in 0..V::BYTES {
                     let bytes = elements.add(element).read();
                     dst.add(element * size).cast::<[u8; W]>().write_unaligned(bytes);
                 }
                 next_plane += W;
             }
-            next += 16;
+            next += V::BYTES;
         }
     }
 }
