@@ -145,6 +145,16 @@ pub enum RequestError {
         /// The most there can be.
         limit: u64,
     },
+    /// No conversion leads from the one datatype to the other.
+    #[error("no conversion from {from} to {to}: {why}")]
+    NoConversion {
+        /// The datatype of the elements there are.
+        from: String,
+        /// The datatype asked for.
+        to: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// The text of a selection cannot be read.
     #[error("column {column}: {what}")]
     Syntax {

@@ -17,6 +17,7 @@ pub mod error;
 pub mod index;
 pub mod select;
 pub mod store;
+pub mod types;
 
 pub use error::{Error, RequestError, Result};
 pub use select::Selection;

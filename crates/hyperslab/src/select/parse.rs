@@ -229,14 +229,12 @@ impl Parser<'_> {
     }
 
     fn unexpected(&mut self, expected: &str) -> RequestError {
-        match self.peek() {
-            None => syntax(self.at + 1, format!("{expected} expected, found the end")),
-            Some(_) => {
-                let rest = String::from_utf8_lossy(&self.text[self.at..]);
-                let found = rest.chars().next().unwrap_or(' ');
-                syntax(self.at + 1, format!("{expected} expected, found `{found}`"))
-            }
+        if self.peek().is_none() {
+            return syntax(self.at + 1, format!("{expected} expected, found the end"));
         }
+        let rest = String::from_utf8_lossy(&self.text[self.at..]);
+        let found = rest.chars().next().unwrap_or(' ');
+        syntax(self.at + 1, format!("{expected} expected, found `{found}`"))
     }
 }
 

@@ -132,8 +132,10 @@ impl Tiling {
                 axes.iter().map(|axis| axis.chunk(0)..axis.chunk(axis.len() - 1) + 1).collect()
             }
             Cuts::Points(points) => {
-                let mut bounds: SmallVec<[Range<u64>; 4]> = self.chunk.iter().map(|_| u64::MAX..0).collect();
-                for coord in (0..points.len()).filter_map(|index| points.chunk(index)) {
+                let mut coords = (0..points.len()).filter_map(|index| points.chunk(index));
+                let first = coords.next().unwrap_or_default();
+                let mut bounds: SmallVec<[Range<u64>; 4]> = first.iter().map(|&at| at..at + 1).collect();
+                for coord in coords {
                     for (bound, at) in bounds.iter_mut().zip(coord) {
                         *bound = bound.start.min(at)..bound.end.max(at + 1);
                     }

@@ -1,0 +1,586 @@
+//! The conversion of elements from one datatype to another, made once and applied to many.
+
+use hyperslab_format::Widths;
+use hyperslab_format::datatype::{ByteOrder, Datatype, Enumeration};
+
+use super::compound::{Fields, complex_as_compound};
+use super::number::{Stages, layout};
+use super::real::Layout;
+use super::text::TextConversion;
+use crate::error::RequestError;
+
+/// Datatypes nested more deeply than this are not converted.
+const DEPTH: u32 = 32;
+
+/// How elements of one datatype become elements of another, as libhdf5 would convert them: numbers that do not fit
+/// are moved to the nearest end, fractions are cut off, not a number becomes the integer 0.
+#[derive(Debug, Clone)]
+pub struct Conversion {
+    plan: Plan,
+    src_size: usize,
+    dst_size: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Plan {
+    /// The bytes stay as they are.
+    Copy,
+    Number(Stages),
+    Text(TextConversion),
+    Fields(Fields),
+    /// Several elements for each.
+    Repeat(Box<Conversion>),
+}
+
+impl Conversion {
+    /// From elements of `from` to elements of `to`, in a file with addresses of eight bytes.
+    pub fn between(from: &Datatype, to: &Datatype) -> Result<Self, RequestError> {
+        Self::with_widths(from, to, Widths::EIGHT)
+    }
+
+    /// From elements of `from` to elements of `to`; `widths` decide the size of ids of variable length.
+    pub fn with_widths(from: &Datatype, to: &Datatype, widths: Widths) -> Result<Self, RequestError> {
+        Self::nested(from, to, widths, 0)
+    }
+
+    /// Whether elements stay as they are, so that they may be read straight into their destination.
+    pub fn is_identity(&self) -> bool {
+        matches!(self.plan, Plan::Copy)
+    }
+
+    /// Whether some bytes of the destination may be left as they were: members that the source does not have, and
+    /// gaps between members.
+    pub fn is_partial(&self) -> bool {
+        match &self.plan {
+            Plan::Copy | Plan::Number(_) | Plan::Text(_) => false,
+            Plan::Fields(_) => true,
+            Plan::Repeat(inner) => inner.is_partial(),
+        }
+    }
+
+    /// Bytes of an element of the source.
+    pub fn src_size(&self) -> usize {
+        self.src_size
+    }
+
+    /// Bytes of an element of the destination.
+    pub fn dst_size(&self) -> usize {
+        self.dst_size
+    }
+
+    /// Converts the first `elements` of `src` into the first of `dst`.
+    pub fn apply(&self, src: &[u8], dst: &mut [u8], elements: usize) -> Result<(), RequestError> {
+        let needed = |what, given: usize, size: usize| match elements.checked_mul(size) {
+            Some(needed) if needed <= given => Ok(needed),
+            needed => {
+                let expected = needed.map_or(u64::MAX, |needed| needed as u64);
+                Err(RequestError::Length { what, given: given as u64, expected })
+            }
+        };
+        let src_len = needed("source of a conversion", src.len(), self.src_size)?;
+        let dst_len = needed("destination of a conversion", dst.len(), self.dst_size)?;
+        self.run(&src[..src_len], &mut dst[..dst_len]);
+        Ok(())
+    }
+
+    /// Converts every element; `src` and `dst` hold the same number of them.
+    pub(super) fn run(&self, src: &[u8], dst: &mut [u8]) {
+        match &self.plan {
+            Plan::Copy => dst.copy_from_slice(src),
+            Plan::Number(stages) => stages.run(src, dst, self.src_size, self.dst_size),
+            Plan::Text(text) => text.run(src, dst, self.src_size, self.dst_size),
+            Plan::Fields(fields) => fields.run(src, dst, self.src_size, self.dst_size),
+            Plan::Repeat(inner) => inner.run(src, dst),
+        }
+    }
+
+    /// Elements of `size` bytes as they are.
+    pub(super) fn copy(size: usize) -> Self {
+        Self { plan: Plan::Copy, src_size: size, dst_size: size }
+    }
+
+    pub(super) fn nested(
+        from: &Datatype,
+        to: &Datatype,
+        widths: Widths,
+        depth: u32,
+    ) -> Result<Self, RequestError> {
+        let fail = |why| no_conversion(from, to, why);
+        if depth > DEPTH {
+            return Err(fail("nested too deeply"));
+        }
+        let size = |datatype| {
+            size_of(datatype, widths)
+                .filter(|size| *size > 0)
+                .ok_or_else(|| fail("elements of no, or of too many, bytes"))
+        };
+        let (src_size, dst_size) = (size(from)?, size(to)?);
+        let plan = if from == to {
+            Plan::Copy
+        } else {
+            match (from, to) {
+                (Datatype::Enumeration(from), Datatype::Enumeration(to)) => {
+                    same_names(from, to).map_err(fail)?;
+                    return Self::nested(&from.base, &to.base, widths, depth + 1);
+                }
+                (Datatype::Enumeration(from), to) if layout(to).is_some() => {
+                    return Self::nested(&from.base, to, widths, depth + 1);
+                }
+                (Datatype::Text(from), Datatype::Text(to)) => {
+                    Plan::Text(TextConversion::between(*from, *to).map_err(fail)?)
+                }
+                (Datatype::Array(one), Datatype::Array(other)) if one.shape == other.shape => {
+                    Plan::Repeat(Box::new(Self::nested(&one.base, &other.base, widths, depth + 1)?))
+                }
+                (Datatype::Complex(one), Datatype::Complex(other)) => {
+                    Plan::Repeat(Box::new(Self::nested(&one.base, &other.base, widths, depth + 1)?))
+                }
+                (Datatype::Compound(from), Datatype::Compound(to)) => {
+                    Plan::Fields(Fields::between(from, to, widths, depth + 1)?)
+                }
+                (Datatype::Complex(complex), Datatype::Compound(to)) => {
+                    let from = complex_as_compound(complex, to, widths)
+                        .ok_or_else(|| fail("its members are not a real and an imaginary part"))?;
+                    Plan::Fields(Fields::between(&from, to, widths, depth + 1)?)
+                }
+                (Datatype::Compound(from), Datatype::Complex(complex)) => {
+                    let to = complex_as_compound(complex, from, widths)
+                        .ok_or_else(|| fail("its members are not a real and an imaginary part"))?;
+                    Plan::Fields(Fields::between(from, &to, widths, depth + 1)?)
+                }
+                (Datatype::VariableText(_), Datatype::VariableText(_)) => Plan::Copy,
+                (Datatype::Sequence(one), Datatype::Sequence(other)) => {
+                    if !Self::nested(one, other, widths, depth + 1)?.is_identity() {
+                        return Err(fail("elements of sequences of variable length are not converted"));
+                    }
+                    Plan::Copy
+                }
+                _ => match (layout(from), layout(to)) {
+                    (Some(from), Some(to)) => Plan::Number(Stages::between(from, to).map_err(fail)?),
+                    _ => return Err(fail(reason(from, to))),
+                },
+            }
+        };
+        let unchanged = match &plan {
+            Plan::Copy => true,
+            Plan::Number(stages) => stages.is_identity(),
+            Plan::Text(text) => text.is_identity(),
+            Plan::Fields(fields) => fields.is_identity(),
+            Plan::Repeat(inner) => inner.is_identity(),
+        };
+        let plan = if unchanged && src_size == dst_size { Plan::Copy } else { plan };
+        Ok(Self { plan, src_size, dst_size })
+    }
+}
+
+/// Bytes of an element, if they can be addressed.
+pub(super) fn size_of(datatype: &Datatype, widths: Widths) -> Option<usize> {
+    isize::try_from(datatype.size(widths)).ok().map(isize::cast_unsigned)
+}
+
+pub(super) fn no_conversion(from: &Datatype, to: &Datatype, why: &'static str) -> RequestError {
+    RequestError::NoConversion { from: describe(from), to: describe(to), why }
+}
+
+/// Whether every name of `from` has the same value in `to`.
+fn same_names(from: &Enumeration, to: &Enumeration) -> Result<(), &'static str> {
+    let value = |enumeration: &Enumeration, bytes: &[u8]| match layout(&enumeration.base) {
+        Some(Layout::Integer(layout))
+            if layout.size == bytes.len() && Layout::Integer(layout).check().is_ok() =>
+        {
+            Some(layout.read(bytes))
+        }
+        _ => None,
+    };
+    let agrees = |(name, bytes): &(String, Vec<u8>)| {
+        let known = value(from, bytes);
+        known.is_some() && to.members.iter().any(|(other, bytes)| other == name && value(to, bytes) == known)
+    };
+    if from.members.iter().all(agrees) { Ok(()) } else { Err("their names do not have the same values") }
+}
+
+fn reason(from: &Datatype, to: &Datatype) -> &'static str {
+    use Datatype::{Array, Enumeration, Opaque, Reference, Sequence, VariableText};
+    match (from, to) {
+        (Sequence(_) | VariableText(_), _) | (_, Sequence(_) | VariableText(_)) => {
+            "data of variable length is read only as it is stored"
+        }
+        (Array(_), Array(_)) => "their shapes differ",
+        (Opaque(_), Opaque(_)) => "their tags or sizes differ",
+        (Reference(_), Reference(_)) => "they refer to different things",
+        (_, Enumeration(_)) => "a number need not be a named value",
+        _ => "their classes differ",
+    }
+}
+
+/// A datatype in a few words.
+fn describe(datatype: &Datatype) -> String {
+    let order = |size: u32, order: ByteOrder| match order {
+        _ if size < 2 => "",
+        ByteOrder::Little => "little-endian ",
+        ByteOrder::Big => "big-endian ",
+        ByteOrder::Vax => "VAX ",
+    };
+    match datatype {
+        Datatype::Integer(t) => {
+            let sign = if t.signed { "" } else { "unsigned " };
+            format!("{}{sign}integer of {} bits", order(t.size, t.order), t.bits.precision)
+        }
+        Datatype::Float(t) => format!("{}float of {} bits", order(t.size, t.order), t.bits.precision),
+        Datatype::Bits(t) => format!("{}bitfield of {} bits", order(t.size, t.order), t.bits.precision),
+        Datatype::Time(t) => format!("time of {} bits", t.precision),
+        Datatype::Text(t) => format!("string of {} bytes", t.size),
+        Datatype::Opaque(t) => format!("opaque {:?} of {} bytes", t.tag, t.size),
+        Datatype::Compound(t) => {
+            let names: Vec<&str> = t.members.iter().map(|member| member.name.as_str()).collect();
+            format!("compound {{{}}}", names.join(", "))
+        }
+        Datatype::Reference(t) => format!("reference {:?}", t.kind),
+        Datatype::Enumeration(t) => format!("enumeration of {} names", t.members.len()),
+        Datatype::Sequence(_) => "sequence of variable length".into(),
+        Datatype::VariableText(_) => "string of variable length".into(),
+        Datatype::Array(t) => format!("array {:?}", t.shape),
+        Datatype::Complex(_) => "complex number".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::datatype::{
+        Array, BitRange, Bits, Charset, Complex, Compound, Float, Integer, Member, Normalization, Opaque,
+        Padding, Text, VariableText,
+    };
+
+    use super::super::Element;
+    use super::*;
+
+    /// What `make.py` beside it wrote: datatype, bytes, datatype, bytes as libhdf5 converts them.
+    const H5PY: &str = include_str!("testdata/h5py_conversions.txt");
+
+    fn parse(words: &str) -> Datatype {
+        let words: Vec<&str> = words.split(' ').collect();
+        let number = |at: usize| words[at].parse::<u16>().unwrap();
+        let size = u32::from(number(1));
+        let order = if words[2] == "<" { ByteOrder::Little } else { ByteOrder::Big };
+        match words[0] {
+            "f" => {
+                let [exponent, mantissa, precision] = [3, 4, 6].map(number);
+                Datatype::Float(Float {
+                    size,
+                    order,
+                    low_pad: false,
+                    high_pad: false,
+                    internal_pad: false,
+                    normalization: if words[5] == "none" {
+                        Normalization::None
+                    } else {
+                        Normalization::Implied
+                    },
+                    sign_location: u8::try_from(exponent + mantissa).unwrap(),
+                    bits: BitRange { offset: 0, precision },
+                    exponent_location: u8::try_from(mantissa).unwrap(),
+                    exponent_size: u8::try_from(exponent).unwrap(),
+                    mantissa_location: 0,
+                    mantissa_size: u8::try_from(mantissa).unwrap(),
+                    exponent_bias: (1 << (exponent - 1)) - 1,
+                })
+            }
+            class => {
+                let bits = BitRange { offset: number(4), precision: number(5) };
+                let (low_pad, high_pad) = (false, false);
+                if class == "b" {
+                    Datatype::Bits(Bits { size, order, low_pad, high_pad, bits })
+                } else {
+                    Datatype::Integer(Integer {
+                        size,
+                        order,
+                        signed: words[3] == "s",
+                        low_pad,
+                        high_pad,
+                        bits,
+                    })
+                }
+            }
+        }
+    }
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+    }
+
+    /// `datatype` and elements of it, in the other byte order.
+    fn turned(datatype: &Datatype, elements: &[u8]) -> (Datatype, Vec<u8>) {
+        let mut datatype = datatype.clone();
+        let (size, order) = match &mut datatype {
+            Datatype::Integer(t) => (t.size, &mut t.order),
+            Datatype::Float(t) => (t.size, &mut t.order),
+            Datatype::Bits(t) => (t.size, &mut t.order),
+            other => panic!("{other:?}"),
+        };
+        *order = if *order == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
+        let elements = elements.chunks_exact(size as usize).flat_map(|element| element.iter().rev().copied());
+        (datatype, elements.collect())
+    }
+
+    fn convert(from: &Datatype, to: &Datatype, src: &[u8]) -> Vec<u8> {
+        let conversion = Conversion::between(from, to).unwrap_or_else(|error| panic!("{error}"));
+        let elements = src.len() / conversion.src_size();
+        let mut dst = vec![0; elements * conversion.dst_size()];
+        conversion.apply(src, &mut dst, elements).unwrap();
+        dst
+    }
+
+    /// Which bytes make it not a number is left open.
+    fn quieted(datatype: &Datatype, elements: &[u8]) -> Vec<Vec<u8>> {
+        let Some(layout) = layout(datatype) else { panic!("{datatype:?}") };
+        let nan = |bytes: &[u8]| layout.read(bytes) == super::super::real::Real::NotANumber;
+        elements
+            .chunks_exact(layout.size())
+            .map(|bytes| if nan(bytes) { vec![] } else { bytes.to_vec() })
+            .collect()
+    }
+
+    #[test]
+    fn numbers_become_what_libhdf5_makes_of_them_in_every_byte_order() {
+        let mut seen = 0;
+        let mut wrong: Vec<String> = Vec::new();
+        for line in H5PY.lines().filter(|line| !line.starts_with('#')) {
+            let [from, src, to, expected] = line.split(" | ").collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let (from, src, to, expected) = (parse(from), bytes(src), parse(to), bytes(expected));
+            let (from_turned, src_turned) = turned(&from, &src);
+            let (to_turned, expected_turned) = turned(&to, &expected);
+            for (from, src) in [(&from, &src), (&from_turned, &src_turned)] {
+                for (to, expected) in [(&to, &expected), (&to_turned, &expected_turned)] {
+                    let found = convert(from, to, src);
+                    if quieted(to, &found) != quieted(to, expected) {
+                        wrong.push(format!(
+                            "{line}\n  {} to {} gives {found:02x?}",
+                            describe(from),
+                            describe(to)
+                        ));
+                    }
+                }
+            }
+            seen += 1;
+        }
+        assert!(seen > 150, "{seen} lines");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn the_shortcuts_agree_with_exact_arithmetic() {
+        let values: Vec<f64> =
+            (0..4000)
+                .map(|i| {
+                    f64::from_bits(0x3e60_0000_0000_0000 + i * 0x0000_9e37_79b9_7f4a)
+                        .copysign(if i % 2 == 0 { 1.0 } else { -1.0 })
+                })
+                .collect();
+        let src = f64::bytes(&values);
+        for to in ["f 2 < 5 10 implied 16", "f 2 < 8 7 implied 16", "f 4 < 8 23 implied 32"].map(parse) {
+            let (from, to) = (layout(&f64::datatype()).unwrap(), layout(&to).unwrap());
+            let mut expected = vec![0; values.len() * to.size()];
+            for (number, element) in expected.chunks_exact_mut(to.size()).zip(src.chunks_exact(8)) {
+                to.write(from.read(element), number);
+            }
+            let mut found = vec![0; expected.len()];
+            Stages::between(from, to).unwrap().run(src, &mut found, 8, to.size());
+            assert_eq!(found, expected, "{to:?}");
+        }
+    }
+
+    #[test]
+    fn not_a_number_is_the_integer_zero_and_the_powers_of_two_saturate() {
+        let found = convert(&f64::datatype(), &u64::datatype(), f64::bytes(&[f64::NAN, 2f64.powi(64), -1.0]));
+        assert_eq!(found, u64::bytes(&[0, u64::MAX, 0]));
+        let found = convert(
+            &f32::datatype(),
+            &i64::datatype(),
+            f32::bytes(&[f32::NAN, 2f32.powi(63), f32::NEG_INFINITY]),
+        );
+        assert_eq!(found, i64::bytes(&[0, i64::MAX, i64::MIN]));
+    }
+
+    fn member(name: &str, offset: u32, datatype: Datatype) -> Member {
+        Member { name: name.into(), offset, datatype }
+    }
+
+    fn compound(size: u32, members: Vec<Member>) -> Datatype {
+        Datatype::Compound(Compound { size, members })
+    }
+
+    #[test]
+    fn members_are_matched_by_name_and_converted() {
+        let big = parse("i 2 > s 0 16");
+        let from = compound(
+            9,
+            vec![member("a", 0, u8::datatype()), member("b", 1, big), member("c", 5, f32::datatype())],
+        );
+        let to = compound(
+            16,
+            vec![
+                member("c", 0, f64::datatype()),
+                member("x", 8, u8::datatype()),
+                member("b", 12, i32::datatype()),
+            ],
+        );
+        let conversion = Conversion::between(&from, &to).unwrap();
+        assert!(conversion.is_partial() && !conversion.is_identity());
+        let count = 3000;
+        let src: Vec<u8> = (0..count)
+            .flat_map(|i: i16| {
+                [&[7][..], &i.to_be_bytes(), &[0, 0], &(f32::from(i) / 2.0).to_ne_bytes()].concat()
+            })
+            .collect();
+        let mut dst = vec![0xee; 16 * 3000];
+        conversion.apply(&src, &mut dst, 3000).unwrap();
+        for (i, element) in (0..count).zip(dst.chunks_exact(16)) {
+            let expected =
+                [&(f64::from(i) / 2.0).to_ne_bytes()[..], &[0xee; 4], &i32::from(i).to_ne_bytes()].concat();
+            assert_eq!(element, expected);
+        }
+    }
+
+    #[test]
+    fn a_compound_of_the_same_members_in_the_same_places_is_copied_whole() {
+        let text = |charset| Datatype::Text(Text { size: 3, padding: Padding::NullPadded, charset });
+        let from = compound(
+            8,
+            vec![
+                member("a", 0, u8::datatype()),
+                member("t", 1, text(Charset::Ascii)),
+                member("b", 4, f32::datatype()),
+            ],
+        );
+        let to = compound(
+            8,
+            vec![
+                member("b", 4, f32::datatype()),
+                member("t", 1, text(Charset::Utf8)),
+                member("a", 0, u8::datatype()),
+            ],
+        );
+        assert!(Conversion::between(&from, &to).unwrap().is_identity());
+        assert!(Conversion::between(&to, &from).is_err(), "UTF-8 does not fit ASCII");
+        let without = compound(8, vec![member("a", 0, u8::datatype()), member("t", 1, text(Charset::Ascii))]);
+        let conversion = Conversion::between(&without, &from).unwrap();
+        assert!(!conversion.is_identity(), "there are no bytes for b");
+        let mut dst = [9; 8];
+        conversion.apply(&[1, 2, 3, 4, 5, 6, 7, 8], &mut dst, 1).unwrap();
+        assert_eq!(dst, [1, 2, 3, 4, 9, 9, 9, 9]);
+    }
+
+    #[test]
+    fn nested_compounds_and_arrays_keep_what_the_source_does_not_have() {
+        let inner = |size, members| {
+            Datatype::Array(Array { base: Box::new(compound(size, members)), shape: vec![2] })
+        };
+        let from = compound(
+            4,
+            vec![member(
+                "n",
+                0,
+                inner(2, vec![member("a", 0, u8::datatype()), member("b", 1, u8::datatype())]),
+            )],
+        );
+        let to = compound(
+            6,
+            vec![member(
+                "n",
+                2,
+                inner(2, vec![member("b", 1, i8::datatype()), member("z", 0, u8::datatype())]),
+            )],
+        );
+        let mut dst = [9; 12];
+        Conversion::between(&from, &to).unwrap().apply(&[1, 200, 3, 4, 5, 6, 7, 8], &mut dst, 2).unwrap();
+        assert_eq!(dst, [9, 9, 9, 127, 9, 4, 9, 9, 9, 6, 9, 8]);
+    }
+
+    #[test]
+    fn complex_numbers_are_compounds_of_two_parts_and_back() {
+        let complex = |base| Datatype::Complex(Complex { base: Box::new(base) });
+        let parts = compound(16, vec![member("r", 0, f64::datatype()), member("i", 8, f64::datatype())]);
+        let found = convert(&complex(f32::datatype()), &parts, f32::bytes(&[1.5, -2.0]));
+        assert_eq!(found, f64::bytes(&[1.5, -2.0]));
+        assert_eq!(convert(&parts, &complex(f32::datatype()), &found), f32::bytes(&[1.5, -2.0]));
+        assert!(Conversion::between(&parts, &complex(f64::datatype())).unwrap().is_identity());
+        assert_eq!(
+            convert(&complex(f32::datatype()), &complex(f64::datatype()), f32::bytes(&[3.0, 4.0])),
+            f64::bytes(&[3.0, 4.0])
+        );
+        let other = compound(16, vec![member("x", 0, f64::datatype()), member("y", 8, f64::datatype())]);
+        assert!(Conversion::between(&other, &complex(f64::datatype())).is_err());
+    }
+
+    #[test]
+    fn enumerations_are_read_as_their_numbers_and_as_each_other_if_the_values_agree() {
+        let named = |base: Datatype, members: Vec<(&str, Vec<u8>)>| {
+            let members = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            Datatype::Enumeration(Enumeration { base: Box::new(base), members })
+        };
+        assert!(Conversion::between(&bool::datatype(), &i8::datatype()).unwrap().is_identity());
+        assert_eq!(convert(&bool::datatype(), &f32::datatype(), &[0, 1]), f32::bytes(&[0.0, 1.0]));
+        let wide = named(parse("i 2 > s 0 16"), vec![("TRUE", vec![0, 1]), ("FALSE", vec![0, 0])]);
+        assert_eq!(convert(&wide, &bool::datatype(), &[0, 1, 0, 0]), [1, 0]);
+        let reversed = named(i8::datatype(), vec![("FALSE", vec![1]), ("TRUE", vec![0])]);
+        assert!(Conversion::between(&reversed, &bool::datatype()).is_err());
+        assert!(Conversion::between(&i8::datatype(), &bool::datatype()).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_converted_says_why() {
+        let opaque = |tag: &str| Datatype::Opaque(Opaque { size: 4, tag: tag.into() });
+        let variable =
+            Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 });
+        let fixed = Datatype::Text(Text { size: 4, padding: Padding::NullPadded, charset: Charset::Utf8 });
+        assert!(Conversion::between(&opaque("a"), &opaque("a")).unwrap().is_identity());
+        let ids = |base: Datatype| Datatype::Sequence(Box::new(base));
+        assert!(Conversion::between(&ids(f32::datatype()), &ids(f32::datatype())).unwrap().is_identity());
+        for (from, to, expected) in [
+            (
+                &variable,
+                &fixed,
+                "no conversion from string of variable length to string of 4 bytes: data of variable length is read only as it is stored",
+            ),
+            (&opaque("a"), &opaque("b"), "their tags or sizes differ"),
+            (&fixed, &f32::datatype(), "their classes differ"),
+            (
+                &ids(f32::datatype()),
+                &ids(f64::datatype()),
+                "elements of sequences of variable length are not converted",
+            ),
+            (
+                &compound(4, vec![member("a", 1, f32::datatype())]),
+                &compound(4, vec![member("a", 0, f32::datatype())]),
+                "a member lies outside its compound",
+            ),
+            (&compound(0, vec![]), &compound(4, vec![]), "elements of no, or of too many, bytes"),
+            (&compound(4, vec![]), &compound(5, vec![]), "they have no member in common"),
+            (&parse("i 16 < s 0 128"), &i64::datatype(), "integers of more than 8 bytes are not converted"),
+            (&parse("i 4 < s 20 20"), &i64::datatype(), "its significant bits do not lie inside its bytes"),
+        ] {
+            let error = Conversion::between(from, to).unwrap_err().to_string();
+            assert!(error.ends_with(expected), "{error}");
+        }
+        let mut nest = f32::datatype();
+        for _ in 0..40 {
+            nest = Datatype::Array(Array { base: Box::new(nest), shape: vec![1] });
+        }
+        let mut other = f64::datatype();
+        for _ in 0..40 {
+            other = Datatype::Array(Array { base: Box::new(other), shape: vec![1] });
+        }
+        assert!(Conversion::between(&nest, &other).is_err());
+    }
+
+    #[test]
+    fn buffers_that_are_too_short_are_refused() {
+        let conversion = Conversion::between(&f32::datatype(), &f64::datatype()).unwrap();
+        assert!(conversion.apply(&[0; 7], &mut [0; 16], 2).is_err());
+        assert!(conversion.apply(&[0; 8], &mut [0; 15], 2).is_err());
+        assert!(conversion.apply(&[0; 8], &mut [0; 16], usize::MAX).is_err());
+        assert!(conversion.apply(&[0; 9], &mut [0; 17], 2).is_ok());
+    }
+}

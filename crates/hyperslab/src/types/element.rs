@@ -1,0 +1,142 @@
+//! The Rust scalars that elements can be read as.
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Enumeration, Float, Integer, Normalization};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A Rust scalar that datasets are read as and written from.
+pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The plain number in its place: itself, or a byte for `bool`, of which not every bit pattern is valid.
+    type Raw: Pod + Send + Sync;
+
+    /// The datatype of this scalar in memory.
+    fn datatype() -> Datatype;
+
+    /// The bytes of `elements`.
+    fn bytes(elements: &[Self]) -> &[u8];
+
+    /// `raw`, which was filled through its bytes ([`bytemuck::cast_slice_mut`]), as elements.
+    fn from_raw(raw: Vec<Self::Raw>) -> Vec<Self>;
+
+    /// `elements` as bytes that may be overwritten; `None` if not every byte is valid.
+    fn bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
+}
+
+macro_rules! numbers {
+    ($($number:ty => $datatype:expr;)*) => {$(
+        impl sealed::Sealed for $number {}
+
+        impl Element for $number {
+            type Raw = Self;
+
+            fn datatype() -> Datatype {
+                $datatype
+            }
+
+            fn bytes(elements: &[Self]) -> &[u8] {
+                bytemuck::cast_slice(elements)
+            }
+
+            fn from_raw(raw: Vec<Self>) -> Vec<Self> {
+                raw
+            }
+
+            fn bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+                Some(bytemuck::cast_slice_mut(elements))
+            }
+        }
+    )*};
+}
+
+numbers! {
+    i8 => integer(1, true);
+    u8 => integer(1, false);
+    i16 => integer(2, true);
+    u16 => integer(2, false);
+    i32 => integer(4, true);
+    u32 => integer(4, false);
+    i64 => integer(8, true);
+    u64 => integer(8, false);
+    f16 => float(2, 5, 10);
+    bf16 => float(2, 8, 7);
+    f32 => float(4, 8, 23);
+    f64 => float(8, 11, 52);
+}
+
+impl sealed::Sealed for bool {}
+
+/// As h5py stores it: an enumeration of one byte, `FALSE` and `TRUE`.
+impl Element for bool {
+    type Raw = u8;
+
+    fn datatype() -> Datatype {
+        Datatype::Enumeration(Enumeration {
+            base: Box::new(integer(1, true)),
+            members: vec![("FALSE".into(), vec![0]), ("TRUE".into(), vec![1])],
+        })
+    }
+
+    fn bytes(elements: &[Self]) -> &[u8] {
+        bytemuck::cast_slice(elements)
+    }
+
+    fn from_raw(raw: Vec<u8>) -> Vec<Self> {
+        raw.into_iter().map(|byte| byte != 0).collect()
+    }
+
+    fn bytes_mut(_: &mut [Self]) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+const NATIVE: ByteOrder = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+
+/// A whole number of this machine.
+pub(super) fn integer(size: u8, signed: bool) -> Datatype {
+    Datatype::Integer(Integer {
+        size: size.into(),
+        order: NATIVE,
+        signed,
+        low_pad: false,
+        high_pad: false,
+        bits: BitRange { offset: 0, precision: 8 * u16::from(size) },
+    })
+}
+
+/// An IEEE 754 number in the order of this machine.
+pub(super) fn float(size: u8, exponent_size: u8, mantissa_size: u8) -> Datatype {
+    Datatype::Float(Float {
+        size: size.into(),
+        order: NATIVE,
+        low_pad: false,
+        high_pad: false,
+        internal_pad: false,
+        normalization: Normalization::Implied,
+        sign_location: 8 * size - 1,
+        bits: BitRange { offset: 0, precision: 8 * u16::from(size) },
+        exponent_location: mantissa_size,
+        exponent_size,
+        mantissa_location: 0,
+        mantissa_size,
+        exponent_bias: (1 << (exponent_size - 1)) - 1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_are_filled_through_their_bytes() {
+        let mut numbers = [0f32; 2];
+        f32::bytes_mut(&mut numbers).unwrap().copy_from_slice(&[0, 0, 0x80, 0x3f, 0, 0, 0, 0x40]);
+        assert_eq!(numbers.map(f32::to_bits), [1f32, 2.0].map(|x| x.to_bits().to_le()));
+        assert_eq!(bool::bytes(&[true, false]), [1, 0]);
+        assert_eq!(bool::from_raw(vec![0, 1, 255]), [false, true, true]);
+        assert!(bool::bytes_mut(&mut [true]).is_none());
+    }
+}

@@ -1,0 +1,14 @@
+//! Datatypes in memory: conversions between datatypes, and the Rust types that elements are read as.
+
+mod compound;
+mod convert;
+mod element;
+mod kernels;
+mod number;
+mod real;
+mod text;
+mod vlen;
+
+pub use convert::Conversion;
+pub use element::Element;
+pub use vlen::{VlenId, parse_ids};

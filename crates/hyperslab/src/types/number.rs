@@ -1,0 +1,233 @@
+//! Conversions between numbers, as a chain of loops over blocks that stay in the cache.
+
+use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer};
+use smallvec::SmallVec;
+
+use super::element;
+use super::kernels::{Kernel, Native, route, swap};
+use super::real::{IntegerLayout, Layout};
+
+/// Elements of a block.
+const BLOCK: usize = 512;
+
+/// The loops of one conversion; each takes what the one before made.
+#[derive(Debug, Clone)]
+pub(super) struct Stages(SmallVec<[Stage; 3]>);
+
+#[derive(Debug, Clone)]
+struct Stage {
+    step: Step,
+    /// Bytes of an element made.
+    size: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Swap,
+    Cast(Kernel),
+    /// From the bits of a layout to a number of eight bytes.
+    Unpack(IntegerLayout),
+    /// The other way round.
+    Pack(IntegerLayout),
+    /// Through exact numbers.
+    Exact(Layout, Layout),
+}
+
+/// What a number is to a conversion.
+enum Form {
+    Native { native: Native, swapped: bool },
+    Packed(IntegerLayout),
+    Other,
+}
+
+/// The layout of a number; `None` if `datatype` is none.
+pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
+    let bytes = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
+    match datatype {
+        Datatype::Integer(Integer { size, order, signed, low_pad, high_pad, bits }) => {
+            Some(Layout::Integer(IntegerLayout {
+                size: bytes(*size),
+                order: *order,
+                signed: *signed,
+                bits: *bits,
+                low_pad: *low_pad,
+                high_pad: *high_pad,
+                bitfield: false,
+            }))
+        }
+        Datatype::Bits(Bits { size, order, low_pad, high_pad, bits }) => {
+            Some(Layout::Integer(IntegerLayout {
+                size: bytes(*size),
+                order: *order,
+                signed: false,
+                bits: *bits,
+                low_pad: *low_pad,
+                high_pad: *high_pad,
+                bitfield: true,
+            }))
+        }
+        Datatype::Float(float) => Some(Layout::Float(*float)),
+        _ => None,
+    }
+}
+
+impl Stages {
+    /// The loops from `from` to `to`, or why there are none. No loops at all mean that the bytes are the same.
+    pub(super) fn between(from: Layout, mut to: Layout) -> Result<Self, &'static str> {
+        from.check()?;
+        to.check()?;
+        let from_bitfield = matches!(from, Layout::Integer(IntegerLayout { bitfield: true, .. }));
+        if let Layout::Integer(layout) = &mut to {
+            layout.bitfield &= from_bitfield;
+        }
+        let exact = || Self([Stage { step: Step::Exact(from, to), size: to.size() }].into_iter().collect());
+        if let (Layout::Integer(one), Layout::Integer(other)) = (&from, &to)
+            && other.bitfield
+            && other.bits.precision < one.bits.precision
+        {
+            return Ok(exact());
+        }
+        let mut stages = SmallVec::new();
+        let first = match form(&from) {
+            Form::Other => return Ok(exact()),
+            Form::Native { native, swapped } => {
+                if swapped {
+                    stages.push(Stage { step: Step::Swap, size: native.size() });
+                }
+                native
+            }
+            Form::Packed(layout) => {
+                stages.push(Stage { step: Step::Unpack(layout), size: 8 });
+                if layout.signed { Native::I64 } else { Native::U64 }
+            }
+        };
+        let (last, end) = match form(&to) {
+            Form::Other => return Ok(exact()),
+            Form::Native { native, swapped } => {
+                (native, swapped.then_some(Stage { step: Step::Swap, size: native.size() }))
+            }
+            Form::Packed(layout) => {
+                let native = if layout.signed { Native::I64 } else { Native::U64 };
+                (native, Some(Stage { step: Step::Pack(layout), size: layout.size }))
+            }
+        };
+        let Some(casts) = route(first, last) else { return Ok(exact()) };
+        stages.extend(
+            casts.into_iter().map(|(kernel, to)| Stage { step: Step::Cast(kernel), size: to.size() }),
+        );
+        match (&stages[..], &end) {
+            // Two swaps undo each other.
+            ([Stage { step: Step::Swap, .. }], Some(Stage { step: Step::Swap, .. })) => stages.clear(),
+            _ => stages.extend(end),
+        }
+        Ok(Self(stages))
+    }
+
+    /// Whether the bytes stay as they are.
+    pub(super) fn is_identity(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Converts every element; `src` and `dst` hold the same number of them, of the given sizes.
+    pub(super) fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize, dst_size: usize) {
+        if let [stage] = &self.0[..] {
+            return stage.run(src, dst, src_size);
+        }
+        let mut buffers = [[0u64; BLOCK]; 2];
+        let [one, two] = &mut buffers;
+        let (mut one, mut two): (&mut [u8], &mut [u8]) =
+            (bytemuck::cast_slice_mut(one), bytemuck::cast_slice_mut(two));
+        for (from, to) in src.chunks(BLOCK * src_size).zip(dst.chunks_mut(BLOCK * dst_size)) {
+            let elements = to.len() / dst_size;
+            let mut size = src_size;
+            let last = self.0.len().saturating_sub(1);
+            for (number, stage) in self.0.iter().enumerate() {
+                let input = if number == 0 { from } else { &one[..elements * size] };
+                if number < last {
+                    stage.run(input, &mut two[..elements * stage.size], size);
+                    std::mem::swap(&mut one, &mut two);
+                } else {
+                    stage.run(input, to, size);
+                }
+                size = stage.size;
+            }
+        }
+    }
+}
+
+impl Stage {
+    fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize) {
+        match &self.step {
+            Step::Swap => swap(self.size, src, dst),
+            Step::Cast(kernel) => kernel(src, dst),
+            Step::Unpack(layout) => {
+                for (to, from) in dst.as_chunks_mut::<8>().0.iter_mut().zip(src.chunks_exact(src_size)) {
+                    // At most 64 significant bits, so the lowest 64 are the number in its own signedness.
+                    #[allow(clippy::cast_possible_truncation)]
+                    let low = layout.read(from) as i64;
+                    *to = low.to_ne_bytes();
+                }
+            }
+            Step::Pack(layout) => {
+                for (to, from) in dst.chunks_exact_mut(self.size).zip(src.as_chunks::<8>().0) {
+                    let value = if layout.signed {
+                        i64::from_ne_bytes(*from).into()
+                    } else {
+                        u64::from_ne_bytes(*from).into()
+                    };
+                    layout.write(value, to);
+                }
+            }
+            Step::Exact(from, to) => {
+                for (number, element) in dst.chunks_exact_mut(self.size).zip(src.chunks_exact(src_size)) {
+                    to.write(from.read(element), number);
+                }
+            }
+        }
+    }
+}
+
+fn form(layout: &Layout) -> Form {
+    match layout {
+        Layout::Integer(layout) => {
+            let whole = BitRange { offset: 0, precision: 8 * u16::try_from(layout.size).unwrap_or(0) };
+            let size = u32::try_from(layout.size).unwrap_or(0);
+            match Native::integer(size, layout.signed) {
+                Some(native) if layout.bits == whole && layout.order != ByteOrder::Vax => {
+                    Form::Native { native, swapped: native.size() > 1 && foreign(layout.order) }
+                }
+                _ => Form::Packed(*layout),
+            }
+        }
+        Layout::Float(float) => {
+            let known = [
+                (Native::F16, element::float(2, 5, 10)),
+                (Native::Bf16, element::float(2, 8, 7)),
+                (Native::F32, element::float(4, 8, 23)),
+                (Native::F64, element::float(8, 11, 52)),
+            ];
+            known
+                .into_iter()
+                .find(|(_, datatype)| matches!(datatype, Datatype::Float(known) if same_bits(known, float)))
+                .map_or(Form::Other, |(native, _)| Form::Native { native, swapped: foreign(float.order) })
+        }
+    }
+}
+
+/// Whether two layouts differ at most in the byte order of this machine and the reverse, and in paddings that
+/// numbers without unused bits do not have.
+fn same_bits(one: &Float, other: &Float) -> bool {
+    let plain = |float: &Float| Float {
+        order: ByteOrder::Little,
+        low_pad: false,
+        high_pad: false,
+        internal_pad: false,
+        ..*float
+    };
+    other.order != ByteOrder::Vax && plain(one) == plain(other)
+}
+
+fn foreign(order: ByteOrder) -> bool {
+    let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+    order != native
+}
