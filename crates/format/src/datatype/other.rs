@@ -155,22 +155,21 @@ pub(super) fn encode_sequence(base: &Datatype, w: &mut Writer<'_>, version: u8, 
 }
 
 impl Array {
+    /// The class came with version 2; early libraries wrote version 1 before the same bytes, and encode says 2 for both.
     pub(super) fn decode(r: &mut Reader<'_>, head: Head, inside: u32) -> Result<Self> {
-        if head.version < 2 {
-            return Err(r.error(ErrorKind::Version { found: head.version, known: "2 to 5" }));
-        }
         let rank = r.u8()?;
         if rank > MAX_RANK {
             return Err(r.bad_value("dimensionality", rank.into(), "at most 32"));
         }
-        if head.version == 2 {
+        let padded = head.version < 3;
+        if padded {
             r.skip(3)?;
         }
         let mut shape = Vec::with_capacity(rank.into());
         for _ in 0..rank {
             shape.push(r.u32()?);
         }
-        if head.version == 2 {
+        if padded {
             r.skip(4 * usize::from(rank))?; // permutation of dimensions, never used
         }
         let array = Self { base: Box::new(Datatype::decode_nested(r, inside)?), shape };
@@ -202,8 +201,8 @@ impl Array {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Integer;
     use super::super::tests::{decode, decode_error, encode};
+    use super::super::{Float, Integer};
     use super::*;
 
     #[test]
@@ -252,6 +251,16 @@ mod tests {
         assert_eq!(decode(&hex), Datatype::Array(array));
         let error = decode_error(&hex.replacen("08000000", "09000000", 1));
         assert!(matches!(error.kind, ErrorKind::Value { field: "datatype size", value: 9, .. }), "{error}");
+    }
+
+    #[test]
+    fn an_array_of_version_1_is_one_of_version_2() {
+        // PyTables, tables/tests/ex-noattr.h5
+        let hex = "1a00000050000000010000000a0000000000000011203f000800000000004000340b0034ff030000";
+        let double = Datatype::Float(Float::ieee(8, ByteOrder::Little).unwrap());
+        let array = Datatype::Array(Array { base: Box::new(double), shape: vec![10] });
+        assert_eq!(decode(hex), array);
+        assert_eq!(encode(&array, 1), hex.replacen("1a", "2a", 1));
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(super) fn decode_variable(r: &Reader<'_>, head: Head) -> Result<VariableText
     })
 }
 
-/// Encodes a string of variable length, with the base type that libhdf5 gives it: an unsigned byte.
+/// Encodes a string of variable length, with the base type that libhdf5 gives it: an unsigned byte. (On a big-endian
+/// machine that byte is called big-endian, which means nothing and is not kept.)
 pub(super) fn encode_variable(text: VariableText, w: &mut Writer<'_>) {
     const STRING: u32 = 1;
     let flags = STRING | text.padding.code() << 4 | text.charset.code() << 8;
