@@ -1,0 +1,64 @@
+# The same commands that CI runs. `make demo` and `make test` need rustc, cargo, python3 and make, and nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench golden fuzz wheel develop clean
+
+help:
+	@echo "make demo     build, read a real file and show the result (demo-out/)"
+	@echo "make test     everything that proves it works"
+	@echo "make lint     formatting, lints, documentation"
+	@echo "make bench    the table of speed against the peers (bench/out/)"
+	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
+	@echo "make golden   the golden files again, from their scripts"
+	@echo "make wheel    the Python wheel, in dist/"
+
+# One virtual environment; each stamp says which requirements it has.
+$(VENV)/build.stamp: requirements/build.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -r $<
+	@touch $@
+
+$(VENV)/%.stamp: requirements/%.txt golden/requirements.txt $(VENV)/build.stamp
+	$(PIP) -r $<
+	@touch $@
+
+# Always asks cargo, which knows best whether anything changed.
+develop: $(VENV)/build.stamp
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+
+demo: $(VENV)/demo.stamp develop
+	$(BIN)/python demo/demo.py --out demo-out
+
+test: $(VENV)/test.stamp develop
+	cargo test --workspace --locked --quiet
+	$(BIN)/python -m pytest -q crates/python/tests
+	$(BIN)/python -m mypy --strict crates/python/examples
+	$(BIN)/python -m mypy.stubtest hyperslab --ignore-disjoint-bases --allowlist crates/python/stubtest.allow
+
+lint: $(VENV)/test.stamp
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --quiet --check .
+
+bench: $(VENV)/bench.stamp develop
+	$(BIN)/python bench/run.py $(BENCH)
+
+golden: $(VENV)/test.stamp
+	$(BIN)/python golden/make/all.py golden/files
+
+FUZZ_SECONDS ?= 60
+fuzz:
+	HYPERSLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --release --locked -p hyperslab-testkit --test fuzz -- --nocapture
+
+wheel: $(VENV)/build.stamp
+	$(BIN)/maturin build --release --locked --out dist
+
+clean:
+	rm -rf target dist demo-out bench/out $(VENV)
