@@ -85,6 +85,8 @@ pub struct Scratch {
     pub(crate) codecs: Contexts,
     /// Where LZF saw what.
     pub(crate) positions: Vec<usize>,
+    /// What Blosc needs.
+    pub(crate) blosc: crate::blosc::Buffers,
 }
 
 /// The first `len` bytes of a buffer, which grows to hold them and never shrinks.
@@ -112,4 +114,3 @@ pub(crate) fn take<'s, const N: usize>(filter: &'static str, src: &mut &'s [u8])
 /// More than any codec here makes of `decoded` bytes that it cannot compress, at any block size.
 pub(crate) fn expansion_bound(decoded: usize) -> usize {
     decoded.saturating_mul(2).saturating_add(4096)
-}

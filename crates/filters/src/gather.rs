@@ -85,8 +85,9 @@ pub(crate) struct Walk {
     source: usize,
     /// Destination byte of the first run.
     target: usize,
-    /// Bytes of every run.
+    /// Bytes of every run, a multiple of an element's.
     run: usize,
+    element_size: usize,
     /// Outermost first.
     loops: [Loop; MAX_RANK],
     depth: usize,
@@ -99,6 +100,11 @@ impl Walk {
         Self::new(gather.element_size, gather.chunk_shape, gather.axes.iter().copied(), gather.offset)
     }
 
+    /// The walk over `len` bytes that stay together.
+    pub(crate) fn bytes(len: usize) -> Self {
+        Self { source: 0, target: 0, run: len, element_size: len, loops: [Loop::default(); MAX_RANK], depth: 0 }
+    }
+
     /// The walk over the `axes` of a row-major array of `shape`; `None` if nothing is selected.
     #[inline]
     pub(crate) fn new(
@@ -109,7 +115,7 @@ impl Walk {
     ) -> Option<Self> {
         debug_assert_eq!(shape.len(), axes.len());
         let mut walk =
-            Self { source: 0, target, run: element_size, loops: [Loop::default(); MAX_RANK], depth: 0 };
+            Self { source: 0, target, run: element_size, element_size, loops: [Loop::default(); MAX_RANK], depth: 0 };
         let mut pitch = element_size;
         // Innermost first; turned round at the end.
         for (axis, &extent) in axes.rev().zip(shape.iter().rev()) {
@@ -158,6 +164,12 @@ impl Walk {
     #[inline]
     pub(crate) fn source_start(&self) -> usize {
         self.source
+    }
+
+    /// Every run starts at a multiple of this many bytes of the source, and is a multiple of it long.
+    #[inline]
+    pub(crate) fn element_size(&self) -> usize {
+        self.element_size
     }
 
     /// The destination, where the whole walk is one run.
@@ -254,6 +266,16 @@ impl Runs<'_> {
     #[inline]
     pub(crate) fn position(&self) -> Option<usize> {
         self.next.map(|run| run.source)
+    }
+
+    /// Takes the next run or part of one if it is exactly the source bytes of `block`; where it goes.
+    #[inline]
+    pub(crate) fn whole(&mut self, block: &std::ops::Range<usize>) -> Option<usize> {
+        let run = self.next?;
+        if run.source != block.start || run.len < block.len() {
+            return None;
+        }
+        self.before(block.end).map(|run| run.target)
     }
 
     /// The next run, or the part of it, that lies before the source byte `end`.

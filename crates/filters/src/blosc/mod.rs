@@ -1,5 +1,278 @@
 //! Blosc 1 and 2, written here: the hot path of most compressed HDF5 files.
 
+mod block;
+mod blosclz;
+mod chunk;
+mod codec;
+mod fill;
+mod frame;
+mod nd;
+mod span;
+
+use self::block::{Decoder, User};
+use self::chunk::{Chunk, Pattern, Special};
+use self::frame::{First, Frame};
+use self::nd::Grid;
+pub(crate) use self::block::Buffers;
+pub use self::span::Spans;
+use crate::error::{FilterError, Result};
+use crate::filter::{FilterId, Scratch};
+use crate::gather::{Axis, Gather, MAX_RANK, Runs, Source, Target, Walk, scatter};
+
 /// The Blosc 1 or Blosc 2 filter of one dataset.
-#[derive(Debug)]
-pub struct Blosc;
+#[derive(Debug, Clone)]
+pub struct Blosc {
+    id: FilterId,
+    /// Bytes of the dataset's elements.
+    element_size: usize,
+    /// Bytes of the dataset's chunks.
+    chunk_bytes: usize,
+}
+
+/// A stored chunk, opened.
+struct Content<'a> {
+    body: Body<'a>,
+    /// Bytes that the body decodes to, with padding.
+    decoded: usize,
+    /// Bytes of the elements that Blosc knows.
+    type_size: usize,
+    /// How the body is cut into n-dimensional blocks, if it is.
+    grid: Option<Grid>,
+}
+
+enum Body<'a> {
+    Blocks(Chunk<'a>),
+    Pattern(Pattern<'a>),
+}
+
+impl Blosc {
+    /// The filter with the number `id` (32001 or 32026) and these parameters, for chunks of `chunk_bytes`.
+    pub fn new(id: FilterId, client_data: &[u32], element_size: usize, chunk_bytes: usize) -> Result<Self> {
+        let _ = client_data;
+        Ok(Self { id, element_size, chunk_bytes })
+    }
+
+    /// Writes the whole chunk into the front of `dst`, and returns how many bytes.
+    pub fn decode_into(&self, stored: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        let buffers = &mut scratch.blosc;
+        let content = self.open(stored, buffers)?;
+        let len = match &content.grid {
+            Some(grid) => grid.elements().and_then(|n| n.checked_mul(content.type_size)),
+            None => Some(content.decoded),
+        };
+        let room = dst.len();
+        let Some(dst) = len.and_then(|len| dst.get_mut(..len)) else {
+            return Err(self.length(room, len));
+        };
+        match &content.grid {
+            None => content.copy_bytes(&Walk::bytes(dst.len()), dst, buffers)?,
+            Some(grid) => {
+                let mut axes = [Axis { start: 0, step: 1, count: 0, stride: 0 }; MAX_RANK];
+                let shape = grid.shape();
+                let mut stride = content.type_size;
+                for (axis, &count) in axes[..shape.len()].iter_mut().zip(shape).rev() {
+                    *axis = Axis { start: 0, step: 1, count, stride: stride.cast_signed() };
+                    stride *= count;
+                }
+                let gather = Gather {
+                    element_size: content.type_size,
+                    chunk_shape: shape,
+                    axes: &axes[..shape.len()],
+                    offset: 0,
+                };
+                content.copy_blocks(grid, &gather, dst, buffers)?;
+            }
+        }
+        Ok(dst.len())
+    }
+
+    /// Copies the selected elements of the chunk to their places, decoding only the blocks that they are in.
+    ///
+    /// Of `stored` only the bytes that [`Blosc::spans`] names for the same selection need to be there.
+    pub fn scatter_into<T: Target + ?Sized>(
+        &self,
+        stored: &[u8],
+        gather: &Gather<'_>,
+        target: &mut T,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let buffers = &mut scratch.blosc;
+        let content = self.open(stored, buffers)?;
+        match &content.grid {
+            Some(grid) => {
+                if content.type_size == gather.element_size && grid.shape() == gather.chunk_shape {
+                    return content.copy_blocks(grid, gather, target, buffers);
+                }
+            }
+            None => {
+                if content.decoded != self.chunk_bytes {
+                    return Err(self.length(self.chunk_bytes, Some(content.decoded)));
+                }
+                let Some(walk) = Walk::of(gather) else { return Ok(()) };
+                return content.copy_bytes(&walk, target, buffers);
+            }
+        }
+        // An array that is described otherwise than the dataset, but has as many bytes.
+        let mut whole = std::mem::take(&mut scratch.filter[0]);
+        whole.resize(self.chunk_bytes, 0);
+        let decoded = self.decode_into(stored, &mut whole, scratch);
+        let result = decoded.and_then(|len| {
+            if len != whole.len() {
+                return Err(self.length(whole.len(), Some(len)));
+            }
+            scatter(gather, &whole, target);
+            Ok(())
+        });
+        scratch.filter[0] = whole;
+        result
+    }
+
+    fn name(&self) -> &'static str {
+        if self.id == FilterId::BLOSC { "Blosc" } else { "Blosc2" }
+    }
+
+    fn length(&self, expected: usize, found: Option<usize>) -> FilterError {
+        let found = found.map_or(u64::MAX, |found| found as u64);
+        FilterError::Length { filter: self.name(), expected: expected as u64, found }
+    }
+
+    fn damaged(&self, what: &'static str) -> FilterError {
+        FilterError::Damaged { filter: self.name(), what }
+    }
+
+    /// Finds the one chunk in `stored`.
+    fn open<'a>(&self, stored: &'a [u8], buffers: &mut Buffers) -> Result<Content<'a>> {
+        let filter = self.name();
+        if self.id == FilterId::BLOSC {
+            return Content::of(Chunk::parse(stored, filter)?, None);
+        }
+        let frame = Frame::parse(stored, stored.len(), filter)?;
+        let only = match stored.get(frame.header..) {
+            Some(rest) if frame.stored > 0 => Chunk::parse(rest, filter).ok(),
+            _ => None,
+        };
+        if let Some(chunk) = only.filter(|chunk| frame.is_only(chunk.bytes.len())) {
+            return Content::of(chunk, frame.grid);
+        }
+        match self.first(&frame, stored, buffers)? {
+            First::At(at) => {
+                let rest = stored.get(at..frame.len).ok_or(self.damaged("the chunk is outside the frame"))?;
+                Content::of(Chunk::parse(rest, filter)?, frame.grid)
+            }
+            First::Special(special) => {
+                let pattern = match special {
+                    Special::NaN => chunk::nan(frame.type_size, filter)?,
+                    _ => Pattern::Zero,
+                };
+                Ok(Content {
+                    body: Body::Pattern(pattern),
+                    decoded: frame.chunk_size.min(frame.decoded),
+                    type_size: frame.type_size,
+                    grid: frame.grid,
+                })
+            }
+        }
+    }
+
+    /// Looks the first chunk of a frame up in its offsets.
+    fn first(&self, frame: &Frame, stored: &[u8], buffers: &mut Buffers) -> Result<First> {
+        let offsets = stored.get(frame.offsets()..frame.len).ok_or(self.damaged("no chunk offsets"))?;
+        let content = Content::of(Chunk::parse(offsets, self.name())?, None)?;
+        let mut first = [0; 8];
+        if content.decoded < first.len() {
+            return Err(self.damaged("a frame without chunks"));
+        }
+        content.copy_bytes(&Walk::bytes(8), &mut first[..], buffers)?;
+        frame.first(i64::from_le_bytes(first), self.name())
+    }
+}
+
+impl<'a> Content<'a> {
+    fn of(chunk: Chunk<'a>, grid: Option<Grid>) -> Result<Self> {
+        let body = match chunk.pattern()? {
+            Some(pattern) => Body::Pattern(pattern),
+            None => Body::Blocks(chunk),
+        };
+        if let (Body::Blocks(chunk), Some(grid)) = (&body, &grid)
+            && !grid.fits(chunk.type_size, chunk.block_size, chunk.decoded)
+        {
+            return Err(FilterError::Damaged { filter: chunk.filter, what: "the chunk is not of the b2nd shape" });
+        }
+        Ok(Self { body, decoded: chunk.decoded, type_size: chunk.type_size, grid })
+    }
+
+    /// Copies what `walk` says from the chunk as a row of bytes.
+    fn copy_bytes<T: Target + ?Sized>(&self, walk: &Walk, target: &mut T, buffers: &mut Buffers) -> Result<()> {
+        let chunk = match &self.body {
+            Body::Pattern(pattern) => {
+                fill::copy(walk, pattern, target);
+                return Ok(());
+            }
+            Body::Blocks(chunk) => *chunk,
+        };
+        let mut decoder = Decoder::new(chunk, span::is_sparse(&chunk, walk))?;
+        let grain = greatest_common_divisor(walk.element_size(), chunk.block_size);
+        let end = walk.source_end();
+        let mut runs = walk.runs();
+        while let Some(position) = runs.position() {
+            let index = position / chunk.block_size;
+            let start = index * chunk.block_size;
+            let block = start..start + chunk.block_len(index);
+            let mut pieces = Pieces { runs: &mut runs, start, end: block.end, target };
+            match pieces.runs.whole(&block) {
+                Some(at) => decoder.whole(index, pieces.target.run(at, block.len()), buffers)?,
+                None => decoder.with(index, end.min(block.end) - start, grain, buffers, &mut pieces)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the selected elements of a chunk of n-dimensional blocks.
+    fn copy_blocks<T: Target + ?Sized>(
+        &self,
+        grid: &Grid,
+        gather: &Gather<'_>,
+        target: &mut T,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        match &self.body {
+            Body::Pattern(pattern) => {
+                if let Some(walk) = Walk::of(gather) {
+                    fill::copy(&walk, pattern, target);
+                }
+                Ok(())
+            }
+            Body::Blocks(chunk) => {
+                let strict = span::is_sparse_grid(chunk, grid, gather);
+                let mut decoder = Decoder::new(*chunk, strict)?;
+                grid.visit(gather, |index, walk| decoder.copy(index, walk, target, buffers))
+            }
+        }
+    }
+}
+
+/// The pieces of runs that are in one block.
+struct Pieces<'a, 'r, T: ?Sized> {
+    runs: &'a mut Runs<'r>,
+    /// The block, in the chunk.
+    start: usize,
+    end: usize,
+    target: &'a mut T,
+}
+
+impl<T: Target + ?Sized> User for Pieces<'_, '_, T> {
+    #[inline]
+    fn take<S: Source>(&mut self, source: &S) {
+        while let Some(run) = self.runs.before(self.end) {
+            source.copy(run.source - self.start, self.target.run(run.target, run.len));
+        }
+    }
+}
+
+/// Of two numbers that are not both zero.
+fn greatest_common_divisor(mut a: usize, mut b: usize) -> usize {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,454 @@
+//! One block of a chunk: its streams decoded, then its filters undone on the way to the destination.
+
+use super::chunk::{Chunk, Stream};
+use super::codec::{Codec, Contexts};
+use crate::error::{FilterError, Result};
+use crate::gather::{Rows, Source, Target, Walk};
+use crate::simd;
+
+/// Room after each plane, so that wide copies need no care at its end.
+const SLACK: usize = 64;
+/// Planes that are put together on the way to the destination; wider elements go through memory.
+const MAX_PLANES: usize = 16;
+
+/// Buffers and decoder states that are kept from chunk to chunk.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    /// The streams of a block, decoded.
+    streams: Vec<u8>,
+    /// A block with its filters undone, where it cannot go to its destination at once.
+    rows: Vec<u8>,
+    /// The first block, if the chunk's differences are taken from it.
+    reference: Vec<u8>,
+    /// What bit transposes need.
+    transposed: Vec<u8>,
+    contexts: Contexts,
+}
+
+/// What has to be undone after the codec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Filters {
+    /// Nothing.
+    None,
+    /// Only a byte shuffle of elements this wide.
+    Shuffle(usize),
+    /// Anything else, in `Decoder::steps`.
+    Steps,
+}
+
+/// A filter to undo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Unshuffle(usize),
+    BitUnshuffle,
+}
+
+/// Decodes the blocks of one chunk.
+pub(super) struct Decoder<'a> {
+    chunk: Chunk<'a>,
+    codec: Codec,
+    filters: Filters,
+    steps: [Option<Step>; 6],
+    /// Whether the last thing to undo is the difference from the first block.
+    delta: bool,
+    /// Whether `Buffers::reference` is this chunk's.
+    has_reference: bool,
+    /// Blocks are cut at the next block that is stored after them, not just at the chunk's end.
+    strict: bool,
+}
+
+/// Byte planes of a shuffled block.
+#[derive(Clone, Copy)]
+struct Planes<'a> {
+    planes: [&'a [u8]; MAX_PLANES],
+    width: usize,
+}
+
+impl Source for Planes<'_> {
+    #[inline(always)]
+    fn copy(&self, at: usize, into: &mut [u8]) {
+        let planes = &self.planes[..self.width];
+        if into.len() == self.width {
+            let at = at / self.width;
+            for (byte, plane) in into.iter_mut().zip(planes) {
+                *byte = plane[at];
+            }
+            return;
+        }
+        let first = match self.width {
+            2 => at / 2,
+            4 => at / 4,
+            8 => at / 8,
+            width => at / width,
+        };
+        let mut runs: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        for (run, plane) in runs.iter_mut().zip(planes) {
+            *run = &plane[first..];
+        }
+        simd::unshuffle_planes(&runs[..self.width], into);
+    }
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder for a chunk of ordinary blocks.
+    pub(super) fn new(chunk: Chunk<'a>, strict: bool) -> Result<Self> {
+        let codec = if chunk.is_memcpyed() { Codec::BloscLz } else { Codec::of(&chunk)? };
+        let mut decoder = Self {
+            chunk,
+            codec,
+            filters: Filters::None,
+            steps: [None; 6],
+            delta: false,
+            has_reference: false,
+            strict,
+        };
+        if !chunk.is_memcpyed() {
+            decoder.plan()?;
+        }
+        Ok(decoder)
+    }
+
+    /// Turns the chunk's filters into what undoes them.
+    fn plan(&mut self) -> Result<()> {
+        let filter = self.chunk.filter;
+        let unsupported = |feature: String| Err(FilterError::Unsupported { filter, feature });
+        let mut steps = 0;
+        for &(id, meta) in self.chunk.filters.iter().rev() {
+            let step = match id {
+                // Truncated precision stays lost.
+                0 | 4 => continue,
+                1 => {
+                    let width = if meta == 0 { self.chunk.type_size } else { usize::from(meta) };
+                    if width == 1 {
+                        continue;
+                    }
+                    Step::Unshuffle(width)
+                }
+                2 => Step::BitUnshuffle,
+                3 if self.delta => return unsupported("delta applied twice".into()),
+                3 => {
+                    self.delta = true;
+                    continue;
+                }
+                32 => return unsupported("the filter NDCELL".into()),
+                33 => return unsupported("the filter NDMEAN".into()),
+                34 | 35 => return unsupported("the filter bytedelta".into()),
+                36 => return unsupported("the filter int-trunc".into()),
+                other => return unsupported(format!("the filter with number {other}")),
+            };
+            if self.delta {
+                return unsupported("delta after another filter".into());
+            }
+            self.steps[steps] = Some(step);
+            steps += 1;
+        }
+        self.filters = match (steps, self.steps[0], self.delta) {
+            (0, _, false) => Filters::None,
+            (1, Some(Step::Unshuffle(width)), false) if width <= MAX_PLANES => Filters::Shuffle(width),
+            _ => Filters::Steps,
+        };
+        Ok(())
+    }
+
+    /// Decodes block `index` as far as `walk` over its elements reaches, and copies them out.
+    pub(super) fn copy<T: Target + ?Sized>(
+        &mut self,
+        index: usize,
+        walk: &Walk,
+        target: &mut T,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        if let Some(run) = walk.single()
+            && run.source == 0
+            && run.len == self.chunk.block_len(index)
+        {
+            return self.whole(index, target.run(run.target, run.len), buffers);
+        }
+        self.with(index, walk.source_end(), walk.element_size(), buffers, &mut Copy { walk, target })
+    }
+
+    /// Decodes all of block `index` into `out`.
+    pub(super) fn whole(&mut self, index: usize, out: &mut [u8], buffers: &mut Buffers) -> Result<()> {
+        let len = out.len();
+        match self.filters {
+            Filters::None if !self.chunk.is_memcpyed() => self.decode(index, len, out, &mut buffers.contexts),
+            Filters::Steps if !self.delta => {
+                let mut steps = self.steps.iter().flatten();
+                let (Some(&last), None) = (steps.next(), steps.next()) else {
+                    return self.with(index, len, len, buffers, &mut Fill(out));
+                };
+                grow(&mut buffers.streams, len);
+                self.decode(index, len, &mut buffers.streams[..len], &mut buffers.contexts)?;
+                self.undo(last, &buffers.streams[..len], out, &mut buffers.transposed);
+                Ok(())
+            }
+            _ => self.with(index, len, len, buffers, &mut Fill(out)),
+        }
+    }
+
+    /// Decodes the first `need` bytes of block `index` and hands them to `user`, which takes `grain` bytes or a multiple
+    /// of it at a time, at multiples of it.
+    pub(super) fn with<U: User>(
+        &mut self,
+        index: usize,
+        need: usize,
+        grain: usize,
+        buffers: &mut Buffers,
+        user: &mut U,
+    ) -> Result<()> {
+        let len = self.chunk.block_len(index);
+        if self.chunk.is_memcpyed() {
+            let start = self.chunk.header + index * self.chunk.block_size;
+            let Some(rows) = self.chunk.bytes.get(start..).and_then(|b| b.get(..len)) else {
+                return Err(self.damaged("chunk is cut short"));
+            };
+            user.take(&Rows(rows));
+            return Ok(());
+        }
+        match self.filters {
+            Filters::None => {
+                grow(&mut buffers.streams, len + SLACK);
+                self.decode(index, need, &mut buffers.streams, &mut buffers.contexts)?;
+                user.take(&Rows(&buffers.streams[..need]));
+            }
+            Filters::Shuffle(width) if grain.is_multiple_of(width) && len.is_multiple_of(width) => {
+                let planes = self.planes(index, width, need, buffers)?;
+                user.take(&planes);
+            }
+            _ => {
+                grow(&mut buffers.rows, len);
+                self.block(index, buffers)?;
+                let rows = if self.delta && index == 0 { &buffers.reference } else { &buffers.rows };
+                user.take(&Rows(&rows[..len]));
+            }
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, what: &'static str) -> FilterError {
+        FilterError::Damaged { filter: self.chunk.filter, what }
+    }
+
+    /// The first byte of block `index`, and one past the last that can be its own.
+    fn bounds(&self, index: usize) -> Result<(usize, usize)> {
+        let start = self.chunk.block_start(index)?;
+        let end = if self.strict { stored_end(&self.chunk, start, self.chunk.bytes.len())? } else { self.chunk.bytes.len() };
+        if start < self.chunk.header || start > end {
+            return Err(self.damaged("a block is outside the chunk"));
+        }
+        Ok((start, end))
+    }
+
+    /// Decodes the streams of block `index` one after the other, up to `need` bytes. `out` is at least as long as the
+    /// block, and clobbered after those.
+    fn decode(&self, index: usize, need: usize, out: &mut [u8], contexts: &mut Contexts) -> Result<()> {
+        let (mut at, end) = self.bounds(index)?;
+        let len = self.chunk.block_len(index);
+        let streams = self.chunk.streams(index);
+        let part = len / streams;
+        if part * streams != len {
+            return Err(self.damaged("a split block is no whole number of elements"));
+        }
+        for start in (0..len).step_by(part.max(1)) {
+            if start >= need {
+                break;
+            }
+            let stream = self.chunk.stream(&mut at, end, part)?;
+            let need = part.min(need - start);
+            let out = &mut out[start..];
+            match stream {
+                Stream::Run(byte) => out[..need].fill(byte),
+                Stream::Stored(bytes) => out[..need].copy_from_slice(&bytes[..need]),
+                Stream::Coded(bytes) => {
+                    if !self.codec.decode(bytes, out, part, need, contexts) {
+                        return Err(self.damaged("a stream does not decode to its length"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The byte planes of block `index`, as far as the elements in its first `need` bytes use them.
+    fn planes<'b>(
+        &self,
+        index: usize,
+        width: usize,
+        need: usize,
+        buffers: &'b mut Buffers,
+    ) -> Result<Planes<'b>>
+    where
+        'a: 'b,
+    {
+        let len = self.chunk.block_len(index);
+        let elements = len / width;
+        let need = need.div_ceil(width);
+        let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        let (mut at, end) = self.bounds(index)?;
+        let streams = self.chunk.streams(index);
+        let pitch = elements + SLACK;
+        grow(&mut buffers.streams, pitch * width);
+        if streams == width {
+            for (plane, out) in planes[..width].iter_mut().zip(buffers.streams.chunks_exact_mut(pitch)) {
+                match self.chunk.stream(&mut at, end, elements)? {
+                    Stream::Run(byte) => out[..need].fill(byte),
+                    Stream::Stored(bytes) => {
+                        *plane = bytes;
+                        continue;
+                    }
+                    Stream::Coded(bytes) => {
+                        if !self.codec.decode(bytes, out, elements, need, &mut buffers.contexts) {
+                            return Err(self.damaged("a stream does not decode to its length"));
+                        }
+                    }
+                }
+                *plane = out;
+            }
+        } else {
+            let whole: &[u8] = match (streams, self.chunk.stream(&mut at, end, len)?) {
+                (1, Stream::Stored(bytes)) => bytes,
+                _ => {
+                    let need = elements * (width - 1) + need;
+                    self.decode(index, need, &mut buffers.streams, &mut buffers.contexts)?;
+                    &buffers.streams
+                }
+            };
+            for (plane, bytes) in planes[..width].iter_mut().zip(whole.chunks(elements.max(1))) {
+                *plane = bytes;
+            }
+        }
+        Ok(Planes { planes, width })
+    }
+
+    /// Decodes block `index` with all filters undone into `Buffers::rows`; block 0 of a chunk of differences into
+    /// `Buffers::reference`.
+    fn block(&mut self, index: usize, buffers: &mut Buffers) -> Result<()> {
+        if self.delta && !self.has_reference {
+            let len = self.chunk.block_len(0);
+            self.unfiltered(0, buffers)?;
+            std::mem::swap(&mut buffers.rows, &mut buffers.reference);
+            undo_first_delta(&mut buffers.reference[..len], self.delta_width());
+            self.has_reference = true;
+        }
+        if self.delta && index == 0 {
+            return Ok(());
+        }
+        self.unfiltered(index, buffers)?;
+        if self.delta {
+            let len = self.chunk.block_len(index);
+            let whole = len - len % self.delta_width();
+            for (byte, reference) in buffers.rows[..whole].iter_mut().zip(&buffers.reference) {
+                *byte ^= reference;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of what differences are taken of.
+    fn delta_width(&self) -> usize {
+        match self.chunk.type_size {
+            width @ (1 | 2 | 4 | 8) => width,
+            width if width % 8 == 0 => 8,
+            _ => 1,
+        }
+    }
+
+    /// Decodes block `index` with all filters but the difference undone into `Buffers::rows`.
+    fn unfiltered(&self, index: usize, buffers: &mut Buffers) -> Result<()> {
+        let len = self.chunk.block_len(index);
+        grow(&mut buffers.rows, len);
+        grow(&mut buffers.streams, len);
+        self.decode(index, len, &mut buffers.rows[..len], &mut buffers.contexts)?;
+        for step in self.steps.iter().flatten() {
+            std::mem::swap(&mut buffers.rows, &mut buffers.streams);
+            grow(&mut buffers.rows, len);
+            let (src, dst) = (&buffers.streams[..len], &mut buffers.rows[..len]);
+            self.undo(*step, src, dst, &mut buffers.transposed);
+        }
+        Ok(())
+    }
+
+    /// Undoes one filter.
+    fn undo(&self, step: Step, src: &[u8], dst: &mut [u8], transposed: &mut Vec<u8>) {
+        match step {
+            Step::Unshuffle(width) => simd::unshuffle(width, src, dst),
+            Step::BitUnshuffle => {
+                let width = self.chunk.type_size;
+                // Format 2 left a block alone unless it was a multiple of eight elements.
+                if self.chunk.version == 2 && !(src.len() / width).is_multiple_of(8) {
+                    dst.copy_from_slice(src);
+                } else {
+                    simd::bitunshuffle(width, src, dst, transposed);
+                }
+            }
+        }
+    }
+}
+
+/// One past the last byte that a block from `start` on can have in a chunk of `stored` bytes: where the next one starts, in whatever order they are.
+pub(super) fn stored_end(chunk: &Chunk<'_>, start: usize, stored: usize) -> Result<usize> {
+    let mut end = stored;
+    for index in 0..chunk.blocks() {
+        let other = chunk.block_start(index)?;
+        if other > start {
+            end = end.min(other);
+        }
+    }
+    Ok(end)
+}
+
+/// Who uses a decoded block.
+pub(super) trait User {
+    /// Gets the elements.
+    fn take<S: Source>(&mut self, source: &S);
+}
+
+/// Copies a walk over the block.
+struct Copy<'a, T: ?Sized> {
+    walk: &'a Walk,
+    target: &'a mut T,
+}
+
+impl<T: Target + ?Sized> User for Copy<'_, T> {
+    #[inline]
+    fn take<S: Source>(&mut self, source: &S) {
+        self.walk.copy(source, self.target);
+    }
+}
+
+/// Fills a buffer with the block.
+struct Fill<'a>(&'a mut [u8]);
+
+impl User for Fill<'_> {
+    #[inline]
+    fn take<S: Source>(&mut self, source: &S) {
+        source.copy(0, self.0);
+    }
+}
+
+/// Makes `buffer` at least `len` bytes long.
+fn grow(buffer: &mut Vec<u8>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+}
+
+/// Undoes the differences between neighbouring elements.
+fn undo_first_delta(bytes: &mut [u8], width: usize) {
+    fn undo<const N: usize>(bytes: &mut [u8]) {
+        let (elements, _) = bytes.as_chunks_mut::<N>();
+        let mut last = [0; N];
+        for element in elements {
+            for (byte, last) in element.iter_mut().zip(&last) {
+                *byte ^= last;
+            }
+            last = *element;
+        }
+    }
+    match width {
+        1 => undo::<1>(bytes),
+        2 => undo::<2>(bytes),
+        4 => undo::<4>(bytes),
+        _ => undo::<8>(bytes),
+    }
+}

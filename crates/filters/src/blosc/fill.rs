@@ -1,0 +1,45 @@
+//! Chunks whose elements are all the same: the destination is filled without decoding anything.
+
+use super::chunk::Pattern;
+use crate::gather::{Source, Target, Walk};
+
+/// Fills the places of a walk.
+pub(super) fn copy<T: Target + ?Sized>(walk: &Walk, pattern: &Pattern<'_>, target: &mut T) {
+    match *pattern {
+        Pattern::Zero => walk.copy(&Byte(0), target),
+        Pattern::Bytes(bytes) => match bytes.split_first() {
+            Some((&byte, rest)) if rest.iter().all(|&other| other == byte) => walk.copy(&Byte(byte), target),
+            _ => walk.copy(&Repeated(bytes), target),
+        },
+    }
+}
+
+/// One byte.
+struct Byte(u8);
+
+impl Source for Byte {
+    #[inline(always)]
+    fn copy(&self, _at: usize, into: &mut [u8]) {
+        into.fill(self.0);
+    }
+}
+
+/// Some bytes from the start of the chunk on, again and again.
+struct Repeated<'a>(&'a [u8]);
+
+impl Source for Repeated<'_> {
+    #[inline]
+    fn copy(&self, at: usize, into: &mut [u8]) {
+        let (end, start) = self.0.split_at(at % self.0.len());
+        let (first, rest) = into.split_at_mut(start.len().min(into.len()));
+        first.copy_from_slice(&start[..first.len()]);
+        let mut periods = rest.chunks_exact_mut(self.0.len());
+        for period in periods.by_ref() {
+            period[..end.len()].copy_from_slice(end);
+            period[end.len()..].copy_from_slice(start);
+        }
+        for (byte, &value) in periods.into_remainder().iter_mut().zip(end.iter().chain(start)) {
+            *byte = value;
+        }
+    }
+}

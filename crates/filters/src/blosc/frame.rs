@@ -1,0 +1,238 @@
+//! Contiguous frame: msgpack header, metalayers, one chunk, chunk offsets (`README_CFRAME_FORMAT`).
+
+use super::chunk::Special;
+use super::nd::Grid;
+use crate::error::{FilterError, Result};
+
+/// Bytes of the header before the metalayers.
+pub(super) const FIXED_HEADER: usize = 87;
+/// The most bytes of header that are believed: sixteen metalayers of usual sizes are far below.
+const MAX_HEADER: usize = 1 << 24;
+
+/// Where parts of the fixed header are; every number is after a byte that says its type.
+const MAGIC: std::ops::Range<usize> = 2..10;
+const HEADER_LEN: usize = 11;
+const FRAME_LEN: usize = 16;
+const FLAGS: usize = 25;
+const FRAME_TYPE: usize = 26;
+const DECODED: usize = 30;
+const STORED: usize = 39;
+const TYPE_SIZE: usize = 48;
+const BLOCK_SIZE: usize = 53;
+const CHUNK_SIZE: usize = 58;
+
+/// The header of a frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    /// Bytes of the header with its metalayers.
+    pub(super) header: usize,
+    /// Bytes of the frame.
+    pub(super) len: usize,
+    /// Bytes that all chunks decode to.
+    pub(super) decoded: usize,
+    /// Bytes of all chunks.
+    pub(super) stored: usize,
+    /// Bytes of an element.
+    pub(super) type_size: usize,
+    /// Bytes that a chunk decodes to.
+    pub(super) chunk_size: usize,
+    /// The shape of an n-dimensional array.
+    pub(super) grid: Option<Grid>,
+}
+
+/// A first chunk that is not stored, because its elements are all the same.
+pub(super) enum First {
+    /// Where it starts in the frame.
+    At(usize),
+    /// What it is.
+    Special(Special),
+}
+
+impl Frame {
+    /// How many bytes the whole header has, from its first `FIXED_HEADER` bytes.
+    pub(super) fn header_len(bytes: &[u8], filter: &'static str) -> Result<usize> {
+        let damaged = |what| FilterError::Damaged { filter, what };
+        if bytes.get(MAGIC) != Some(b"b2frame\0") {
+            return Err(damaged("no frame signature"));
+        }
+        let len = size(bytes, HEADER_LEN, 4, filter)?;
+        if !(FIXED_HEADER..MAX_HEADER).contains(&len) {
+            return Err(damaged("impossible length of the frame's header"));
+        }
+        Ok(len)
+    }
+
+    /// Reads the header at the front of a frame stored in `stored_len` bytes.
+    pub(super) fn parse(bytes: &[u8], stored_len: usize, filter: &'static str) -> Result<Self> {
+        let damaged = |what| FilterError::Damaged { filter, what };
+        let header = Self::header_len(bytes, filter)?;
+        let bytes = bytes.get(..header).ok_or(damaged("the frame's header is cut short"))?;
+        if bytes[FRAME_TYPE] & 0x0f != 0 {
+            return Err(FilterError::Unsupported { filter, feature: "a frame in several files".into() });
+        }
+        if bytes[FLAGS] & 0x80 != 0 {
+            return Err(FilterError::Unsupported { filter, feature: "a chunk of blocks of different lengths".into() });
+        }
+        let mut frame = Self {
+            header,
+            len: size(bytes, FRAME_LEN, 8, filter)?,
+            decoded: size(bytes, DECODED, 8, filter)?,
+            stored: size(bytes, STORED, 8, filter)?,
+            type_size: size(bytes, TYPE_SIZE, 4, filter)?,
+            chunk_size: size(bytes, CHUNK_SIZE, 4, filter)?,
+            grid: None,
+        };
+        if frame.len > stored_len || frame.header > frame.len || frame.stored > frame.len - frame.header {
+            return Err(damaged("the frame is cut short"));
+        }
+        size(bytes, BLOCK_SIZE, 4, filter)?;
+        if let Some(content) = array_metalayer(bytes, filter)? {
+            frame.grid = Some(Grid::parse(content, filter)?);
+        }
+        Ok(frame)
+    }
+
+    /// Whether the frame holds nothing but one chunk of `stored` bytes, so that its offset is known.
+    pub(super) fn is_only(&self, stored: usize) -> bool {
+        stored == self.stored && stored > 0
+    }
+
+    /// Where the offsets of the chunks are, as a chunk.
+    pub(super) fn offsets(&self) -> usize {
+        self.header + self.stored
+    }
+
+    /// What the first offset says.
+    pub(super) fn first(&self, offset: i64, filter: &'static str) -> Result<First> {
+        let damaged = |what| FilterError::Damaged { filter, what };
+        if offset < 0 {
+            let special = Special::of(offset.to_le_bytes()[7], filter)?;
+            return match special {
+                Some(special @ (Special::Zero | Special::NaN)) => Ok(First::Special(special)),
+                _ => Err(damaged("unknown kind of special chunk")),
+            };
+        }
+        let offset = usize::try_from(offset).ok().filter(|&offset| offset < self.stored);
+        Ok(First::At(self.header + offset.ok_or(damaged("the chunk is outside the frame"))?))
+    }
+}
+
+/// The content of the metalayer that describes an n-dimensional array.
+fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<&'a [u8]>> {
+    let damaged = FilterError::Damaged { filter, what: "the frame's metalayers are cut short" };
+    let mut reader = Msgpack::new(header.get(FIXED_HEADER..).unwrap_or(&[]), filter);
+    if reader.rest.is_empty() {
+        return Ok(None);
+    }
+    reader.array()?;
+    reader.integer()?;
+    for _ in 0..reader.map()? {
+        let name = reader.string()?;
+        let offset = reader.integer()?;
+        if name == b"b2nd" || name == b"caterva" {
+            let content = usize::try_from(offset).ok().and_then(|offset| header.get(offset..)).ok_or(damaged)?;
+            return Ok(Some(Msgpack::new(content, filter).binary()?));
+        }
+    }
+    Ok(None)
+}
+
+/// A big-endian number of the header that is not negative.
+fn size(bytes: &[u8], at: usize, width: usize, filter: &'static str) -> Result<usize> {
+    let damaged = |what| FilterError::Damaged { filter, what };
+    let bytes = bytes.get(at..at + width).ok_or(damaged("the frame's header is cut short"))?;
+    let value = bytes.iter().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+    let value = if width == 4 && value >> 31 == 1 { u64::MAX } else { value };
+    let value = i64::try_from(value).ok().and_then(|value| usize::try_from(value).ok());
+    value.ok_or(damaged("negative size in the frame's header"))
+}
+
+/// Reads what msgpack the headers are made of.
+pub(super) struct Msgpack<'a> {
+    rest: &'a [u8],
+    filter: &'static str,
+}
+
+impl<'a> Msgpack<'a> {
+    pub(super) fn new(rest: &'a [u8], filter: &'static str) -> Self {
+        Self { rest, filter }
+    }
+
+    fn damaged(&self) -> FilterError {
+        FilterError::Damaged { filter: self.filter, what: "unexpected msgpack in the frame's header" }
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or_else(|| self.damaged())?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn unsigned(&mut self, width: usize) -> Result<u64> {
+        Ok(self.take(width)?.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+    }
+
+    fn len(&mut self, width: usize) -> Result<usize> {
+        let len = self.unsigned(width)?;
+        usize::try_from(len).map_err(|_| self.damaged())
+    }
+
+    /// An integer of any width.
+    pub(super) fn integer(&mut self) -> Result<i64> {
+        let value = match self.take(1)?[0] {
+            small @ 0..=0x7f => i64::from(small),
+            small @ 0xe0..=0xff => i64::from(small.cast_signed()),
+            tag @ 0xcc..=0xcf => {
+                let value = self.unsigned(1 << (tag - 0xcc))?;
+                i64::try_from(value).map_err(|_| self.damaged())?
+            }
+            tag @ 0xd0..=0xd3 => {
+                let width = 1 << (tag - 0xd0);
+                let unused = 64 - 8 * width;
+                (self.unsigned(width)? << unused).cast_signed() >> unused
+            }
+            _ => return Err(self.damaged()),
+        };
+        Ok(value)
+    }
+
+    /// The head of an array: how many elements follow.
+    pub(super) fn array(&mut self) -> Result<usize> {
+        match self.take(1)?[0] {
+            tag @ 0x90..=0x9f => Ok(usize::from(tag & 0x0f)),
+            0xdc => self.len(2),
+            0xdd => self.len(4),
+            _ => Err(self.damaged()),
+        }
+    }
+
+    fn map(&mut self) -> Result<usize> {
+        match self.take(1)?[0] {
+            tag @ 0x80..=0x8f => Ok(usize::from(tag & 0x0f)),
+            0xde => self.len(2),
+            0xdf => self.len(4),
+            _ => Err(self.damaged()),
+        }
+    }
+
+    fn string(&mut self) -> Result<&'a [u8]> {
+        let len = match self.take(1)?[0] {
+            tag @ 0xa0..=0xbf => usize::from(tag & 0x1f),
+            0xd9 => self.len(1)?,
+            0xda => self.len(2)?,
+            0xdb => self.len(4)?,
+            _ => return Err(self.damaged()),
+        };
+        self.take(len)
+    }
+
+    fn binary(&mut self) -> Result<&'a [u8]> {
+        let len = match self.take(1)?[0] {
+            0xc4 => self.len(1)?,
+            0xc5 => self.len(2)?,
+            0xc6 => self.len(4)?,
+            _ => return Err(self.damaged()),
+        };
+        self.take(len)
+    }
+}

@@ -1,0 +1,231 @@
+//! Blosc against chunks made by python-blosc2 and hdf5plugin (`golden/make/blosc_samples.py`).
+
+use std::path::PathBuf;
+
+use hyperslab_filters::blosc::{Blosc, Spans};
+use hyperslab_filters::{Axis, FilterId, Gather, Scratch};
+
+struct Sample {
+    name: String,
+    blosc: Blosc,
+    element_size: usize,
+    shape: Vec<usize>,
+    stored: Vec<u8>,
+    hash: u64,
+}
+
+/// The samples of the repository, or of the folder in `BLOSC_SAMPLES`.
+fn samples() -> Vec<Sample> {
+    let folder = std::env::var_os("BLOSC_SAMPLES").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/blosc"),
+        PathBuf::from,
+    );
+    let chunks = std::fs::read(folder.join("samples.bin")).unwrap();
+    let lines = std::fs::read_to_string(folder.join("samples.txt")).unwrap();
+    let samples = lines.lines().map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |at: usize| words[at].parse::<usize>().unwrap();
+        let shape: Vec<usize> = words[3].split('x').map(|n| n.parse().unwrap()).collect();
+        let (element_size, offset) = (number(2), number(4));
+        let bytes = element_size * shape.iter().product::<usize>();
+        let id = FilterId(words[1].parse().unwrap());
+        Sample {
+            name: words[0].to_owned(),
+            blosc: Blosc::new(id, &[], element_size, bytes).unwrap(),
+            element_size,
+            shape,
+            stored: chunks[offset..offset + number(5)].to_vec(),
+            hash: u64::from_str_radix(words[6], 16).unwrap(),
+        }
+    });
+    samples.collect()
+}
+
+impl Sample {
+    fn bytes(&self) -> usize {
+        self.element_size * self.shape.iter().product::<usize>()
+    }
+
+    fn decode(&self, scratch: &mut Scratch) -> Vec<u8> {
+        let mut out = vec![0xEE; self.bytes()];
+        let len = self.blosc.decode_into(&self.stored, &mut out, scratch);
+        assert_eq!(len.as_ref(), Ok(&out.len()), "{}", self.name);
+        out
+    }
+}
+
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// A small generator, so that every run makes the same choices.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+
+    /// A selection of an array of `shape`, and how many bytes it has when it is packed.
+    fn selection(&mut self, shape: &[usize], element_size: usize) -> (Vec<Axis>, usize) {
+        let mut stride = element_size;
+        let mut axes = Vec::new();
+        for &extent in shape.iter().rev() {
+            let start = if self.below(3) == 0 { 0 } else { self.below(extent) };
+            let step = if self.below(2) == 0 { 1 } else { 1 + self.below(5) };
+            let most = (extent - start).div_ceil(step);
+            let count = if self.below(3) == 0 { most } else { 1 + self.below(most) };
+            axes.insert(0, Axis { start, step, count, stride: stride.cast_signed() });
+            stride *= count;
+        }
+        (axes, stride)
+    }
+}
+
+/// What the selection is in a decoded chunk.
+fn selected(decoded: &[u8], sample: &Sample, axes: &[Axis]) -> Vec<u8> {
+    let mut offsets = vec![0];
+    for (axis, &extent) in axes.iter().zip(&sample.shape) {
+        let along = |outer: usize| (0..axis.count).map(move |i| outer * extent + axis.start + i * axis.step);
+        offsets = offsets.into_iter().flat_map(along).collect();
+    }
+    let size = sample.element_size;
+    offsets.into_iter().flat_map(|at| &decoded[at * size..(at + 1) * size]).copied().collect()
+}
+
+#[test]
+fn every_chunk_decodes_to_what_was_encoded() {
+    let mut scratch = Scratch::default();
+    let mut wrong = Vec::new();
+    let samples = samples();
+    for sample in &samples {
+        let mut out = vec![0xEE; sample.bytes()];
+        match sample.blosc.decode_into(&sample.stored, &mut out, &mut scratch) {
+            Ok(len) if len == out.len() && fnv1a(&out) == sample.hash => {}
+            other => wrong.push(format!("{} {:?}: {other:?}", sample.name, sample.shape)),
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), samples.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_selection_is_the_same_as_that_of_the_whole_chunk() {
+    let mut scratch = Scratch::default();
+    let mut random = Random(1);
+    for sample in samples() {
+        let decoded = sample.decode(&mut scratch);
+        for _ in 0..8 {
+            let (axes, len) = random.selection(&sample.shape, sample.element_size);
+            let gather = Gather {
+                element_size: sample.element_size,
+                chunk_shape: &sample.shape,
+                axes: &axes,
+                offset: 5,
+            };
+            let mut out = vec![0xEE; len + 7];
+            let result = sample.blosc.scatter_into(&sample.stored, &gather, &mut out[..], &mut scratch);
+            assert_eq!(result, Ok(()), "{} {axes:?}", sample.name);
+            assert_eq!(out[..5], [0xEE; 5]);
+            assert_eq!(out[len + 5..], [0xEE; 2]);
+            assert!(out[5..len + 5] == selected(&decoded, &sample, &axes), "{} {axes:?}", sample.name);
+        }
+    }
+}
+
+#[test]
+fn only_the_bytes_that_are_asked_for_are_used() {
+    let mut scratch = Scratch::default();
+    let mut random = Random(2);
+    let mut parts = 0;
+    for sample in samples() {
+        let decoded = sample.decode(&mut scratch);
+        for _ in 0..8 {
+            let (axes, len) = random.selection(&sample.shape, sample.element_size);
+            let gather = Gather {
+                element_size: sample.element_size,
+                chunk_shape: &sample.shape,
+                axes: &axes,
+                offset: 0,
+            };
+            let mut ranges = Vec::new();
+            let mut prefix = 0;
+            let spans = loop {
+                let known = &sample.stored[..prefix];
+                match sample.blosc.spans(known, sample.stored.len(), &gather, &mut ranges).unwrap() {
+                    Spans::More(more) => {
+                        assert!(more > prefix, "{}", sample.name);
+                        prefix = more.min(sample.stored.len());
+                    }
+                    done => break done,
+                }
+            };
+            if spans == Spans::Whole {
+                continue;
+            }
+            parts += 1;
+            let mut sparse = vec![0x55; sample.stored.len()];
+            ranges.push(0..prefix);
+            for range in ranges {
+                sparse[range.clone()].copy_from_slice(&sample.stored[range]);
+            }
+            let mut out = vec![0xEE; len];
+            let result = sample.blosc.scatter_into(&sparse, &gather, &mut out[..], &mut scratch);
+            assert_eq!(result, Ok(()), "{} {axes:?}", sample.name);
+            assert!(out == selected(&decoded, &sample, &axes), "{} {axes:?}", sample.name);
+        }
+    }
+    assert!(parts > 0, "no sample is long enough to be read in parts");
+}
+
+#[test]
+fn damaged_chunks_are_errors_or_other_values_but_nothing_worse() {
+    let mut scratch = Scratch::default();
+    let mut random = Random(3);
+    for sample in samples() {
+        let mut out = vec![0; sample.bytes()];
+        for _ in 0..40 {
+            let mut stored = sample.stored.clone();
+            if random.below(4) == 0 {
+                stored.truncate(random.below(stored.len()));
+            } else {
+                for _ in 0..=random.below(3) {
+                    // Mostly in the headers, where most can go wrong.
+                    let limit = if random.below(2) == 0 { stored.len() } else { stored.len().min(200) };
+                    let at = random.below(limit);
+                    stored[at] = match random.below(4) {
+                        0 => 0xff,
+                        1 => 0,
+                        2 => stored[at] ^ (1 << random.below(8)),
+                        _ => u8::try_from(random.below(256)).unwrap(),
+                    };
+                }
+            }
+            if let Ok(len) = sample.blosc.decode_into(&stored, &mut out, &mut scratch) {
+                assert!(len <= out.len());
+            }
+            let (axes, len) = random.selection(&sample.shape, sample.element_size);
+            let gather = Gather {
+                element_size: sample.element_size,
+                chunk_shape: &sample.shape,
+                axes: &axes,
+                offset: 0,
+            };
+            let mut part = vec![0; len];
+            let _ = sample.blosc.scatter_into(&stored, &gather, &mut part[..], &mut scratch);
+            let _ = sample.blosc.spans(&stored, stored.len() + 100_000, &gather, &mut Vec::new());
+        }
+    }
+}
+
+#[test]
+fn a_chunk_cut_short_anywhere_is_an_error() {
+    let mut scratch = Scratch::default();
+    for sample in samples().iter().step_by(5) {
+        let mut out = vec![0; sample.bytes()];
+        for len in 0..sample.stored.len() {
+            let result = sample.blosc.decode_into(&sample.stored[..len], &mut out, &mut scratch);
+            assert!(result.is_err(), "{} cut to {len}", sample.name);
+        }
+    }
+}
