@@ -36,7 +36,7 @@ pub trait Target {
 }
 
 impl Target for [u8] {
-    #[inline(always)]
+    #[inline]
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
         &mut self[offset..offset + len]
     }
@@ -60,7 +60,7 @@ pub(crate) trait Source {
 pub(crate) struct Rows<'a>(pub(crate) &'a [u8]);
 
 impl Source for Rows<'_> {
-    #[inline(always)]
+    #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
         into.copy_from_slice(&self.0[at..at + into.len()]);
     }
@@ -102,7 +102,14 @@ impl Walk {
 
     /// The walk over `len` bytes that stay together.
     pub(crate) fn bytes(len: usize) -> Self {
-        Self { source: 0, target: 0, run: len, element_size: len, loops: [Loop::default(); MAX_RANK], depth: 0 }
+        Self {
+            source: 0,
+            target: 0,
+            run: len,
+            element_size: len,
+            loops: [Loop::default(); MAX_RANK],
+            depth: 0,
+        }
     }
 
     /// The walk over the `axes` of a row-major array of `shape`; `None` if nothing is selected.
@@ -114,8 +121,14 @@ impl Walk {
         target: usize,
     ) -> Option<Self> {
         debug_assert_eq!(shape.len(), axes.len());
-        let mut walk =
-            Self { source: 0, target, run: element_size, element_size, loops: [Loop::default(); MAX_RANK], depth: 0 };
+        let mut walk = Self {
+            source: 0,
+            target,
+            run: element_size,
+            element_size,
+            loops: [Loop::default(); MAX_RANK],
+            depth: 0,
+        };
         let mut pitch = element_size;
         // Innermost first; turned round at the end.
         for (axis, &extent) in axes.rev().zip(shape.iter().rev()) {
@@ -402,7 +415,7 @@ mod tests {
         fn every_selected_element_and_nothing_else_is_copied(
             (element_size, shape, axes, len) in selections(), cut in 1usize..50
         ) {
-            let src: Vec<u8> = (0..shape.iter().product::<usize>() * element_size).map(|i| (i % 251) as u8).collect();
+            let src: Vec<u8> = (0..=250).cycle().take(shape.iter().product::<usize>() * element_size).collect();
             let gather = Gather { element_size, chunk_shape: &shape, axes: &axes, offset: 3 };
             let want = expected(&gather, &src, len + 3);
             let mut got = vec![0xEE; len + 3];

@@ -65,7 +65,7 @@ struct Planes<'a> {
 }
 
 impl Source for Planes<'_> {
-    #[inline(always)]
+    #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
         let planes = &self.planes[..self.width];
         if into.len() == self.width {
@@ -232,7 +232,11 @@ impl<'a> Decoder<'a> {
     /// The first byte of block `index`, and one past the last that can be its own.
     fn bounds(&self, index: usize) -> Result<(usize, usize)> {
         let start = self.chunk.block_start(index)?;
-        let end = if self.strict { stored_end(&self.chunk, start, self.chunk.bytes.len())? } else { self.chunk.bytes.len() };
+        let end = if self.strict {
+            stored_end(&self.chunk, start, self.chunk.bytes.len())?
+        } else {
+            self.chunk.bytes.len()
+        };
         if start < self.chunk.header || start > end {
             return Err(self.damaged("a block is outside the chunk"));
         }
@@ -305,13 +309,13 @@ impl<'a> Decoder<'a> {
                 *plane = out;
             }
         } else {
-            let whole: &[u8] = match (streams, self.chunk.stream(&mut at, end, len)?) {
-                (1, Stream::Stored(bytes)) => bytes,
-                _ => {
-                    let need = elements * (width - 1) + need;
-                    self.decode(index, need, &mut buffers.streams, &mut buffers.contexts)?;
-                    &buffers.streams
-                }
+            let only = if streams == 1 { Some(self.chunk.stream(&mut at, end, len)?) } else { None };
+            let whole: &[u8] = if let Some(Stream::Stored(bytes)) = only {
+                bytes
+            } else {
+                let need = elements * (width - 1) + need;
+                self.decode(index, need, &mut buffers.streams, &mut buffers.contexts)?;
+                &buffers.streams
             };
             for (plane, bytes) in planes[..width].iter_mut().zip(whole.chunks(elements.max(1))) {
                 *plane = bytes;

@@ -188,7 +188,8 @@ impl<'a> Chunk<'a> {
         let stored = read_size(self.bytes, 12, self.filter)?;
         let table = if self.special.is_some() || self.is_memcpyed() { 0 } else { self.blocks() };
         let prefix = table.checked_mul(4).and_then(|n| n.checked_add(self.header));
-        let prefix = prefix.filter(|&n| n <= stored).ok_or(damaged("block offsets do not fit into the chunk"))?;
+        let prefix =
+            prefix.filter(|&n| n <= stored).ok_or(damaged("block offsets do not fit into the chunk"))?;
         if self.is_memcpyed() && self.special.is_none() && stored != self.header + self.decoded {
             return Err(damaged("stored bytes are not as many as decoded ones"));
         }

@@ -18,7 +18,7 @@ pub(super) fn copy<T: Target + ?Sized>(walk: &Walk, pattern: &Pattern<'_>, targe
 struct Byte(u8);
 
 impl Source for Byte {
-    #[inline(always)]
+    #[inline]
     fn copy(&self, _at: usize, into: &mut [u8]) {
         into.fill(self.0);
     }

@@ -71,7 +71,10 @@ impl Frame {
             return Err(FilterError::Unsupported { filter, feature: "a frame in several files".into() });
         }
         if bytes[FLAGS] & 0x80 != 0 {
-            return Err(FilterError::Unsupported { filter, feature: "a chunk of blocks of different lengths".into() });
+            return Err(FilterError::Unsupported {
+                filter,
+                feature: "a chunk of blocks of different lengths".into(),
+            });
         }
         let mut frame = Self {
             header,
@@ -130,7 +133,8 @@ fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<
         let name = reader.string()?;
         let offset = reader.integer()?;
         if name == b"b2nd" || name == b"caterva" {
-            let content = usize::try_from(offset).ok().and_then(|offset| header.get(offset..)).ok_or(damaged)?;
+            let content =
+                usize::try_from(offset).ok().and_then(|offset| header.get(offset..)).ok_or(damaged)?;
             return Ok(Some(Msgpack::new(content, filter).binary()?));
         }
     }

@@ -9,11 +9,11 @@ mod frame;
 mod nd;
 mod span;
 
+pub(crate) use self::block::Buffers;
 use self::block::{Decoder, User};
 use self::chunk::{Chunk, Pattern, Special};
 use self::frame::{First, Frame};
 use self::nd::Grid;
-pub(crate) use self::block::Buffers;
 pub use self::span::Spans;
 use crate::error::{FilterError, Result};
 use crate::filter::{FilterId, Scratch};
@@ -98,19 +98,15 @@ impl Blosc {
     ) -> Result<()> {
         let buffers = &mut scratch.blosc;
         let content = self.open(stored, buffers)?;
-        match &content.grid {
-            Some(grid) => {
-                if content.type_size == gather.element_size && grid.shape() == gather.chunk_shape {
-                    return content.copy_blocks(grid, gather, target, buffers);
-                }
+        let Some(grid) = &content.grid else {
+            if content.decoded != self.chunk_bytes {
+                return Err(self.length(self.chunk_bytes, Some(content.decoded)));
             }
-            None => {
-                if content.decoded != self.chunk_bytes {
-                    return Err(self.length(self.chunk_bytes, Some(content.decoded)));
-                }
-                let Some(walk) = Walk::of(gather) else { return Ok(()) };
-                return content.copy_bytes(&walk, target, buffers);
-            }
+            let Some(walk) = Walk::of(gather) else { return Ok(()) };
+            return content.copy_bytes(&walk, target, buffers);
+        };
+        if content.type_size == gather.element_size && grid.shape() == gather.chunk_shape {
+            return content.copy_blocks(grid, gather, target, buffers);
         }
         // An array that is described otherwise than the dataset, but has as many bytes.
         let mut whole = std::mem::take(&mut scratch.filter[0]);
@@ -152,12 +148,12 @@ impl Blosc {
             _ => None,
         };
         if let Some(chunk) = only.filter(|chunk| frame.is_only(chunk.bytes.len())) {
-            return Content::of(chunk, frame.grid);
+            return Content::of(chunk, frame.grid.as_ref());
         }
         match self.first(&frame, stored, buffers)? {
             First::At(at) => {
                 let rest = stored.get(at..frame.len).ok_or(self.damaged("the chunk is outside the frame"))?;
-                Content::of(Chunk::parse(rest, filter)?, frame.grid)
+                Content::of(Chunk::parse(rest, filter)?, frame.grid.as_ref())
             }
             First::Special(special) => {
                 let pattern = match special {
@@ -188,21 +184,29 @@ impl Blosc {
 }
 
 impl<'a> Content<'a> {
-    fn of(chunk: Chunk<'a>, grid: Option<Grid>) -> Result<Self> {
+    fn of(chunk: Chunk<'a>, grid: Option<&Grid>) -> Result<Self> {
         let body = match chunk.pattern()? {
             Some(pattern) => Body::Pattern(pattern),
             None => Body::Blocks(chunk),
         };
-        if let (Body::Blocks(chunk), Some(grid)) = (&body, &grid)
+        if let (Body::Blocks(chunk), Some(grid)) = (&body, grid)
             && !grid.fits(chunk.type_size, chunk.block_size, chunk.decoded)
         {
-            return Err(FilterError::Damaged { filter: chunk.filter, what: "the chunk is not of the b2nd shape" });
+            return Err(FilterError::Damaged {
+                filter: chunk.filter,
+                what: "the chunk is not of the b2nd shape",
+            });
         }
-        Ok(Self { body, decoded: chunk.decoded, type_size: chunk.type_size, grid })
+        Ok(Self { body, decoded: chunk.decoded, type_size: chunk.type_size, grid: grid.copied() })
     }
 
     /// Copies what `walk` says from the chunk as a row of bytes.
-    fn copy_bytes<T: Target + ?Sized>(&self, walk: &Walk, target: &mut T, buffers: &mut Buffers) -> Result<()> {
+    fn copy_bytes<T: Target + ?Sized>(
+        &self,
+        walk: &Walk,
+        target: &mut T,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
         let chunk = match &self.body {
             Body::Pattern(pattern) => {
                 fill::copy(walk, pattern, target);

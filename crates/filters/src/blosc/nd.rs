@@ -38,17 +38,22 @@ impl Grid {
                 return Err(damaged("shapes of different ranks in a b2nd metalayer"));
             }
             for size in &mut sizes[..rank] {
-                *size = usize::try_from(reader.integer()?).map_err(|_| damaged("negative size in a b2nd shape"))?;
+                *size = usize::try_from(reader.integer()?)
+                    .map_err(|_| damaged("negative size in a b2nd shape"))?;
             }
         }
-        for dimension in 0..rank {
-            if grid.block[dimension] == 0 || chunk[dimension] == 0 {
+        let sizes = grid.shape.iter().zip(&chunk).zip(&grid.block).zip(&mut grid.blocks).take(rank);
+        for (((&shape, &chunk), &block), blocks) in sizes {
+            if block == 0 || chunk == 0 {
                 return Err(damaged("empty block or chunk in a b2nd metalayer"));
             }
-            if grid.shape[dimension] > chunk[dimension] {
-                return Err(FilterError::Unsupported { filter, feature: "a b2nd array of several chunks".into() });
+            if shape > chunk {
+                return Err(FilterError::Unsupported {
+                    filter,
+                    feature: "a b2nd array of several chunks".into(),
+                });
             }
-            grid.blocks[dimension] = chunk[dimension].div_ceil(grid.block[dimension]);
+            *blocks = chunk.div_ceil(block);
         }
         Ok(grid)
     }

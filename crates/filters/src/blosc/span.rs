@@ -69,7 +69,11 @@ impl Blosc {
             return Ok(Spans::Whole);
         }
         if rest.len() < extent.prefix {
-            return Ok(if extent.prefix > extent.stored / 2 { Spans::Whole } else { Spans::More(at + extent.prefix) });
+            return Ok(if extent.prefix > extent.stored / 2 {
+                Spans::Whole
+            } else {
+                Spans::More(at + extent.prefix)
+            });
         }
         // Everything up to the streams is there, and the block ends are looked for in the offsets only.
         chunk.bytes = rest;
@@ -93,37 +97,34 @@ impl Blosc {
     ) -> Result<bool> {
         let before = ranges.len();
         let mut add = |range: Range<usize>| ranges.push(at + range.start..at + range.end);
-        match grid {
-            Some(grid) => {
-                if chunk.type_size != gather.element_size || grid.shape() != gather.chunk_shape {
-                    return Ok(false);
-                }
-                if !is_sparse_grid(chunk, grid, gather) {
-                    return Ok(false);
-                }
-                if !grid.fits(chunk.type_size, chunk.block_size, chunk.decoded) {
-                    return Err(self.damaged("the chunk is not of the b2nd shape"));
-                }
-                grid.visit(gather, |index, _| {
-                    add(stored_block(chunk, stored, index)?);
-                    Ok(())
-                })?;
+        if let Some(grid) = grid {
+            if chunk.type_size != gather.element_size
+                || grid.shape() != gather.chunk_shape
+                || !is_sparse_grid(chunk, grid, gather)
+            {
+                return Ok(false);
             }
-            None => {
-                if chunk.decoded != self.chunk_bytes {
-                    return Err(self.length(self.chunk_bytes, Some(chunk.decoded)));
-                }
-                let Some(walk) = Walk::of(gather) else { return Ok(true) };
-                if !is_sparse(chunk, &walk) {
-                    return Ok(false);
-                }
-                let mut runs = walk.runs();
-                while let Some(position) = runs.position() {
-                    let index = position / chunk.block_size;
-                    let end = index * chunk.block_size + chunk.block_len(index);
-                    add(stored_block(chunk, stored, index)?);
-                    while runs.before(end).is_some() {}
-                }
+            if !grid.fits(chunk.type_size, chunk.block_size, chunk.decoded) {
+                return Err(self.damaged("the chunk is not of the b2nd shape"));
+            }
+            grid.visit(gather, |index, _| {
+                add(stored_block(chunk, stored, index)?);
+                Ok(())
+            })?;
+        } else {
+            if chunk.decoded != self.chunk_bytes {
+                return Err(self.length(self.chunk_bytes, Some(chunk.decoded)));
+            }
+            let Some(walk) = Walk::of(gather) else { return Ok(true) };
+            if !is_sparse(chunk, &walk) {
+                return Ok(false);
+            }
+            let mut runs = walk.runs();
+            while let Some(position) = runs.position() {
+                let index = position / chunk.block_size;
+                let end = index * chunk.block_size + chunk.block_len(index);
+                add(stored_block(chunk, stored, index)?);
+                while runs.before(end).is_some() {}
             }
         }
         ranges[before..].sort_unstable_by_key(|range| range.start);

@@ -7,6 +7,7 @@
 // Everything between an entry point, where the instructions are enabled, and the intrinsics must be inlined into it.
 #![allow(clippy::inline_always)]
 
+pub(crate) mod copy;
 mod kernels;
 #[cfg(target_arch = "aarch64")]
 mod neon;

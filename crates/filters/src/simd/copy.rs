@@ -1,0 +1,213 @@
+//! The output of an LZ decoder: literals and matches in wide copies.
+
+use std::marker::PhantomData;
+
+/// Bytes of the widest copy; room that makes a short copy one instruction.
+const WIDE: usize = 32;
+
+/// A buffer that is filled from its front, with copies out of what is filled already.
+///
+/// Up to `limit` the bytes are the stream's. Wide copies may also write garbage between the position and the end of the
+/// buffer.
+pub(crate) struct Window<'a> {
+    base: *mut u8,
+    capacity: usize,
+    limit: usize,
+    at: usize,
+    buffer: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Window<'a> {
+    /// A window on `buffer` that takes `limit` bytes. The bytes after them are clobbered.
+    pub(crate) fn new(buffer: &'a mut [u8], limit: usize) -> Self {
+        assert!(limit <= buffer.len(), "the window is in its buffer");
+        Self { base: buffer.as_mut_ptr(), capacity: buffer.len(), limit, at: 0, buffer: PhantomData }
+    }
+
+    /// How many bytes there is room for.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> usize {
+        self.limit - self.at
+    }
+
+    /// Appends `len` bytes of `src` from `from` on; false if either side has not that many.
+    #[inline(always)]
+    pub(crate) fn literal(&mut self, src: &[u8], from: usize, len: usize) -> bool {
+        if len > self.room() || from > src.len() || len > src.len() - from {
+            return false;
+        }
+        // SAFETY: `from` is inside `src` and `at` inside the buffer, as just checked (`at <= limit <= capacity`).
+        let (source, target) = unsafe { (src.as_ptr().add(from), self.base.add(self.at)) };
+        if len <= WIDE && src.len() - from >= WIDE && self.capacity - self.at >= WIDE {
+            // SAFETY: both sides have `WIDE` bytes. `buffer` is borrowed exclusively, so they do not overlap.
+            unsafe {
+                target.cast::<[u8; WIDE]>().write_unaligned(source.cast::<[u8; WIDE]>().read_unaligned());
+            };
+        } else {
+            // SAFETY: both sides have `len` bytes, as checked above, and do not overlap.
+            unsafe { source.copy_to_nonoverlapping(target, len) };
+        }
+        self.at += len;
+        true
+    }
+
+    /// Appends `len` bytes from `distance` bytes back, which may be among those that it appends; false if there is no
+    /// such place or no room.
+    #[inline(always)]
+    pub(crate) fn repeat(&mut self, distance: usize, len: usize) -> bool {
+        if len > self.room() || distance == 0 || distance > self.at {
+            return false;
+        }
+        // SAFETY: `distance <= at <= capacity`, so both are inside the buffer.
+        let (source, target) = unsafe { (self.base.add(self.at - distance), self.base.add(self.at)) };
+        let slack = self.capacity - self.at >= len + WIDE;
+        // SAFETY: there are `distance` initialised bytes from `source` to `target`, room for `len` from `target`, and
+        // `WIDE` more if `slack` says so.
+        unsafe {
+            if !slack {
+                repeat_exactly(source, target, distance, len);
+            } else if distance == 1 {
+                splat(source.read(), target, len);
+            } else if distance >= WIDE {
+                copy_by::<WIDE>(source, target, len);
+            } else if distance >= 16 {
+                copy_by::<16>(source, target, len);
+            } else {
+                repeat_near(source, target, distance, len);
+            }
+        }
+        self.at += len;
+        true
+    }
+}
+
+/// Fills `len` bytes and up to `WIDE` more.
+///
+/// # Safety
+/// There is room for `len + WIDE` bytes at `target`.
+#[inline(always)]
+unsafe fn splat(byte: u8, target: *mut u8, len: usize) {
+    // SAFETY: the same contract.
+    unsafe {
+        if len <= WIDE {
+            target.cast::<[u8; WIDE]>().write_unaligned([byte; WIDE]);
+        } else {
+            target.write_bytes(byte, len);
+        }
+    }
+}
+
+/// Copies at least `len` bytes, `N` at a time.
+///
+/// # Safety
+/// `target` is at least `N` bytes after `source`, with everything between them initialised, and has room for `len + N`.
+#[inline(always)]
+unsafe fn copy_by<const N: usize>(source: *const u8, target: *mut u8, len: usize) {
+    let mut done = 0;
+    // SAFETY: every step reads N bytes that end at or before the byte it writes first, which are initialised by earlier
+    // steps, and writes at most N bytes past `len`.
+    unsafe {
+        loop {
+            let bytes = source.add(done).cast::<[u8; N]>().read_unaligned();
+            target.add(done).cast::<[u8; N]>().write_unaligned(bytes);
+            done += N;
+            if done >= len {
+                return;
+            }
+        }
+    }
+}
+
+/// Repeats the `distance` bytes before `target`, of which there are 2 to 15.
+///
+/// # Safety
+/// `source` is `distance` initialised bytes before `target`, which has room for `len + WIDE`.
+#[inline]
+unsafe fn repeat_near(source: *const u8, target: *mut u8, distance: usize, len: usize) {
+    // The period taken often enough to be at least 16 bytes: from there on, whole registers repeat it.
+    let period = distance * 16usize.div_ceil(distance);
+    let head = (period - distance).min(len);
+    // SAFETY: `head <= len`; the rest starts `period >= 16` bytes after `source`, all of them initialised by then.
+    unsafe {
+        for i in 0..head {
+            target.add(i).write(source.add(i).read());
+        }
+        if len > head {
+            copy_by::<16>(source, target.add(head), len - head);
+        }
+    }
+}
+
+/// Copies exactly `len` bytes, for the end of the buffer.
+///
+/// # Safety
+/// `source` is `distance` initialised bytes before `target`, which has room for `len`.
+#[cold]
+unsafe fn repeat_exactly(source: *const u8, target: *mut u8, distance: usize, len: usize) {
+    // SAFETY: reads and writes stay within the buffer, and what is read has been written.
+    unsafe {
+        if distance == 1 {
+            target.write_bytes(source.read(), len);
+        } else if distance >= len {
+            source.copy_to_nonoverlapping(target, len);
+        } else {
+            // Doubling: what is there already is a whole number of periods.
+            let mut done = 0;
+            let mut have = distance;
+            while done < len {
+                let n = have.min(len - done);
+                source.copy_to_nonoverlapping(target.add(done), n);
+                done += n;
+                have += n;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_window_says_what_a_byte_loop_says(
+            seed in prop::collection::vec(any::<u8>(), 1..80),
+            repeats in prop::collection::vec((1usize..90, 0usize..120), 1..6),
+            slack in 0usize..80,
+        ) {
+            let limit = 400;
+            let mut model = Vec::new();
+            let mut buffer = vec![0xAA; limit + slack];
+            let mut window = Window::new(&mut buffer, limit);
+            prop_assert!(window.literal(&seed, 0, seed.len()));
+            model.extend_from_slice(&seed);
+            for (distance, len) in repeats {
+                let fits = distance <= model.len() && model.len() + len <= limit;
+                prop_assert_eq!(window.repeat(distance, len), fits);
+                if fits {
+                    for _ in 0..len {
+                        model.push(model[model.len() - distance]);
+                    }
+                }
+            }
+            prop_assert_eq!(window.room(), limit - model.len());
+            prop_assert_eq!(&buffer[..model.len()], &model[..]);
+        }
+    }
+
+    #[test]
+    fn a_literal_that_is_not_there_or_does_not_fit_is_refused() {
+        let mut buffer = [0; 8];
+        let mut window = Window::new(&mut buffer, 6);
+        assert!(!window.literal(&[1, 2, 3], 2, 2));
+        assert!(!window.literal(&[1, 2, 3], 4, 0));
+        assert!(!window.literal(&[0; 10], 0, 7));
+        assert!(window.literal(&[1, 2, 3], 1, 2));
+        assert!(!window.repeat(3, 1));
+        assert!(!window.repeat(0, 1));
+        assert!(window.repeat(2, 4));
+        assert_eq!(buffer[..6], [2, 3, 2, 3, 2, 3]);
+    }
+}
