@@ -114,3 +114,4 @@ pub(crate) fn take<'s, const N: usize>(filter: &'static str, src: &mut &'s [u8])
 /// More than any codec here makes of `decoded` bytes that it cannot compress, at any block size.
 pub(crate) fn expansion_bound(decoded: usize) -> usize {
     decoded.saturating_mul(2).saturating_add(4096)
+}

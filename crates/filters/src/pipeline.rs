@@ -123,6 +123,11 @@ impl Pipeline {
         self.stages.iter().find_map(|stage| stage.filter.as_ref().err())
     }
 
+    /// Whether a chunk with this mask is stored as it is.
+    pub fn is_identity(&self, mask: FilterMask) -> bool {
+        self.active(mask).next().is_none()
+    }
+
     /// Blosc, if a chunk with this mask is encoded by that alone: then parts of it can be decoded.
     pub fn as_blosc(&self, mask: FilterMask) -> Option<&Blosc> {
         let mut active = self.active(mask);

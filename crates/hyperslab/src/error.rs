@@ -27,6 +27,12 @@ pub enum Error {
         /// Its stored bytes.
         len: u64,
     },
+    /// The filters of a dataset make no sense.
+    #[error("{source}")]
+    Filter {
+        /// What is wrong with them.
+        source: FilterError,
+    },
     /// The caller asks for what cannot be.
     #[error("{0}")]
     Request(#[from] RequestError),

@@ -13,6 +13,7 @@
 //! span several blocks; [`index`] finds chunks; [`engine`] plans and runs reads; [`object`] is what users hold.
 
 pub mod driver;
+pub mod engine;
 pub mod error;
 pub mod index;
 pub mod select;

@@ -37,7 +37,12 @@ impl<'a> Destination<'a> {
     /// A destination of the given shape whose first element is the first of `bytes`, with `strides` in bytes.
     ///
     /// Refuses strides under which elements would overlap or leave `bytes`.
-    pub fn strided(bytes: &'a mut [u8], shape: &[u64], strides: &[usize], element_size: usize) -> Result<Self> {
+    pub fn strided(
+        bytes: &'a mut [u8],
+        shape: &[u64],
+        strides: &[usize],
+        element_size: usize,
+    ) -> Result<Self> {
         let mut axes: SmallVec<[(usize, u64); 4]> =
             strides.iter().copied().zip(shape.iter().copied()).filter(|&(_, count)| count > 1).collect();
         axes.sort_unstable();
@@ -45,7 +50,9 @@ impl<'a> Destination<'a> {
         let mut span = element_size as u64;
         for &(stride, count) in &axes {
             let steps = (stride as u64).checked_mul(count - 1);
-            let (true, Some(wider)) = (stride as u64 >= span, steps.and_then(|steps| steps.checked_add(span))) else {
+            let (true, Some(wider)) =
+                (stride as u64 >= span, steps.and_then(|steps| steps.checked_add(span)))
+            else {
                 return Err(RequestError::OverlappingDestination.into());
             };
             span = wider;

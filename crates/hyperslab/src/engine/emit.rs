@@ -13,8 +13,8 @@ use crate::types::Conversion;
 /// How elements of one read get from a piece to a destination.
 #[derive(Debug)]
 pub(super) struct Emit<'a> {
-    /// From the stored datatype to the caller's.
-    pub(super) conversion: &'a Conversion,
+    /// From the stored datatype to the caller's, if they differ.
+    pub(super) conversion: Option<&'a Conversion>,
     /// Bytes of an element as stored.
     pub(super) stored_size: usize,
     /// Bytes of an element as wanted.
@@ -29,7 +29,7 @@ pub(super) type Axes = SmallVec<[Axis; 4]>;
 impl Emit<'_> {
     /// Whether elements are wanted as they are stored.
     pub(super) fn is_identity(&self) -> bool {
-        self.conversion.is_identity()
+        self.conversion.is_none()
     }
 
     /// Where the elements of `part` of a piece go; its strides are bytes of the destination.
@@ -58,11 +58,11 @@ impl Emit<'_> {
         region: &mut Region<'_>,
         scratch: &mut [Vec<u8>; 2],
     ) -> Result<()> {
-        if self.is_identity() {
+        let Some(conversion) = self.conversion else {
             let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes, offset };
             scatter(&gather, source, region);
             return Ok(());
-        }
+        };
         let count: usize = axes.iter().map(|axis| axis.count).product();
         let [before, after] = scratch;
         let before = sized(before, count * self.stored_size);
@@ -70,7 +70,7 @@ impl Emit<'_> {
         let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes: &dense, offset: 0 };
         scatter(&gather, source, before);
         let after = sized(after, count * self.memory_size);
-        self.conversion.apply(before, after, count)?;
+        conversion.apply(before, after, count)?;
         let counts: SmallVec<[usize; 4]> = axes.iter().map(|axis| axis.count).collect();
         let whole: Axes = axes.iter().map(|axis| Axis { start: 0, step: 1, ..*axis }).collect();
         let gather = Gather { element_size: self.memory_size, chunk_shape: &counts, axes: &whole, offset };
@@ -79,13 +79,7 @@ impl Emit<'_> {
     }
 
     /// Writes the fill value to the places of `axes`.
-    pub(super) fn fill(
-        &self,
-        fill: &FillElement,
-        axes: &[Axis],
-        offset: usize,
-        region: &mut Region<'_>,
-    ) {
+    pub(super) fn fill(&self, fill: &FillElement, axes: &[Axis], offset: usize, region: &mut Region<'_>) {
         let mut outer = axes;
         let mut run = self.memory_size;
         while let Some((axis, rest)) = outer.split_last() {
@@ -110,17 +104,23 @@ pub(super) enum FillElement {
 
 impl FillElement {
     /// The dataset's fill value, converted.
-    pub(super) fn new(fill: &Fill, conversion: &Conversion, memory_size: usize, stored_size: usize) -> Result<Self> {
+    pub(super) fn new(
+        fill: &Fill,
+        conversion: Option<&Conversion>,
+        memory_size: usize,
+        stored_size: usize,
+    ) -> Result<Self> {
         let stored = match fill {
             Fill::Zeros => vec![0; stored_size],
             Fill::Value(value) => value.clone(),
         };
-        let element = if conversion.is_identity() {
-            stored
-        } else {
-            let mut converted = vec![0; memory_size];
-            conversion.apply(&stored, &mut converted, 1)?;
-            converted
+        let element = match conversion {
+            None => stored,
+            Some(conversion) => {
+                let mut converted = vec![0; memory_size];
+                conversion.apply(&stored, &mut converted, 1)?;
+                converted
+            }
         };
         match element.split_first() {
             Some((&first, rest)) if rest.iter().any(|&byte| byte != first) => Ok(Self::Element(element)),

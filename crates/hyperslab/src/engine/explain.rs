@@ -10,7 +10,6 @@ use super::plan_read::{Pieces, Source};
 use super::read::{Reading, Wanted, workers};
 use crate::error::Result;
 use crate::select::Selection;
-use crate::types::Conversion;
 
 /// What a read will do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +77,7 @@ impl Reading<'_> {
         let tiling = what.tiling(&array.shape, &pieces.shape)?;
         let size = array.element_size as u64;
         let emit = Emit {
-            conversion: &Conversion::identity(),
+            conversion: None,
             stored_size: array.element_size,
             memory_size: array.element_size,
             piece: pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect(),
@@ -131,7 +130,13 @@ impl Reading<'_> {
 impl fmt::Display for ReadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "result     {:?}, {} bytes", self.shape, self.result_bytes)?;
-        writeln!(f, "pieces     {} of {:?}, {} bytes stored", self.tasks.len(), self.piece_shape, self.stored_bytes)?;
+        writeln!(
+            f,
+            "pieces     {} of {:?}, {} bytes stored",
+            self.tasks.len(),
+            self.piece_shape,
+            self.stored_bytes
+        )?;
         writeln!(f, "threads    {}", self.threads)?;
         for route in [Route::Fill, Route::Direct, Route::DecodeInto, Route::Blocks, Route::Scatter] {
             let count = self.tasks.iter().filter(|task| task.route == route).count();

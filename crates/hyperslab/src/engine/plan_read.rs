@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use hyperslab_filters::FilterError;
 use hyperslab_format::Extent;
 use smallvec::SmallVec;
 
 use super::array::{ChunkedStorage, Storage, StoredArray};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
 use crate::select::{Coord, Tiling};
 use crate::store::Store;
@@ -84,7 +85,11 @@ impl<'a> Pieces<'a> {
     }
 
     /// The tasks for several selections: one for each chunk that any of them touches.
-    pub(super) fn shared_tasks(&self, store: &Store, tilings: &[&Tiling]) -> Result<(Vec<ReadTask>, Vec<usize>)> {
+    pub(super) fn shared_tasks(
+        &self,
+        store: &Store,
+        tilings: &[&Tiling],
+    ) -> Result<(Vec<ReadTask>, Vec<usize>)> {
         let mut touches: Vec<(Coord, usize)> = Vec::new();
         for (user, tiling) in tilings.iter().enumerate() {
             touches.extend(tiling.touched().map(|coord| (coord, user)));
@@ -103,6 +108,22 @@ impl<'a> Pieces<'a> {
         }
         sort(&mut tasks);
         Ok((tasks, touches.into_iter().map(|(_, user)| user).collect()))
+    }
+
+    /// An unfiltered chunk has exactly the size of a chunk.
+    fn check_raw(&self, coord: &[u64], extent: Extent) -> Result<()> {
+        let expected = self.elements().saturating_mul(self.array.element_size as u64);
+        if extent.len == expected {
+            return Ok(());
+        }
+        let source = FilterError::Length { filter: "unfiltered", expected, found: extent.len };
+        Err(self.chunk_error(source, coord, extent))
+    }
+
+    /// A filter's error with the chunk's coordinates.
+    pub(super) fn chunk_error(&self, source: FilterError, coord: &[u64], extent: Extent) -> Error {
+        let first = coord.iter().zip(&self.shape).map(|(at, len)| at.saturating_mul(*len)).collect();
+        Error::Chunk { source, coord: first, addr: extent.addr.get(), len: extent.len }
     }
 
     fn finder<'s>(&'s self, store: &'s Store) -> Finder<'s> {
@@ -125,10 +146,15 @@ impl Finder<'_> {
         let pieces = self.pieces;
         Ok(match (&pieces.kind, &mut self.cursor) {
             (PieceKind::Compact, _) => Source::Compact,
-            (PieceKind::Rows(extent), _) => Source::Raw(row_extent(pieces.array, &pieces.shape, *extent, coord)),
+            (PieceKind::Rows(extent), _) => {
+                Source::Raw(row_extent(pieces.array, &pieces.shape, *extent, coord))
+            }
             (PieceKind::Chunks(_), Some((chunked, cursor))) => match cursor.lookup(coord)? {
                 None => Source::Fill,
-                Some(record) if is_raw(chunked, &pieces.array.shape, coord, record) => Source::Raw(record.extent),
+                Some(record) if is_raw(chunked, &pieces.array.shape, coord, record) => {
+                    pieces.check_raw(coord, record.extent)?;
+                    Source::Raw(record.extent)
+                }
                 Some(record) => Source::Chunk(record),
             },
             (PieceKind::Unwritten | PieceKind::Chunks(_), _) => Source::Fill,
@@ -140,7 +166,11 @@ impl Finder<'_> {
 fn is_raw(chunked: &ChunkedStorage, shape: &[u64], coord: &[u64], record: ChunkRecord) -> bool {
     chunked.pipeline.is_identity(record.mask)
         || (chunked.unfiltered_edges
-            && coord.iter().zip(&chunked.chunk_shape).zip(shape).any(|((&at, &len), &end)| (at + 1) * len > end))
+            && coord
+                .iter()
+                .zip(&chunked.chunk_shape)
+                .zip(shape)
+                .any(|((&at, &len), &end)| (at + 1) * len > end))
 }
 
 /// Data in file order, so that a disk reads forwards; what is not in the file comes first.

@@ -70,7 +70,8 @@ pub(super) fn read(
     let direct = spans.is_dense && emit.is_identity() && is_dense_in_memory(inner, emit.memory_size);
     // Relative to the span, the inner selection begins at its first element.
     let shifted: Axes = inner.iter().map(|axis| Axis { start: 0, ..*axis }).collect();
-    let inner_start: usize = inner.iter().zip(&spans.pitches[spans.split..]).map(|(axis, pitch)| axis.start * pitch).sum();
+    let inner_start: usize =
+        inner.iter().zip(&spans.pitches[spans.split..]).map(|(axis, pitch)| axis.start * pitch).sum();
     let mut walk = |source: usize, target: usize| -> Result<()> {
         let source = source + inner_start;
         let at = Extent::new(Addr::new(extent.addr.get().saturating_add(source as u64)), spans.len as u64);

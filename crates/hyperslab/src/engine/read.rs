@@ -52,7 +52,7 @@ impl Reading<'_> {
         if tiling.is_empty() {
             return Ok(());
         }
-        let run = self.run(&pieces, &conversion, memory_size)?;
+        let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
         let user = User { tiling: &tiling, dst };
         let mut next = 0;
         while next < tiling.len() {
@@ -74,18 +74,19 @@ impl Reading<'_> {
             .collect::<Result<Vec<_>>>()?;
         let users: Vec<User<'_>> =
             tilings.iter().zip(reads).map(|(tiling, (_, dst))| User { tiling, dst }).collect();
-        let run = self.run(&pieces, &conversion, memory_size)?;
+        let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
         let (tasks, touches) = pieces.shared_tasks(self.store, &tilings.iter().collect::<Vec<_>>())?;
         run.execute(&tasks, &touches, &users, options.threads)
     }
 
-    fn conversion(&self, options: &ReadOptions) -> Result<(Conversion, usize)> {
+    /// The conversion, if there is one to do, and the bytes of a wanted element.
+    fn conversion(&self, options: &ReadOptions) -> Result<(Option<Conversion>, usize)> {
         let Some(wanted) = &options.datatype else {
-            return Ok((Conversion::identity(), self.array.element_size));
+            return Ok((None, self.array.element_size));
         };
-        let conversion = Conversion::between(&self.array.datatype, wanted)?;
-        let size = wanted.size(self.store.widths());
-        Ok((conversion, usize::try_from(size).map_err(|_| Error::unsupported("so large an element", "IV.A.2.d"))?))
+        let conversion = Conversion::with_widths(&self.array.datatype, wanted, self.store.widths())?;
+        let size = conversion.dst_size();
+        Ok((Some(conversion).filter(|conversion| !conversion.is_identity()), size))
     }
 
     fn tiling(
@@ -100,7 +101,12 @@ impl Reading<'_> {
         Ok(tiling.with_strides(strides.iter().map(|&stride| stride as u64).collect()))
     }
 
-    fn run<'r>(&'r self, pieces: &'r Pieces<'_>, conversion: &'r Conversion, memory_size: usize) -> Result<Run<'r>> {
+    fn run<'r>(
+        &'r self,
+        pieces: &'r Pieces<'_>,
+        conversion: Option<&'r Conversion>,
+        memory_size: usize,
+    ) -> Result<Run<'r>> {
         let stored_size = self.array.element_size;
         let emit = Emit {
             conversion,
@@ -186,7 +192,8 @@ impl Run<'_> {
                 self.task(task, None, touches, users, scratch)?;
                 continue;
             }
-            let extents: SmallVec<[Extent; 16]> = group.iter().filter_map(|task| self.whole_extent(task)).collect();
+            let extents: SmallVec<[Extent; 16]> =
+                group.iter().filter_map(|task| self.whole_extent(task)).collect();
             let mut stored = std::mem::take(&mut scratch.stored);
             let places = fetch::batch(self.reading.store, &extents, &mut stored)?;
             for (task, place) in group.iter().zip(places) {
@@ -201,7 +208,9 @@ impl Run<'_> {
     fn whole_extent(&self, task: &ReadTask) -> Option<Extent> {
         match task.source {
             Source::Raw(extent) if self.chunked.is_some() => Some(extent),
-            Source::Chunk(record) if self.reading.cache.get(record.extent.addr).is_none() => Some(record.extent),
+            Source::Chunk(record) if self.reading.cache.get(record.extent.addr).is_none() => {
+                Some(record.extent)
+            }
             _ => None,
         }
     }
@@ -214,14 +223,13 @@ impl Run<'_> {
         users: &[User<'_>],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let users: SmallVec<[User<'_>; 4]> = touches[task.users.clone()].iter().map(|&user| users[user]).collect();
+        let users: SmallVec<[User<'_>; 4]> =
+            touches[task.users.clone()].iter().map(|&user| users[user]).collect();
         match (task.source, self.chunked) {
-            (Source::Fill, _) => {
-                each_place(&users, &task.coord, |axes, offset, region| {
-                    self.emit.fill(&self.fill, axes, offset, region);
-                    Ok(())
-                })
-            }
+            (Source::Fill, _) => each_place(&users, &task.coord, |axes, offset, region| {
+                self.emit.fill(&self.fill, axes, offset, region);
+                Ok(())
+            }),
             (Source::Compact, _) => {
                 let Storage::Compact(data) = &self.reading.array.storage else { return Ok(()) };
                 self.scatter(data, &users, task, scratch)
@@ -237,7 +245,12 @@ impl Run<'_> {
                 self.chunk(record, chunked, stored, &users, task, scratch).map_err(|error| match error {
                     ChunkError::Filter(source) => Error::Chunk {
                         source,
-                        coord: task.coord.iter().zip(&chunked.chunk_shape).map(|(at, len)| at * len).collect(),
+                        coord: task
+                            .coord
+                            .iter()
+                            .zip(&chunked.chunk_shape)
+                            .map(|(at, len)| at * len)
+                            .collect(),
                         addr: record.extent.addr.get(),
                         len: record.extent.len,
                     },
@@ -248,7 +261,13 @@ impl Run<'_> {
         }
     }
 
-    fn scatter(&self, source: &[u8], users: &[User<'_>], task: &ReadTask, scratch: &mut WorkerScratch) -> Result<()> {
+    fn scatter(
+        &self,
+        source: &[u8],
+        users: &[User<'_>],
+        task: &ReadTask,
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
         each_place(users, &task.coord, |axes, offset, region| {
             self.emit.scatter(source, &self.emit.piece, axes, offset, region, &mut scratch.convert)
         })
@@ -325,29 +344,30 @@ impl Run<'_> {
         region: &mut Region<'_>,
         scratch: &mut WorkerScratch,
     ) -> Result<(), ChunkError> {
+        let wanted_bytes = gather.axes.iter().map(|axis| axis.count).product::<usize>() * gather.element_size;
         if let Some(stored) = stored {
             return Ok(blosc.scatter_into(stored, gather, region, &mut scratch.filters)?);
         }
         let len = self.reading.store.check(record.extent, raw::RAW_DATA)?;
         let bytes = sized(&mut scratch.stored, len);
-        let mut known = 0..len.min(BLOSC_PREFIX_BYTES);
-        if gather.elements() * self.emit.stored_size * 4 > self.piece_bytes {
-            known = 0..len;
-        }
-        self.read_part(record.extent.addr, bytes, known.clone())?;
-        while known.end < len {
-            match blosc.spans(&bytes[..known.end], len, gather)? {
-                Spans::Prefix(longer) => {
-                    let longer = longer.clamp(known.end + 1, len);
-                    self.read_part(record.extent.addr, bytes, known.end..longer)?;
-                    known.end = longer;
+        let wants_most = wanted_bytes * 4 > self.piece_bytes;
+        let mut known = if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) };
+        self.read_part(record.extent.addr, bytes, 0..known)?;
+        scratch.ranges.clear();
+        while known < len {
+            match blosc.spans(&bytes[..known], len, gather, &mut scratch.ranges)? {
+                Spans::More(longer) => {
+                    let longer = longer.clamp(known + 1, len);
+                    self.read_part(record.extent.addr, bytes, known..longer)?;
+                    known = longer;
                 }
-                Spans::Ranges(ranges) => {
-                    for range in ranges {
-                        let start = range.start.max(known.end);
-                        if start < range.end {
-                            self.read_part(record.extent.addr, bytes, start..range.end)?;
-                        }
+                Spans::Whole => {
+                    self.read_part(record.extent.addr, bytes, known..len)?;
+                    known = len;
+                }
+                Spans::Parts => {
+                    for range in &scratch.ranges {
+                        self.read_part(record.extent.addr, bytes, range.start.max(known)..range.end)?;
                     }
                     break;
                 }
@@ -357,12 +377,20 @@ impl Run<'_> {
     }
 
     fn read_part(&self, at: Addr, bytes: &mut [u8], range: std::ops::Range<usize>) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
         let from = Addr::new(at.get() + range.start as u64);
         self.reading.store.read_raw(from, &mut bytes[range])
     }
 
     /// The stored bytes of a chunk: those read already, or read now.
-    fn stored<'b>(&self, record: ChunkRecord, stored: Option<&'b [u8]>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+    fn stored<'b>(
+        &self,
+        record: ChunkRecord,
+        stored: Option<&'b [u8]>,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8]> {
         if let Some(stored) = stored {
             return Ok(stored);
         }

@@ -1,6 +1,7 @@
 //! The memory a worker keeps from read to read: grown to what it needed, cut back when that was a lot.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
@@ -9,6 +10,8 @@ pub(super) struct WorkerScratch {
     pub(super) stored: Vec<u8>,
     /// One decoded chunk.
     pub(super) chunk: Vec<u8>,
+    /// Parts of a stored chunk to read.
+    pub(super) ranges: Vec<Range<usize>>,
     /// Elements before and after conversion.
     pub(super) convert: [Vec<u8>; 2],
     /// What filters need.

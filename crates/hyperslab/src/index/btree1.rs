@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use hyperslab_filters::FilterMask;
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node, ChunkKeys};
 use hyperslab_format::{Addr, ErrorKind, Extent};
 use smallvec::SmallVec;
@@ -114,7 +115,7 @@ fn record(index: &ChunkIndex, leaf: &BTree1Node, child: usize, first: &[u64]) ->
     }
     let addr = leaf.children.get(child)?.defined()?;
     let len = if index.is_filtered { u64::from(*keys.sizes.get(child)?) } else { index.chunk_bytes };
-    Some(ChunkRecord { extent: Extent::new(addr, len), mask: *keys.masks.get(child)? })
+    Some(ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(*keys.masks.get(child)?) })
 }
 
 fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use hyperslab_filters::FilterMask;
 use hyperslab_format::btree2::geometry::{BTree2Geometry, BTree2NodeShape};
 use hyperslab_format::btree2::header::BTree2Header;
 use hyperslab_format::btree2::node::BTree2Node;
@@ -133,7 +134,10 @@ fn record(
 ) -> Result<Option<ChunkRecord>> {
     let chunk = node.records.chunk(place, coord).map_err(Error::from_format)?;
     let (len, mask) = chunk.filtered.unwrap_or((index.chunk_bytes, 0));
-    Ok(chunk.addr.defined().map(|addr| ChunkRecord { extent: Extent::new(addr, len), mask }))
+    Ok(chunk
+        .addr
+        .defined()
+        .map(|addr| ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(mask) }))
 }
 
 fn scaled(index: &ChunkIndex) -> SmallVec<[u64; 4]> {

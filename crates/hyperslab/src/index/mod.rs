@@ -8,6 +8,7 @@ mod grid;
 
 use std::ops::ControlFlow;
 
+use hyperslab_filters::FilterMask;
 use hyperslab_format::array::{ChunkElement, Client};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout};
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
@@ -22,8 +23,8 @@ pub use grid::Grid;
 pub struct ChunkRecord {
     /// Its stored bytes.
     pub extent: Extent,
-    /// Bit i: the i-th filter was left out.
-    pub mask: u32,
+    /// The filters it was stored without.
+    pub mask: FilterMask,
 }
 
 /// The chunk index of one dataset.
@@ -125,7 +126,7 @@ impl ChunkIndex {
     fn record(&self, element: ChunkElement) -> Option<ChunkRecord> {
         let addr = element.addr.defined()?;
         let len = if self.is_filtered { element.len } else { self.chunk_bytes };
-        Some(ChunkRecord { extent: Extent::new(addr, len), mask: element.mask })
+        Some(ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(element.mask) })
     }
 
     /// Checks that an array describes chunks as the dataset has them.
@@ -163,13 +164,18 @@ impl Cursor<'_> {
         match &index.info {
             ChunkIndexInfo::Single { addr, filtered } => {
                 let (len, mask) = filtered.unwrap_or((index.chunk_bytes, 0));
-                Ok(addr.defined().map(|addr| ChunkRecord { extent: Extent::new(addr, len), mask }))
+                Ok(addr
+                    .defined()
+                    .map(|addr| ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(mask) }))
             }
             ChunkIndexInfo::Implicit { addr } => {
                 let number = index.grid.number(coord);
                 let offset = number.and_then(|number| number.checked_mul(index.chunk_bytes));
                 let at = offset.and_then(|offset| addr.checked_add(offset));
-                Ok(at.map(|at| ChunkRecord { extent: Extent::new(at, index.chunk_bytes), mask: 0 }))
+                Ok(at.map(|at| ChunkRecord {
+                    extent: Extent::new(at, index.chunk_bytes),
+                    mask: FilterMask::NONE_SKIPPED,
+                }))
             }
             ChunkIndexInfo::BTree1 { addr } => {
                 let Some(root) = addr.defined() else { return Ok(None) };

@@ -88,6 +88,18 @@ impl Tiling {
         Ok(Self { cuts, chunk: chunk.into(), strides: row_strides(&selection.shape(extent)), len })
     }
 
+    /// The same with other strides of the result, one for each of its axes: those of a destination, in its unit.
+    #[must_use]
+    pub fn with_strides(mut self, strides: Coord) -> Self {
+        self.strides = strides;
+        self
+    }
+
+    /// How far apart neighbours along each axis of the result are: in elements, unless told otherwise.
+    pub fn strides(&self) -> &[u64] {
+        &self.strides
+    }
+
     /// How many chunks are touched.
     pub fn len(&self) -> u64 {
         self.len
@@ -201,7 +213,8 @@ impl Tiling {
             dim.start = rest % len;
             rest /= len;
         }
-        Part { within, dst: point.position, dst_strides: SmallVec::from_elem(1, self.chunk.len()) }
+        let step = self.strides.first().copied().unwrap_or(1);
+        Part { within, dst: point.position * step, dst_strides: SmallVec::from_elem(1, self.chunk.len()) }
     }
 }
 

@@ -1,0 +1,120 @@
+//! One suite for every driver.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use hyperslab::driver::{Driver, Memory, Operation, Posix, ReadRequest, Trace};
+
+/// What every driver keeps, whatever is below it.
+fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
+    reads_are_exact(&*make(b"0123456789"));
+    reading_past_the_end_is_an_error_and_not_a_short_read(&*make(b"0123456789"));
+    a_batch_reads_what_single_reads_do(&*make(b"0123456789"));
+    writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
+    a_file_is_cut_and_extended(&*make(b"0123456789"));
+    threads_read_at_once(&make(&(0..=255).collect::<Vec<u8>>()));
+}
+
+fn reads_are_exact(driver: &dyn Driver) {
+    let mut bytes = [0; 4];
+    driver.read_at(3, &mut bytes).unwrap();
+    assert_eq!(&bytes, b"3456");
+    driver.read_at(10, &mut []).unwrap();
+    assert_eq!(driver.len().unwrap(), 10);
+    assert!(!driver.is_empty().unwrap());
+}
+
+fn reading_past_the_end_is_an_error_and_not_a_short_read(driver: &dyn Driver) {
+    for offset in [7, 10, 1 << 40, u64::MAX - 1] {
+        let error = driver.read_at(offset, &mut [0; 4]).unwrap_err();
+        assert!(
+            matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput),
+            "{offset}: {error}"
+        );
+    }
+}
+
+fn a_batch_reads_what_single_reads_do(driver: &dyn Driver) {
+    let (mut a, mut b) = ([0; 2], [0; 3]);
+    let mut requests =
+        [ReadRequest { offset: 8, dst: &mut a[..] }, ReadRequest { offset: 0, dst: &mut b[..] }];
+    driver.read_batch(&mut requests).unwrap();
+    assert_eq!((&a, &b), (b"89", b"012"));
+    assert!(driver.read_batch(&mut [ReadRequest { offset: 9, dst: &mut a[..] }]).is_err());
+}
+
+fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
+    driver.write_at(6, b"89").unwrap();
+    let mut bytes = [9; 8];
+    driver.read_at(0, &mut bytes).unwrap();
+    assert_eq!(&bytes, b"0123\0\x0089");
+    driver.flush(false).unwrap();
+    driver.flush(true).unwrap();
+}
+
+fn a_file_is_cut_and_extended(driver: &dyn Driver) {
+    driver.set_len(2).unwrap();
+    assert!(driver.read_at(0, &mut [0; 3]).is_err());
+    driver.set_len(4).unwrap();
+    let mut bytes = [9; 4];
+    driver.read_at(0, &mut bytes).unwrap();
+    assert_eq!(&bytes, b"01\0\0");
+}
+
+fn threads_read_at_once(driver: &Arc<dyn Driver>) {
+    std::thread::scope(|scope| {
+        for thread in 0..4_u8 {
+            scope.spawn(move || {
+                for offset in (thread..=251).step_by(4) {
+                    let mut bytes = [0; 4];
+                    driver.read_at(offset.into(), &mut bytes).unwrap();
+                    assert_eq!(bytes, [offset, offset + 1, offset + 2, offset + 3]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn memory_keeps_the_contract() {
+    keeps_the_contract(|bytes| Arc::new(Memory::new(bytes.to_vec())));
+}
+
+#[test]
+fn posix_keeps_the_contract() {
+    keeps_the_contract(|bytes| Arc::new(posix(bytes)));
+}
+
+#[test]
+fn a_traced_driver_keeps_the_contract() {
+    keeps_the_contract(|bytes| Arc::new(Trace::new(posix(bytes))));
+}
+
+#[test]
+fn a_trace_has_every_operation_in_order() {
+    let driver = Trace::new(Memory::new(vec![0; 10]));
+    driver.read_at(1, &mut [0; 2]).unwrap();
+    driver.read_batch(&mut [ReadRequest { offset: 4, dst: &mut [0; 3] }]).unwrap();
+    driver.write_at(5, &[1]).unwrap();
+    driver.flush(true).unwrap();
+    let expected = [
+        Operation::Read { offset: 1, len: 2 },
+        Operation::Read { offset: 4, len: 3 },
+        Operation::Write { offset: 5, len: 1 },
+        Operation::Flush { closing: true },
+    ];
+    assert_eq!(driver.take(), expected);
+    assert!(driver.take().is_empty());
+}
+
+#[test]
+fn a_folder_is_no_file() {
+    let error = Posix::open(&std::env::temp_dir()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::IsADirectory);
+}
+
+fn posix(bytes: &[u8]) -> Posix {
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, bytes).unwrap();
+    Posix::new(file)
+}
