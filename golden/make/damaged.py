@@ -8,7 +8,7 @@ import random
 
 from common import main
 
-VICTIMS = ("libver_earliest.h5", "libver_latest.h5", "btree1.h5", "fixed_array_latest.h5", "extensible_array_v110.h5", "btree2_latest.h5",
+VICTIMS = ("libver_earliest.h5", "libver_latest.h5", "btree1.h5", "fixed_array_latest.h5", "extensible_array_full_v110.h5", "btree2_latest.h5",
            "attributes_earliest.h5", "attributes_latest.h5", "links_latest_40.h5", "composed_earliest.h5", "texts_latest.h5",
            "symbol_table_300.h5", "pytables_blosc2.h5", "filters_latest.h5")
 SEED = 20240607

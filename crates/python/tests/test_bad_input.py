@@ -16,7 +16,7 @@ import damaged  # noqa: E402
 FAULTS = (OSError, KeyError, ValueError, NotImplementedError, TypeError, RuntimeError, UnicodeError, IndexError, OverflowError, MemoryError)
 LARGEST = 1 << 31
 # Metadata without checksums: a flip there may change data without a trace, so only crashes count.
-CHECKED = ("libver_latest.h5", "fixed_array_latest.h5", "extensible_array_v110.h5", "btree2_latest.h5", "links_latest_40.h5")
+CHECKED = ("libver_latest.h5", "fixed_array_latest.h5", "extensible_array_full_v110.h5", "btree2_latest.h5", "links_latest_40.h5")
 
 
 def read_everything(image_or_path):
@@ -69,14 +69,6 @@ def bounded_memory():
     assert grown < LARGEST >> 10, f"{grown} KiB more"
 
 
-def same(a, b):
-    """Whether values, undamaged and damaged, are equal (bytes, so that NaN counts)."""
-    a, b = np.asarray(a), np.asarray(b)
-    if a.dtype == object or b.dtype == object:
-        return True
-    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-
-
 @pytest.mark.parametrize("name", DAMAGED_FILES)
 def test_a_damaged_golden_file_gives_an_error_or_data(golden, name):
     if not IS_H5PY:  # libhdf5 itself may crash or hang on these
@@ -92,9 +84,16 @@ def test_many_damaged_copies_give_an_error_or_data(golden, name):
         read_everything(bad)
 
 
+def changed_bytes(found, expected):
+    """How many bytes of two arrays of numbers differ."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    return sum(a != b for a, b in zip(found.tobytes(), expected.tobytes(), strict=True))
+
+
 @pytest.mark.parametrize("name", CHECKED)
 def test_checksums_catch_a_flipped_bit_of_metadata(golden, name):
-    """A flip gives an error, or the right values, or changes only elements (which carry no checksum)."""
+    """A flip gives an error, or changes nothing, or is the flip of one stored element (which carries no checksum)."""
     if IS_H5PY:
         return
     content = (golden / name).read_bytes()
@@ -108,12 +107,11 @@ def test_checksums_catch_a_flipped_bit_of_metadata(golden, name):
         found, errors = read_everything(bytes(bad))
         if not errors:
             assert found.keys() == whole.keys()
-            for path, values in found.items():
-                assert np.shape(values) == np.shape(whole[path]), f"byte {at}: {path}"
+            assert sum(changed_bytes(found[path], whole[path]) for path in whole) <= 1, f"byte {at}"
 
 
 @pytest.mark.parametrize("name", ["libver_earliest.h5", "libver_latest.h5", "links_latest_40.h5", "composed_earliest.h5"])
-def test_every_truncation_of_a_file_gives_an_error_or_data(golden, name):
+def test_every_truncation_of_a_file_is_noticed(golden, name):
     if IS_H5PY:
         return
     content = (golden / name).read_bytes()
