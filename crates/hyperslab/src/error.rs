@@ -175,6 +175,12 @@ pub enum RequestError {
         /// The path, or the part of it that is missing.
         name: String,
     },
+    /// The file that an external link names is nowhere to be found.
+    #[error("no file {name:?}, to which an external link leads")]
+    NoSuchFile {
+        /// The name in the link.
+        name: String,
+    },
     /// There is no such attribute.
     #[error("no attribute named {name:?}")]
     NoSuchAttribute {

@@ -15,10 +15,17 @@
 pub mod driver;
 pub mod engine;
 pub mod error;
+pub mod heap;
 pub mod index;
+pub mod object;
 pub mod select;
 pub mod store;
+pub mod tree;
 pub mod types;
 
 pub use error::{Error, RequestError, Result};
+pub use hyperslab_format::heap::global::VariableElement as VlenId;
+pub use object::{
+    Attribute, Dataset, File, Group, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget,
+};
 pub use select::Selection;

@@ -2,8 +2,9 @@
 
 mod cache;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
 
@@ -21,6 +22,8 @@ pub struct Store {
     len: u64,
     superblock: Superblock,
     cache: BlockCache,
+    /// As the superblock extension says, if it does.
+    btree_k: OnceLock<BTreeK>,
 }
 
 impl Store {
@@ -41,7 +44,7 @@ impl Store {
                 return Err(truncated_file(superblock.end_of_file(), file_len));
             }
             let cache = BlockCache::new(metadata_cache_bytes);
-            return Ok(Self { driver, base, len, superblock, cache });
+            return Ok(Self { driver, base, len, superblock, cache, btree_k: OnceLock::new() });
         }
         Err(Error::Format(FormatError {
             kind: ErrorKind::Missing {
@@ -62,6 +65,20 @@ impl Store {
     /// How wide addresses and lengths are.
     pub fn widths(&self) -> Widths {
         self.superblock.widths()
+    }
+
+    /// Half the capacities of the nodes of version 1 B-trees and symbol tables.
+    pub fn btree_k(&self) -> BTreeK {
+        self.btree_k.get().copied().unwrap_or(BTreeK {
+            indexed_storage_k: self.superblock.indexed_storage_k(),
+            group_internal_k: self.superblock.group_internal_k(),
+            group_leaf_k: self.superblock.group_leaf_k(),
+        })
+    }
+
+    /// Takes over the capacities that the superblock extension states, once.
+    pub fn set_btree_k(&self, stated: BTreeK) {
+        let _ = self.btree_k.set(stated);
     }
 
     /// Bytes before the base address: the user block.
@@ -101,6 +118,22 @@ impl Store {
     /// The structure at `at`, past the cache: what is read once.
     pub fn read<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<S> {
         self.decode(at, context).map(|(value, _)| value)
+    }
+
+    /// The value at `at` that `make` reads from several blocks, cached under its type and address; `make` also says how
+    /// many bytes it counts for.
+    pub fn get_or_make<T: Send + Sync + 'static>(
+        &self,
+        at: Addr,
+        make: impl FnOnce() -> Result<(T, u64)>,
+    ) -> Result<Arc<T>> {
+        if let Some(cached) = self.cache.get(at) {
+            return Ok(cached);
+        }
+        let (value, len) = make()?;
+        let value = Arc::new(value);
+        self.cache.insert(at, Arc::clone(&value), len);
+        Ok(value)
     }
 
     /// The value that `f` makes of the bytes at `extent`, cached under its type and address.
@@ -155,7 +188,7 @@ impl Store {
             match reader.structure::<S>(context) {
                 Ok(value) => return Ok((value, reader.position() as u64)),
                 Err(FormatError { kind: ErrorKind::Truncated { needed, .. }, .. })
-                    if len < available && needed > len =>
+                    if needed > len && needed <= available =>
                 {
                     // At least double, so that a structure that asks byte by byte ends after a few reads.
                     want = needed.max(len * 2);

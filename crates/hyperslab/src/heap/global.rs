@@ -1,0 +1,55 @@
+//! The global heap (spec III.E): sequences and strings of variable length, region references. Collections are cached
+//! whole.
+
+use std::sync::Arc;
+
+use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
+use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// A reader of the global heap of a file. It keeps the collection it used last at hand, because neighbours are stored
+/// together.
+#[derive(Debug, Clone)]
+pub struct GlobalHeap<'s> {
+    store: &'s Store,
+    last: Option<(Addr, Arc<GlobalHeapCollection>)>,
+}
+
+impl<'s> GlobalHeap<'s> {
+    /// The global heap of the file in `store`.
+    pub fn new(store: &'s Store) -> Self {
+        Self { store, last: None }
+    }
+
+    /// The bytes of an object.
+    pub fn object(&mut self, id: GlobalHeapId) -> Result<&[u8]> {
+        self.last.take_if(|(at, _)| *at != id.collection);
+        let (_, collection) = match &mut self.last {
+            Some(last) => last,
+            none => none.insert((id.collection, self.store.get(id.collection, &())?)),
+        };
+        collection.object(id.index).ok_or_else(|| {
+            broken(id, ErrorKind::Value { field: "heap object index", value: id.index.into(), expected: "one in use" })
+        })
+    }
+
+    /// The elements of a sequence, of `element_size` bytes each; or the bytes of a string, whose elements are bytes.
+    pub fn elements(&mut self, element: VariableElement, element_size: usize) -> Result<&[u8]> {
+        let VariableElement { count, id } = element;
+        if count == 0 || id.is_null() {
+            return Ok(&[]);
+        }
+        let needed = u64::from(count) * element_size as u64;
+        let object = self.object(id)?;
+        let have = object.len() as u64;
+        let elements = usize::try_from(needed).ok().and_then(|needed| object.get(..needed));
+        elements.ok_or_else(|| broken(id, ErrorKind::Truncated { needed, have }))
+    }
+}
+
+fn broken(id: GlobalHeapId, kind: ErrorKind) -> Error {
+    let (structure, spec) = (GlobalHeapCollection::NAME, GlobalHeapCollection::SPEC);
+    Error::from_format(FormatError { kind, structure, spec, at: id.collection, offset: 0 })
+}

@@ -1,0 +1,10 @@
+//! Heaps: names of old groups, variable-length data, and the objects of new groups and dense attributes.
+
+mod filtered;
+mod fractal;
+mod global;
+mod local;
+
+pub use fractal::FractalHeap;
+pub use global::GlobalHeap;
+pub use local::LocalHeap;

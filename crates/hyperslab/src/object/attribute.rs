@@ -1,0 +1,178 @@
+//! Attributes, in messages of the header or dense in a heap with a B-tree over hashes of names.
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+use hyperslab_format::btree2::record::Record;
+use hyperslab_format::bytes::lookup3::lookup3;
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::header::RawMessage;
+use hyperslab_format::message::attribute::Attribute as AttributeMessage;
+use hyperslab_format::message::attribute_info::AttributeInfo;
+use hyperslab_format::message::dataspace::Dataspace;
+
+use super::header_io::{self, Header};
+use super::{Object, dataset};
+use crate::error::{Error, RequestError, Result};
+use crate::heap::FractalHeap;
+use crate::store::Store;
+use crate::tree::BTree2;
+
+/// An attribute with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// The datatype of its elements; a committed one is resolved.
+    pub datatype: Datatype,
+    /// Its shape.
+    pub dataspace: Dataspace,
+    /// Its elements, as stored: those of variable length are ids of objects in the global heap.
+    pub data: Vec<u8>,
+}
+
+impl Object {
+    /// The names of all attributes: in the order of creation if the object tracks it, else by name.
+    pub fn attribute_names(&self) -> Result<Vec<String>> {
+        let messages = self.attribute_messages().map_err(|error| error.at(self.path()))?;
+        Ok(messages.into_iter().map(|message| message.name).collect())
+    }
+
+    /// All attributes, in the order of [`attribute_names`](Self::attribute_names).
+    pub fn attributes(&self) -> Result<Vec<Attribute>> {
+        let resolve = |messages: Vec<_>| messages.into_iter().map(|message| self.resolve(message)).collect();
+        self.attribute_messages().and_then(resolve).map_err(|error| error.at(self.path()))
+    }
+
+    /// The attribute `name`.
+    pub fn attribute(&self, name: &str) -> Result<Attribute> {
+        let found = Storage::of(self.header(), self.store()).and_then(|storage| storage.find(self, name));
+        let missing = || Error::from(RequestError::NoSuchAttribute { name: name.to_owned() });
+        found
+            .and_then(|message| message.ok_or_else(missing))
+            .and_then(|message| self.resolve(message))
+            .map_err(|error| error.at(self.path()))
+    }
+
+    /// The number of attributes.
+    pub fn attribute_count(&self) -> Result<u64> {
+        let storage = Storage::of(self.header(), self.store()).map_err(|error| error.at(self.path()))?;
+        storage.len(self).map_err(|error| error.at(self.path()))
+    }
+
+    /// Whether attributes know in which order they were created; then they are listed in it.
+    pub fn tracks_attribute_order(&self) -> bool {
+        self.header().tracks_attribute_order()
+    }
+
+    fn attribute_messages(&self) -> Result<Vec<AttributeMessage>> {
+        let mut found = Vec::new();
+        let storage = Storage::of(self.header(), self.store())?;
+        storage.visit(self, &mut |order, message| found.push((order, message)))?;
+        if self.tracks_attribute_order() {
+            found.sort_by_key(|(order, _)| *order);
+        } else {
+            found.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+        }
+        Ok(found.into_iter().map(|(_, message)| message).collect())
+    }
+
+    /// The attribute that a message describes, with its types fetched and its data cut to their length: in a version 1
+    /// header the message is padded.
+    fn resolve(&self, message: AttributeMessage) -> Result<Attribute> {
+        let store = self.store();
+        let AttributeMessage { name, datatype, dataspace, mut data, .. } = message;
+        let datatype = header_io::resolve(datatype, store)?;
+        let dataspace = header_io::resolve(dataspace, store)?;
+        let len = dataset::byte_count(&dataspace, &datatype, store).filter(|&len| len <= data.len() as u64);
+        let Some(len) = len.and_then(|len| usize::try_from(len).ok()) else {
+            return Err(self.header().lacks("a part of the value of an attribute"));
+        };
+        data.truncate(len);
+        Ok(Attribute { name, datatype, dataspace, data })
+    }
+}
+
+/// Where the attributes of an object are.
+enum Storage {
+    Compact,
+    Dense(AttributeInfo),
+}
+
+impl Storage {
+    fn of(header: &Header, store: &Store) -> Result<Self> {
+        let info = header.find::<AttributeInfo>(store)?;
+        Ok(info.filter(AttributeInfo::is_dense).map_or(Self::Compact, Self::Dense))
+    }
+
+    fn len(&self, object: &Object) -> Result<u64> {
+        match self {
+            Self::Compact => Ok(object.header().count::<AttributeMessage>() as u64),
+            Self::Dense(info) => Ok(BTree2::open(object.store(), info.name_index, ATTRIBUTE_NAMES)?.len()),
+        }
+    }
+
+    /// Calls `f` with every attribute and its creation order, in the order of the storage.
+    fn visit(&self, object: &Object, f: &mut dyn FnMut(u32, AttributeMessage)) -> Result<()> {
+        let store = object.store();
+        match self {
+            Self::Compact => object
+                .header()
+                .all::<AttributeMessage>(store)
+                .try_for_each(|found| found.map(|(order, message)| f(order, message))),
+            Self::Dense(info) => {
+                let heap = FractalHeap::open(store, info.heap)?;
+                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit(&mut |record| {
+                    let (order, message) = message_in(&heap, record)?;
+                    f(order, message);
+                    Ok(ControlFlow::Continue(()))
+                })
+            }
+        }
+    }
+
+    fn find(&self, object: &Object, name: &str) -> Result<Option<AttributeMessage>> {
+        let store = object.store();
+        match self {
+            Self::Compact => {
+                let mut messages = object.header().all::<AttributeMessage>(store);
+                let found = messages.find(|found| found.as_ref().map_or(true, |(_, message)| message.name == name));
+                Ok(found.transpose()?.map(|(_, message)| message))
+            }
+            Self::Dense(info) => {
+                let hash = lookup3(name.as_bytes());
+                let heap = FractalHeap::open(store, info.heap)?;
+                let mut found = None;
+                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit_where(
+                    &|record| match record {
+                        Record::AttributeName { hash: this, .. } => this.cmp(&hash),
+                        _ => Ordering::Less, // no such record in a tree of this type
+                    },
+                    &mut |record| {
+                        let (_, message) = message_in(&heap, record)?;
+                        if message.name != name {
+                            return Ok(ControlFlow::Continue(()));
+                        }
+                        found = Some(message);
+                        Ok(ControlFlow::Break(()))
+                    },
+                )?;
+                Ok(found)
+            }
+        }
+    }
+}
+
+/// The type of B-trees of attributes by name.
+const ATTRIBUTE_NAMES: u8 = 8;
+
+/// The attribute that a record names, and its creation order.
+fn message_in(heap: &FractalHeap<'_>, record: &Record) -> Result<(u32, AttributeMessage)> {
+    match record {
+        Record::AttributeName { flags, .. } if flags & RawMessage::SHARED != 0 => {
+            Err(header_io::shared_in_heap("attribute"))
+        }
+        Record::AttributeName { id, order, .. } => Ok((*order, heap.decode(id)?)),
+        _ => Err(heap.foreign_record()),
+    }
+}

@@ -1,0 +1,45 @@
+//! Committed datatypes: datatypes that are objects of their own, with a name and attributes.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use hyperslab_format::datatype::Datatype;
+
+use super::Object;
+use crate::error::Result;
+
+/// A committed datatype.
+#[derive(Clone)]
+pub struct NamedDatatype {
+    pub(super) object: Object,
+    datatype: Arc<Datatype>,
+}
+
+impl NamedDatatype {
+    pub(super) fn new(object: Object) -> Result<Self> {
+        let Some(datatype) = object.header().find::<Datatype>(object.store())? else {
+            return Err(object.header().lacks("a datatype message"));
+        };
+        Ok(Self { object, datatype: Arc::new(datatype) })
+    }
+
+    /// The datatype.
+    pub fn datatype(&self) -> &Datatype {
+        &self.datatype
+    }
+}
+
+impl Deref for NamedDatatype {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}
+
+impl fmt::Debug for NamedDatatype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.object.describe("NamedDatatype", f)
+    }
+}

@@ -1,0 +1,166 @@
+//! An open file: its store, its root group, and the way to every object in it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+use hyperslab_format::Addr;
+use hyperslab_format::message::small::BTreeK;
+use parking_lot::Mutex;
+
+use super::header_io::Header;
+use super::links::LinkStorage;
+use super::path::{self, Budget};
+use super::{Dataset, Group, Node, Object};
+use crate::driver::{Driver, Memory, Posix};
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// An open file. Clones are handles to one file, which closes when the last of them and of its objects is dropped.
+#[derive(Clone)]
+pub struct File(Arc<Shared>);
+
+struct Shared {
+    store: Store,
+    /// The file's absolute path, if it has one.
+    path: Option<PathBuf>,
+    options: OpenOptions,
+    root: (Arc<Header>, LinkStorage),
+    /// Files that external links have led to and that are still open.
+    externals: Mutex<HashMap<PathBuf, Weak<Shared>>>,
+}
+
+/// How to open a file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Budget for decoded metadata.
+    pub metadata_cache_bytes: u64,
+    /// Budget for decoded chunks.
+    pub chunk_cache_bytes: u64,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { metadata_cache_bytes: 32 << 20, chunk_cache_bytes: 64 << 20 }
+    }
+}
+
+impl File {
+    /// Opens the file at `path` for reading.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens the file at `path` for reading.
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let driver = Posix::open(path).map_err(Error::io("open", 0, 0))?;
+        // External links are relative to this file, wherever the process moves later.
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::new(Arc::new(driver), Some(absolute), options)
+    }
+
+    /// Opens a file that is in memory.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::from_driver(Arc::new(Memory::new(bytes)), &OpenOptions::default())
+    }
+
+    /// Opens a file through any driver.
+    pub fn from_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
+        Self::new(driver, None, options)
+    }
+
+    fn new(driver: Arc<dyn Driver>, path: Option<PathBuf>, options: &OpenOptions) -> Result<Self> {
+        let store = Store::open(driver, options.metadata_cache_bytes)?;
+        if let Some(extension) = store.superblock().extension() {
+            let header = Header::read(&store, extension)?;
+            header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));
+        }
+        let header = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
+        let links = LinkStorage::of(&header, &store).map_err(|error| error.at("/"))?;
+        let links = links.ok_or_else(|| header.lacks("the link info or symbol table message of the root group").at("/"))?;
+        Ok(Self(Arc::new(Shared {
+            store,
+            path,
+            options: options.clone(),
+            root: (header, links),
+            externals: Mutex::default(),
+        })))
+    }
+
+    /// The file's absolute path, if it was opened by one.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// The level below: structures by address.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// How the file was opened.
+    pub fn options(&self) -> &OpenOptions {
+        &self.0.options
+    }
+
+    /// Whether both are handles to the same open file.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The root group.
+    pub fn root(&self) -> Group {
+        let (header, links) = &self.0.root;
+        Group::new(Object::new(self.clone(), Arc::clone(header), "/".into()), links.clone())
+    }
+
+    /// The object at `path`, through links of every kind; with or without a slash in front, from the root.
+    pub fn get(&self, path: &str) -> Result<Node> {
+        path::resolve(&self.root(), path, &mut Budget::new())
+    }
+
+    /// The group at `path`.
+    pub fn group(&self, path: &str) -> Result<Group> {
+        self.get(path)?.into_group()
+    }
+
+    /// The dataset at `path`.
+    pub fn dataset(&self, path: &str) -> Result<Dataset> {
+        self.get(path)?.into_dataset()
+    }
+
+    /// The object whose header is at `address`, as an object reference says. Its path is not known, and empty.
+    pub fn object_at(&self, address: Addr) -> Result<Node> {
+        if address == self.store().superblock().root() {
+            return Ok(Node::Group(self.root()));
+        }
+        Node::open(self, address, "".into())
+    }
+
+    /// The file at `path`, if an external link has led there and it is still open.
+    pub(super) fn known_external(&self, path: &Path) -> Option<Self> {
+        let externals = self.0.externals.lock();
+        externals.get(path).and_then(Weak::upgrade).map(Self)
+    }
+
+    /// Opens the file at `path` and remembers it. Two threads may both open it; the first to finish is kept.
+    pub(super) fn open_external(&self, path: PathBuf, driver: Posix) -> Result<Self> {
+        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        let opened = Self::new(Arc::new(driver), Some(absolute), self.options())?;
+        let mut externals = self.0.externals.lock();
+        externals.retain(|_, file| file.strong_count() > 0);
+        if let Some(first) = externals.get(&path).and_then(Weak::upgrade) {
+            return Ok(Self(first));
+        }
+        externals.insert(path, Arc::downgrade(&opened.0));
+        Ok(opened)
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("path", &self.0.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! Groups: members by name, in h5py's order, and what they lead to.
+
+use std::fmt;
+use std::ops::Deref;
+
+use hyperslab_format::message::link::Link;
+
+use super::links::LinkStorage;
+use super::path::{self, Budget};
+use super::{Dataset, Node, Object};
+use crate::error::Result;
+
+/// A group: links by name.
+#[derive(Clone)]
+pub struct Group {
+    pub(super) object: Object,
+    links: LinkStorage,
+}
+
+impl Group {
+    pub(super) fn new(object: Object, links: LinkStorage) -> Self {
+        Self { object, links }
+    }
+
+    /// The number of links.
+    pub fn len(&self) -> Result<u64> {
+        self.named(self.links.len(self.header(), self.store()))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Whether links know in which order they were created; then they are listed in it.
+    pub fn tracks_creation_order(&self) -> bool {
+        self.links.tracks_creation_order()
+    }
+
+    /// All links: in the order of creation if the group tracks it, else by name (as bytes).
+    pub fn links(&self) -> Result<Vec<Link>> {
+        let mut links = Vec::new();
+        self.named(self.links.visit(self.header(), self.store(), &mut |link| links.push(link)))?;
+        if self.tracks_creation_order() {
+            links.sort_by_key(|link| link.creation_order);
+        } else {
+            links.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        Ok(links)
+    }
+
+    /// The names of all links, in the order of [`links`](Self::links).
+    pub fn names(&self) -> Result<Vec<String>> {
+        Ok(self.links()?.into_iter().map(|link| link.name).collect())
+    }
+
+    /// The link `name`, which is one component of a path.
+    pub fn link(&self, name: &str) -> Result<Option<Link>> {
+        self.named(self.links.find(self.header(), self.store(), name))
+    }
+
+    /// The object at `path` from here, or from the root if it begins with `/`.
+    pub fn get(&self, path: &str) -> Result<Node> {
+        path::resolve(self, path, &mut Budget::new())
+    }
+
+    /// The group at `path`.
+    pub fn group(&self, path: &str) -> Result<Group> {
+        self.get(path)?.into_group()
+    }
+
+    /// The dataset at `path`.
+    pub fn dataset(&self, path: &str) -> Result<Dataset> {
+        self.get(path)?.into_dataset()
+    }
+
+    /// Whether there is a link at `path`. Where the last one leads is not asked, as in h5py.
+    pub fn contains(&self, path: &str) -> Result<bool> {
+        path::exists(self, path)
+    }
+
+    /// The object that a link of this group leads to.
+    pub fn open_link(&self, link: &Link) -> Result<Node> {
+        path::follow(self, link, &mut Budget::new())
+    }
+
+    fn named<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| error.at(self.path()))
+    }
+}
+
+impl Deref for Group {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.object.describe("Group", f)
+    }
+}

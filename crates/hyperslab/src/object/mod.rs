@@ -1,0 +1,175 @@
+//! What users hold: files, groups, datasets, committed datatypes and their attributes.
+//!
+//! An object is known by the address of its header. Headers are decoded once and kept in the store's cache; a handle
+//! holds its header, so nothing it answers depends on the cache.
+
+mod attribute;
+mod dataset;
+mod datatype;
+mod external;
+mod file;
+mod group;
+mod header_io;
+mod links;
+mod path;
+mod reference;
+mod symbol_table;
+mod vlen;
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use hyperslab_format::Addr;
+use hyperslab_format::message::kind;
+
+use crate::error::{Error, RequestError, Result};
+use crate::store::Store;
+
+pub use attribute::Attribute;
+pub use dataset::Dataset;
+pub use datatype::NamedDatatype;
+pub use file::{File, OpenOptions};
+pub use group::Group;
+pub use reference::ReferenceTarget;
+
+use header_io::Header;
+use links::LinkStorage;
+
+/// What groups, datasets and committed datatypes have in common.
+#[derive(Clone)]
+pub struct Object {
+    file: File,
+    header: Arc<Header>,
+    path: Arc<str>,
+}
+
+/// An object of any kind.
+#[derive(Debug, Clone)]
+pub enum Node {
+    /// A group.
+    Group(Group),
+    /// A dataset.
+    Dataset(Dataset),
+    /// A committed datatype.
+    Datatype(NamedDatatype),
+}
+
+impl Object {
+    fn new(file: File, header: Arc<Header>, path: Arc<str>) -> Self {
+        Self { file, header, path }
+    }
+
+    /// The path by which the object was reached; empty for one that was reached by its address.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The address of the object's header, which identifies it within its file.
+    pub fn address(&self) -> Addr {
+        self.header.address()
+    }
+
+    /// The file that holds the object: another than the one first opened, behind an external link.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    fn store(&self) -> &Store {
+        self.file.store()
+    }
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn describe(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(kind).field("path", &self.path).field("address", &self.address()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe("Object", f)
+    }
+}
+
+impl Node {
+    /// Reads the header at `address` and finds out what it is the header of.
+    pub(super) fn open(file: &File, address: Addr, path: Arc<str>) -> Result<Self> {
+        Self::open_inner(file, address, &path).map_err(|error| error.at(&path))
+    }
+
+    fn open_inner(file: &File, address: Addr, path: &Arc<str>) -> Result<Self> {
+        let store = file.store();
+        let header = Header::read(store, address)?;
+        let links = LinkStorage::of(&header, store)?;
+        let object = Object::new(file.clone(), header, Arc::clone(path));
+        let header = &object.header;
+        if let Some(links) = links {
+            return Ok(Self::Group(Group::new(object, links)));
+        }
+        match (header.has(kind::DATATYPE), header.has(kind::LAYOUT)) {
+            (true, true) => Dataset::new(object).map(Self::Dataset),
+            (true, false) => NamedDatatype::new(object).map(Self::Datatype),
+            (false, _) => Err(header.lacks("a link info, symbol table or datatype message")),
+        }
+    }
+
+    /// The same object under another path.
+    pub(super) fn with_path(mut self, path: Arc<str>) -> Self {
+        match &mut self {
+            Self::Group(group) => group.object.path = path,
+            Self::Dataset(dataset) => dataset.object.path = path,
+            Self::Datatype(datatype) => datatype.object.path = path,
+        }
+        self
+    }
+
+    /// The kind of object, as text: "group", "dataset" or "datatype".
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Group(_) => "group",
+            Self::Dataset(_) => "dataset",
+            Self::Datatype(_) => "datatype",
+        }
+    }
+
+    /// The group, or an error if this is none.
+    pub fn into_group(self) -> Result<Group> {
+        match self {
+            Self::Group(group) => Ok(group),
+            other => Err(other.not_a("group")),
+        }
+    }
+
+    /// The dataset, or an error if this is none.
+    pub fn into_dataset(self) -> Result<Dataset> {
+        match self {
+            Self::Dataset(dataset) => Ok(dataset),
+            other => Err(other.not_a("dataset")),
+        }
+    }
+
+    fn not_a(&self, expected: &'static str) -> Error {
+        RequestError::WrongKind { name: self.path().to_owned(), found: self.kind(), expected }.into()
+    }
+}
+
+impl Deref for Node {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        match self {
+            Self::Group(group) => group,
+            Self::Dataset(dataset) => dataset,
+            Self::Datatype(datatype) => datatype,
+        }
+    }
+}
+
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<File>();
+    shared::<Node>();
+};

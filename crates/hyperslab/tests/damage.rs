@@ -1,0 +1,73 @@
+//! Damaged files: whatever byte is wrong, opening and walking answers or fails; it never panics and never hangs.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use hyperslab_format::message::link::LinkTarget;
+use hyperslab::{File, Node, Result};
+
+fn sample(name: &str) -> Vec<u8> {
+    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/object").join(name)).unwrap()
+}
+
+/// Reads everything that can be reached by hard links, and returns how many objects that were.
+fn walk(file: &File) -> Result<usize> {
+    let mut seen = HashSet::new();
+    let mut waiting = vec![Node::Group(file.root())];
+    while let Some(node) = waiting.pop() {
+        if !seen.insert(node.address()) {
+            continue;
+        }
+        let _ = node.attribute_names();
+        if let Ok(attributes) = node.attributes() {
+            for attribute in attributes {
+                let _ = file.vlen_ids(&attribute.data).and_then(|ids| file.vlen_many(&ids, 1));
+            }
+        }
+        let Node::Group(group) = node else { continue };
+        let _ = group.len();
+        for link in group.links().unwrap_or_default() {
+            let _ = group.link(&link.name);
+            if matches!(link.target, LinkTarget::Hard(_)) {
+                waiting.extend(group.open_link(&link));
+            }
+        }
+    }
+    Ok(seen.len())
+}
+
+fn flip_every_byte(name: &str, step: usize) {
+    let whole = sample(name);
+    assert!(walk(&File::from_bytes(whole.clone()).unwrap()).unwrap() > 1);
+    for (at, mask) in (0..whole.len()).step_by(step).flat_map(|at| [(at, 0xff), (at, 0x01)]) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= mask;
+        let _ = File::from_bytes(damaged).and_then(|file| walk(&file));
+    }
+}
+
+#[test]
+fn one_wrong_byte_in_old_groups_and_headers_does_no_harm() {
+    flip_every_byte("symbol_table.h5", 3);
+    flip_every_byte("links_earliest.h5", 1);
+}
+
+#[test]
+fn one_wrong_byte_in_new_groups_and_headers_does_no_harm() {
+    flip_every_byte("links_latest.h5", 1);
+    flip_every_byte("committed_latest.h5", 3);
+}
+
+#[test]
+fn one_wrong_byte_in_heaps_and_trees_does_no_harm() {
+    flip_every_byte("attributes_earliest.h5", 29);
+    flip_every_byte("heaps.h5", 1009);
+}
+
+#[test]
+fn a_file_cut_short_anywhere_does_no_harm() {
+    let whole = sample("links_earliest.h5");
+    for len in (0..whole.len()).step_by(7) {
+        assert!(File::from_bytes(whole[..len].to_vec()).is_err());
+    }
+}
