@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use hyperslab_format::message::link::LinkTarget;
 use hyperslab::{File, Node, Result};
+use hyperslab_format::message::link::LinkTarget;
 
 fn sample(name: &str) -> Vec<u8> {
-    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/object").join(name)).unwrap()
+    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/object").join(name))
+        .unwrap()
 }
 
 /// Reads everything that can be reached by hard links, and returns how many objects that were.

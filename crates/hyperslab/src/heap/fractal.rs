@@ -38,7 +38,8 @@ impl<'s> FractalHeap<'s> {
     pub fn decode<T: Structure<Context = ()>>(&self, id: &[u8]) -> Result<T> {
         let widths = self.store.widths();
         let mut id = Reader::new(id, widths, self.at);
-        let read = |bytes: &[u8], at| Reader::new(bytes, widths, at).structure(&()).map_err(Error::from_format);
+        let read =
+            |bytes: &[u8], at| Reader::new(bytes, widths, at).structure(&()).map_err(Error::from_format);
         match id.structure::<HeapId>(&self.id_form).map_err(Error::from_format)? {
             HeapId::Managed { offset, length } => {
                 let (at, block, within) = self.block_of(offset)?;
@@ -66,7 +67,8 @@ impl<'s> FractalHeap<'s> {
     fn block_of(&self, offset: u64) -> Result<(Addr, Arc<DirectBlock>, u64)> {
         let header = &self.header;
         if header.root_rows == 0 {
-            let stored = header.filtering.as_ref().map(|filtering| (filtering.root_size, filtering.root_mask));
+            let stored =
+                header.filtering.as_ref().map(|filtering| (filtering.root_size, filtering.root_mask));
             let block = self.direct(header.root, header.starting_size, stored)?;
             return Ok((header.root, block, offset));
         }
@@ -88,7 +90,11 @@ impl<'s> FractalHeap<'s> {
                 }
                 HeapChild::Indirect { rows: below } => {
                     let (value, expected) = (below.into(), "fewer than in the block above");
-                    return Err(self.broken(ErrorKind::Value { field: "rows of an indirect block", value, expected }));
+                    return Err(self.broken(ErrorKind::Value {
+                        field: "rows of an indirect block",
+                        value,
+                        expected,
+                    }));
                 }
             }
         }
@@ -112,7 +118,8 @@ impl<'s> FractalHeap<'s> {
 
     /// The bytes of an object that has an extent of its own, where `filtered` says its filter mask and unfiltered size.
     fn huge(&self, addr: Addr, stored: u64, filtered: Option<(u32, u64)>) -> Result<Vec<u8>> {
-        let (extent, name) = (Extent::new(addr, stored), ("fractal heap huge object", FractalHeapHeader::SPEC));
+        let (extent, name) =
+            (Extent::new(addr, stored), ("fractal heap huge object", FractalHeapHeader::SPEC));
         match (&self.header.filtering, filtered) {
             (Some(filtering), Some((mask, size))) => {
                 filtered::read(self.store, extent, name, &filtering.pipeline, mask, size)

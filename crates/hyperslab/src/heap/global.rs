@@ -31,7 +31,14 @@ impl<'s> GlobalHeap<'s> {
             none => none.insert((id.collection, self.store.get(id.collection, &())?)),
         };
         collection.object(id.index).ok_or_else(|| {
-            broken(id, ErrorKind::Value { field: "heap object index", value: id.index.into(), expected: "one in use" })
+            broken(
+                id,
+                ErrorKind::Value {
+                    field: "heap object index",
+                    value: id.index.into(),
+                    expected: "one in use",
+                },
+            )
         })
     }
 

@@ -136,7 +136,8 @@ impl Storage {
         match self {
             Self::Compact => {
                 let mut messages = object.header().all::<AttributeMessage>(store);
-                let found = messages.find(|found| found.as_ref().map_or(true, |(_, message)| message.name == name));
+                let found =
+                    messages.find(|found| found.as_ref().map_or(true, |(_, message)| message.name == name));
                 Ok(found.transpose()?.map(|(_, message)| message))
             }
             Self::Dense(info) => {

@@ -13,8 +13,8 @@ use hyperslab_format::message::kind;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::{Addr, ErrorKind};
 
-use super::header_io::{self, Header};
 use super::Object;
+use super::header_io::{self, Header};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -144,8 +144,10 @@ impl fmt::Debug for Dataset {
 
 impl State {
     fn read(header: &Header, store: &Store) -> Result<Self> {
-        let dataspace = header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
-        let datatype = header.find_here_or_shared::<Datatype>()?.ok_or_else(|| header.lacks("a datatype message"))?;
+        let dataspace =
+            header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
+        let datatype =
+            header.find_here_or_shared::<Datatype>()?.ok_or_else(|| header.lacks("a datatype message"))?;
         let committed = match &datatype {
             MaybeShared::Shared(SharedLocation::Header(address)) => Some(*address),
             _ => None,
@@ -154,7 +156,8 @@ impl State {
         let too_large = |field, value| header.error(ErrorKind::TooLarge { field, value, limit: u64::MAX });
         let size = datatype.size(store.widths());
         let element_size = usize::try_from(size).map_err(|_| too_large("datatype size", size))?;
-        let elements = dataspace.elements().ok_or_else(|| too_large("the product of the dimensions", u64::MAX))?;
+        let elements =
+            dataspace.elements().ok_or_else(|| too_large("the product of the dimensions", u64::MAX))?;
         if elements.checked_mul(size).is_none() {
             return Err(too_large("the size of all elements", u64::MAX));
         }

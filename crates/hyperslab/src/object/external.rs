@@ -65,7 +65,10 @@ mod tests {
 
     #[test]
     fn an_absolute_name_is_tried_as_it_is_and_then_by_its_last_component() {
-        assert_eq!(paths("/gone/x.h5", Some("/no/such/dir/f"), ""), ["/gone/x.h5", "/no/such/dir/x.h5", "x.h5"]);
+        assert_eq!(
+            paths("/gone/x.h5", Some("/no/such/dir/f"), ""),
+            ["/gone/x.h5", "/no/such/dir/x.h5", "x.h5"]
+        );
     }
 
     #[test]

@@ -80,7 +80,8 @@ impl File {
         }
         let header = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
         let links = LinkStorage::of(&header, &store).map_err(|error| error.at("/"))?;
-        let links = links.ok_or_else(|| header.lacks("the link info or symbol table message of the root group").at("/"))?;
+        let links = links
+            .ok_or_else(|| header.lacks("the link info or symbol table message of the root group").at("/"))?;
         Ok(Self(Arc::new(Shared {
             store,
             path,

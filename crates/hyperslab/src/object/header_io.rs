@@ -77,7 +77,8 @@ impl Header {
     pub(super) fn all<T: MessageBody>(&self, store: &Store) -> impl Iterator<Item = Result<(u32, T)>> {
         self.raw::<T>().zip(0..).map(|(message, position)| {
             let body = message.decode::<T>(self.widths).map_err(Error::from_format)?;
-            let order = if self.tracks_attribute_order() { message.creation_order.map(u32::from) } else { None };
+            let order =
+                if self.tracks_attribute_order() { message.creation_order.map(u32::from) } else { None };
             Ok((order.unwrap_or(position), resolve(body, store)?))
         })
     }
@@ -103,7 +104,9 @@ impl Header {
             !kind::is_known(message.kind) && message.flags & RawMessage::FAIL_IF_UNKNOWN != 0
         };
         match self.inner.messages().find(must_be_known) {
-            Some(message) => Err(Error::unsupported(format!("a message of type {:#x}", message.kind), "IV.A.2")),
+            Some(message) => {
+                Err(Error::unsupported(format!("a message of type {:#x}", message.kind), "IV.A.2"))
+            }
             None => Ok(()),
         }
     }

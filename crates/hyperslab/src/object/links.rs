@@ -60,7 +60,9 @@ impl LinkStorage {
     /// Calls `f` with every link, in the order of the storage.
     pub(super) fn visit(&self, header: &Header, store: &Store, f: &mut dyn FnMut(Link)) -> Result<()> {
         match self {
-            Self::Compact { .. } => header.all::<Link>(store).try_for_each(|found| found.map(|(_, link)| f(link))),
+            Self::Compact { .. } => {
+                header.all::<Link>(store).try_for_each(|found| found.map(|(_, link)| f(link)))
+            }
             Self::Dense(info) => {
                 let heap = FractalHeap::open(store, info.heap)?;
                 BTree2::open(store, info.name_index, LINK_NAMES)?.visit(&mut |record| {

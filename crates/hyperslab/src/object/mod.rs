@@ -75,6 +75,11 @@ impl Object {
         &self.file
     }
 
+    /// How many hard links there are to the object.
+    pub fn hard_links(&self) -> Result<u32> {
+        self.header.reference_count().map_err(|error| error.at(&self.path))
+    }
+
     fn store(&self) -> &Store {
         self.file.store()
     }
@@ -84,7 +89,10 @@ impl Object {
     }
 
     fn describe(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(kind).field("path", &self.path).field("address", &self.address()).finish_non_exhaustive()
+        f.debug_struct(kind)
+            .field("path", &self.path)
+            .field("address", &self.address())
+            .finish_non_exhaustive()
     }
 }
 

@@ -23,10 +23,10 @@ impl Budget {
     }
 
     fn spend(&mut self, name: &str) -> Result<()> {
-        self.left = self.left.checked_sub(1).ok_or_else(|| RequestError::TooManyLinks {
-            name: name.to_owned(),
-            limit: LINK_LIMIT,
-        })?;
+        self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| RequestError::TooManyLinks { name: name.to_owned(), limit: LINK_LIMIT })?;
         Ok(())
     }
 }
@@ -117,6 +117,10 @@ fn missing(path: &str) -> Error {
 fn is_absence(error: &Error) -> bool {
     matches!(
         error.root(),
-        Error::Request(RequestError::NoSuchObject { .. } | RequestError::NoSuchFile { .. } | RequestError::WrongKind { .. })
+        Error::Request(
+            RequestError::NoSuchObject { .. }
+                | RequestError::NoSuchFile { .. }
+                | RequestError::WrongKind { .. }
+        )
     )
 }

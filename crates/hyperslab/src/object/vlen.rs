@@ -31,7 +31,12 @@ impl File {
     }
 
     /// Calls `f` with the elements of one sequence after another, without copying them.
-    pub fn vlen_each(&self, ids: &[VariableElement], element_size: usize, f: &mut dyn FnMut(&[u8])) -> Result<()> {
+    pub fn vlen_each(
+        &self,
+        ids: &[VariableElement],
+        element_size: usize,
+        f: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
         let mut heap = GlobalHeap::new(self.store());
         ids.iter().try_for_each(|&id| heap.elements(id, element_size).map(&mut *f))
     }

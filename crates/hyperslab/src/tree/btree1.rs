@@ -91,6 +91,9 @@ impl<'s> GroupTree<'s> {
         }
         let (field, value) = ("node level", node.level.into());
         let at = if child.is_defined() { child } else { parent };
-        Err(broken::<BTree1Node>(at, ErrorKind::Value { field, value, expected: "one less than the level above" }))
+        Err(broken::<BTree1Node>(
+            at,
+            ErrorKind::Value { field, value, expected: "one less than the level above" },
+        ))
     }
 }
