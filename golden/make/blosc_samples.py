@@ -153,6 +153,10 @@ def arrays(pack, every):
             pack.add(name, 32026, dtype.itemsize, shape, array.to_cframe(), data.tobytes())
     zeros = blosc2.zeros((30, 40), dtype="i4", chunks=(30, 40), blocks=(8, 16))
     pack.add("array-zeros", 32026, 4, (30, 40), zeros.to_cframe(), bytes(4800))
+    # c-blosc2 does not read this back: its headers have no room for the element size.
+    large = np.frombuffer(values("walk", 300, 24), "S300").reshape(4, 6)
+    array = blosc2.asarray(large, chunks=(4, 6), blocks=(2, 4), cparams=dict(nthreads=1))
+    pack.add("array-large-elements", 32026, 300, (4, 6), array.to_cframe(), large.tobytes())
     small = np.arange(100, dtype="i2").reshape(10, 10)
     padded = blosc2.asarray(small, chunks=(16, 12), blocks=(8, 4))
     pack.add("array-smaller-than-chunk", 32026, 2, (10, 10), padded.to_cframe(), small.tobytes())

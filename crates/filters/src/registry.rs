@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::blosc::Blosc;
 use crate::error::{FilterError, Result};
 use crate::filter::{Filter, FilterId};
 use crate::{Bitshuffle, Deflate, Fletcher32, Lz4, Lzf, Shuffle, Zstd};
@@ -79,6 +80,11 @@ impl Default for Registry {
             Ok(Arc::new(Bitshuffle::new(p.client_data, p.element_size)?))
         });
         registry.register(FilterId::ZSTD, |p| Ok(Arc::new(Zstd::new(p.client_data))));
+        for id in [FilterId::BLOSC, FilterId::BLOSC2] {
+            registry.register(id, move |p| {
+                Ok(Arc::new(Blosc::new(id, p.client_data, p.element_size, p.chunk_bytes)?))
+            });
+        }
         registry
     }
 }

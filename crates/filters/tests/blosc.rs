@@ -1,9 +1,11 @@
 //! Blosc against chunks made by python-blosc2 and hdf5plugin (`golden/make/blosc_samples.py`).
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
 use std::path::PathBuf;
 
 use hyperslab_filters::blosc::{Blosc, Spans};
-use hyperslab_filters::{Axis, FilterId, Gather, Scratch};
+use hyperslab_filters::{Axis, Encoded, Filter, FilterId, Gather, Scratch};
 
 struct Sample {
     name: String,
@@ -229,5 +231,75 @@ fn a_chunk_cut_short_anywhere_is_an_error() {
             let result = sample.blosc.decode_into(&sample.stored[..len], &mut out, &mut scratch);
             assert!(result.is_err(), "{} cut to {len}", sample.name);
         }
+    }
+}
+
+/// Elements of `size` bytes: some count, some are noise, some repeat.
+fn elements(random: &mut Random, size: usize, count: usize) -> Vec<u8> {
+    let kind = random.below(5);
+    let mut value = 1_000_000;
+    let mut out = Vec::new();
+    for index in 0..count {
+        match kind {
+            0 => value = index * 3,
+            1 => value += random.below(7),
+            2 if index % 37 == 0 => value = random.below(1 << 30),
+            3 => value = random.below(1 << 30),
+            _ => {}
+        }
+        out.extend((0..size).map(|byte| (value >> (8 * (byte % 4))).to_le_bytes()[0]));
+    }
+    out
+}
+
+/// Every combination of parameters; with `BLOSC_ENCODED` set to a folder the chunks are left there for
+/// `golden/make/blosc_check.py` to decode with python-blosc2.
+#[test]
+fn decode_undoes_encode() {
+    let mut scratch = Scratch::default();
+    let mut random = Random(4);
+    let (mut chunks, mut lines) = (Vec::new(), String::new());
+    for number in 0..600u32 {
+        let size = [1, 2, 3, 4, 7, 8, 12, 16, 17, 255, 300][random.below(11)];
+        let shapes: [&[u32]; 7] =
+            [&[1], &[700], &[50, 37], &[1, 20, 20, 9], &[3, 1, 130], &[64, 64], &[40_000]];
+        let shape = shapes[random.below(if size < 9 { 7 } else { 6 })];
+        let count = shape.iter().product::<u32>() as usize;
+        let raw = elements(&mut random, size, count);
+        let id = if number % 3 == 0 { FilterId::BLOSC } else { FilterId::BLOSC2 };
+        let block = if random.below(3) == 0 { u32::try_from(random.below(9000)).unwrap() } else { 0 };
+        let length = u32::try_from(raw.len()).unwrap();
+        let codec = [0, 1, 2, 4, 5][random.below(5)];
+        let level = if codec > 1 { random.below(8) } else { random.below(10) };
+        let type_size = u32::try_from(size).unwrap();
+        let mut client =
+            vec![1, block, type_size, length, u32::try_from(level).unwrap(), number / 3 % 3, codec];
+        if id == FilterId::BLOSC2 && shape.len() > 1 {
+            client.push(u32::try_from(shape.len()).unwrap());
+            client.extend(shape);
+        }
+        let blosc = Blosc::new(id, &client, size, raw.len()).unwrap();
+        let mut stored = vec![7; 3];
+        match blosc.encode(&raw, &mut stored, &mut scratch).unwrap() {
+            Encoded::Stored => assert_eq!(stored[..3], [7; 3]),
+            Encoded::Skipped => {
+                assert_eq!((id, stored.len()), (FilterId::BLOSC, 3), "{client:?}");
+                continue;
+            }
+        }
+        assert!(stored.len() < 2 * raw.len() + 600, "{client:?}");
+        let mut back = vec![0xEE; raw.len()];
+        let decoded = blosc.decode_into(&stored[3..], &mut back, &mut scratch);
+        assert_eq!(decoded, Ok(raw.len()), "{client:?}");
+        assert!(back == raw, "{client:?}");
+        let name = format!("encoded-{number}-{codec}-{level}-{}", client[5]);
+        let shape: Vec<String> = shape.iter().map(ToString::to_string).collect();
+        let (at, len) = (chunks.len(), stored.len() - 3);
+        lines += &format!("{name} {id} {size} {} {at} {len} {:016x}\n", shape.join("x"), fnv1a(&raw));
+        chunks.extend_from_slice(&stored[3..]);
+    }
+    if let Some(folder) = std::env::var_os("BLOSC_ENCODED").map(PathBuf::from) {
+        std::fs::write(folder.join("samples.bin"), chunks).unwrap();
+        std::fs::write(folder.join("samples.txt"), lines).unwrap();
     }
 }

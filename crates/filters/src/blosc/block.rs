@@ -1,7 +1,8 @@
 //! One block of a chunk: its streams decoded, then its filters undone on the way to the destination.
 
 use super::chunk::{Chunk, Stream};
-use super::codec::{Codec, Contexts};
+use super::codec::Codec;
+use crate::codec::Contexts;
 use crate::error::{FilterError, Result};
 use crate::gather::{Rows, Source, Target, Walk};
 use crate::simd;
@@ -22,7 +23,39 @@ pub(crate) struct Buffers {
     reference: Vec<u8>,
     /// What bit transposes need.
     transposed: Vec<u8>,
+    /// Where BloscLZ's encoder saw what.
+    positions: Vec<u32>,
     contexts: Contexts,
+}
+
+/// The buffers that encoding uses.
+pub(super) struct Encoding<'b> {
+    pub(super) rearranged: &'b mut Vec<u8>,
+    pub(super) transposed: &'b mut Vec<u8>,
+    pub(super) positions: &'b mut Vec<u32>,
+    pub(super) contexts: &'b mut Contexts,
+}
+
+impl Buffers {
+    /// Those for encoding.
+    pub(super) fn encoding(&mut self) -> Encoding<'_> {
+        Encoding {
+            rearranged: &mut self.streams,
+            transposed: &mut self.transposed,
+            positions: &mut self.positions,
+            contexts: &mut self.contexts,
+        }
+    }
+
+    /// A buffer for a chunk that is put together before it is encoded; to be given back with `give_rows`.
+    pub(super) fn take_rows(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Takes the buffer of `take_rows` back.
+    pub(super) fn give_rows(&mut self, rows: Vec<u8>) {
+        self.rows = rows;
+    }
 }
 
 /// What has to be undone after the codec.

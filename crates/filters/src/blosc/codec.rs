@@ -1,11 +1,9 @@
 //! The codecs inside Blosc, by their number in the format.
 
-use std::fmt;
-
 use super::blosclz;
 use super::chunk::Chunk;
+use crate::codec::{Contexts, lz4, zlib, zstd};
 use crate::error::{FilterError, Result};
-use crate::ffi::lz4;
 
 /// A codec as the flags of a chunk name it. LZ4 and LZ4HC have one format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,22 +12,6 @@ pub(super) enum Codec {
     Lz4,
     Zlib,
     Zstd,
-}
-
-/// Decoder states that are kept from chunk to chunk.
-#[derive(Default)]
-pub(super) struct Contexts {
-    zlib: Option<libdeflater::Decompressor>,
-    zstd: Option<zstd_safe::DCtx<'static>>,
-}
-
-impl fmt::Debug for Contexts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Contexts")
-            .field("zlib", &self.zlib.is_some())
-            .field("zstd", &self.zstd.is_some())
-            .finish()
-    }
 }
 
 impl Codec {
@@ -71,13 +53,77 @@ impl Codec {
             Self::BloscLz => blosclz::decode(src, out, len, need),
             Self::Lz4 if need < len => lz4::decode_prefix(src, &mut out[..len], need),
             Self::Lz4 => lz4::decode(src, &mut out[..len]) == Some(len),
-            Self::Zlib => {
-                let decoder = contexts.zlib.get_or_insert_with(libdeflater::Decompressor::new);
-                decoder.zlib_decompress(src, &mut out[..len]) == Ok(len)
-            }
+            Self::Zlib => zlib::decompress(src, &mut out[..len], &mut contexts.zlib) == Ok(len),
+            Self::Zstd => zstd::decompress(src, &mut out[..len], &mut contexts.zstd) == Ok(len),
+        }
+    }
+}
+
+/// A codec to encode with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compressor {
+    BloscLz,
+    Lz4,
+    Lz4Hc,
+    Zlib,
+    Zstd,
+}
+
+impl Compressor {
+    /// By the number that parameters of filters use.
+    pub(super) fn of(number: u32) -> Option<Self> {
+        Some(match number {
+            0 => Self::BloscLz,
+            1 => Self::Lz4,
+            2 => Self::Lz4Hc,
+            4 => Self::Zlib,
+            5 => Self::Zstd,
+            _ => return None,
+        })
+    }
+
+    /// The number that parameters of filters use.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::BloscLz => 0,
+            Self::Lz4 => 1,
+            Self::Lz4Hc => 2,
+            Self::Zlib => 4,
+            Self::Zstd => 5,
+        }
+    }
+
+    /// The number of its format in the flags of a chunk.
+    pub(super) fn format(self) -> u8 {
+        match self {
+            Self::BloscLz => 0,
+            Self::Lz4 | Self::Lz4Hc => 1,
+            Self::Zlib => 3,
+            Self::Zstd => 4,
+        }
+    }
+
+    /// Encodes `src` into the front of `out` at a level of Blosc's from 1 to 9; `None` if it does not fit.
+    pub(super) fn encode(
+        self,
+        level: u8,
+        src: &[u8],
+        out: &mut [u8],
+        positions: &mut Vec<u32>,
+        contexts: &mut Contexts,
+    ) -> Option<usize> {
+        let number = i32::from(level);
+        match self {
+            Self::BloscLz => blosclz::encode(level, src, out, positions),
+            Self::Lz4 => lz4::encode(src, out, 10 - number),
+            Self::Lz4Hc => lz4::encode_high(src, out, number),
+            Self::Zlib => zlib::compress(src, out, number, &mut contexts.zlib),
             Self::Zstd => {
-                let decoder = contexts.zstd.get_or_insert_with(zstd_safe::DCtx::create);
-                decoder.decompress(&mut out[..len], src) == Ok(len)
+                let level = match number {
+                    9.. => 22,
+                    number => 2 * number - 1,
+                };
+                zstd::compress(src, out, level, &mut contexts.zstd)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Contiguous frame: msgpack header, metalayers, one chunk, chunk offsets (`README_CFRAME_FORMAT`).
 
 use super::chunk::Special;
+use super::encode::Encoder;
 use super::nd::Grid;
 use crate::error::{FilterError, Result};
 
@@ -34,6 +35,8 @@ pub(super) struct Frame {
     pub(super) stored: usize,
     /// Bytes of an element.
     pub(super) type_size: usize,
+    /// Bytes of a block.
+    pub(super) block_size: usize,
     /// Bytes that a chunk decodes to.
     pub(super) chunk_size: usize,
     /// The shape of an n-dimensional array.
@@ -82,13 +85,13 @@ impl Frame {
             decoded: size(bytes, DECODED, 8, filter)?,
             stored: size(bytes, STORED, 8, filter)?,
             type_size: size(bytes, TYPE_SIZE, 4, filter)?,
+            block_size: size(bytes, BLOCK_SIZE, 4, filter)?,
             chunk_size: size(bytes, CHUNK_SIZE, 4, filter)?,
             grid: None,
         };
         if frame.len > stored_len || frame.header > frame.len || frame.stored > frame.len - frame.header {
             return Err(damaged("the frame is cut short"));
         }
-        size(bytes, BLOCK_SIZE, 4, filter)?;
         if let Some(content) = array_metalayer(bytes, filter)? {
             frame.grid = Some(Grid::parse(content, filter)?);
         }
@@ -118,6 +121,89 @@ impl Frame {
         let offset = usize::try_from(offset).ok().filter(|&offset| offset < self.stored);
         Ok(First::At(self.header + offset.ok_or(damaged("the chunk is outside the frame"))?))
     }
+}
+
+/// What the header of a new frame says.
+pub(super) struct Summary<'a> {
+    pub(super) encoder: &'a Encoder,
+    /// Bytes that the chunk decodes to.
+    pub(super) decoded: usize,
+    pub(super) block_size: usize,
+    /// The shape of an n-dimensional array and the bytes of its elements.
+    pub(super) array: Option<(&'a Grid, usize)>,
+}
+
+/// A frame whose offsets say that its only chunk is zeros.
+const ZEROS: i64 = i64::from_le_bytes([0, 0, 0, 0, 0, 0, 0, 0x81]);
+
+impl Summary<'_> {
+    /// Appends a frame around the chunk that `chunk` appends, which says false if all its bytes are zero.
+    pub(super) fn write(&self, out: &mut Vec<u8>, chunk: impl FnOnce(&mut Vec<u8>) -> bool) {
+        let start = out.len();
+        self.header(out);
+        let header = out.len() - start;
+        let first = if chunk(out) {
+            0
+        } else {
+            out.truncate(start + header);
+            ZEROS
+        };
+        let stored = out.len() - start - header;
+        // The offsets are a chunk that is stored as it is.
+        out.extend_from_slice(&[5, 1, 7, 8, 8, 0, 0, 0, 8, 0, 0, 0, 40, 0, 0, 0]);
+        out.extend_from_slice(&[0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        out.extend_from_slice(&first.to_le_bytes());
+        // No variable-length metalayers, the trailer's length and no fingerprint.
+        out.extend_from_slice(&[
+            0x94, 1, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0xce, 0, 0, 0, 35, 0xd8, 0,
+        ]);
+        out.extend_from_slice(&[0; 16]);
+        let len = out.len() - start;
+        let frame = &mut out[start..];
+        put(frame, HEADER_LEN, 4, header);
+        put(frame, FRAME_LEN, 8, len);
+        put(frame, STORED, 8, stored);
+    }
+
+    /// Appends the header, with lengths still to be filled in.
+    fn header(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        let encoder = self.encoder;
+        out.extend_from_slice(b"\x9e\xa8b2frame\0\xd2\0\0\0\0\xcf\0\0\0\0\0\0\0\0\xa4");
+        // Version 2 with 64-bit offsets, contiguous, level and codec, and blocks split as older readers expect it.
+        out.extend_from_slice(&[0x12, 0, encoder.level << 4 | encoder.compressor.number(), 3]);
+        out.resize(start + FIXED_HEADER, 0);
+        let frame = &mut out[start..];
+        for (at, tag) in
+            [(DECODED, 0xd3), (STORED, 0xd3), (TYPE_SIZE, 0xd2), (BLOCK_SIZE, 0xd2), (CHUNK_SIZE, 0xd2)]
+        {
+            frame[at - 1] = tag;
+        }
+        put(frame, DECODED, 8, self.decoded);
+        put(frame, TYPE_SIZE, 4, encoder.type_size);
+        put(frame, BLOCK_SIZE, 4, self.block_size);
+        put(frame, CHUNK_SIZE, 4, self.decoded);
+        // One thread each way, no metalayers in the trailer, six filters of which the last is the shuffle.
+        frame[62..71].copy_from_slice(&[0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
+        frame[76] = encoder.shuffle.number();
+        frame[77] = encoder.compressor.number();
+        match self.array {
+            None => out.extend_from_slice(&[0x93, 0xcd, 0, 7, 0xde, 0, 0, 0xdc, 0, 0]),
+            Some((grid, item_size)) => {
+                out.extend_from_slice(&[0x93, 0xcd, 0, 17, 0xde, 0, 1]);
+                out.extend_from_slice(b"\xa4b2nd\xd2\0\0\0\x6b\xdc\0\x01\xc6\0\0\0\0");
+                let content = out.len();
+                grid.write(item_size, out);
+                let len = out.len() - content;
+                put(&mut out[content - 4..], 0, 4, len);
+            }
+        }
+    }
+}
+
+/// Stores a big-endian number in `width` bytes at `at`.
+fn put(bytes: &mut [u8], at: usize, width: usize, value: usize) {
+    bytes[at..at + width].copy_from_slice(&(value as u64).to_be_bytes()[8 - width..]);
 }
 
 /// The content of the metalayer that describes an n-dimensional array.

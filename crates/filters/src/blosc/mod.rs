@@ -4,7 +4,9 @@ mod block;
 mod blosclz;
 mod chunk;
 mod codec;
+mod encode;
 mod fill;
+mod filter;
 mod frame;
 mod nd;
 mod span;
@@ -17,16 +19,29 @@ use self::nd::Grid;
 pub use self::span::Spans;
 use crate::error::{FilterError, Result};
 use crate::filter::{FilterId, Scratch};
-use crate::gather::{Axis, Gather, MAX_RANK, Runs, Source, Target, Walk, scatter};
+use crate::gather::{Gather, Runs, Source, Target, Walk, scatter};
 
 /// The Blosc 1 or Blosc 2 filter of one dataset.
 #[derive(Debug, Clone)]
 pub struct Blosc {
     id: FilterId,
-    /// Bytes of the dataset's elements.
-    element_size: usize,
     /// Bytes of the dataset's chunks.
     chunk_bytes: usize,
+    /// The parameters for encoding, as they are in the file: decoding does not need them.
+    parameters: Parameters,
+}
+
+/// What the client data says.
+#[derive(Debug, Clone)]
+struct Parameters {
+    type_size: usize,
+    /// Bytes, or 0 for the usual size.
+    block_size: usize,
+    level: u32,
+    shuffle: u32,
+    codec: u32,
+    /// The chunk's shape, for n-dimensional blocks.
+    shape: Vec<usize>,
 }
 
 /// A stored chunk, opened.
@@ -48,8 +63,32 @@ enum Body<'a> {
 impl Blosc {
     /// The filter with the number `id` (32001 or 32026) and these parameters, for chunks of `chunk_bytes`.
     pub fn new(id: FilterId, client_data: &[u32], element_size: usize, chunk_bytes: usize) -> Result<Self> {
-        let _ = client_data;
-        Ok(Self { id, element_size, chunk_bytes })
+        let value = |at: usize, default: u32| client_data.get(at).copied().unwrap_or(default);
+        let size = |value: u32| usize::try_from(value).unwrap_or(usize::MAX);
+        let type_size = match size(value(2, 0)) {
+            0 => element_size,
+            type_size => type_size,
+        };
+        let blosc2 = id == FilterId::BLOSC2;
+        let rank = if blosc2 { size(value(7, 0)) } else { 0 };
+        let shape = client_data.get(8..).and_then(|shape| shape.get(..rank));
+        if rank > 0 && shape.is_none() {
+            return Err(FilterError::Parameter {
+                filter: name(id),
+                parameter: "chunk rank",
+                value: rank as u64,
+                expected: "a length for each dimension",
+            });
+        }
+        let parameters = Parameters {
+            type_size: type_size.max(1),
+            block_size: if blosc2 { size(value(1, 0)) } else { 0 },
+            level: value(4, 5),
+            shuffle: value(5, 1),
+            codec: value(6, 0),
+            shape: shape.unwrap_or(&[]).iter().map(|&extent| size(extent)).collect(),
+        };
+        Ok(Self { id, chunk_bytes, parameters })
     }
 
     /// Writes the whole chunk into the front of `dst`, and returns how many bytes.
@@ -67,13 +106,7 @@ impl Blosc {
         match &content.grid {
             None => content.copy_bytes(&Walk::bytes(dst.len()), dst, buffers)?,
             Some(grid) => {
-                let mut axes = [Axis { start: 0, step: 1, count: 0, stride: 0 }; MAX_RANK];
-                let shape = grid.shape();
-                let mut stride = content.type_size;
-                for (axis, &count) in axes[..shape.len()].iter_mut().zip(shape).rev() {
-                    *axis = Axis { start: 0, step: 1, count, stride: stride.cast_signed() };
-                    stride *= count;
-                }
+                let (shape, axes) = (grid.shape(), grid.axes(content.type_size));
                 let gather = Gather {
                     element_size: content.type_size,
                     chunk_shape: shape,
@@ -124,7 +157,7 @@ impl Blosc {
     }
 
     fn name(&self) -> &'static str {
-        if self.id == FilterId::BLOSC { "Blosc" } else { "Blosc2" }
+        name(self.id)
     }
 
     fn length(&self, expected: usize, found: Option<usize>) -> FilterError {
@@ -160,12 +193,12 @@ impl Blosc {
                     Special::NaN => chunk::nan(frame.type_size, filter)?,
                     _ => Pattern::Zero,
                 };
-                Ok(Content {
-                    body: Body::Pattern(pattern),
-                    decoded: frame.chunk_size.min(frame.decoded),
-                    type_size: frame.type_size,
-                    grid: frame.grid,
-                })
+                let decoded = frame.chunk_size.min(frame.decoded);
+                let type_size = match &frame.grid {
+                    Some(grid) => item_size(grid, frame.block_size, decoded, filter)?,
+                    None => frame.type_size,
+                };
+                Ok(Content { body: Body::Pattern(pattern), decoded, type_size, grid: frame.grid })
             }
         }
     }
@@ -189,15 +222,11 @@ impl<'a> Content<'a> {
             Some(pattern) => Body::Pattern(pattern),
             None => Body::Blocks(chunk),
         };
-        if let (Body::Blocks(chunk), Some(grid)) = (&body, grid)
-            && !grid.fits(chunk.type_size, chunk.block_size, chunk.decoded)
-        {
-            return Err(FilterError::Damaged {
-                filter: chunk.filter,
-                what: "the chunk is not of the b2nd shape",
-            });
-        }
-        Ok(Self { body, decoded: chunk.decoded, type_size: chunk.type_size, grid: grid.copied() })
+        let type_size = match grid {
+            Some(grid) => item_size(grid, chunk.block_size, chunk.decoded, chunk.filter)?,
+            None => chunk.type_size,
+        };
+        Ok(Self { body, decoded: chunk.decoded, type_size, grid: grid.copied() })
     }
 
     /// Copies what `walk` says from the chunk as a row of bytes.
@@ -253,6 +282,17 @@ impl<'a> Content<'a> {
             }
         }
     }
+}
+
+/// Bytes of the elements of an array whose chunk decodes to `decoded` bytes in blocks of `block_size`.
+fn item_size(grid: &Grid, block_size: usize, decoded: usize, filter: &'static str) -> Result<usize> {
+    let item_size = grid.item_size(block_size).filter(|_| grid.padded(block_size) == Some(decoded));
+    item_size.ok_or(FilterError::Damaged { filter, what: "the chunk is not of the b2nd shape" })
+}
+
+/// The filter's name in errors.
+fn name(id: FilterId) -> &'static str {
+    if id == FilterId::BLOSC { "Blosc" } else { "Blosc2" }
 }
 
 /// The pieces of runs that are in one block.

@@ -65,14 +65,113 @@ impl Grid {
 
     /// Elements of the array, or `None` if they cannot be counted.
     pub(super) fn elements(&self) -> Option<usize> {
-        self.shape().iter().try_fold(1usize, |n, &size| n.checked_mul(size))
+        product(self.shape(), 1)
     }
 
-    /// Whether a chunk of `decoded` bytes in blocks of `block_size` is this one.
-    pub(super) fn fits(&self, type_size: usize, block_size: usize, decoded: usize) -> bool {
-        let block = self.block[..self.rank].iter().try_fold(type_size, |n, &size| n.checked_mul(size));
-        let all = self.blocks[..self.rank].iter().try_fold(block_size, |n, &count| n.checked_mul(count));
-        block == Some(block_size) && all == Some(decoded)
+    /// Bytes of an element if blocks have `block_size`. Headers cannot say it for large elements.
+    pub(super) fn item_size(&self, block_size: usize) -> Option<usize> {
+        let items = product(&self.block[..self.rank], 1)?;
+        (block_size >= items && block_size.is_multiple_of(items)).then(|| block_size / items)
+    }
+
+    /// Bytes of the chunk with its padding.
+    pub(super) fn padded(&self, block_size: usize) -> Option<usize> {
+        product(&self.blocks[..self.rank], block_size)
+    }
+
+    /// A grid for one chunk of `shape` in blocks of about `items` elements, which divide it if they can. `None` if the
+    /// metalayer cannot describe it.
+    pub(super) fn choose(shape: &[usize], items: usize) -> Option<Self> {
+        let rank = shape.len();
+        if rank == 0 || rank > MAX_DIMENSIONS || shape.contains(&0) {
+            return None;
+        }
+        let mut grid = Self { rank, shape: [0; 15], block: [1; 15], blocks: [0; 15] };
+        grid.shape[..rank].copy_from_slice(shape);
+        // Double what is shortest for its dimension, innermost first, until the block is full.
+        loop {
+            let before = grid.block;
+            for (dimension, &extent) in shape.iter().enumerate().rev() {
+                let longer = (grid.block[dimension] * 2).min(extent);
+                let others = product(&grid.block[..rank], 1)? / grid.block[dimension];
+                if others.checked_mul(longer)? <= items {
+                    grid.block[dimension] = longer;
+                }
+            }
+            if grid.block == before {
+                break;
+            }
+        }
+        for (dimension, &extent) in shape.iter().enumerate() {
+            let parts = extent.div_ceil(grid.block[dimension]);
+            // As many more parts as keep the block's length within a half.
+            let even = (parts..=2 * parts).find(|&parts| extent.is_multiple_of(parts));
+            let parts = even.unwrap_or(parts);
+            grid.block[dimension] = extent.div_ceil(parts);
+            grid.blocks[dimension] = extent.div_ceil(grid.block[dimension]);
+        }
+        Some(grid)
+    }
+
+    /// Elements of a block.
+    pub(super) fn block_items(&self) -> usize {
+        self.block[..self.rank].iter().product()
+    }
+
+    /// Cuts the row-major array `src` of elements of `item_size` bytes into padded blocks.
+    pub(super) fn cut(&self, src: &[u8], item_size: usize, out: &mut Vec<u8>) {
+        let block_size = self.block_items() * item_size;
+        out.clear();
+        out.resize(self.blocks[..self.rank].iter().product::<usize>() * block_size, 0);
+        let axes = self.axes(item_size);
+        let gather = Gather {
+            element_size: item_size,
+            chunk_shape: self.shape(),
+            axes: &axes[..self.rank],
+            offset: 0,
+        };
+        let copied = self.visit(&gather, |index, walk| {
+            let mut runs = walk.runs();
+            while let Some(run) = runs.before(usize::MAX) {
+                let at = index * block_size + run.source;
+                out[at..at + run.len].copy_from_slice(&src[run.target..run.target + run.len]);
+            }
+            Ok(())
+        });
+        debug_assert!(copied.is_ok());
+    }
+
+    /// The whole array, packed.
+    pub(super) fn axes(&self, item_size: usize) -> [Axis; MAX_DIMENSIONS] {
+        let mut axes = [Axis { start: 0, step: 1, count: 1, stride: 0 }; MAX_DIMENSIONS];
+        let mut stride = item_size;
+        for (axis, &count) in axes[..self.rank].iter_mut().zip(self.shape()).rev() {
+            *axis = Axis { start: 0, step: 1, count, stride: stride.cast_signed() };
+            stride *= count;
+        }
+        axes
+    }
+
+    /// Appends the metalayer's content for elements of `item_size` bytes.
+    pub(super) fn write(&self, item_size: usize, out: &mut Vec<u8>) {
+        // The rank is at most fifteen, and sizes of a chunk are below 4 GiB.
+        let rank = u8::try_from(self.rank).unwrap_or(15);
+        out.extend_from_slice(&[0x97, 0, rank, 0x90 | rank]);
+        for &size in self.shape() {
+            out.push(0xd3);
+            out.extend_from_slice(&(size as u64).to_be_bytes());
+        }
+        for sizes in [self.shape(), &self.block[..self.rank]] {
+            out.push(0x90 | rank);
+            for &size in sizes {
+                out.push(0xd2);
+                out.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_be_bytes());
+            }
+        }
+        let data_type = format!("|V{item_size}");
+        out.extend_from_slice(&[0, 0xdb, 0, 0, 0]);
+        out.push(u8::try_from(data_type.len()).unwrap_or(u8::MAX));
+        out.extend_from_slice(data_type.as_bytes());
     }
 
     /// How many blocks the selection is in at most.
@@ -128,6 +227,11 @@ impl Grid {
             }
         }
     }
+}
+
+/// The product of `sizes` and `unit`, or `None` if it is too large.
+fn product(sizes: &[usize], unit: usize) -> Option<usize> {
+    sizes.iter().try_fold(unit, |n, &size| n.checked_mul(size))
 }
 
 /// The part of `axis` in the block from `origin` on, in the block's coordinates, and how many selected indices come before.

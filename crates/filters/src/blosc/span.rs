@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::Blosc;
 use super::block::stored_end;
 use super::chunk::{Chunk, EXTENDED_HEADER, HEADER};
 use super::frame::{FIXED_HEADER, Frame};
 use super::nd::Grid;
+use super::{Blosc, item_size};
 use crate::error::{FilterError, Result};
 use crate::filter::FilterId;
 use crate::gather::{Gather, Walk};
@@ -98,14 +98,12 @@ impl Blosc {
         let before = ranges.len();
         let mut add = |range: Range<usize>| ranges.push(at + range.start..at + range.end);
         if let Some(grid) = grid {
-            if chunk.type_size != gather.element_size
+            let item_size = item_size(grid, chunk.block_size, chunk.decoded, chunk.filter)?;
+            if item_size != gather.element_size
                 || grid.shape() != gather.chunk_shape
                 || !is_sparse_grid(chunk, grid, gather)
             {
                 return Ok(false);
-            }
-            if !grid.fits(chunk.type_size, chunk.block_size, chunk.decoded) {
-                return Err(self.damaged("the chunk is not of the b2nd shape"));
             }
             grid.visit(gather, |index, _| {
                 add(stored_block(chunk, stored, index)?);
