@@ -1,0 +1,272 @@
+"""Contestants in groups, and how a group is timed: interleaved, rotated, answers checked, load of others noted."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+SCALE = float(os.environ.get("BENCH_SCALE", "1"))
+HERE = Path(__file__).resolve().parent
+OURS, PEER, LIMIT = "ours", "peer", "limit"
+OUR_NAME = "hyperslab"
+
+
+@dataclass
+class Contestant:
+    """One way to do the work of a group. Only `call` is timed; `open` and `close` surround every call."""
+
+    name: str
+    call: Callable[[Any, int], Any]
+    """Does the work with what `open` gave; the second argument counts the rounds."""
+    open: Callable[[], Any] = lambda: None
+    close: Callable[[Any], None] = lambda state: None
+    kind: str = PEER
+    threads: str = ""
+    """The threads that were set for it, in words; empty where it is the group's number."""
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Target:
+    """Ours must take at most 1/`ratio` of the time of every contestant whose name starts with `against`."""
+
+    against: str
+    ratio: float
+
+
+@dataclass
+class Group:
+    """Contestants that do the same work, and what is expected of ours."""
+
+    name: str
+    contestants: list[Contestant]
+    targets: list[Target]
+    expected: Callable[[], Any] | None
+    """The right answer of round 0."""
+    work_bytes: int = 0
+    operations: int = 1
+    """Operations in one call: times are shown for one of them where there are several."""
+    scratch: Sequence[np.ndarray] = ()
+    """Arrays that contestants fill; spoiled before an answer is checked."""
+    files: Sequence[Path] = ()
+    memory_limit_mib: float | None = None
+    """The most that ours may add to the resident set (beyond the answer)."""
+    memory: bool = True
+    """Whether the memory of ours is worth measuring: not where the answer is made of Python objects."""
+    normal: Callable[[Any], Any] = lambda answer: answer
+    """Brings an answer into the form of `expected` before they are compared."""
+
+
+def scaled(count: int, least: int = 1) -> int:
+    """`count`, shrunk by `BENCH_SCALE`."""
+    return max(least, round(count * SCALE))
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def measure(group: Group, repetitions: int | None = None) -> dict:
+    """Checks and times the contestants of a group. Those that fail are reported and left out."""
+    for path in group.files:
+        read_into_page_cache(path)
+    failures: dict[str, str] = {}
+    slowest = check_answers(group, failures)
+    contestants = [c for c in group.contestants if c.name not in failures]
+    repetitions = (
+        repetitions or int(os.environ.get("BENCH_REPS", 0)) or (5 if slowest > 2 else 7 if slowest > 0.1 else 15)
+    )
+    times: dict[str, list[float]] = {c.name: [] for c in contestants}
+    others: dict[str, list[tuple[float, float]]] = {c.name: [] for c in contestants}
+    for turn in range(repetitions):
+        start = turn % len(contestants) if contestants else 0
+        order = contestants[start:] + contestants[:start]
+        for contestant in order if turn % 2 == 0 else reversed(order):
+            seconds, busy = time_once(contestant, turn)
+            times[contestant.name].append(seconds)
+            others[contestant.name].append((busy, seconds))
+    return result(group, contestants, failures, times, others)
+
+
+def check_answers(group: Group, failures: dict[str, str]) -> float:
+    """Runs every contestant once (which also warms it up) and compares; the longest time taken."""
+    expected = group.expected() if group.expected else None
+    slowest = 0.0
+    for contestant in group.contestants:
+        for array in group.scratch:
+            array.reshape(-1).view(np.uint8)[...] = 0xA5
+        begin = time.perf_counter()
+        try:
+            with opened(contestant) as state:
+                answer = contestant.call(state, 0)
+                slowest = max(slowest, time.perf_counter() - begin)
+                if contestant.kind != LIMIT and expected is not None and not same(group.normal(answer), expected):
+                    raise ValueError("the answer is wrong")
+                del answer
+        except Exception as error:
+            failures[contestant.name] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[
+                :200
+            ]
+            say(f"!! {group.name}: {contestant.name}: {failures[contestant.name]}")
+    return slowest
+
+
+@contextlib.contextmanager
+def opened(contestant: Contestant):
+    """The state of a contestant, under its environment variables."""
+    before = {name: os.environ.get(name) for name in contestant.environment}
+    os.environ.update(contestant.environment)
+    try:
+        state = contestant.open()
+        try:
+            yield state
+        finally:
+            contestant.close(state)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def time_once(contestant: Contestant, turn: int) -> tuple[float, float]:
+    """Seconds of one call, and CPU seconds that other processes used meanwhile."""
+    with opened(contestant) as state:
+        gc.collect()
+        gc.disable()
+        try:
+            machine, own = machine_seconds(), time.process_time()
+            begin = time.perf_counter()
+            answer = contestant.call(state, turn)
+            seconds = time.perf_counter() - begin
+            own, machine = time.process_time() - own, machine_seconds() - machine
+        finally:
+            gc.enable()
+        del answer
+    return seconds, machine - own
+
+
+def machine_seconds() -> float:
+    """CPU seconds that the whole machine has used, those stolen by the host included."""
+    t = psutil.cpu_times()
+    return sum(getattr(t, name, 0.0) for name in ("user", "system", "nice", "irq", "softirq", "steal"))
+
+
+def same(answer: Any, expected: Any) -> bool:
+    """Equal in shape and in every element; arrays are compared in blocks, so that little memory is needed."""
+    if isinstance(expected, (list, tuple)):
+        return len(answer) == len(expected) and all(map(same, answer, expected))
+    if not isinstance(expected, np.ndarray) or expected.ndim == 0:
+        return bool(np.all(np.asarray(answer) == expected))
+    answer = np.asarray(answer)
+    if answer.shape != expected.shape:
+        return False
+    ours, theirs = answer.reshape(-1), expected.reshape(-1)
+    step = 1 << 22
+    return all(np.array_equal(ours[i : i + step], theirs[i : i + step]) for i in range(0, expected.size, step))
+
+
+def read_into_page_cache(path: Path) -> None:
+    """Reads a file, or all files of a directory."""
+    buffer = bytearray(4 << 20)
+    for part in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if part.is_file():
+            with part.open("rb", buffering=0) as file:
+                while file.readinto(buffer):
+                    pass
+
+
+def result(group: Group, contestants: list[Contestant], failures: dict, times: dict, others: dict) -> dict:
+    """What is kept of a group, as JSON knows it."""
+    rows = []
+    for c in contestants:
+        busy, wall = (sum(column) for column in zip(*others[c.name], strict=True))
+        rows.append(
+            {
+                "name": c.name,
+                "kind": c.kind,
+                "threads": c.threads,
+                "seconds": [round(t, 9) for t in times[c.name]],
+                "median": statistics.median(times[c.name]),
+                "others_cpu": round(max(0.0, busy) / wall, 3),
+            }
+        )
+    rows += [{"name": name, "error": text} for name, text in failures.items()]
+    everything = [pair for pairs in others.values() for pair in pairs]
+    wall = sum(seconds for _, seconds in everything)
+    return {
+        "group": group.name,
+        "work_bytes": group.work_bytes,
+        "operations": group.operations,
+        "contestants": rows,
+        "others_cpu": round(max(0.0, sum(busy for busy, _ in everything)) / wall, 3) if wall else None,
+        "targets": [judged(target, times) for target in group.targets],
+        "memory_limit_mib": group.memory_limit_mib,
+    }
+
+
+def judged(target: Target, times: dict[str, list[float]]) -> dict:
+    """The ratio to the fastest contestant of that name, its range over the rounds, and whether it suffices."""
+    verdict: dict[str, Any] = {"against": target.against, "target": target.ratio, "ratio": None, "met": None}
+    rivals = {name: t for name, t in times.items() if name.startswith(target.against)}
+    if OUR_NAME in times and rivals:
+        name, theirs = min(rivals.items(), key=lambda item: statistics.median(item[1]))
+        ours = times[OUR_NAME]
+        ratio = statistics.median(theirs) / statistics.median(ours)
+        by_round = sorted(b / a for a, b in zip(ours, theirs, strict=True))
+        verdict |= {
+            "against": name,
+            "ratio": ratio,
+            "low": by_round[0],
+            "high": by_round[-1],
+            "met": ratio >= target.ratio,
+        }
+    return verdict
+
+
+def memory_of(group: Group) -> dict:
+    """What a call of ours adds to the peak of the resident set, beyond the answer itself. For a fresh process."""
+    ours = next(c for c in group.contestants if c.kind == OURS)
+    for array in group.scratch:
+        array.reshape(-1).view(np.uint8)[...] = 0xA5
+    gc.collect()
+    before = reset_peak()
+    with opened(ours) as state:
+        answer = ours.call(state, 0)
+        peak = status_bytes("VmHWM")
+    held = sum(a.nbytes for a in arrays_in(answer) if not any(np.may_share_memory(a, s) for s in group.scratch))
+    mib = 1 << 20
+    return {"peak_rss_mib": round(peak / mib, 1), "growth_mib": round((peak - before - held) / mib, 1)}
+
+
+def arrays_in(answer: Any) -> list[np.ndarray]:
+    if isinstance(answer, np.ndarray):
+        return [answer]
+    return [a for a in answer if isinstance(a, np.ndarray)] if isinstance(answer, list) else []
+
+
+def reset_peak() -> int:
+    """Makes the peak of the resident set its present size, which is returned."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return status_bytes("VmRSS")
+
+
+def status_bytes(name: str) -> int:
+    """A size from `/proc/self/status`."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024
+    return 0

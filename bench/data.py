@@ -1,0 +1,277 @@
+"""The files that are read, made once under bench/data/ by the peers themselves. `BENCH_SCALE` shrinks them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from common import HERE, SCALE, say, scaled
+
+ROOT = HERE / "data" / f"{SCALE:g}"
+ND_CHUNK = (1, 100, 100, 100)
+FLAT_CHUNK = (1_000_000,)
+GZIP_CHUNK = (1, 500, 500)
+CUBE_CHUNK = (64, 64, 64)
+TINY_CHUNK_ELEMENTS = 16
+INDEX_KINDS = ("btree1", "fixed_array", "extensible_array", "btree2")
+
+
+def nd_shape() -> tuple[int, ...]:
+    return (scaled(400, 4), 100, 100, 100)
+
+
+def nd_bytes() -> int:
+    return int(np.prod(nd_shape())) * 4
+
+
+def counting() -> np.ndarray:
+    """0, 1, 2, ... as int32: the values of `nd` and `flat`."""
+    return np.arange(np.prod(nd_shape()), dtype="i4")
+
+
+def made(name: str, make: Callable[[Path], None]) -> Path:
+    """The file of that name; made under another name first, so that a half-made one is never used."""
+    path = ROOT / name
+    if not path.exists():
+        ROOT.mkdir(parents=True, exist_ok=True)
+        part = ROOT / f"part-{name}"
+        shutil.rmtree(part, ignore_errors=True)
+        part.unlink(missing_ok=True)
+        say(f".. making {path}")
+        make(part)
+        os.replace(part, path)
+    return path
+
+
+def blosc2_filter(codec: str, level: int = 5) -> dict:
+    import hdf5plugin
+
+    return dict(hdf5plugin.Blosc2(cname=codec, clevel=level, filters=hdf5plugin.Blosc2.SHUFFLE))
+
+
+def blosc1_filter(codec: str, level: int = 5) -> dict:
+    import hdf5plugin
+
+    return dict(hdf5plugin.Blosc(cname=codec, clevel=level, shuffle=hdf5plugin.Blosc.SHUFFLE))
+
+
+def hdf5(values: Callable[[], np.ndarray], **options) -> Callable[[Path], None]:
+    """Makes a file with one dataset, `d`."""
+
+    def make(path: Path) -> None:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file.create_dataset("d", data=values(), **options)
+
+    return make
+
+
+def b2nd(values: Callable[[], np.ndarray], chunks: tuple[int, ...], codec: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        import blosc2
+
+        parameters = {"codec": blosc2.Codec[codec], "clevel": 5, "filters": [blosc2.Filter.SHUFFLE]}
+        blosc2.asarray(values(), chunks=chunks, cparams=parameters, urlpath=str(path), mode="w", contiguous=True)
+
+    return make
+
+
+def zarr3(values: Callable[[], np.ndarray], chunks: tuple[int, ...], codec: str | None) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        import zarr
+        from zarr.codecs import BloscCodec
+
+        array = values()
+        compressors = [BloscCodec(typesize=4, cname=codec, clevel=5, shuffle="shuffle")] if codec else None
+        zarr.create_array(
+            str(path), shape=array.shape, chunks=chunks, dtype=array.dtype, compressors=compressors, fill_value=0
+        )[...] = array
+
+    return make
+
+
+def nd() -> Path:
+    return made("nd.h5", hdf5(lambda: counting().reshape(nd_shape()), chunks=ND_CHUNK, **blosc2_filter("blosclz")))
+
+
+def nd_pytables() -> Path:
+    def make(path: Path) -> None:
+        import tables
+
+        filters = tables.Filters(complevel=5, complib="blosc2:blosclz", shuffle=True)
+        with tables.open_file(str(path), "w") as file:
+            file.create_carray("/", "d", obj=counting().reshape(nd_shape()), chunkshape=ND_CHUNK, filters=filters)
+
+    return made("nd_pytables.h5", make)
+
+
+def flat_blosc2() -> Path:
+    return made("flat_blosc2.h5", hdf5(counting, chunks=FLAT_CHUNK, **blosc2_filter("blosclz")))
+
+
+def flat_blosc1() -> Path:
+    return made("flat_blosc1.h5", hdf5(counting, chunks=FLAT_CHUNK, **blosc1_filter("blosclz")))
+
+
+def flat_b2nd() -> Path:
+    return made("flat.b2nd", b2nd(counting, FLAT_CHUNK, "BLOSCLZ"))
+
+
+def flat_zarr() -> Path:
+    return made("flat.zarr", zarr3(counting, FLAT_CHUNK, "blosclz"))
+
+
+def noisy_count() -> int:
+    return scaled(200, 4) * FLAT_CHUNK[0]
+
+
+def noisy_values() -> np.ndarray:
+    """A sine with noise; Blosc2 shrinks it about 1.7 times."""
+    random = np.random.default_rng(1)
+    x = np.arange(FLAT_CHUNK[0])
+    out = np.empty((noisy_count() // x.size, x.size), "f4")
+    for i, row in enumerate(out):
+        row[...] = np.sin(x / 300 + i) * 1000 + random.normal(0, 0.05, x.size)
+    return out.reshape(-1)
+
+
+def noisy() -> Path:
+    return made("noisy.h5", hdf5(noisy_values, chunks=FLAT_CHUNK, **blosc2_filter("lz4")))
+
+
+def gzip_shape() -> tuple[int, ...]:
+    return (scaled(100, 2), 1000, 1000)
+
+
+def gzip_values() -> np.ndarray:
+    """Fields like temperatures, rounded as packed data are."""
+    random = np.random.default_rng(2)
+    y, x = np.mgrid[0:1000, 0:1000] / 150.0
+    out = np.empty(gzip_shape(), "f4")
+    for t, field in enumerate(out):
+        smooth = 280 + 15 * np.sin(y + t / 9) * np.cos(x - t / 7)
+        field[...] = np.round((smooth + random.normal(0, 0.2, x.shape)) * 32) / 32
+    return out
+
+
+def gzip() -> Path:
+    return made("gzip.h5", hdf5(gzip_values, chunks=GZIP_CHUNK, compression="gzip", compression_opts=4, shuffle=True))
+
+
+def boxes_shape() -> tuple[int, ...]:
+    return (max(128, round(512 * SCALE ** (1 / 3) / 64) * 64),) * 3
+
+
+def planes_shape() -> tuple[int, ...]:
+    side = SCALE ** (1 / 3)
+    return tuple(max(130, round(n * side)) for n in (500, 400, 1000))
+
+
+def cube(shape: tuple[int, ...]) -> np.ndarray:
+    """A smooth cube with noise of a few bits."""
+    random = np.random.default_rng(3)
+    x, y, z = (np.arange(n, dtype="f4") / 40 for n in shape)
+    out = np.empty(shape, "f4")
+    for i, plane in enumerate(out):
+        plane[...] = np.sin(x[i]) * np.cos(y)[:, None] * np.sin(2 * z)
+        plane += random.normal(0, 0.01, plane.shape)
+    np.round(out * 4096, out=out)
+    out /= 4096
+    return out
+
+
+def boxes_values() -> np.ndarray:
+    return cube(boxes_shape())
+
+
+def planes_values() -> np.ndarray:
+    return cube(planes_shape())
+
+
+def boxes() -> Path:
+    return made("boxes.h5", hdf5(boxes_values, chunks=CUBE_CHUNK, **blosc2_filter("lz4")))
+
+
+def boxes_b2nd() -> Path:
+    return made("boxes.b2nd", b2nd(boxes_values, CUBE_CHUNK, "LZ4"))
+
+
+def boxes_zarr() -> Path:
+    return made("boxes.zarr", zarr3(boxes_values, CUBE_CHUNK, "lz4"))
+
+
+def planes_raw() -> Path:
+    return made("planes_raw.h5", hdf5(planes_values, chunks=CUBE_CHUNK))
+
+
+def planes_raw_zarr() -> Path:
+    return made("planes_raw.zarr", zarr3(planes_values, CUBE_CHUNK, None))
+
+
+def planes_lz4() -> Path:
+    return made("planes_lz4.h5", hdf5(planes_values, chunks=CUBE_CHUNK, **blosc2_filter("lz4")))
+
+
+def planes_b2nd() -> Path:
+    return made("planes.b2nd", b2nd(planes_values, CUBE_CHUNK, "LZ4"))
+
+
+def raw_shape() -> tuple[int, ...]:
+    return (scaled(200, 4), *nd_shape()[1:])
+
+
+def raw_values() -> np.ndarray:
+    return np.arange(np.prod(raw_shape()), dtype="i4").reshape(raw_shape())
+
+
+def raw_contiguous() -> Path:
+    return made("raw_contiguous.h5", hdf5(raw_values))
+
+
+def raw_chunked() -> Path:
+    return made("raw_chunked.h5", hdf5(raw_values, chunks=ND_CHUNK))
+
+
+def scalar() -> Path:
+    def make(path: Path) -> None:
+        import h5py
+
+        values = np.arange(10**6, dtype="f8").reshape(1000, 1000)
+        with h5py.File(path, "w") as file:
+            file.create_dataset("chunked", data=values, chunks=(100, 100), compression="gzip", shuffle=True)
+            file.create_dataset("contiguous", data=values)
+
+    return made("scalar.h5", make)
+
+
+def million_side() -> int:
+    """The chunks of a `million` file are the square of this."""
+    return max(100, round(1000 * SCALE**0.5))
+
+
+def million(kind: str) -> Path:
+    """Chunks of 64 bytes, found by the named index; element k of the file holds k."""
+    side, width = million_side(), TINY_CHUNK_ELEMENTS
+    flat = (side * side * width,)
+    shape, chunks, most = {
+        "btree1": (flat, (width,), None),
+        "fixed_array": (flat, (width,), None),
+        "extensible_array": (flat, (width,), (None,)),
+        "btree2": ((side, side * width), (1, width), (None, None)),
+    }[kind]
+
+    def make(path: Path) -> None:
+        import h5py
+
+        values = np.arange(flat[0], dtype="i4").reshape(shape)
+        with h5py.File(path, "w", libver="earliest" if kind == "btree1" else "latest") as file:
+            dataset = file.create_dataset("d", shape, "i4", chunks=chunks, maxshape=most)
+            step = max(1, shape[0] // 10)
+            for start in range(0, shape[0], step):
+                dataset[start : start + step] = values[start : start + step]
+
+    return made(f"million_{kind}.h5", make)

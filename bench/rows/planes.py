@@ -1,0 +1,91 @@
+"""One plane in each of the three directions of a cube."""
+
+from functools import cache
+
+import data
+import limits
+import numpy as np
+import peers
+from common import LIMIT, Contestant, Group, Target
+
+TITLE = "a plane in each direction of a 500x400x1000 float32 cube in 64^3 chunks, the sum of the three; files stay open"
+THREADS = (1, 2)
+
+
+def planes(turn: int) -> list[tuple]:
+    """Three planes, others in every round."""
+    random = np.random.default_rng(turn)
+    i, j, k = (int(random.integers(0, n)) for n in data.planes_shape())
+    return [(i, slice(None), slice(None)), (slice(None), j, slice(None)), (slice(None), slice(None), k)]
+
+
+def read(dataset, turn):
+    return [dataset[plane] for plane in planes(turn)]
+
+
+def gather(chunks: dict, turn: int) -> list[np.ndarray]:
+    """The planes out of mapped chunks, by NumPy."""
+    shape, side = data.planes_shape(), data.CUBE_CHUNK[0]
+    answer = []
+    for axis, plane in enumerate(planes(turn)):
+        rows, columns = (d for d in range(3) if d != axis)
+        at = plane[axis]
+        out = np.empty((shape[rows], shape[columns]), "f4")
+        origin = [0, 0, 0]
+        origin[axis] = at // side * side
+        inside = [slice(None)] * 3
+        inside[axis] = at % side
+        for r in range(0, shape[rows], side):
+            for c in range(0, shape[columns], side):
+                origin[rows], origin[columns] = r, c
+                into = out[r : r + side, c : c + side]
+                into[...] = chunks[tuple(origin)][tuple(inside)][: into.shape[0], : into.shape[1]]
+        answer.append(out)
+    return answer
+
+
+def groups(threads: int):
+    raw, store = data.planes_raw(), data.planes_raw_zarr()
+    values = cache(lambda: peers.h5py_answer(raw))
+    i, j, k = data.planes_shape()
+    size = (i * j + i * k + j * k) * 4
+
+    def expected():
+        return [values()[plane].copy() for plane in planes(0)]
+
+    def ours(path):
+        return peers.ours(path, lambda dataset, turn: [dataset.read(plane, threads=threads) for plane in planes(turn)])
+
+    yield Group(
+        "no filter",
+        [
+            ours(raw),
+            *peers.h5py_contestants(raw, read, threads, plugin=False),
+            peers.tensorstore_contestant(
+                store, lambda s, turn: [s[plane].read().result() for plane in planes(turn)], threads
+            ),
+            Contestant(
+                "gather from a mapped file", gather, cache(lambda: limits.mapped_chunks(raw)), kind=LIMIT, threads="1"
+            ),
+        ],
+        [Target("h5py", 4.0), Target("tensorstore", 4.0)],
+        expected,
+        work_bytes=size,
+        files=[raw, store],
+    )
+    lz4, array = data.planes_lz4(), data.planes_b2nd()
+    yield Group(
+        "Blosc2 LZ4 + shuffle",
+        [
+            ours(lz4),
+            *peers.h5py_contestants(lz4, read, threads, plugin=True),
+            peers.blosc2_contestant(array, read, threads),
+            Contestant(
+                "NumPy in memory", lambda a, turn: [a[plane].copy() for plane in planes(turn)], values, kind=LIMIT
+            ),
+        ],
+        [Target("h5py+hdf5plugin", 4.0), Target("python-blosc2", 1.5)],
+        expected,
+        work_bytes=size,
+        files=[lz4, array],
+    )
