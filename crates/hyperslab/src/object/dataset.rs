@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::Layout;
@@ -15,6 +15,7 @@ use hyperslab_format::{Addr, ErrorKind};
 
 use super::Object;
 use super::header_io::{self, Header};
+use crate::engine::StoredArray;
 use crate::error::Result;
 use crate::store::Store;
 
@@ -37,6 +38,8 @@ struct State {
     filters: FilterPipeline,
     fill: FillValue,
     has_external_files: bool,
+    /// What the engine needs; made at the first read.
+    array: OnceLock<Arc<StoredArray>>,
 }
 
 impl Dataset {
@@ -122,6 +125,10 @@ impl Dataset {
         self.state.has_external_files
     }
 
+    pub(super) fn array_cell(&self) -> &OnceLock<Arc<StoredArray>> {
+        &self.state.array
+    }
+
     /// Whether the elements are those of other datasets.
     pub fn is_virtual(&self) -> bool {
         matches!(self.state.layout, Layout::Virtual { .. })
@@ -171,6 +178,7 @@ impl State {
             filters: header.find(store)?.unwrap_or_default(),
             fill: fill_value(header, store)?,
             has_external_files: header.has(kind::EXTERNAL_FILES),
+            array: OnceLock::new(),
         })
     }
 

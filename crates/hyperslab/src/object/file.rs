@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use hyperslab_filters::Registry;
 use hyperslab_format::Addr;
 use hyperslab_format::message::small::BTreeK;
 use parking_lot::Mutex;
@@ -14,6 +15,7 @@ use super::links::LinkStorage;
 use super::path::{self, Budget};
 use super::{Dataset, Group, Node, Object};
 use crate::driver::{Driver, Memory, Posix};
+use crate::engine::ChunkCache;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -23,6 +25,7 @@ pub struct File(Arc<Shared>);
 
 struct Shared {
     store: Store,
+    chunk_cache: ChunkCache,
     /// The file's absolute path, if it has one.
     path: Option<PathBuf>,
     options: OpenOptions,
@@ -39,11 +42,13 @@ pub struct OpenOptions {
     pub metadata_cache_bytes: u64,
     /// Budget for decoded chunks.
     pub chunk_cache_bytes: u64,
+    /// The filters that can be decoded; others may be registered.
+    pub registry: Arc<Registry>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { metadata_cache_bytes: 32 << 20, chunk_cache_bytes: 64 << 20 }
+        Self { metadata_cache_bytes: 32 << 20, chunk_cache_bytes: 64 << 20, registry: Arc::default() }
     }
 }
 
@@ -84,6 +89,7 @@ impl File {
             .ok_or_else(|| header.lacks("the link info or symbol table message of the root group").at("/"))?;
         Ok(Self(Arc::new(Shared {
             store,
+            chunk_cache: ChunkCache::new(options.chunk_cache_bytes),
             path,
             options: options.clone(),
             root: (header, links),
@@ -99,6 +105,11 @@ impl File {
     /// The level below: structures by address.
     pub fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    /// The cache of decoded chunks.
+    pub fn chunk_cache(&self) -> &ChunkCache {
+        &self.0.chunk_cache
     }
 
     /// How the file was opened.

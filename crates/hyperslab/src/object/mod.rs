@@ -12,6 +12,7 @@ mod group;
 mod header_io;
 mod links;
 mod path;
+mod read;
 mod reference;
 mod symbol_table;
 mod vlen;

@@ -1,0 +1,212 @@
+//! Reading the elements of a dataset, and its stored chunks.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+use hyperslab_filters::{Pipeline, StageSpec};
+use hyperslab_format::layout::{ChunkedLayout, Layout};
+use hyperslab_format::message::fill::FillBytes;
+use hyperslab_format::{ErrorKind, Extent};
+
+use super::Dataset;
+use crate::engine::{
+    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Storage, StoredArray,
+};
+use crate::error::{Error, RequestError, Result};
+use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
+use crate::select::{Coord, Selection};
+use crate::types::Element;
+
+impl Dataset {
+    /// Reads the elements of `what` into `dst`, in the stored datatype.
+    ///
+    /// `dst` is row-major, of shape `what.shape(self.shape())`: exactly that many elements of `self.element_size()`
+    /// bytes. Elements that were never written read as the fill value (spec IV.A.2.f).
+    ///
+    /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the file is
+    /// damaged, in which case `dst` holds unspecified values.
+    pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
+        self.read_with(what, &Destination::contiguous(dst), &ReadOptions::default())
+    }
+
+    /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
+    pub fn read_with(&self, what: &Selection, dst: &Destination<'_>, options: &ReadOptions) -> Result<()> {
+        self.reading()?.read(what, dst, options).map_err(|error| error.at(self.path()))
+    }
+
+    /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
+    /// and decoded once.
+    pub fn read_many(&self, reads: &[(&Selection, &Destination<'_>)], options: &ReadOptions) -> Result<()> {
+        self.reading()?.read_many(reads, options).map_err(|error| error.at(self.path()))
+    }
+
+    /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
+    pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
+        let what = what.into();
+        let count = what.count(self.shape())?;
+        let count = usize::try_from(count).map_err(|_| RequestError::TooMany { what: "a result", limit: u64::MAX })?;
+        let mut values = vec![T::Raw::zeroed(); count];
+        let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values));
+        dst.advise_huge_pages();
+        let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
+        self.read_with(&what, &dst, &options)?;
+        Ok(T::from_raw(values))
+    }
+
+    /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
+    pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
+        self.reading()?.plan(what).map_err(|error| error.at(self.path()))
+    }
+
+    /// Calls `f` with the coordinate (counted in chunks) and place of every stored chunk, in the order of the index,
+    /// until it breaks. Nothing if the dataset is not chunked.
+    pub fn visit_chunks(&self, f: &mut Visitor<'_>) -> Result<()> {
+        match self.chunked()? {
+            Some(chunked) => chunked.index.visit(self.file().store(), f).map_err(|error| error.at(self.path())),
+            None => Ok(()),
+        }
+    }
+
+    /// How many chunks are stored.
+    pub fn stored_chunks(&self) -> Result<u64> {
+        let mut count = 0;
+        self.visit_chunks(&mut |_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written, or the dataset has none.
+    pub fn chunk_at(&self, coord: &[u64]) -> Result<Option<ChunkRecord>> {
+        let Some(chunked) = self.chunked()? else { return Ok(None) };
+        let is_inside = coord.len() == chunked.chunk_shape.len()
+            && coord.iter().zip(&chunked.index.grid().current).all(|(at, count)| at < count);
+        if !is_inside {
+            return Ok(None);
+        }
+        let mut cursor = chunked.index.cursor(self.file().store());
+        cursor.lookup(&Coord::from_slice(coord)).map_err(|error| error.at(self.path()))
+    }
+
+    /// The stored bytes of a chunk, still filtered.
+    pub fn read_stored_chunk(&self, record: ChunkRecord) -> Result<Vec<u8>> {
+        let bytes = self.file().store().bytes(record.extent, RAW_DATA);
+        bytes.map_err(|error| error.at(self.path()))
+    }
+
+    /// Bytes that the elements take in the file: of all stored chunks, or of contiguous or compact data.
+    pub fn storage_bytes(&self) -> Result<u64> {
+        Ok(match &self.array()?.storage {
+            Storage::Compact(data) => data.len() as u64,
+            Storage::Contiguous(extent) => extent.map_or(0, |extent| extent.len),
+            Storage::Chunked(_) => {
+                let mut total = 0_u64;
+                self.visit_chunks(&mut |_, record| {
+                    total = total.saturating_add(record.extent.len);
+                    ControlFlow::Continue(())
+                })?;
+                total
+            }
+        })
+    }
+
+    fn chunked(&self) -> Result<Option<&ChunkedStorage>> {
+        Ok(match &self.array()?.storage {
+            Storage::Chunked(chunked) => Some(chunked),
+            _ => None,
+        })
+    }
+
+    fn reading(&self) -> Result<Reading<'_>> {
+        Ok(Reading { store: self.file().store(), cache: self.file().chunk_cache(), array: self.array()? })
+    }
+
+    /// What the engine knows of the dataset; made when it is first needed.
+    pub fn array(&self) -> Result<&Arc<StoredArray>> {
+        if let Some(array) = self.array_cell().get() {
+            return Ok(array);
+        }
+        let array = self.make_array().map_err(|error| error.at(self.path()))?;
+        Ok(self.array_cell().get_or_init(|| Arc::new(array)))
+    }
+
+    fn make_array(&self) -> Result<StoredArray> {
+        if self.has_external_files() {
+            return Err(Error::unsupported("external raw data", "IV.A.2.h"));
+        }
+        let fill = match &self.fill_value().value {
+            FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
+            FillBytes::Defined(value) if value.len() == self.element_size() => Fill::Value(value.clone()),
+            FillBytes::Defined(value) => {
+                return Err(self.misfit("Size of the fill value", value.len() as u64, "the size of an element"));
+            }
+        };
+        let store = self.file().store();
+        let len = self.len_bytes();
+        let storage = match self.layout() {
+            Layout::Compact { data } if (data.len() as u64) < len => {
+                return Err(self.misfit("Size of compact data", data.len() as u64, "the size of all elements"));
+            }
+            Layout::Compact { data } => Storage::Compact(data.clone()),
+            Layout::Contiguous(extent) if extent.addr.is_undefined() || len == 0 => Storage::Contiguous(None),
+            Layout::Contiguous(extent) => {
+                let extent = Extent::new(extent.addr, len);
+                store.check(extent, RAW_DATA)?;
+                Storage::Contiguous(Some(extent))
+            }
+            Layout::Chunked(layout) => Storage::Chunked(self.make_chunked(layout)?),
+            Layout::Virtual { .. } => return Err(Error::unsupported("a virtual dataset", "IV.A.2.i")),
+        };
+        Ok(StoredArray {
+            shape: self.shape().to_vec(),
+            datatype: self.datatype().clone(),
+            element_size: self.element_size(),
+            fill,
+            storage,
+        })
+    }
+
+    fn make_chunked(&self, layout: &ChunkedLayout) -> Result<ChunkedStorage> {
+        let chunk_shape = layout.chunk_shape.clone();
+        if chunk_shape.len() != self.shape().len() {
+            let expected = "that of the dataspace, and one more";
+            return Err(self.misfit("Dimensionality", chunk_shape.len() as u64 + 1, expected));
+        }
+        if u64::from(layout.element_size) != self.element_size() as u64 {
+            let expected = "the size of the datatype";
+            return Err(self.misfit("Dataset Element Size", layout.element_size.into(), expected));
+        }
+        let elements = chunk_shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
+        let bytes = elements.and_then(|elements| elements.checked_mul(self.element_size() as u64));
+        let in_memory = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        let (Some(bytes @ 1..), Some(in_memory)) = (bytes, in_memory) else {
+            return Err(self.misfit("Size of a chunk", bytes.unwrap_or(u64::MAX), "1 or more, and addressable"));
+        };
+        let specs: Vec<StageSpec<'_>> = self
+            .filters()
+            .filters
+            .iter()
+            .map(|filter| StageSpec {
+                id: hyperslab_filters::FilterId(filter.id),
+                name: filter.name.as_deref(),
+                flags: filter.flags,
+                client_data: &filter.client_data,
+            })
+            .collect();
+        let pipeline = Pipeline::new(&specs, self.element_size(), in_memory, &self.file().options().registry)
+            .map_err(|source| Error::Filter { source })?;
+        let grid = Grid::new(self.shape(), self.max_shape(), &chunk_shape);
+        let is_filtered = !pipeline.is_empty();
+        let index = ChunkIndex::new(layout, grid, bytes, is_filtered, self.file().store().btree_k().indexed_storage_k);
+        Ok(ChunkedStorage { chunk_shape, pipeline, unfiltered_edges: layout.unfiltered_edges, index })
+    }
+
+    fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {
+        self.object.header().error(ErrorKind::Value { field, value, expected })
+    }
+}
+
+/// How errors name data that no structure wraps.
+const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
