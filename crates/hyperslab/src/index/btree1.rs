@@ -103,8 +103,12 @@ fn child_of(node: &BTree1Node, first: &[u64]) -> Option<usize> {
     Some(low)
 }
 
+/// A key has one more number than the dataset has dimensions, 0 for a chunk. libhdf5 ends a node with the last chunk's
+/// own offset and 1 element size there, so it counts in the comparison.
 fn compare(keys: &ChunkKeys, key: usize, first: &[u64]) -> Option<Ordering> {
-    keys.offset(key, first.len()).map(|offset| offset.cmp(first))
+    let start = key.checked_mul(first.len() + 1)?;
+    let (offset, beyond) = keys.offsets.get(start..=start + first.len())?.split_at(first.len());
+    Some(offset.cmp(first).then(beyond.cmp(&[0])))
 }
 
 /// The record of child `child` of a leaf, if it is the chunk that begins at `first`.

@@ -45,7 +45,8 @@ impl Dataset {
     pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
         let what = what.into();
         let count = what.count(self.shape())?;
-        let count = usize::try_from(count).map_err(|_| RequestError::TooMany { what: "a result", limit: u64::MAX })?;
+        let count = usize::try_from(count)
+            .map_err(|_| RequestError::TooMany { what: "a result", limit: u64::MAX })?;
         let mut values = vec![T::Raw::zeroed(); count];
         let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values));
         dst.advise_huge_pages();
@@ -63,7 +64,9 @@ impl Dataset {
     /// until it breaks. Nothing if the dataset is not chunked.
     pub fn visit_chunks(&self, f: &mut Visitor<'_>) -> Result<()> {
         match self.chunked()? {
-            Some(chunked) => chunked.index.visit(self.file().store(), f).map_err(|error| error.at(self.path())),
+            Some(chunked) => {
+                chunked.index.visit(self.file().store(), f).map_err(|error| error.at(self.path()))
+            }
             None => Ok(()),
         }
     }
@@ -140,14 +143,22 @@ impl Dataset {
             FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
             FillBytes::Defined(value) if value.len() == self.element_size() => Fill::Value(value.clone()),
             FillBytes::Defined(value) => {
-                return Err(self.misfit("Size of the fill value", value.len() as u64, "the size of an element"));
+                return Err(self.misfit(
+                    "Size of the fill value",
+                    value.len() as u64,
+                    "the size of an element",
+                ));
             }
         };
         let store = self.file().store();
         let len = self.len_bytes();
         let storage = match self.layout() {
             Layout::Compact { data } if (data.len() as u64) < len => {
-                return Err(self.misfit("Size of compact data", data.len() as u64, "the size of all elements"));
+                return Err(self.misfit(
+                    "Size of compact data",
+                    data.len() as u64,
+                    "the size of all elements",
+                ));
             }
             Layout::Compact { data } => Storage::Compact(data.clone()),
             Layout::Contiguous(extent) if extent.addr.is_undefined() || len == 0 => Storage::Contiguous(None),
@@ -182,7 +193,11 @@ impl Dataset {
         let bytes = elements.and_then(|elements| elements.checked_mul(self.element_size() as u64));
         let in_memory = bytes.and_then(|bytes| usize::try_from(bytes).ok());
         let (Some(bytes @ 1..), Some(in_memory)) = (bytes, in_memory) else {
-            return Err(self.misfit("Size of a chunk", bytes.unwrap_or(u64::MAX), "1 or more, and addressable"));
+            return Err(self.misfit(
+                "Size of a chunk",
+                bytes.unwrap_or(u64::MAX),
+                "1 or more, and addressable",
+            ));
         };
         let specs: Vec<StageSpec<'_>> = self
             .filters()
@@ -199,7 +214,13 @@ impl Dataset {
             .map_err(|source| Error::Filter { source })?;
         let grid = Grid::new(self.shape(), self.max_shape(), &chunk_shape);
         let is_filtered = !pipeline.is_empty();
-        let index = ChunkIndex::new(layout, grid, bytes, is_filtered, self.file().store().btree_k().indexed_storage_k);
+        let index = ChunkIndex::new(
+            layout,
+            grid,
+            bytes,
+            is_filtered,
+            self.file().store().btree_k().indexed_storage_k,
+        );
         Ok(ChunkedStorage { chunk_shape, pipeline, unfiltered_edges: layout.unfiltered_edges, index })
     }
 
