@@ -1,1 +1,87 @@
-//! To be written.
+//! The Python package's native half: classes like h5py's on top of the engine.
+//!
+//! One file a concept. Arguments are parsed in [`selection`], dtypes made in [`dtype`], elements moved in [`read`] and
+//! [`objects`]; [`buffer`] holds all the unsafe code. The GIL is released around everything that may read the file.
+
+mod attrs;
+mod buffer;
+mod chunks;
+mod dataset;
+mod datatype;
+mod dtype;
+mod empty;
+mod error;
+mod file;
+mod fileobj;
+mod filters;
+mod group;
+mod ids;
+mod links;
+mod memory;
+mod object;
+mod objects;
+mod plan;
+mod read;
+mod reference;
+mod selection;
+mod state;
+mod valve;
+mod views;
+mod walk;
+
+use std::num::NonZeroUsize;
+
+use pyo3::prelude::*;
+
+/// The module `hyperslab._native`.
+#[pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::attrs::{AttrID, AttributeManager};
+    #[pymodule_export]
+    use super::chunks::ChunkIterator;
+    #[pymodule_export]
+    use super::dataset::Dataset;
+    #[pymodule_export]
+    use super::datatype::Datatype;
+    #[pymodule_export]
+    use super::empty::Empty;
+    #[pymodule_export]
+    use super::file::File;
+    #[pymodule_export]
+    use super::group::Group;
+    #[pymodule_export]
+    use super::ids::{DatasetID, FileID, GroupID, ObjectID, TypeID};
+    #[pymodule_export]
+    use super::links::{ExternalLink, HardLink, SoftLink};
+    #[pymodule_export]
+    use super::object::HLObject;
+    #[pymodule_export]
+    use super::plan::ReadPlan;
+    #[pymodule_export]
+    use super::reference::{Reference, RegionReference};
+    #[pymodule_export]
+    use super::views::{AsStrView, AsTypeView, FieldsView};
+    #[pymodule_export]
+    use super::{get_threads, set_threads};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("StoreInfo", crate::buffer::store_info_type(module.py())?)
+    }
+}
+
+/// Sets how many threads a read uses, the caller's included.
+#[pyfunction]
+fn set_threads(threads: NonZeroUsize) {
+    hyperslab::engine::set_threads(threads);
+}
+
+/// How many threads a read uses.
+#[pyfunction]
+fn get_threads() -> usize {
+    hyperslab::engine::threads()
+}

@@ -97,38 +97,28 @@ struct Planes<'a> {
     width: usize,
 }
 
-impl Planes<'_> {
-    /// Puts the elements from byte `at` on together; `N` is their width.
-    #[inline]
-    fn join<const N: usize>(&self, at: usize, into: &mut [u8]) {
-        let first = at / N;
-        if into.len() == N {
-            for (byte, plane) in into.iter_mut().zip(&self.planes[..N]) {
-                *byte = plane[first];
-            }
-        } else {
-            let runs: [&[u8]; N] = std::array::from_fn(|k| &self.planes[k][first..]);
-            simd::unshuffle_planes(&runs, into);
-        }
-    }
-}
-
 impl Source for Planes<'_> {
     #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
-        match self.width {
-            2 => self.join::<2>(at, into),
-            4 => self.join::<4>(at, into),
-            8 => self.join::<8>(at, into),
-            16 => self.join::<16>(at, into),
-            width => {
-                let mut runs = self.planes;
-                for run in &mut runs[..width] {
-                    *run = &run[at / width..];
-                }
-                simd::unshuffle_planes(&runs[..width], into);
+        let planes = &self.planes[..self.width];
+        if into.len() == self.width {
+            let at = at / self.width;
+            for (byte, plane) in into.iter_mut().zip(planes) {
+                *byte = plane[at];
             }
+            return;
         }
+        let first = match self.width {
+            2 => at / 2,
+            4 => at / 4,
+            8 => at / 8,
+            width => at / width,
+        };
+        let mut runs: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        for (run, plane) in runs.iter_mut().zip(planes) {
+            *run = &plane[first..];
+        }
+        simd::unshuffle_planes(&runs[..self.width], into);
     }
 }
 

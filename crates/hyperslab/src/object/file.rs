@@ -77,6 +77,13 @@ impl File {
         Self::new(driver, None, options)
     }
 
+    /// Opens the file at `path` through a driver of the caller's: external links are relative to `path`.
+    pub fn from_driver_at(driver: Arc<dyn Driver>, path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::new(driver, Some(absolute), options)
+    }
+
     fn new(driver: Arc<dyn Driver>, path: Option<PathBuf>, options: &OpenOptions) -> Result<Self> {
         let store = Store::open(driver, options.metadata_cache_bytes)?;
         if let Some(extension) = store.superblock().extension() {

@@ -1,0 +1,108 @@
+"""Reads HDF5 files in parallel, without libhdf5, straight into NumPy arrays.
+
+The names are h5py's, and mean the same:
+
+>>> import hyperslab as hs
+>>> with hs.File("climate.h5") as file:            # doctest: +SKIP
+...     july = file["surface/t2m"][181:212, ::2]
+
+What h5py lacks: ``Dataset.read`` with ``out=`` and ``threads=``, ``Dataset.read_many``, ``Dataset.plan``, ``set_threads``.
+Every read runs without the GIL. Writing comes later; opening a file in a writing mode raises ``NotImplementedError``.
+"""
+
+import os as _os
+from collections.abc import Mapping as _Mapping
+
+from ._dtypes import (
+    check_dtype,
+    check_enum_dtype,
+    check_opaque_dtype,
+    check_ref_dtype,
+    check_string_dtype,
+    check_vlen_dtype,
+    enum_dtype,
+    opaque_dtype,
+    ref_dtype,
+    regionref_dtype,
+    special_dtype,
+    string_dtype,
+    vlen_dtype,
+)
+from ._errors import ClosedError, FormatError, UnsupportedDtypeError
+from ._native import (
+    AttributeManager,
+    Dataset,
+    Datatype,
+    Empty,
+    ExternalLink,
+    File,
+    Group,
+    HardLink,
+    HLObject,
+    ReadPlan,
+    Reference,
+    RegionReference,
+    SoftLink,
+    StoreInfo,
+    __version__,
+    get_threads,
+    set_threads,
+)
+
+_Mapping.register(Group)
+_Mapping.register(AttributeManager)
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+
+def is_hdf5(fname: "str | bytes | _os.PathLike[str] | _os.PathLike[bytes]") -> bool:
+    """Whether a file begins like HDF5: at its start, or after a user block. False if there is no such file."""
+    if not _os.path.isfile(fname):
+        return False
+    with open(fname, "rb") as file:
+        end = file.seek(0, _os.SEEK_END)
+        place = 0
+        while place + len(_SIGNATURE) <= end:
+            file.seek(place)
+            if file.read(len(_SIGNATURE)) == _SIGNATURE:
+                return True
+            place = place * 2 or 512
+    return False
+
+
+__all__ = [
+    "AttributeManager",
+    "ClosedError",
+    "Dataset",
+    "Datatype",
+    "Empty",
+    "ExternalLink",
+    "File",
+    "FormatError",
+    "Group",
+    "HLObject",
+    "HardLink",
+    "ReadPlan",
+    "Reference",
+    "RegionReference",
+    "SoftLink",
+    "StoreInfo",
+    "UnsupportedDtypeError",
+    "__version__",
+    "check_dtype",
+    "check_enum_dtype",
+    "check_opaque_dtype",
+    "check_ref_dtype",
+    "check_string_dtype",
+    "check_vlen_dtype",
+    "enum_dtype",
+    "get_threads",
+    "is_hdf5",
+    "opaque_dtype",
+    "ref_dtype",
+    "regionref_dtype",
+    "set_threads",
+    "special_dtype",
+    "string_dtype",
+    "vlen_dtype",
+]

@@ -1,0 +1,69 @@
+"""Views of groups and attributes, like those of ``dict``."""
+
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Reversible, ValuesView
+from typing import Any, Protocol, cast
+
+
+class _Named(Protocol):
+    """What the views need of a group or of attributes."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, name: Any, /) -> bool: ...
+    def __reversed__(self) -> Iterator[str]: ...
+    def get(self, name: str, /) -> Any: ...
+
+
+class KeysViewHDF5(KeysView[str], Reversible[str]):
+    """The names."""
+
+    _mapping: _Named
+
+    def __init__(self, mapping: _Named) -> None:
+        super().__init__(cast(Mapping[str, Any], mapping))
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._mapping)
+
+    def __repr__(self) -> str:
+        return f"<KeysViewHDF5 {list(self)}>"
+
+    __str__ = __repr__
+
+
+class ValuesViewHDF5(ValuesView[Any], Reversible[Any]):
+    """The objects, or the values of attributes. A link that leads nowhere counts as ``None``."""
+
+    _mapping: _Named
+
+    def __init__(self, mapping: _Named) -> None:
+        super().__init__(cast(Mapping[str, Any], mapping))
+
+    def __contains__(self, value: object) -> bool:
+        return any(value == self._mapping.get(name) for name in self._mapping)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._mapping.get(name) for name in self._mapping)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return (self._mapping.get(name) for name in reversed(self._mapping))
+
+
+class ItemsViewHDF5(ItemsView[str, Any], Reversible[tuple[str, Any]]):
+    """Names with objects, or with the values of attributes."""
+
+    _mapping: _Named
+
+    def __init__(self, mapping: _Named) -> None:
+        super().__init__(cast(Mapping[str, Any], mapping))
+
+    def __contains__(self, item: object) -> bool:
+        name, value = cast(tuple[str, Any], item)
+        return name in self._mapping and bool(value == self._mapping.get(name))
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return ((name, self._mapping.get(name)) for name in self._mapping)
+
+    def __reversed__(self) -> Iterator[tuple[str, Any]]:
+        return ((name, self._mapping.get(name)) for name in reversed(self._mapping))

@@ -1,0 +1,204 @@
+//! Attributes, as a read-only mapping from names to values.
+
+use std::sync::Arc;
+
+use hyperslab::{Attribute, Node, RequestError};
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::message::dataspace::Dataspace;
+use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyIterator, PyList, PyTuple};
+
+use crate::buffer::{self, ObjectSlots};
+use crate::dtype::Translation;
+use crate::empty::Empty;
+use crate::error::{OrRaise, exception};
+use crate::group::view;
+use crate::object::name_required;
+use crate::objects;
+use crate::state::FileState;
+
+/// The attributes of one object.
+#[pyclass(frozen, mapping, weakref, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct AttributeManager {
+    /// The file.
+    pub(crate) state: Arc<FileState>,
+    /// The object.
+    pub(crate) node: Node,
+}
+
+impl AttributeManager {
+    fn find(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Attribute> {
+        let name = name_required(name)?;
+        self.state.check()?;
+        found(&name, py.detach(|| self.node.attribute(&name)))
+    }
+
+    fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.state.check()?;
+        py.detach(|| self.node.attribute_names()).or_raise()
+    }
+}
+
+#[pymethods]
+impl AttributeManager {
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let attribute = self.find(py, name)?;
+        value(py, &self.state, &attribute)
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let name = name_required(name)?;
+        self.state.check()?;
+        match py.detach(|| self.node.attribute(&name)) {
+            Ok(_) => Ok(true),
+            Err(error) if is_missing(&error) => Ok(false),
+            Err(error) => Err(exception(&error)),
+        }
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.list(py)?.len())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.list(py)?)?.try_iter()
+    }
+
+    fn __reversed__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.list(py)?.into_iter().rev())?.try_iter()
+    }
+
+    fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(slf.as_any(), "KeysViewHDF5")
+    }
+
+    fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(slf.as_any(), "ValuesViewHDF5")
+    }
+
+    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(slf.as_any(), "ItemsViewHDF5")
+    }
+
+    #[pyo3(signature = (name, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.__getitem__(py, name) {
+            Err(error) if error.is_instance_of::<PyKeyError>(py) => Ok(default),
+            found => found.map(Some),
+        }
+    }
+
+    fn get_id(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<AttrID> {
+        Ok(AttrID { state: Arc::clone(&self.state), attribute: self.find(py, name)? })
+    }
+
+    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.list(py)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        if slf.get().state.is_open() {
+            format!("<Attributes of HDF5 object at {}>", slf.as_ptr() as usize)
+        } else {
+            "<Attributes of closed HDF5 object>".to_owned()
+        }
+    }
+}
+
+/// What h5py calls the low-level identifier of an attribute.
+#[pyclass(frozen, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct AttrID {
+    state: Arc<FileState>,
+    attribute: Attribute,
+}
+
+#[pymethods]
+impl AttrID {
+    #[getter(name)]
+    fn bytes_of_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.attribute.name.as_bytes())
+    }
+
+    fn get_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.bytes_of_name(py)
+    }
+
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        match &self.attribute.dataspace {
+            Dataspace::Null => Ok(None),
+            dataspace => PyTuple::new(py, dataspace.shape()).map(Some),
+        }
+    }
+
+    #[getter]
+    fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
+        Ok(Translation::new(py, &self.attribute.datatype, self.state.core.store().widths())?.descr)
+    }
+
+    fn get_storage_size(&self) -> usize {
+        self.attribute.data.len()
+    }
+}
+
+/// The value of an attribute: what h5py makes of it.
+fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
+    let Attribute { datatype, dataspace, data, .. } = attribute;
+    let widths = state.core.store().widths();
+    let translation = Translation::new(py, datatype, widths)?;
+    if *dataspace == Dataspace::Null {
+        return Ok(Bound::new(py, Empty::new(translation.descr))?.into_any());
+    }
+    let shape: Vec<usize> =
+        dataspace.shape().iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
+    let raw = objects::convert(datatype, &translation, widths, data.clone(), shape.iter().product())?;
+    let mut array = objects::array(py, &state.core, &translation, &raw, &shape)?;
+    if matches!(innermost(datatype), Datatype::VariableText(_)) {
+        array = as_text(&array)?;
+    }
+    if array.ndim() == 0 { array.get_item(PyTuple::empty(py)) } else { Ok(array.into_any()) }
+}
+
+/// The datatype of the elements of the array that an attribute becomes.
+fn innermost(datatype: &Datatype) -> &Datatype {
+    match datatype {
+        Datatype::Array(array) => innermost(&array.base),
+        other => other,
+    }
+}
+
+/// An array of `bytes` as an array of `str` of the same dtype.
+fn as_text<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = array.py();
+    let text = buffer::empty(py, array.shape(), &array.dtype())?;
+    let mut slots = ObjectSlots::new(&text)?;
+    let itemsize = array.dtype().itemsize();
+    for (index, bytes) in array.getattr("flat")?.try_iter()?.enumerate() {
+        slots.put(index * itemsize, bytes?.call_method1("decode", ("utf-8", "surrogateescape"))?);
+    }
+    Ok(text)
+}
+
+fn is_missing(error: &hyperslab::Error) -> bool {
+    matches!(error.root(), hyperslab::Error::Request(RequestError::NoSuchAttribute { .. }))
+}
+
+fn found(name: &str, result: hyperslab::Result<Attribute>) -> PyResult<Attribute> {
+    result.map_err(|error| {
+        if is_missing(&error) {
+            PyKeyError::new_err(format!("Unable to open attribute (can't locate attribute: '{name}')"))
+        } else {
+            exception(&error)
+        }
+    })
+}

@@ -1,0 +1,261 @@
+//! NumPy's memory and C interface: the only file of the package with unsafe code.
+
+use std::ffi::{c_int, c_void};
+use std::mem::size_of;
+use std::slice;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use hyperslab::engine::Destination;
+use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
+use numpy::npyffi::{
+    _PyArray_GET_ITEM_DATA, NpyTypes, PY_ARRAY_API, PyArrayObject_fields, get_type_object, npy_intp,
+};
+use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use smallvec::SmallVec;
+
+use crate::error::OrRaise;
+
+/// A new array of `shape` and `descr`, row by row. Its elements hold anything, or `NULL` (which reads as `None`) where
+/// they are Python objects. A subarray dtype adds its dimensions to the shape, as NumPy does.
+pub(crate) fn empty<'py>(
+    py: Python<'py>,
+    shape: &[usize],
+    descr: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let mut dims: SmallVec<[npy_intp; 8]> = SmallVec::new();
+    for &len in shape {
+        dims.push(npy_intp::try_from(len).map_err(|_| PyValueError::new_err("array is too big"))?);
+    }
+    let rank = c_int::try_from(dims.len()).map_err(|_| PyValueError::new_err("too many dimensions"))?;
+    // SAFETY: the call takes the reference to the descriptor that `into_dtype_ptr` gives away, reads `rank` lengths
+    // from `dims`, and returns a new reference or NULL with an exception set, which `from_owned_ptr_or_err` handles.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            get_type_object(py, NpyTypes::PyArray_Type),
+            descr.clone().into_dtype_ptr(),
+            rank,
+            dims.as_mut_ptr(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            0,
+            std::ptr::null_mut(),
+        );
+        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
+    }
+}
+
+/// The scalar that NumPy makes of one element of `descr`, which holds no Python objects.
+pub(crate) fn scalar<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    element: &mut [u8],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = descr.py();
+    if element.len() != descr.itemsize() || descr.has_object() {
+        return Err(PyTypeError::new_err("not an element of this dtype"));
+    }
+    // SAFETY: `element` is one element of `descr` (just checked), which the call copies. It borrows the descriptor and
+    // returns a new reference or NULL with an exception set.
+    unsafe {
+        let data = element.as_mut_ptr().cast::<c_void>();
+        let scalar = PY_ARRAY_API.PyArray_Scalar(py, data, descr.as_dtype_ptr(), std::ptr::null_mut());
+        Bound::from_owned_ptr_or_err(py, scalar)
+    }
+}
+
+/// The bytes of an array that lies row by row without gaps.
+///
+/// The array must be new, or the caller's to write into: whoever passes an array as `out` must not use it until the
+/// call returns, as with every NumPy function that gives up the GIL.
+pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResult<&'a mut [u8]> {
+    writable(array)?;
+    if !array.is_c_contiguous() || array.dtype().has_object() {
+        return Err(PyTypeError::new_err("Array must be C-contiguous and writable"));
+    }
+    let len = array.len() * array.dtype().itemsize();
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed; it is writable (just
+    // checked), holds no Python objects, so any bytes are valid, and by the contract above nobody else uses it.
+    unsafe { Ok(slice::from_raw_parts_mut((*fields(array)).data.cast(), len)) }
+}
+
+/// The memory of an array, contiguous or strided, as a destination for elements of the shape `shape`: the array's own
+/// shape with axes of length one added or left out. `None` if the engine cannot write there: an axis runs backwards.
+///
+/// The contract is that of [`bytes_mut`].
+pub(crate) fn destination<'a>(
+    array: &'a mut Bound<'_, PyUntypedArray>,
+    shape: &[u64],
+    element_size: usize,
+) -> PyResult<Option<Destination<'a>>> {
+    if array.is_c_contiguous() {
+        return Ok(Some(Destination::contiguous(bytes_mut(array)?)));
+    }
+    writable(array)?;
+    if array.dtype().has_object() {
+        return Err(PyTypeError::new_err("an array of Python objects is not a destination"));
+    }
+    let itemsize = array.dtype().itemsize();
+    let mut own: SmallVec<[(usize, usize); 8]> = SmallVec::new();
+    let mut span = itemsize;
+    for (&len, &stride) in array.shape().iter().zip(array.strides()) {
+        let Ok(stride) = usize::try_from(stride) else { return Ok(None) };
+        if len != 1 {
+            own.push((len, stride));
+            span += stride * len.saturating_sub(1);
+        }
+    }
+    if array.is_empty() {
+        return Ok(Some(Destination::contiguous(&mut [])));
+    }
+    let mut strides: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut left = own.iter();
+    for &len in shape {
+        strides.push(if len == 1 { itemsize } else { left.next().map_or(0, |(_, stride)| *stride) });
+    }
+    // A subarray dtype has become axes of the array; the elements of the file include them.
+    let inner: usize = left.clone().map(|(len, _)| len).product();
+    let mut pitch = itemsize;
+    for &(len, stride) in left.rev() {
+        if stride != pitch {
+            return Ok(None);
+        }
+        pitch *= len;
+    }
+    if inner * itemsize != element_size {
+        return Ok(None);
+    }
+    // SAFETY: all strides are positive, so the elements lie in the `span` bytes from the first one on, which the array
+    // (or its base) keeps while `array` is borrowed; it is writable (just checked), holds no Python objects, and by the
+    // contract of `bytes_mut` nobody else uses it. Gaps between elements are other elements of the same memory.
+    let bytes = unsafe { slice::from_raw_parts_mut((*fields(array)).data.cast(), span) };
+    Destination::strided(bytes, shape, &strides, element_size).or_raise().map(Some)
+}
+
+/// Whether any two of these contiguous arrays share memory.
+pub(crate) fn overlap(arrays: &[Bound<'_, PyUntypedArray>]) -> bool {
+    let span = |array: &Bound<'_, PyUntypedArray>| {
+        // SAFETY: the fields live while `array` does; the address is only compared.
+        let begin = unsafe { (*fields(array)).data } as usize;
+        (begin, begin + array.len() * array.dtype().itemsize())
+    };
+    let mut spans: Vec<_> = arrays.iter().map(span).filter(|(begin, end)| begin < end).collect();
+    spans.sort_unstable();
+    spans.iter().zip(spans.iter().skip(1)).any(|((_, end), (begin, _))| begin < end)
+}
+
+/// NumPy's own description of an array, alive while the array is.
+fn fields(array: &Bound<'_, PyUntypedArray>) -> *const PyArrayObject_fields {
+    // SAFETY: `as_array_ptr` points to an array object; where its fields begin is all that is worked out.
+    unsafe { _PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const()) }
+}
+
+fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+    // SAFETY: the fields live while `array` does.
+    let flags = unsafe { (*fields(array)).flags };
+    if flags & NPY_ARRAY_WRITEABLE == 0 {
+        return Err(PyTypeError::new_err("Array must be C-contiguous and writable"));
+    }
+    Ok(())
+}
+
+/// The places of Python objects in an array, to be filled one by one.
+pub(crate) struct ObjectSlots<'a, 'py> {
+    array: &'a Bound<'py, PyUntypedArray>,
+    len: usize,
+}
+
+impl<'a, 'py> ObjectSlots<'a, 'py> {
+    /// Those of a new array, made by [`empty`], which nobody else has seen.
+    pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        if !array.is_c_contiguous() {
+            return Err(PyTypeError::new_err("Array must be C-contiguous"));
+        }
+        Ok(Self { array, len: array.len() * array.dtype().itemsize() })
+    }
+
+    /// Puts `object` where `offset` bytes lie before it. There must be a place for an object in the dtype.
+    pub(crate) fn put(&mut self, offset: usize, object: Bound<'py, PyAny>) {
+        assert!(
+            self.len >= size_of::<*mut ffi::PyObject>()
+                && offset <= self.len - size_of::<*mut ffi::PyObject>()
+        );
+        // SAFETY: the pointer-sized place lies inside the array (just asserted) and, by the contract, is one of an
+        // object: NULL or a reference that the array owns, which is replaced and given up. It may be unaligned.
+        unsafe {
+            // Unaligned reads and writes ask nothing of the address.
+            #[allow(clippy::cast_ptr_alignment)]
+            let place = (*fields(self.array)).data.add(offset).cast::<*mut ffi::PyObject>();
+            let before = place.read_unaligned();
+            place.write_unaligned(object.into_ptr());
+            ffi::Py_XDECREF(before);
+        }
+    }
+
+    /// Copies bytes that hold no objects to `offset`.
+    pub(crate) fn copy(&mut self, offset: usize, bytes: &[u8]) {
+        assert!(offset <= self.len && bytes.len() <= self.len - offset);
+        // SAFETY: the bytes lie inside the array (just asserted), which is new: nobody else refers to its memory.
+        unsafe {
+            let place = (*fields(self.array)).data.add(offset).cast::<u8>();
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len());
+        }
+    }
+}
+
+/// The type of `StoreInfo`: a tuple with named fields, made faster than any class.
+static STORE_INFO: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The type of `StoreInfo`.
+pub(crate) fn store_info_type(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    let field = |name: &'static std::ffi::CStr, doc: &'static std::ffi::CStr| ffi::PyStructSequence_Field {
+        name: name.as_ptr(),
+        doc: doc.as_ptr(),
+    };
+    let mut fields = [
+        field(c"chunk_offset", c"The chunk's first element, or None if it is not stored."),
+        field(c"filter_mask", c"Bit n is set if filter n was left out."),
+        field(c"byte_offset", c"Where in the file it begins, or None if it is not stored."),
+        field(c"size", c"Its stored bytes."),
+        ffi::PyStructSequence_Field { name: std::ptr::null(), doc: std::ptr::null() },
+    ];
+    let mut description = ffi::PyStructSequence_Desc {
+        name: c"hyperslab.StoreInfo".as_ptr(),
+        doc: c"Where a chunk is stored: a tuple with named fields.".as_ptr(),
+        fields: fields.as_mut_ptr(),
+        n_in_sequence: 4,
+    };
+    let known = STORE_INFO.load(Ordering::Acquire);
+    // SAFETY: the description and its static texts live through the call, which copies what it keeps and returns a new
+    // reference or NULL with an exception set. The reference is never given up, so the type outlives every use.
+    unsafe {
+        let made = if known.is_null() { ffi::PyStructSequence_NewType(&raw mut description) } else { known };
+        let object = Bound::from_borrowed_ptr_or_err(py, made.cast())?;
+        STORE_INFO.store(made, Ordering::Release);
+        Ok(object.cast_into_unchecked())
+    }
+}
+
+/// A `StoreInfo` of these four values.
+pub(crate) fn store_info<'py>(
+    py: Python<'py>,
+    values: [Bound<'py, PyAny>; 4],
+) -> PyResult<Bound<'py, PyAny>> {
+    let made = STORE_INFO.load(Ordering::Acquire);
+    assert!(!made.is_null(), "the module makes the type when it is imported");
+    // SAFETY: `made` is the type, whose instances have four places; each takes over one reference.
+    unsafe {
+        let info = Bound::from_owned_ptr_or_err(py, ffi::PyStructSequence_New(made))?;
+        for (place, value) in (0..).zip(values) {
+            ffi::PyStructSequence_SetItem(info.as_ptr(), place, value.into_ptr());
+        }
+        Ok(info)
+    }
+}

@@ -1,0 +1,483 @@
+//! HDF5 datatypes as NumPy dtypes, with h5py's metadata for what NumPy lacks, and how elements get from one to the other.
+
+use hyperslab_format::Widths;
+use hyperslab_format::datatype::{
+    Array, BitRange, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer,
+    Member, Normalization, Opaque, Padding, Reference, ReferenceKind, Text,
+};
+use numpy::PyArrayDescr;
+use numpy::prelude::*;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
+
+use crate::error::UnsupportedDtypeError;
+use crate::objects::{Recipe, RecordField};
+use crate::reference;
+
+/// How a datatype appears in NumPy.
+#[derive(Debug)]
+pub(crate) struct Translation {
+    /// The dtype of an array of such elements.
+    pub(crate) descr: Py<PyArrayDescr>,
+    /// The datatype in which the engine is to give the elements.
+    pub(crate) memory: Datatype,
+    /// Bytes of an element of `memory`.
+    pub(crate) memory_size: usize,
+    /// How Python objects are made of such elements; `None` if there are none, and the bytes are NumPy's already.
+    pub(crate) recipe: Option<Recipe>,
+}
+
+/// What one level of a datatype becomes.
+struct Level<'py> {
+    descr: Bound<'py, PyArrayDescr>,
+    memory: Datatype,
+    recipe: Recipe,
+    /// Bytes that libhdf5 gives an element in memory: it decides the offsets of members behind it.
+    libhdf5_size: usize,
+}
+
+impl Translation {
+    /// The dtype that h5py gives for `stored`.
+    pub(crate) fn new(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Self> {
+        let translator = Translator { py, widths, dtype: dtype_type(py) };
+        let level = translator.level(stored)?;
+        let memory_size = translator.size(&level.memory)?;
+        Ok(Self {
+            descr: level.descr.unbind(),
+            memory: level.memory,
+            memory_size,
+            recipe: level.recipe.has_objects().then_some(level.recipe),
+        })
+    }
+
+    /// The same for some members of a compound: a record of them without gaps, or the member itself if `single`.
+    pub(crate) fn fields(
+        py: Python<'_>,
+        stored: &Datatype,
+        names: &[String],
+        single: bool,
+        widths: Widths,
+    ) -> PyResult<(Self, Py<PyArrayDescr>)> {
+        let whole = match stored {
+            Datatype::Compound(compound) if !is_complex(compound) => compound,
+            _ => return Err(PyValueError::new_err("Field names only allowed for compound types")),
+        };
+        let mut members = Vec::new();
+        let mut offset = 0;
+        let translator = Translator { py, widths, dtype: dtype_type(py) };
+        for name in names {
+            let member = whole.members.iter().find(|member| member.name == *name);
+            let member = member.ok_or_else(|| {
+                PyValueError::new_err(format!("Field {name} does not appear in this type."))
+            })?;
+            let size = translator.size(&member.datatype)?;
+            members.push(Member { name: name.clone(), offset, datatype: member.datatype.clone() });
+            offset += u32::try_from(size).map_err(|_| PyValueError::new_err("compound too large"))?;
+        }
+        let subset = Datatype::Compound(Compound { size: offset, members });
+        let level = translator.packed(&subset)?;
+        let memory_size = translator.size(&level.memory)?;
+        let field = match (single, names) {
+            (true, [name]) => level.descr.get_field(name)?.0,
+            _ => level.descr.clone(),
+        };
+        let translation = Self {
+            descr: level.descr.unbind(),
+            memory: level.memory,
+            memory_size,
+            recipe: level.recipe.has_objects().then_some(level.recipe),
+        };
+        Ok((translation, field.unbind()))
+    }
+}
+
+struct Translator<'py> {
+    py: Python<'py>,
+    widths: Widths,
+    dtype: Bound<'py, PyType>,
+}
+
+impl<'py> Translator<'py> {
+    fn size(&self, datatype: &Datatype) -> PyResult<usize> {
+        usize::try_from(datatype.size(self.widths)).map_err(|_| PyValueError::new_err("datatype too large"))
+    }
+
+    fn level(&self, stored: &Datatype) -> PyResult<Level<'py>> {
+        match stored {
+            Datatype::Integer(integer) => self.integer(*integer),
+            Datatype::Float(float) => self.float(*float),
+            Datatype::Bits(bits) => self.bits(*bits),
+            Datatype::Text(text) => self.text(*text),
+            Datatype::Opaque(opaque) => self.opaque(opaque),
+            Datatype::Compound(compound) if is_complex(compound) => self.complex_compound(compound),
+            Datatype::Compound(_) => self.record(stored),
+            Datatype::Enumeration(enumeration) => self.enumeration(enumeration),
+            Datatype::Array(array) => self.array(array),
+            Datatype::Complex(complex) => self.complex(complex),
+            Datatype::Reference(reference) => self.reference(*reference),
+            Datatype::VariableText(text) => {
+                let builtins = self.py.import("builtins")?;
+                let kind = builtins.getattr(if text.charset == Charset::Utf8 { "str" } else { "bytes" })?;
+                self.object(stored, "vlen", &kind, Recipe::Text, 8)
+            }
+            Datatype::Sequence(base) => self.sequence(stored, base),
+            Datatype::Time(_) => {
+                Err(UnsupportedDtypeError::new_err("No NumPy equivalent for TypeTimeID exists"))
+            }
+        }
+    }
+
+    /// Elements whose bytes are NumPy's once they are of the datatype `memory`.
+    fn plain(&self, descr: Bound<'py, PyArrayDescr>, memory: Datatype) -> PyResult<Level<'py>> {
+        let size = self.size(&memory)?;
+        if descr.itemsize() != size {
+            return Err(UnsupportedDtypeError::new_err(format!(
+                "No NumPy equivalent of {size} bytes exists"
+            )));
+        }
+        Ok(Level { descr, memory, recipe: Recipe::Plain(size), libhdf5_size: size })
+    }
+
+    fn object(
+        &self,
+        stored: &Datatype,
+        key: &str,
+        value: &Bound<'py, PyAny>,
+        recipe: Recipe,
+        libhdf5_size: usize,
+    ) -> PyResult<Level<'py>> {
+        let descr = self.tagged("O", key, value)?;
+        Ok(Level { descr, memory: stored.clone(), recipe, libhdf5_size })
+    }
+
+    fn named(&self, name: &str) -> PyResult<Bound<'py, PyArrayDescr>> {
+        Ok(self.dtype.call1((name,))?.cast_into()?)
+    }
+
+    fn tagged(
+        &self,
+        base: impl IntoPyObject<'py>,
+        key: &str,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArrayDescr>> {
+        let metadata = PyDict::new(self.py);
+        metadata.set_item(key, value)?;
+        let keywords = PyDict::new(self.py);
+        keywords.set_item("metadata", metadata)?;
+        Ok(self.dtype.call((base,), Some(&keywords))?.cast_into()?)
+    }
+
+    fn integer(&self, integer: Integer) -> PyResult<Level<'py>> {
+        let kind = if integer.signed { 'i' } else { 'u' };
+        let descr = self.number(kind, integer.order, integer.size)?;
+        self.plain(descr, Datatype::Integer(whole_integer(integer.size, integer.order, integer.signed)))
+    }
+
+    fn bits(&self, bits: Bits) -> PyResult<Level<'py>> {
+        self.plain(self.number('u', bits.order, bits.size)?, Datatype::Bits(bits))
+    }
+
+    fn number(&self, kind: char, order: ByteOrder, size: u32) -> PyResult<Bound<'py, PyArrayDescr>> {
+        let name = format!("{}{kind}{size}", order_sign(order)?);
+        if matches!(size, 1 | 2 | 4 | 8) {
+            self.named(&name)
+        } else {
+            Err(UnsupportedDtypeError::new_err(format!("data type '{name}' not understood")))
+        }
+    }
+
+    /// The smallest NumPy float that holds every value: h5py's rule.
+    fn float(&self, float: Float) -> PyResult<Level<'py>> {
+        let sign = order_sign(float.order)?;
+        let most = (1i64 << float.exponent_size.min(62)) - i64::from(float.exponent_bias) - 1;
+        let least = 1 - i64::from(float.exponent_bias);
+        let fits = |&&(size, mantissa, max, min): &&(u32, u8, i64, i64)| {
+            size >= float.size && float.mantissa_size <= mantissa && most <= max && least >= min
+        };
+        let Some(&(size, ..)) = FLOATS.iter().find(fits) else {
+            let place = (
+                float.sign_location,
+                float.exponent_location,
+                float.exponent_size,
+                float.mantissa_location,
+                float.mantissa_size,
+            );
+            return Err(UnsupportedDtypeError::new_err(format!(
+                "Insufficient precision in available types to represent {place:?}"
+            )));
+        };
+        let memory = if size == 16 { float } else { ieee(size, float.order) };
+        self.plain(self.named(&format!("{sign}f{size}"))?, Datatype::Float(memory))
+    }
+
+    fn complex(&self, complex: &Complex) -> PyResult<Level<'py>> {
+        let Datatype::Float(base) = &*complex.base else {
+            return Err(UnsupportedDtypeError::new_err(
+                "No NumPy equivalent for TypeComplexID of this base type found",
+            ));
+        };
+        if !matches!(base.size, 4 | 8 | 16) {
+            let size = base.size * 2 * 8;
+            return Err(UnsupportedDtypeError::new_err(format!(
+                "No NumPy equivalent for TypeComplexID of size {size} bits found"
+            )));
+        }
+        let descr = self.named(&format!("{}c{}", order_sign(base.order)?, base.size * 2))?;
+        let part = if base.size == 16 { *base } else { ieee(base.size, base.order) };
+        self.plain(descr, Datatype::Complex(Complex { base: Box::new(Datatype::Float(part)) }))
+    }
+
+    /// A compound of two floats `r` and `i`, h5py's complex numbers before HDF5 2.0.
+    fn complex_compound(&self, compound: &Compound) -> PyResult<Level<'py>> {
+        let Some(Member { datatype: Datatype::Float(base), .. }) = compound.members.first() else {
+            return Err(PyTypeError::new_err("not a complex number"));
+        };
+        let descr = self.named(&format!("{}c{}", order_sign(base.order)?, base.size * 2))?;
+        let mut offset = 0;
+        let members = compound.members.iter().map(|member| {
+            let member = Member { offset, ..member.clone() };
+            offset += base.size;
+            member
+        });
+        let members = members.collect();
+        self.plain(descr, Datatype::Compound(Compound { size: base.size * 2, members }))
+    }
+
+    fn text(&self, text: Text) -> PyResult<Level<'py>> {
+        let encoding = if text.charset == Charset::Utf8 { "utf-8" } else { "ascii" };
+        let encoding = PyString::new(self.py, encoding).into_any();
+        let descr = self.tagged(format!("S{}", text.size), "h5py_encoding", &encoding)?;
+        self.plain(descr, Datatype::Text(Text { padding: Padding::NullPadded, ..text }))
+    }
+
+    fn opaque(&self, opaque: &Opaque) -> PyResult<Level<'py>> {
+        let descr = match opaque.tag.strip_prefix("NUMPY:") {
+            Some(name) => {
+                let yes = true.into_pyobject(self.py)?.to_owned().into_any();
+                self.tagged(name.trim_end_matches('\0'), "h5py_opaque", &yes)?
+            }
+            None => self.named(&format!("V{}", opaque.size))?,
+        };
+        self.plain(descr, Datatype::Opaque(opaque.clone()))
+    }
+
+    fn enumeration(&self, enumeration: &Enumeration) -> PyResult<Level<'py>> {
+        let Datatype::Integer(base) = &*enumeration.base else {
+            return Err(PyTypeError::new_err("Only integer types can be used as enums"));
+        };
+        let values: Vec<(&str, Py<PyAny>)> = enumeration
+            .members
+            .iter()
+            .map(|(name, value)| Ok((name.as_str(), self.member_value(value, base)?)))
+            .collect::<PyResult<_>>()?;
+        let is = |name: &str, expected: i64| {
+            let value = values.iter().find(|(other, _)| *other == name);
+            value.is_some_and(|(_, value)| value.extract::<i64>(self.py).is_ok_and(|value| value == expected))
+        };
+        let stored = Datatype::Enumeration(enumeration.clone());
+        if values.len() == 2 && is("FALSE", 0) && is("TRUE", 1) {
+            let memory = if base.size == 1 {
+                stored
+            } else {
+                let base = whole_integer(1, ByteOrder::Little, true);
+                let member = |(name, value): (&str, u8)| (name.to_owned(), vec![value]);
+                let members = [("FALSE", 0), ("TRUE", 1)].map(member).into();
+                Datatype::Enumeration(Enumeration { base: Box::new(Datatype::Integer(base)), members })
+            };
+            return self.plain(self.named("?")?, memory);
+        }
+        let dict = PyDict::new(self.py);
+        for (name, value) in values {
+            dict.set_item(name, value)?;
+        }
+        let kind = if base.signed { 'i' } else { 'u' };
+        let number = self.number(kind, base.order, base.size)?;
+        self.plain(self.tagged(number, "enum", &dict.into_any())?, stored)
+    }
+
+    fn member_value(&self, bytes: &[u8], base: &Integer) -> PyResult<Py<PyAny>> {
+        let keywords = PyDict::new(self.py);
+        keywords.set_item("signed", base.signed)?;
+        let order = if base.order == ByteOrder::Big { "big" } else { "little" };
+        let int = self.py.get_type::<pyo3::types::PyInt>();
+        let value = int.call_method("from_bytes", (PyBytes::new(self.py, bytes), order), Some(&keywords))?;
+        Ok(value.unbind())
+    }
+
+    fn array(&self, array: &Array) -> PyResult<Level<'py>> {
+        let base = self.level(&array.base)?;
+        let shape = PyTuple::new(self.py, &array.shape)?;
+        let count = array.shape.iter().map(|&len| len as usize).product();
+        let (from, to) = (self.size(&base.memory)?, base.descr.itemsize());
+        let descr = self.dtype.call1(((base.descr, shape),))?.cast_into()?;
+        let recipe = if base.recipe.has_objects() {
+            Recipe::Repeat { count, from, to, element: Box::new(base.recipe) }
+        } else {
+            Recipe::Plain(from * count)
+        };
+        let memory = Datatype::Array(Array { base: Box::new(base.memory), shape: array.shape.clone() });
+        Ok(Level { descr, memory, recipe, libhdf5_size: base.libhdf5_size * count })
+    }
+
+    fn reference(&self, reference: Reference) -> PyResult<Level<'py>> {
+        let (kind, size) = match reference.kind {
+            ReferenceKind::Object1 => (self.py.get_type::<reference::Reference>(), 8),
+            ReferenceKind::Region1 => (self.py.get_type::<reference::RegionReference>(), 12),
+            _ => return Err(UnsupportedDtypeError::new_err("Unknown reference type")),
+        };
+        let recipe = Recipe::Reference(reference);
+        self.object(&Datatype::Reference(reference), "ref", &kind.into_any(), recipe, size)
+    }
+
+    fn sequence(&self, stored: &Datatype, base: &Datatype) -> PyResult<Level<'py>> {
+        let mut element = Translation::new(self.py, base, self.widths)?;
+        let descr = element.descr.bind(self.py).clone().into_any();
+        // The sequences themselves are of a plain dtype, as h5py's.
+        match base {
+            Datatype::Enumeration(_) => {
+                element.descr = self.named(&descr.getattr("str")?.extract::<String>()?)?.unbind()
+            }
+            Datatype::Reference(_) | Datatype::Sequence(_) | Datatype::VariableText(_) => {
+                element.descr = PyArrayDescr::object(self.py).unbind();
+            }
+            _ => {}
+        }
+        let stored_size = self.size(base)?;
+        let recipe =
+            Recipe::Sequence { element: Box::new(element), stored: Box::new(base.clone()), stored_size };
+        self.object(stored, "vlen", &descr, recipe, 16)
+    }
+
+    fn record(&self, stored: &Datatype) -> PyResult<Level<'py>> {
+        self.compound(stored, false)
+    }
+
+    fn packed(&self, stored: &Datatype) -> PyResult<Level<'py>> {
+        self.compound(stored, true)
+    }
+
+    /// A compound as a record. Members keep their offsets, but for what libhdf5 makes larger or smaller in memory.
+    fn compound(&self, stored: &Datatype, packed: bool) -> PyResult<Level<'py>> {
+        let Datatype::Compound(compound) = stored else {
+            return Err(PyTypeError::new_err("not a compound"));
+        };
+        let mut members = Vec::new();
+        for member in &compound.members {
+            let level = self.level(&member.datatype)?;
+            let (from, into) = (self.size(&member.datatype)?, self.size(&level.memory)?);
+            members.push((member, level, from, into));
+        }
+        let mut by_offset: Vec<usize> = (0..members.len()).collect();
+        by_offset.sort_by_key(|&index| members[index].0.offset);
+        // How much members have moved so far: in NumPy's record, and in the engine's.
+        let (mut moved, mut shifted, mut end) = (0i64, 0i64, 0i64);
+        let mut places = vec![(0i64, 0i64); members.len()];
+        for index in by_offset {
+            let (member, level, stored_size, memory_size) = &members[index];
+            let offset = i64::from(member.offset);
+            places[index] = if packed { (end, offset + shifted) } else { (offset + moved, offset + shifted) };
+            end += i64::try_from(level.descr.itemsize())?;
+            moved += i64::try_from(level.libhdf5_size)? - i64::try_from(*stored_size)?;
+            shifted += i64::try_from(*memory_size)? - i64::try_from(*stored_size)?;
+        }
+        let itemsize = if packed { end } else { i64::from(compound.size) + moved };
+        let memory_size = i64::from(compound.size) + shifted;
+        let specification = PyDict::new(self.py);
+        let names: Vec<&str> = members.iter().map(|(member, ..)| member.name.as_str()).collect();
+        let formats: Vec<_> = members.iter().map(|(_, level, ..)| level.descr.clone()).collect();
+        let offsets: Vec<i64> = places.iter().map(|&(offset, _)| offset).collect();
+        specification.set_item("names", names)?;
+        specification.set_item("formats", formats)?;
+        specification.set_item("offsets", offsets)?;
+        specification.set_item("itemsize", itemsize)?;
+        let descr = self.dtype.call1((specification,))?.cast_into()?;
+
+        let mut fields = Vec::new();
+        let mut memory_members = Vec::new();
+        let mut has_objects = false;
+        for ((member, level, ..), (to, from)) in members.into_iter().zip(places) {
+            has_objects |= level.recipe.has_objects();
+            fields.push(RecordField {
+                from: usize::try_from(from)?,
+                to: usize::try_from(to)?,
+                recipe: level.recipe,
+            });
+            memory_members.push(Member {
+                name: member.name.clone(),
+                offset: u32::try_from(from)?,
+                datatype: level.memory,
+            });
+        }
+        let memory =
+            Datatype::Compound(Compound { size: u32::try_from(memory_size)?, members: memory_members });
+        let size = usize::try_from(itemsize)?;
+        let recipe = if has_objects { Recipe::Record(fields) } else { Recipe::Plain(size) };
+        if !has_objects && itemsize != memory_size {
+            return Err(UnsupportedDtypeError::new_err("No NumPy equivalent for this compound exists"));
+        }
+        Ok(Level { descr, memory, recipe, libhdf5_size: size })
+    }
+}
+
+/// NumPy's floats: bytes, bits of the mantissa, largest and smallest exponent. The last is x86's extended precision.
+const FLOATS: [(u32, u8, i64, i64); 4] =
+    [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
+
+/// An integer of which every bit counts.
+pub(crate) fn whole_integer(size: u32, order: ByteOrder, signed: bool) -> Integer {
+    let precision = u16::try_from(size * 8).unwrap_or(u16::MAX);
+    let bits = BitRange { offset: 0, precision };
+    Integer { size, order, signed, low_pad: false, high_pad: false, bits }
+}
+
+/// The IEEE 754 float of 2, 4 or 8 bytes.
+pub(crate) fn ieee(size: u32, order: ByteOrder) -> Float {
+    let (exponent_size, mantissa_size) = match size {
+        2 => (5, 10),
+        4 => (8, 23),
+        _ => (11, 52),
+    };
+    Float {
+        size,
+        order,
+        low_pad: false,
+        high_pad: false,
+        internal_pad: false,
+        normalization: Normalization::Implied,
+        sign_location: exponent_size + mantissa_size,
+        bits: BitRange { offset: 0, precision: u16::from(exponent_size + mantissa_size + 1) },
+        exponent_location: mantissa_size,
+        exponent_size,
+        mantissa_location: 0,
+        mantissa_size,
+        exponent_bias: (1 << (exponent_size - 1)) - 1,
+    }
+}
+
+/// h5py's rule: two members `r` and `i` of the same float type.
+fn is_complex(compound: &Compound) -> bool {
+    match &compound.members[..] {
+        [re, im] => {
+            re.name == "r"
+                && im.name == "i"
+                && re.datatype == im.datatype
+                && matches!(&re.datatype, Datatype::Float(float) if matches!(float.size, 4 | 8 | 16))
+        }
+        _ => false,
+    }
+}
+
+fn order_sign(order: ByteOrder) -> PyResult<char> {
+    match order {
+        ByteOrder::Little => Ok('<'),
+        ByteOrder::Big => Ok('>'),
+        ByteOrder::Vax => {
+            Err(UnsupportedDtypeError::new_err("No NumPy equivalent for VAX byte order exists"))
+        }
+    }
+}
+
+fn dtype_type(py: Python<'_>) -> Bound<'_, PyType> {
+    py.get_type::<PyArrayDescr>()
+}

@@ -1,0 +1,119 @@
+//! The engine's errors as Python exceptions, of the classes that h5py raises.
+
+use std::io;
+
+use hyperslab::{Error, RequestError};
+use hyperslab_filters::FilterError;
+use pyo3::exceptions::{
+    PyIndexError, PyKeyError, PyMemoryError, PyNotImplementedError, PyOSError, PyRuntimeError, PyTypeError,
+    PyValueError,
+};
+use pyo3::prelude::*;
+
+/// Exceptions that the package defines itself, in Python: a class with several built-in bases cannot be made here.
+mod defined {
+    pyo3::import_exception!(hyperslab._errors, FormatError);
+    pyo3::import_exception!(hyperslab._errors, ClosedError);
+    pyo3::import_exception!(hyperslab._errors, UnsupportedDtypeError);
+}
+
+pub(crate) use defined::{ClosedError, UnsupportedDtypeError};
+
+/// Turns an engine result into one that `?` raises.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception for the error.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T, Error> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| exception(&error))
+    }
+}
+
+impl<T> OrRaise<T> for Result<T, RequestError> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| request(&error, error.to_string()))
+    }
+}
+
+/// The exception for `error`.
+pub(crate) fn exception(error: &Error) -> PyErr {
+    let message = error.to_string();
+    match error.root() {
+        Error::Request(cause) => request(cause, message),
+        Error::Io { source, .. } => system(source, message, None),
+        Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
+        Error::Chunk { source, .. } | Error::Filter { source } => match source {
+            FilterError::Unknown { .. } | FilterError::Unsupported { .. } => {
+                PyNotImplementedError::new_err(message)
+            }
+            _ => defined::FormatError::new_err(message),
+        },
+        _ => defined::FormatError::new_err(message),
+    }
+}
+
+/// The exception for an `error` met while opening the file called `name`.
+pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
+    match error.root() {
+        Error::Io { source, .. } => system(source, format!("Unable to open file ({error})"), Some(name)),
+        Error::Format(_) => defined::FormatError::new_err(format!("Unable to open file {name:?} ({error})")),
+        _ => exception(error),
+    }
+}
+
+/// Whether `error` says that a member of a group is not there.
+pub(crate) fn is_missing(error: &Error) -> bool {
+    matches!(
+        error.root(),
+        Error::Request(
+            RequestError::NoSuchObject { .. }
+                | RequestError::WrongKind { .. }
+                | RequestError::NoSuchFile { .. }
+        )
+    )
+}
+
+/// The exception for a path that leads nowhere.
+pub(crate) fn missing_object(error: &Error) -> PyErr {
+    if is_missing(error) {
+        PyKeyError::new_err(format!("Unable to open object ({})", error.root()))
+    } else {
+        exception(error)
+    }
+}
+
+fn request(error: &RequestError, message: String) -> PyErr {
+    match error {
+        RequestError::NoSuchObject { .. }
+        | RequestError::NoSuchFile { .. }
+        | RequestError::NoSuchAttribute { .. } => PyKeyError::new_err(message),
+        RequestError::TooManyLinks { .. } => PyRuntimeError::new_err(message),
+        RequestError::OutOfBounds { .. } => PyIndexError::new_err(message),
+        RequestError::TooMany { .. } => PyMemoryError::new_err(message),
+        RequestError::WrongKind { .. } | RequestError::DestinationSize { .. } | RequestError::Rank { .. } => {
+            PyTypeError::new_err(message)
+        }
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// Python picks the subclass of `OSError` (`FileNotFoundError`) by the number.
+fn system(error: &io::Error, message: String, name: Option<&str>) -> PyErr {
+    if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
+        return Python::attach(|py| inner.clone_ref(py));
+    }
+    // Errors that the driver made itself carry a kind and no number.
+    let number = error.raw_os_error().or(match error.kind() {
+        io::ErrorKind::NotFound => Some(2),
+        io::ErrorKind::PermissionDenied => Some(13),
+        io::ErrorKind::IsADirectory => Some(21),
+        _ => None,
+    });
+    match (number, name) {
+        (Some(number), Some(name)) => PyOSError::new_err((number, message, name.to_owned())),
+        (Some(number), None) => PyOSError::new_err((number, message)),
+        (None, _) => PyOSError::new_err(message),
+    }
+}

@@ -1,0 +1,77 @@
+//! Python file objects as a driver: anything with `read` and `seek`.
+
+use std::io;
+use std::sync::Mutex;
+
+use hyperslab::driver::{Driver, Hints};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::PyBytes;
+
+/// A Python file object.
+#[derive(Debug)]
+pub(crate) struct FileObject {
+    /// One position is shared by all readers, so one reads at a time.
+    object: Mutex<Py<PyAny>>,
+}
+
+impl FileObject {
+    /// A driver that reads from `object`.
+    pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
+        Self { object: Mutex::new(object.clone().unbind()) }
+    }
+
+    /// Calls `f` with the object, alone, and without waiting for it while other threads need the interpreter.
+    fn with<T>(&self, f: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
+        Python::attach(|py| {
+            let object = self.object.lock_py_attached(py);
+            let object = object.unwrap_or_else(std::sync::PoisonError::into_inner);
+            f(object.bind(py)).map_err(io::Error::other)
+        })
+    }
+}
+
+impl Driver for FileObject {
+    fn len(&self) -> io::Result<u64> {
+        self.with(|object| {
+            object
+                .call_method1("seek", (0, 2))?
+                .extract::<Option<u64>>()?
+                .map_or_else(|| object.call_method0("tell")?.extract(), Ok)
+        })
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        let read = self.with(|object| {
+            object.call_method1("seek", (offset,))?;
+            let mut filled = 0;
+            while filled < dst.len() {
+                let bytes = object.call_method1("read", (dst.len() - filled,))?;
+                let bytes = bytes.cast::<PyBytes>()?.as_bytes();
+                if bytes.is_empty() || bytes.len() > dst.len() - filled {
+                    break;
+                }
+                dst[filled..filled + bytes.len()].copy_from_slice(bytes);
+                filled += bytes.len();
+            }
+            Ok(filled)
+        })?;
+        if read == dst.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn set_len(&self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn flush(&self, _: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn hints(&self) -> Hints {
+        Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, concurrent: false }
+    }
+}

@@ -1,0 +1,262 @@
+//! Groups, as read-only mappings from names to objects.
+
+use std::sync::Arc;
+
+use hyperslab::Node;
+use hyperslab_format::message::link::Link;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyList, PyTuple, PyType};
+
+use crate::dataset::Dataset;
+use crate::datatype::Datatype;
+use crate::error::{ClosedError, OrRaise, is_missing, missing_object};
+use crate::links::{link_class, link_object};
+use crate::object::{HLObject, name_of, name_required, wrap};
+use crate::reference::Reference;
+use crate::state::FileState;
+use crate::walk::{Step, Walk};
+
+/// A group. Documented in `_native.pyi`; this file only translates.
+#[pyclass(frozen, subclass, extends = HLObject, mapping, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The group.
+    pub(crate) group: hyperslab::Group,
+}
+
+/// The file that a group object belongs to, if it is open.
+fn open_state<'a>(slf: &'a Bound<'_, Group>) -> PyResult<&'a Arc<FileState>> {
+    let state = &slf.as_super().get().state;
+    state.check()?;
+    Ok(state)
+}
+
+/// A view of a group or of attributes, as `dict` has them.
+pub(crate) fn view<'py>(mapping: &Bound<'py, PyAny>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+    mapping.py().import("hyperslab._mapping")?.getattr(class)?.call1((mapping,))
+}
+
+impl Group {
+    fn open<'py>(slf: &Bound<'py, Self>, path: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let state = open_state(slf)?;
+        if path.is_empty() {
+            return Err(PyKeyError::new_err(
+                "Unable to open object (name parameter cannot be an empty string)",
+            ));
+        }
+        let group = &slf.get().group;
+        let node = py.detach(|| group.get(path)).map_err(|error| missing_object(&error))?;
+        wrap(py, state, node)
+    }
+
+    fn follow<'py>(slf: &Bound<'py, Self>, reference: &Bound<'py, Reference>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let state = open_state(slf)?;
+        let Reference { kind, bytes } = reference.get();
+        if bytes.iter().all(|&byte| byte == 0) {
+            return Err(PyValueError::new_err("Invalid HDF5 object reference"));
+        }
+        let node = py.detach(|| state.core.dereference(kind, bytes)).or_raise()?;
+        wrap(py, state, node)
+    }
+
+    /// The link at the end of `path`, if everything before it exists.
+    fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
+        let path = path.trim_end_matches('/');
+        let found = py.detach(|| match path.rsplit_once('/') {
+            Some(("", name)) => self.group.group("/")?.link(name),
+            Some((parent, name)) => self.group.group(parent)?.link(name),
+            None => self.group.link(path),
+        });
+        match found {
+            Err(error) if is_missing(&error) => Ok(None),
+            found => found.or_raise(),
+        }
+    }
+
+    fn walk<'py>(
+        slf: &Bound<'py, Self>,
+        every_link: bool,
+        func: &Bound<'py, PyAny>,
+        arguments: impl Fn(&Step) -> PyResult<Bound<'py, PyTuple>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        open_state(slf)?;
+        let group = &slf.get().group;
+        let mut walk = py.detach(|| Walk::new(group, every_link)).or_raise()?;
+        while let Some(step) = py.detach(|| walk.step()).or_raise()? {
+            let result = func.call1(arguments(&step)?)?;
+            if !result.is_none() {
+                return Ok(Some(result));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[pymethods]
+impl Group {
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(reference) = name.cast::<Reference>() {
+            return Self::follow(slf, reference);
+        }
+        let path = name_of(name)?.ok_or_else(|| {
+            PyTypeError::new_err(format!(
+                "Accessing a group is done with bytes or str, not {}",
+                name.get_type()
+            ))
+        })?;
+        Self::open(slf, &path)
+    }
+
+    fn __contains__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let path = name_required(name)?;
+        if !slf.as_super().get().state.is_open() || path.is_empty() {
+            return Ok(false);
+        }
+        let group = &slf.get().group;
+        match slf.py().detach(|| group.contains(&path)) {
+            Err(error) if is_missing(&error) => Ok(false),
+            found => found.or_raise(),
+        }
+    }
+
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        open_state(slf)?;
+        let group = &slf.get().group;
+        let len = slf.py().detach(|| group.len()).or_raise()?;
+        Ok(usize::try_from(len)?)
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        let names = Self::names(slf)?;
+        PyList::new(slf.py(), names)?.try_iter()
+    }
+
+    fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        let names = Self::names(slf)?;
+        PyList::new(slf.py(), names.into_iter().rev())?.try_iter()
+    }
+
+    #[pyo3(name = "_names")]
+    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        open_state(slf)?;
+        let group = &slf.get().group;
+        slf.py().detach(|| group.names()).or_raise()
+    }
+
+    fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(slf.as_any(), "KeysViewHDF5")
+    }
+
+    fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(slf.as_any(), "ValuesViewHDF5")
+    }
+
+    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(slf.as_any(), "ItemsViewHDF5")
+    }
+
+    #[pyo3(signature = (name, default=None, getclass=false, getlink=false))]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+        getclass: bool,
+        getlink: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        if !(getclass || getlink) {
+            return match Self::__getitem__(slf, name) {
+                Err(error) if error.is_instance_of::<PyKeyError>(py) => Ok(default),
+                found => found.map(Some),
+            };
+        }
+        let path = name_required(name)?;
+        if !Self::__contains__(slf, name)? {
+            return Ok(default);
+        }
+        if getlink {
+            let Some(link) = slf.get().link(py, &path)? else { return Ok(default) };
+            return if getclass {
+                link_class(py, &link.target).map(|class| Some(class.into_any()))
+            } else {
+                link_object(py, &link.target).map(Some)
+            };
+        }
+        let group = &slf.get().group;
+        let found = py.detach(|| group.get(&path));
+        let node = match found {
+            Err(error) if is_missing(&error) => {
+                return Err(PyRuntimeError::new_err(format!("Can't get info for object ({})", error.root())));
+            }
+            found => found.or_raise()?,
+        };
+        Ok(Some(class_of(py, &node).into_any()))
+    }
+
+    fn visit<'py>(slf: &Bound<'py, Self>, func: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        Self::walk(slf, false, func, |step| (step.path.as_str(),).into_pyobject(py))
+    }
+
+    fn visititems<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        let state = Arc::clone(open_state(slf)?);
+        Self::walk(slf, false, func, |step| {
+            let node =
+                step.node.clone().ok_or_else(|| ClosedError::new_err("no object behind a hard link"))?;
+            (step.path.as_str(), wrap(py, &state, node)?).into_pyobject(py)
+        })
+    }
+
+    fn visit_links<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        Self::walk(slf, true, func, |step| (step.path.as_str(),).into_pyobject(py))
+    }
+
+    fn visititems_links<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        Self::walk(slf, true, func, |step| {
+            (step.path.as_str(), link_object(py, &step.link.target)?).into_pyobject(py)
+        })
+    }
+
+    fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        let mut names = Self::names(slf)?;
+        names.sort();
+        Ok(names)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let object = slf.as_super().get();
+        if !object.state.is_open() {
+            return Ok("<Closed HDF5 group>".to_owned());
+        }
+        let members = Self::__len__(slf)?;
+        Ok(match object.path(slf.py())? {
+            Some(path) => format!("<HDF5 group \"{path}\" ({members} members)>"),
+            None => format!("<HDF5 group (anonymous) ({members} members)>"),
+        })
+    }
+}
+
+/// The Python class of a node.
+fn class_of<'py>(py: Python<'py>, node: &Node) -> Bound<'py, PyType> {
+    match node {
+        Node::Group(_) => py.get_type::<Group>(),
+        Node::Dataset(_) => py.get_type::<Dataset>(),
+        Node::Datatype(_) => py.get_type::<Datatype>(),
+    }
+}

@@ -1,0 +1,356 @@
+//! What h5py calls low-level identifiers: here, views of an object with what programs ask of them.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hyperslab::index::ChunkRecord;
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::layout::Layout;
+use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use smallvec::SmallVec;
+
+use crate::buffer;
+use crate::dataset::Dataset;
+use crate::error::{OrRaise, exception};
+use crate::file::File;
+use crate::group::Group;
+use crate::object::HLObject;
+use crate::state::FileState;
+
+/// The identifier of any object.
+#[pyclass(frozen, subclass, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct ObjectID {
+    state: Arc<FileState>,
+    identity: ((u64, u64), u64),
+    path: Option<String>,
+}
+
+/// The identifier of a file.
+#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct FileID;
+
+/// The identifier of a group.
+#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct GroupID;
+
+/// The identifier of a committed datatype.
+#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct TypeID;
+
+/// The identifier of a dataset: its chunks, as they are stored.
+#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct DatasetID {
+    dataset: Py<Dataset>,
+}
+
+impl ObjectID {
+    /// The identifier of an object.
+    pub(crate) fn of<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound<'py, PyAny>> {
+        let py = object.py();
+        let this = object.get();
+        let path = this.node.path();
+        let path = (!path.is_empty()).then(|| path.to_owned());
+        let base = PyClassInitializer::from(Self {
+            state: Arc::clone(&this.state),
+            identity: this.identity(),
+            path,
+        });
+        Ok(if let Ok(dataset) = object.cast::<Dataset>() {
+            Bound::new(py, base.add_subclass(DatasetID { dataset: dataset.clone().unbind() }))?.into_any()
+        } else if object.cast::<File>().is_ok() {
+            Bound::new(py, base.add_subclass(FileID))?.into_any()
+        } else if object.cast::<Group>().is_ok() {
+            Bound::new(py, base.add_subclass(GroupID))?.into_any()
+        } else {
+            Bound::new(py, base.add_subclass(TypeID))?.into_any()
+        })
+    }
+}
+
+#[pymethods]
+impl ObjectID {
+    #[getter]
+    fn valid(&self) -> bool {
+        self.state.is_open()
+    }
+
+    #[getter]
+    fn id(&self) -> u64 {
+        self.identity.1
+    }
+
+    #[getter]
+    fn name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.path.as_ref().map(|path| PyBytes::new(py, path.as_bytes()))
+    }
+
+    fn __bool__(&self) -> bool {
+        self.state.is_open()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().identity == self.identity)
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.identity.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+#[pymethods]
+impl FileID {
+    fn get_filesize(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        let state = &slf.as_super().get().state;
+        state.check()?;
+        Ok(state.core.store().len_bytes())
+    }
+}
+
+/// How many chunks are handed to Python at a time.
+const BATCH: usize = 4096;
+
+impl DatasetID {
+    fn open(&self) -> PyResult<&Dataset> {
+        let dataset = self.dataset.get();
+        dataset.state.check()?;
+        Ok(dataset)
+    }
+
+    fn chunked(&self, what: &str) -> PyResult<&Dataset> {
+        let dataset = self.open()?;
+        if dataset.core.chunk_shape().is_none() {
+            return Err(PyRuntimeError::new_err(format!("{what} (not a chunked dataset)")));
+        }
+        Ok(dataset)
+    }
+}
+
+/// The coordinates of the first element of a chunk, whose own coordinates count chunks.
+fn first_element<'py>(py: Python<'py>, coord: &[u64], chunk: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
+    let mut first: SmallVec<[u64; 8]> = SmallVec::new();
+    first.extend(coord.iter().zip(chunk).map(|(at, len)| at * len));
+    PyTuple::new(py, first)
+}
+
+/// A tuple of where a chunk is and how many bytes it has.
+fn store_info<'py>(
+    py: Python<'py>,
+    base: u64,
+    first: Bound<'py, PyTuple>,
+    record: ChunkRecord,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mask = record.mask.0.into_pyobject(py)?.into_any();
+    let place = (record.extent.addr.get() + base).into_pyobject(py)?.into_any();
+    let size = record.extent.len.into_pyobject(py)?.into_any();
+    buffer::store_info(py, [first.into_any(), mask, place, size])
+}
+
+#[pymethods]
+impl DatasetID {
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.dataset.bind(py).getattr("shape")
+    }
+
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.dataset.bind(py).getattr("dtype")
+    }
+
+    #[getter]
+    fn rank(&self) -> usize {
+        self.dataset.get().core.shape().len()
+    }
+
+    fn get_num_chunks(&self, py: Python<'_>) -> PyResult<u64> {
+        let dataset = self.chunked("Can't get number of chunks")?;
+        py.detach(|| dataset.core.stored_chunks()).or_raise()
+    }
+
+    fn get_chunk_info<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyAny>> {
+        let dataset = self.chunked("Can't get number of chunks")?;
+        let mut left = index;
+        let mut found: Option<(SmallVec<[u64; 4]>, ChunkRecord)> = None;
+        let mut visitor = |coord: &[u64], record: ChunkRecord| {
+            if left == 0 {
+                found = Some((coord.into(), record));
+                return ControlFlow::Break(());
+            }
+            left -= 1;
+            ControlFlow::Continue(())
+        };
+        py.detach(|| dataset.core.visit_chunks(&mut visitor)).or_raise()?;
+        let (coord, record) = found.ok_or_else(|| {
+            PyValueError::new_err("Chunk index is out of range (chunk index is out of range)")
+        })?;
+        let chunk = dataset.core.chunk_shape().unwrap_or_default();
+        store_info(py, dataset.core.file().store().base(), first_element(py, &coord, chunk)?, record)
+    }
+
+    fn get_chunk_info_by_coord<'py>(
+        &self,
+        py: Python<'py>,
+        chunk_offset: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let dataset = self.chunked("Can't get chunk info by its coordinates")?;
+        let first: SmallVec<[u64; 4]> =
+            chunk_offset.iter().map(|at| at.extract::<u64>()).collect::<PyResult<_>>()?;
+        let chunk = dataset.core.chunk_shape().unwrap_or_default();
+        if first.len() != chunk.len() {
+            return Err(PyValueError::new_err("Tuple length incompatible with array"));
+        }
+        let coord: SmallVec<[u64; 4]> = first.iter().zip(chunk).map(|(at, len)| at / len).collect();
+        let found = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()?;
+        if let Some(record) = found {
+            return store_info(py, dataset.core.file().store().base(), chunk_offset.clone(), record);
+        }
+        let none = || py.None().into_bound(py);
+        let zero = || Ok::<_, PyErr>(0u8.into_pyobject(py)?.into_any());
+        buffer::store_info(py, [none(), zero()?, none(), zero()?])
+    }
+
+    fn chunk_iter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let dataset = self.chunked("Error iterating over dataset chunks")?;
+        let mut batch = Batch {
+            chunk: dataset.core.chunk_shape().unwrap_or_default(),
+            base: dataset.core.file().store().base(),
+            coords: Vec::new(),
+            records: Vec::new(),
+        };
+        let func = func.clone().unbind();
+        let mut result: PyResult<Option<Py<PyAny>>> = Ok(None);
+        let walked = py.detach(|| {
+            let visited = dataset.core.visit_chunks(&mut |coord, record| {
+                batch.coords.extend_from_slice(coord);
+                batch.records.push(record);
+                if batch.records.len() < BATCH {
+                    return ControlFlow::Continue(());
+                }
+                result = Python::attach(|py| batch.call(py, func.bind(py)));
+                if matches!(result, Ok(None)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            visited.map_err(|error| exception(&error))
+        });
+        walked?;
+        if let Ok(None) = result {
+            result = batch.call(py, func.bind(py));
+        }
+        result
+    }
+
+    #[pyo3(signature = (offsets, out=None))]
+    fn read_direct_chunk<'py>(
+        &self,
+        py: Python<'py>,
+        offsets: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(u32, Bound<'py, PyAny>)> {
+        let dataset = self.chunked("Can't get storage size of chunk")?;
+        let offsets: SmallVec<[u64; 4]> =
+            offsets.try_iter()?.map(|at| at?.extract::<u64>()).collect::<PyResult<_>>()?;
+        let chunk = dataset.core.chunk_shape().unwrap_or_default();
+        if offsets.len() != chunk.len() {
+            return Err(PyTypeError::new_err(format!(
+                "offsets length ({}) must match dataset rank ({})",
+                offsets.len(),
+                chunk.len()
+            )));
+        }
+        let coord: SmallVec<[u64; 4]> = offsets.iter().zip(chunk).map(|(at, len)| at / len).collect();
+        let Some(record) = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()? else {
+            return Err(PyRuntimeError::new_err(
+                "Can't get storage size of chunk (chunk storage is not allocated)",
+            ));
+        };
+        if offsets.iter().zip(chunk).any(|(at, len)| at % len != 0) {
+            return Err(pyo3::exceptions::PyOSError::new_err(
+                "Can't read unprocessed chunk data (offset doesn't fall on chunks's boundary)",
+            ));
+        }
+        let bytes = py.detach(|| dataset.core.read_stored_chunk(record)).or_raise()?;
+        let mask = record.mask.0;
+        let Some(out) = out else { return Ok((mask, PyBytes::new(py, &bytes).into_any())) };
+        let mut cells =
+            py.import("numpy")?.call_method1("frombuffer", (out, "u1"))?.cast_into::<PyUntypedArray>()?;
+        if cells.len() < bytes.len() {
+            return Err(PyValueError::new_err(format!(
+                "out buffer is only {} bytes, {} bytes required",
+                cells.len(),
+                bytes.len()
+            )));
+        }
+        buffer::bytes_mut(&mut cells)?[..bytes.len()].copy_from_slice(&bytes);
+        let view = py.import("builtins")?.getattr("memoryview")?.call1((cells,))?;
+        let slice = pyo3::types::PySlice::new(py, 0, isize::try_from(bytes.len())?, 1);
+        Ok((mask, view.get_item(slice)?))
+    }
+
+    fn get_storage_size(&self, py: Python<'_>) -> PyResult<u64> {
+        let dataset = &self.open()?.core;
+        match dataset.layout() {
+            Layout::Virtual { .. } => Ok(0),
+            _ => py.detach(|| dataset.storage_bytes()).or_raise(),
+        }
+    }
+
+    fn get_offset(&self) -> PyResult<Option<u64>> {
+        let dataset = &self.open()?.core;
+        Ok(match dataset.layout() {
+            Layout::Contiguous(extent) => {
+                extent.addr.defined().map(|addr| addr.get() + dataset.file().store().base())
+            }
+            _ => None,
+        })
+    }
+}
+
+#[pymethods]
+impl TypeID {
+    #[getter]
+    fn dtype(slf: &Bound<'_, Self>) -> PyResult<Py<PyArrayDescr>> {
+        let this = slf.as_super().get();
+        this.state.check()?;
+        let node = this.state.core.object_at(hyperslab_format::Addr::new(this.identity.1)).or_raise()?;
+        let hyperslab::Node::Datatype(datatype) = node else {
+            return Err(PyTypeError::new_err("not a datatype"));
+        };
+        let stored: &Datatype = datatype.datatype();
+        Ok(crate::dtype::Translation::new(slf.py(), stored, this.state.core.store().widths())?.descr)
+    }
+}
+
+/// Chunks on their way to Python.
+struct Batch<'a> {
+    chunk: &'a [u64],
+    base: u64,
+    coords: Vec<u64>,
+    records: Vec<ChunkRecord>,
+}
+
+impl Batch<'_> {
+    /// Calls `func` with each, until it returns something.
+    fn call(&mut self, py: Python<'_>, func: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        for (coord, record) in self.coords.chunks_exact(self.chunk.len().max(1)).zip(&self.records) {
+            let info = store_info(py, self.base, first_element(py, coord, self.chunk)?, *record)?;
+            let result = func.call1((info,))?;
+            if !result.is_none() {
+                return Ok(Some(result.unbind()));
+            }
+        }
+        self.coords.clear();
+        self.records.clear();
+        Ok(None)
+    }
+}

@@ -1,0 +1,57 @@
+//! NumPy dtypes as HDF5 datatypes: what the engine is to convert to.
+
+use hyperslab_format::datatype::{
+    Array, ByteOrder, Charset, Complex, Compound, Datatype, Member, Opaque, Padding, Text,
+};
+use numpy::PyArrayDescr;
+use numpy::prelude::*;
+use pyo3::prelude::*;
+
+use crate::dtype::{ieee, whole_integer};
+
+/// The datatype whose elements have the bytes of `descr`. `None` where there is no such: Python objects, dates, UTF-32.
+pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
+    if descr.has_object() {
+        return None;
+    }
+    if descr.has_subarray() {
+        let shape = descr.shape().into_iter().map(u32::try_from).collect::<Result<_, _>>().ok()?;
+        return Some(Datatype::Array(Array { base: Box::new(datatype_of(&descr.base())?), shape }));
+    }
+    let size = u32::try_from(descr.itemsize()).ok()?;
+    let order = match descr.byteorder() {
+        b'>' => ByteOrder::Big,
+        b'=' if cfg!(target_endian = "big") => ByteOrder::Big,
+        _ => ByteOrder::Little,
+    };
+    match descr.kind() {
+        b'i' => Some(Datatype::Integer(whole_integer(size, order, true))),
+        b'u' => Some(Datatype::Integer(whole_integer(size, order, false))),
+        b'f' if size <= 8 => Some(Datatype::Float(ieee(size, order))),
+        b'c' if size <= 16 => {
+            Some(Datatype::Complex(Complex { base: Box::new(Datatype::Float(ieee(size / 2, order))) }))
+        }
+        b'S' => {
+            let charset =
+                if encoding(descr).as_deref() == Some("utf-8") { Charset::Utf8 } else { Charset::Ascii };
+            Some(Datatype::Text(Text { size, padding: Padding::NullPadded, charset }))
+        }
+        b'V' => match descr.names() {
+            Some(names) => {
+                let member = |name: String| {
+                    let (field, offset) = descr.get_field(&name).ok()?;
+                    let datatype = datatype_of(&field)?;
+                    Some(Member { name, offset: u32::try_from(offset).ok()?, datatype })
+                };
+                let members = names.into_iter().map(member).collect::<Option<_>>()?;
+                Some(Datatype::Compound(Compound { size, members }))
+            }
+            None => Some(Datatype::Opaque(Opaque { size, tag: String::new() })),
+        },
+        _ => None,
+    }
+}
+
+fn encoding(descr: &Bound<'_, PyArrayDescr>) -> Option<String> {
+    descr.getattr("metadata").ok()?.get_item("h5py_encoding").ok()?.extract().ok()
+}

@@ -1,0 +1,174 @@
+//! What files, groups, datasets and committed datatypes have in common, and how they are made.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use hyperslab::Node;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::attrs::AttributeManager;
+use crate::dataset::Dataset;
+use crate::datatype::Datatype;
+use crate::error::{ClosedError, OrRaise};
+use crate::file::File;
+use crate::group::Group;
+use crate::ids::ObjectID;
+use crate::reference::Reference;
+use crate::state::FileState;
+use crate::walk;
+
+/// An object of a file. Two are equal if they are the same object of the same file, however they were reached.
+#[pyclass(frozen, subclass, weakref, module = "hyperslab")]
+pub(crate) struct HLObject {
+    /// The file.
+    pub(crate) state: Arc<FileState>,
+    /// The object.
+    pub(crate) node: Node,
+    /// Its path, looked for when it was reached by a reference.
+    found: PyOnceLock<Option<String>>,
+}
+
+impl HLObject {
+    fn new(state: Arc<FileState>, node: Node) -> Self {
+        Self { state, node, found: PyOnceLock::new() }
+    }
+
+    /// The path of the object; of one reached by a reference, the first that leads to it.
+    pub(crate) fn path(&self, py: Python<'_>) -> PyResult<Option<&str>> {
+        if !self.node.path().is_empty() {
+            return Ok(Some(self.node.path()));
+        }
+        let search = || py.detach(|| walk::path_of(&self.state.core, self.node.address())).or_raise();
+        Ok(self.found.get_or_try_init(py, search)?.as_deref())
+    }
+
+    /// The file's identity and the object's address in it.
+    pub(crate) fn identity(&self) -> ((u64, u64), u64) {
+        (self.state.identity(), self.node.address().get())
+    }
+}
+
+/// The Python object for a node that was reached from the file of `state`.
+pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> PyResult<Bound<'py, PyAny>> {
+    let state =
+        if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
+    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone()));
+    Ok(match node {
+        Node::Group(group) => Bound::new(py, base.add_subclass(Group { group }))?.into_any(),
+        Node::Dataset(dataset) => Bound::new(py, base.add_subclass(Dataset::new(state, dataset)))?.into_any(),
+        Node::Datatype(datatype) => Bound::new(py, base.add_subclass(Datatype { datatype }))?.into_any(),
+    })
+}
+
+/// The Python object of an open file.
+pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
+    let group = state.core.root();
+    let base = HLObject::new(state, Node::Group(group.clone()));
+    PyClassInitializer::from(base).add_subclass(Group { group }).add_subclass(File)
+}
+
+/// A name given as `str` or `bytes`.
+pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if let Ok(text) = name.cast::<PyString>() {
+        return Ok(Some(text.to_cow()?.into_owned()));
+    }
+    if let Ok(bytes) = name.cast::<PyBytes>() {
+        return Ok(Some(String::from_utf8_lossy(bytes.as_bytes()).into_owned()));
+    }
+    Ok(None)
+}
+
+/// A name given as `str` or `bytes`, or h5py's complaint.
+pub(crate) fn name_required(name: &Bound<'_, PyAny>) -> PyResult<String> {
+    name_of(name)?.ok_or_else(|| {
+        PyTypeError::new_err(format!("A name should be string or bytes, not {}", name.get_type()))
+    })
+}
+
+/// The last component of a path.
+pub(crate) fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or("")
+}
+
+/// The path without its last component.
+pub(crate) fn parent_of(path: &str) -> &str {
+    match path.trim_end_matches('/').rfind('/') {
+        None | Some(0) => "/",
+        Some(end) => &path[..end],
+    }
+}
+
+#[pymethods]
+impl HLObject {
+    /// The file that holds the object.
+    #[getter]
+    fn file<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, File>> {
+        self.state.check()?;
+        Bound::new(py, file_object(Arc::clone(&self.state)))
+    }
+
+    /// The path of the object, or None if no path leads to it (or the file is closed).
+    #[getter]
+    fn name(&self, py: Python<'_>) -> PyResult<Option<&str>> {
+        if self.state.is_open() { self.path(py) } else { Ok(None) }
+    }
+
+    /// The group that the object is in.
+    #[getter]
+    fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let path = self.name(py)?;
+        let path = path.ok_or_else(|| PyValueError::new_err("Parent of an anonymous object is undefined"))?;
+        let node = py.detach(|| self.state.core.get(parent_of(path))).or_raise()?;
+        wrap(py, &self.state, node)
+    }
+
+    /// The attributes of the object.
+    #[getter]
+    fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
+        let this = slf.get();
+        if slf.is_instance_of::<File>() && !this.state.is_open() {
+            return Err(ClosedError::new_err("the file is closed"));
+        }
+        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone() })
+    }
+
+    /// A reference to the object.
+    #[getter(r#ref)]
+    fn reference(&self) -> PyResult<Reference> {
+        self.state.check()?;
+        Ok(Reference::to(self.node.address(), self.node.file().store().widths().offset))
+    }
+
+    /// What h5py calls the low-level identifier.
+    #[getter]
+    fn id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        ObjectID::of(slf)
+    }
+
+    fn __bool__(&self) -> bool {
+        self.state.is_open()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().identity() == self.identity())
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.identity().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    #[allow(clippy::unused_self)] // Python calls it on an instance.
+    fn __getstate__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("hyperslab objects cannot be pickled"))
+    }
+
+    #[allow(clippy::unused_self)] // Python calls it on an instance.
+    fn __getnewargs__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("hyperslab objects cannot be pickled"))
+    }
+}

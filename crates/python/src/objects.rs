@@ -1,0 +1,240 @@
+//! Elements that are Python objects in NumPy: strings and sequences of variable length, references, and records of them.
+//!
+//! The engine reads such elements as they are stored, ids of the global heap and all. Their heap objects are fetched
+//! together, with the GIL released; then the objects are made, in the order of the elements.
+
+use hyperslab::File;
+use hyperslab::types::Conversion;
+use hyperslab_format::Widths;
+use hyperslab_format::datatype::{Datatype, Reference as StoredReference, ReferenceKind};
+use numpy::PyUntypedArray;
+use numpy::prelude::*;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::buffer::{self, ObjectSlots};
+use crate::dtype::Translation;
+use crate::error::OrRaise;
+use crate::reference::{Reference, RegionReference};
+
+/// How one element becomes a part of a NumPy element.
+#[derive(Debug)]
+pub(crate) enum Recipe {
+    /// Its bytes are copied.
+    Plain(usize),
+    /// The bytes of a string in the global heap, as `bytes`.
+    Text,
+    /// The elements of a sequence in the global heap, as an array.
+    Sequence {
+        /// What its elements become.
+        element: Box<Translation>,
+        /// Their datatype in the file.
+        stored: Box<Datatype>,
+        /// Bytes of one in the file.
+        stored_size: usize,
+    },
+    /// A reference to an object or to a region.
+    Reference(StoredReference),
+    /// Several of the same.
+    Repeat {
+        /// How many.
+        count: usize,
+        /// Bytes from one to the next, as read.
+        from: usize,
+        /// Bytes from one to the next in NumPy.
+        to: usize,
+        /// What each becomes.
+        element: Box<Recipe>,
+    },
+    /// Members of a record.
+    Record(Vec<RecordField>),
+}
+
+/// One member of a record.
+#[derive(Debug)]
+pub(crate) struct RecordField {
+    /// Where it begins, as read.
+    pub(crate) from: usize,
+    /// Where it begins in NumPy.
+    pub(crate) to: usize,
+    /// What it becomes.
+    pub(crate) recipe: Recipe,
+}
+
+impl Recipe {
+    /// Whether it makes any Python object.
+    pub(crate) fn has_objects(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Repeat { element, .. } => element.has_objects(),
+            Self::Record(fields) => fields.iter().any(|field| field.recipe.has_objects()),
+            _ => true,
+        }
+    }
+
+    /// Whether it makes strings alone.
+    pub(crate) fn is_text(&self) -> bool {
+        match self {
+            Self::Text => true,
+            Self::Repeat { element, .. } => element.is_text(),
+            _ => false,
+        }
+    }
+
+    /// Calls `f` with where, in one element as read, an id of the global heap is, and the size of what it counts.
+    fn ids(&self, at: usize, f: &mut dyn FnMut(usize, usize)) {
+        match self {
+            Self::Text => f(at, 1),
+            Self::Sequence { stored_size, .. } => f(at, *stored_size),
+            Self::Repeat { count, from, element, .. } => {
+                for index in 0..*count {
+                    element.ids(at + index * from, f);
+                }
+            }
+            Self::Record(fields) => {
+                for field in fields {
+                    field.recipe.ids(at + field.from, f);
+                }
+            }
+            Self::Plain(_) | Self::Reference(_) => {}
+        }
+    }
+}
+
+/// Makes an array of `shape` of elements that the engine has read into `raw`.
+pub(crate) fn array<'py>(
+    py: Python<'py>,
+    file: &File,
+    translation: &Translation,
+    raw: &[u8],
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = buffer::empty(py, shape, translation.descr.bind(py))?;
+    fill(py, file, translation, raw, &array)?;
+    Ok(array)
+}
+
+fn fill(
+    py: Python<'_>,
+    file: &File,
+    translation: &Translation,
+    raw: &[u8],
+    array: &Bound<'_, PyUntypedArray>,
+) -> PyResult<()> {
+    let size = translation.memory_size;
+    let Some(recipe) = &translation.recipe else {
+        let mut slots = ObjectSlots::new(array)?;
+        slots.copy(0, raw);
+        return Ok(());
+    };
+    let itemsize = translation.descr.bind(py).itemsize();
+    let fetched = py.detach(|| fetch(file, recipe, raw, size)).or_raise()?;
+    let mut maker = Maker { py, file, slots: ObjectSlots::new(array)?, fetched: fetched.into_iter() };
+    for (index, element) in raw.chunks_exact(size.max(1)).enumerate() {
+        maker.make(recipe, element, index * itemsize)?;
+    }
+    Ok(())
+}
+
+/// The heap objects of all elements, in the order in which they are used.
+fn fetch(file: &File, recipe: &Recipe, raw: &[u8], size: usize) -> hyperslab::Result<Vec<Vec<u8>>> {
+    // Those of one place in the element are fetched together: most elements have one such place.
+    let mut places = Vec::new();
+    recipe.ids(0, &mut |at, unit| places.push((at, unit)));
+    let id_size = 8 + file.store().widths().offset.bytes();
+    let mut fetched: Vec<Vec<Vec<u8>>> = Vec::with_capacity(places.len());
+    for &(at, unit) in &places {
+        let column: Vec<u8> =
+            raw.chunks_exact(size.max(1)).flat_map(|element| &element[at..at + id_size]).copied().collect();
+        fetched.push(file.vlen_many(&file.vlen_ids(&column)?, unit)?);
+    }
+    if fetched.len() == 1 {
+        return Ok(fetched.pop().unwrap_or_default());
+    }
+    let mut columns: Vec<_> = fetched.into_iter().map(Vec::into_iter).collect();
+    let mut objects = Vec::new();
+    for _ in 0..raw.len() / size.max(1) {
+        objects.extend(columns.iter_mut().filter_map(Iterator::next));
+    }
+    Ok(objects)
+}
+
+struct Maker<'a, 'py> {
+    py: Python<'py>,
+    file: &'a File,
+    slots: ObjectSlots<'a, 'py>,
+    fetched: std::vec::IntoIter<Vec<u8>>,
+}
+
+impl Maker<'_, '_> {
+    fn make(&mut self, recipe: &Recipe, element: &[u8], to: usize) -> PyResult<()> {
+        let py = self.py;
+        match recipe {
+            Recipe::Plain(len) => self.slots.copy(to, &element[..*len]),
+            Recipe::Text => {
+                let text = self.fetched.next().unwrap_or_default();
+                // libhdf5 hands out C strings: they end at the first zero byte, as h5py shows them.
+                let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+                self.slots.put(to, PyBytes::new(py, &text[..end]).into_any());
+            }
+            Recipe::Sequence { element, stored, stored_size } => {
+                let bytes = self.fetched.next().unwrap_or_default();
+                let made = sequence(py, self.file, element, stored, *stored_size, bytes)?;
+                self.slots.put(to, made.into_any());
+            }
+            Recipe::Reference(kind) if kind.kind == ReferenceKind::Object1 => {
+                let object = Bound::new(py, Reference::stored(*kind, &element[..kind.size as usize]))?;
+                self.slots.put(to, object.into_any());
+            }
+            Recipe::Reference(kind) => {
+                let object = Bound::new(py, RegionReference::stored(*kind, &element[..kind.size as usize]))?;
+                self.slots.put(to, object.into_any());
+            }
+            Recipe::Repeat { count, from, to: pitch, element: recipe } => {
+                for index in 0..*count {
+                    self.make(recipe, &element[index * from..], to + index * pitch)?;
+                }
+            }
+            Recipe::Record(fields) => {
+                for field in fields {
+                    self.make(&field.recipe, &element[field.from..], to + field.to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An array of the elements of one sequence.
+fn sequence<'py>(
+    py: Python<'py>,
+    file: &File,
+    element: &Translation,
+    stored: &Datatype,
+    stored_size: usize,
+    bytes: Vec<u8>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let count = bytes.len() / stored_size.max(1);
+    let bytes = convert(stored, element, file.store().widths(), bytes, count)?;
+    array(py, file, element, &bytes, &[count])
+}
+
+/// Elements as stored, made into the datatype that a translation begins with.
+pub(crate) fn convert(
+    stored: &Datatype,
+    to: &Translation,
+    widths: Widths,
+    bytes: Vec<u8>,
+    count: usize,
+) -> PyResult<Vec<u8>> {
+    if *stored == to.memory {
+        return Ok(bytes);
+    }
+    let conversion = Conversion::with_widths(stored, &to.memory, widths).or_raise()?;
+    if conversion.is_identity() {
+        return Ok(bytes);
+    }
+    let mut converted = vec![0; count * to.memory_size];
+    conversion.apply(&bytes, &mut converted, count).or_raise()?;
+    Ok(converted)
+}

@@ -1,0 +1,342 @@
+//! Reading a selection of a dataset into a NumPy array, or into one element.
+
+use std::num::NonZeroUsize;
+
+use hyperslab::engine::{Destination, ReadOptions};
+use hyperslab::select::Selection;
+use hyperslab::types::Conversion;
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::message::dataspace::Dataspace;
+use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use smallvec::SmallVec;
+
+use crate::buffer;
+use crate::dataset::Dataset;
+use crate::dtype::Translation;
+use crate::empty::Empty;
+use crate::error::OrRaise;
+use crate::memory::datatype_of;
+use crate::objects;
+use crate::selection::{Index, Request};
+
+/// Elements up to this size are read without an array of their own.
+const SMALL_ELEMENT: usize = 64;
+
+/// In which dtype the elements are wanted.
+pub(crate) enum Wanted<'a, 'py> {
+    /// The dataset's.
+    Own,
+    /// Another, which NumPy is asked to convert to where the engine cannot.
+    Cast(&'a Bound<'py, PyArrayDescr>),
+}
+
+/// `dataset[key]`.
+pub(crate) fn item<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    key: &Bound<'py, PyAny>,
+    wanted: &Wanted<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    dataset.state.check()?;
+    let index = Index::split(key)?;
+    if *dataset.core.dataspace() == Dataspace::Null {
+        return if index.fields.is_empty() && (index.is_empty() || index.is_ellipsis()) {
+            Ok(Bound::new(py, Empty::new(dataset.translation(py)?.descr.clone_ref(py)))?.into_any())
+        } else {
+            Err(PyValueError::new_err("Empty datasets cannot be sliced"))
+        };
+    }
+    if !index.fields.is_empty() {
+        return fields(py, dataset, &index);
+    }
+    let request = index.request(dataset.core.shape())?;
+    // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
+    let array_wanted = dataset.core.shape().is_empty() && index.is_ellipsis();
+    match wanted {
+        Wanted::Own => {
+            let translation = dataset.translation(py)?;
+            if request.shape.is_empty()
+                && !array_wanted
+                && let Some(scalar) = element(py, dataset, translation, &request)?
+            {
+                return Ok(scalar);
+            }
+            let array = array(py, dataset, translation, &request, None)?;
+            unwrap(array, array_wanted)
+        }
+        Wanted::Cast(descr) => unwrap(cast(py, dataset, &request, descr)?, array_wanted),
+    }
+}
+
+/// The elements of a request as an array of another dtype.
+pub(crate) fn cast<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    request: &Request,
+    descr: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if let Some(translation) = converted(dataset, descr)? {
+        return array(py, dataset, &translation, request, None);
+    }
+    let own = array(py, dataset, dataset.translation(py)?, request, None)?;
+    convert_in_numpy(&own, descr)
+}
+
+/// An array converted by NumPy, where HDF5 could convert it too.
+pub(crate) fn convert_in_numpy<'py>(
+    own: &Bound<'py, PyUntypedArray>,
+    descr: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let source = own.dtype();
+    let texts = own.py().import("hyperslab._views")?;
+    match descr.kind() {
+        b'U' => {
+            return Err(PyTypeError::new_err(format!("No conversion path for dtype: {}", descr.repr()?)));
+        }
+        b'T' => return Ok(texts.call_method1("to_string_dtype", (own, descr))?.cast_into()?),
+        b'S' if source.has_object() || source.kind() == b'S' => {}
+        b'b' if matches!(source.kind(), b'i' | b'u' | b'f') => {}
+        _ => {
+            let (from, to) = (source.repr()?, descr.repr()?);
+            let message = format!("Can't read data (no conversion from {from} to {to})");
+            let objects = source.has_object();
+            return Err(if objects { PyTypeError::new_err(message) } else { PyOSError::new_err(message) });
+        }
+    }
+    Ok(own.call_method1("astype", (descr,))?.cast_into()?)
+}
+
+/// How to read a dataset as `descr` if the engine converts to it.
+pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> PyResult<Option<Translation>> {
+    let py = descr.py();
+    let widths = dataset.core.file().store().widths();
+    let own = dataset.translation(py)?;
+    if own.recipe.is_some() {
+        return Ok(None);
+    }
+    let memory = if own.descr.bind(py).is_equiv_to(descr) {
+        Some(own.memory.clone())
+    } else {
+        memory_for(dataset, descr)
+    };
+    let Some(memory) = memory else { return Ok(None) };
+    if Conversion::with_widths(dataset.core.datatype(), &memory, widths).is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Translation {
+        descr: descr.clone().unbind(),
+        memory,
+        memory_size: descr.itemsize(),
+        recipe: None,
+    }))
+}
+
+/// The datatype of `descr`, in the form in which the dataset has its own: complex numbers may be compounds.
+fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
+    datatype_of(descr).map(|memory| match (dataset.core.datatype(), memory) {
+        (Datatype::Compound(stored), Datatype::Complex(complex)) if stored.members.len() == 2 => {
+            let mut as_stored = stored.clone();
+            let half = u32::try_from(descr.itemsize() / 2).unwrap_or(u32::MAX);
+            as_stored.size = half.saturating_mul(2);
+            for (member, offset) in as_stored.members.iter_mut().zip([0, half]) {
+                member.offset = offset;
+                member.datatype = (*complex.base).clone();
+            }
+            Datatype::Compound(as_stored)
+        }
+        (_, memory) => memory,
+    })
+}
+
+/// Some fields of a compound dataset.
+fn fields<'py>(py: Python<'py>, dataset: &Dataset, index: &Index<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let translation = FieldTranslation::new(py, dataset, &index.fields, index.single)?;
+    translation.read(py, dataset, index)
+}
+
+/// How to read some members of a compound.
+#[derive(Debug)]
+pub(crate) struct FieldTranslation {
+    translation: Translation,
+    /// The dtype of the result.
+    pub(crate) descr: Py<PyArrayDescr>,
+    /// The member that the result is, if it is not a record.
+    single: Option<String>,
+}
+
+impl FieldTranslation {
+    /// For the members called `names`; the member itself rather than a record of it if `single`.
+    pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
+        let widths = dataset.core.file().store().widths();
+        let (translation, descr) = Translation::fields(py, dataset.core.datatype(), names, single, widths)?;
+        let single = if single { names.first().cloned() } else { None };
+        Ok(Self { translation, descr, single })
+    }
+
+    /// Reads what `index` says, apart from its names.
+    pub(crate) fn read<'py>(
+        &self,
+        py: Python<'py>,
+        dataset: &Dataset,
+        index: &Index<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        dataset.state.check()?;
+        let request = index.request(dataset.core.shape())?;
+        let array = array(py, dataset, &self.translation, &request, None)?;
+        let array_wanted = dataset.core.shape().is_empty() && index.is_ellipsis();
+        match &self.single {
+            None => unwrap(array, array_wanted),
+            Some(name) => {
+                let field = array.get_item(name)?;
+                if array.ndim() > 0 {
+                    // A view would keep gaps between elements, and the other members' places in memory.
+                    return field.py().import("numpy")?.call_method1("ascontiguousarray", (field,));
+                }
+                if array_wanted { Ok(field) } else { field.get_item(PyTuple::empty(py)) }
+            }
+        }
+    }
+}
+
+/// A new array of the elements of a request.
+pub(crate) fn array<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    translation: &Translation,
+    request: &Request,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let count: Option<usize> = request.shape.iter().try_fold(1usize, |count, &len| count.checked_mul(len));
+    if translation.recipe.is_some() {
+        let bytes = count.and_then(|count| count.checked_mul(translation.memory_size));
+        let bytes = bytes.ok_or_else(|| PyMemoryError::new_err("the result is too large"))?;
+        let mut raw = Vec::new();
+        raw.try_reserve_exact(bytes).map_err(|_| PyMemoryError::new_err("the result is too large"))?;
+        raw.resize(bytes, 0);
+        if bytes > 0 {
+            let options = options(py, dataset, translation, threads);
+            let destination = Destination::contiguous(&mut raw);
+            py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
+        }
+        return objects::array(py, dataset.core.file(), translation, &raw, &request.shape);
+    }
+    let mut array = buffer::empty(py, &request.shape, translation.descr.bind(py))?;
+    if count != Some(0) {
+        let options = options(py, dataset, translation, threads);
+        let bytes = buffer::bytes_mut(&mut array)?;
+        if options.datatype.is_some() && translation.descr.bind(py).has_fields() {
+            // A conversion leaves the gaps between members as they are.
+            bytes.fill(0);
+        }
+        let destination = Destination::contiguous(bytes);
+        py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
+    }
+    Ok(array)
+}
+
+/// One element as a NumPy scalar; `None` if it is large, an array or a Python object.
+fn element<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    translation: &Translation,
+    request: &Request,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let size = translation.memory_size;
+    let descr = translation.descr.bind(py);
+    if translation.recipe.is_some() || size > SMALL_ELEMENT || descr.has_subarray() {
+        return Ok(None);
+    }
+    let mut bytes = [0; SMALL_ELEMENT];
+    let bytes = &mut bytes[..size];
+    if dataset.is_stored_as(py, translation) {
+        py.detach(|| dataset.core.read_into(&request.selection, bytes)).or_raise()?;
+    } else {
+        let options = options(py, dataset, translation, None);
+        let destination = Destination::contiguous(bytes);
+        py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
+    }
+    buffer::scalar(descr, bytes).map(Some)
+}
+
+/// Reads a request into an array that the caller gave, of the same shape and any dtype.
+pub(crate) fn into<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    request: &Request,
+    out: &Bound<'py, PyUntypedArray>,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<()> {
+    let own = dataset.translation(py)?.descr.bind(py);
+    let mut shape: SmallVec<[usize; 4]> = request.shape.clone();
+    if own.has_subarray() {
+        shape.extend(own.shape());
+    }
+    if shape[..] != *out.shape() {
+        return Err(PyTypeError::new_err(format!(
+            "Can't broadcast {} -> {}",
+            PyTuple::new(py, &shape)?.repr()?,
+            PyTuple::new(py, out.shape())?.repr()?
+        )));
+    }
+    let element = if own.has_subarray() {
+        let spec = (out.dtype(), PyTuple::new(py, own.shape())?);
+        py.get_type::<PyArrayDescr>().call1((spec,))?.cast_into::<PyArrayDescr>()?
+    } else {
+        out.dtype()
+    };
+    if let Some(translation) = converted(dataset, &element)? {
+        let shape = request.selection.shape(dataset.core.shape());
+        let mut place = out.clone();
+        if let Some(destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
+            if !out.is_empty() {
+                let options = options(py, dataset, &translation, threads);
+                py.detach(|| dataset.core.read_with(&request.selection, &destination, &options))
+                    .or_raise()?;
+            }
+            return Ok(());
+        }
+    }
+    let whole = array(py, dataset, dataset.translation(py)?, request, threads)?;
+    out.set_item(py.Ellipsis(), whole)
+}
+
+/// What the engine needs to know of a read.
+pub(crate) fn options(
+    py: Python<'_>,
+    dataset: &Dataset,
+    translation: &Translation,
+    threads: Option<NonZeroUsize>,
+) -> ReadOptions {
+    let datatype = (!dataset.is_stored_as(py, translation)).then(|| translation.memory.clone());
+    ReadOptions { threads, datatype }
+}
+
+/// An array, or the element of one without dimensions.
+fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Bound<'_, PyAny>> {
+    if array.ndim() == 0 && !array_wanted {
+        let py = array.py();
+        return array.get_item(PyTuple::empty(py));
+    }
+    Ok(array.into_any())
+}
+
+/// A selection of everything, if none is given.
+pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> PyResult<Request> {
+    dataset.state.check()?;
+    if *dataset.core.dataspace() == Dataspace::Null {
+        return Err(PyTypeError::new_err("Empty datasets have no numpy representation"));
+    }
+    let Some(sel) = sel else {
+        let shape = dataset.core.shape().iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
+        return Ok(Request { selection: Selection::All, shape });
+    };
+    let index = Index::split(sel)?;
+    if !index.fields.is_empty() {
+        return Err(PyTypeError::new_err("field names are for dataset[...] and dataset.fields(...)"));
+    }
+    index.request(dataset.core.shape())
+}

@@ -1,0 +1,87 @@
+//! References, as objects that only a file can follow.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use hyperslab_format::datatype::{Reference as StoredReference, ReferenceKind};
+use hyperslab_format::{Addr, Width};
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+/// A reference to an object of a file. Its truth value says whether it refers to anything; `file[reference]` follows it.
+#[pyclass(frozen, subclass, module = "hyperslab")]
+#[derive(Debug, Clone)]
+pub(crate) struct Reference {
+    /// Its datatype.
+    pub(crate) kind: StoredReference,
+    /// As the file has it.
+    pub(crate) bytes: SmallVec<[u8; 16]>,
+}
+
+/// A reference to a part of a dataset. `file[reference]` gives the dataset.
+#[pyclass(frozen, extends = Reference, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct RegionReference;
+
+impl Reference {
+    /// The reference in `bytes`, an element of a dataset or attribute.
+    pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> Self {
+        Self { kind, bytes: SmallVec::from_slice(bytes) }
+    }
+
+    /// The reference to the object at `address`, in a file with addresses of this width.
+    pub(crate) fn to(address: Addr, width: Width) -> Self {
+        Self::stored(object_kind(width.bytes()), &address.get().to_le_bytes()[..width.bytes()])
+    }
+}
+
+impl RegionReference {
+    /// The reference in `bytes`, an element of a dataset or attribute.
+    pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Reference::stored(kind, bytes)).add_subclass(Self)
+    }
+}
+
+fn object_kind(size: usize) -> StoredReference {
+    // At most eight.
+    StoredReference { size: u32::try_from(size).unwrap_or(8), kind: ReferenceKind::Object1 }
+}
+
+#[pymethods]
+impl Reference {
+    #[new]
+    fn new() -> Self {
+        Self::stored(object_kind(8), &[0; 8])
+    }
+
+    #[getter]
+    fn typecode(slf: &Bound<'_, Self>) -> u8 {
+        u8::from(slf.is_instance_of::<RegionReference>())
+    }
+
+    fn __bool__(&self) -> bool {
+        self.bytes.iter().any(|&byte| byte != 0)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().bytes == self.bytes)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.bytes.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        let kind = if slf.is_instance_of::<RegionReference>() { "region" } else { "object" };
+        format!("<HDF5 {kind} reference{}>", if slf.get().__bool__() { "" } else { " (null)" })
+    }
+}
+
+#[pymethods]
+impl RegionReference {
+    #[new]
+    fn new() -> PyClassInitializer<Self> {
+        Self::stored(StoredReference { size: 12, kind: ReferenceKind::Region1 }, &[0; 12])
+    }
+}

@@ -1,0 +1,322 @@
+//! The arguments of `dataset[...]` as a selection, by h5py's rules. Nothing here calls Python code for integers,
+//! slices and ellipses.
+
+use hyperslab::select::{Axis, Dim, Selection, Slab};
+use numpy::prelude::*;
+use numpy::{PyArrayDyn, PyUntypedArray};
+use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use crate::error::OrRaise;
+use crate::reference::RegionReference;
+
+/// What `dataset[args]` asks for.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// Which elements.
+    pub(crate) selection: Selection,
+    /// The shape of the result: that of the selection, without the axes that an integer indexes.
+    pub(crate) shape: ResultShape,
+}
+
+/// The shape of a NumPy array.
+pub(crate) type ResultShape = SmallVec<[usize; 4]>;
+
+/// The parts of an index expression: field names, and the rest.
+pub(crate) struct Index<'py> {
+    /// The names of fields, in the order given.
+    pub(crate) fields: Vec<String>,
+    /// Whether the names were one string alone: then the field itself is wanted, not a record of it.
+    pub(crate) single: bool,
+    /// Everything else.
+    pub(crate) args: SmallVec<[Bound<'py, PyAny>; 4]>,
+}
+
+impl<'py> Index<'py> {
+    /// Splits what is between the brackets.
+    pub(crate) fn split(key: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let mut index = Self { fields: Vec::new(), single: false, args: SmallVec::new() };
+        match key.cast::<PyTuple>() {
+            Ok(tuple) => tuple.iter_borrowed().try_for_each(|arg| index.push(&arg))?,
+            Err(_) => index.push(key)?,
+        }
+        Ok(index)
+    }
+
+    fn push(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<()> {
+        if arg.is_none() {
+            return Err(PyTypeError::new_err("Indexing with None (or np.newaxis) is not supported"));
+        }
+        if arg.is_exact_instance_of::<PyInt>() || arg.is_exact_instance_of::<PySlice>() {
+            self.args.push(arg.clone());
+        } else if let Ok(name) = arg.cast::<PyString>() {
+            self.single = self.fields.is_empty();
+            self.fields.push(name.to_cow()?.into_owned());
+        } else if let Some(names) = field_list(arg) {
+            self.single = false;
+            self.fields.extend(names);
+        } else {
+            self.args.push(arg.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether this is `[()]`.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.args.is_empty()
+    }
+
+    /// Whether this is `[...]`.
+    pub(crate) fn is_ellipsis(&self) -> bool {
+        matches!(&self.args[..], [one] if one.cast::<PyEllipsis>().is_ok())
+    }
+
+    /// The selection of a dataset of the shape `extent`.
+    pub(crate) fn request(&self, extent: &[u64]) -> PyResult<Request> {
+        if extent.is_empty() {
+            return if self.is_empty() || self.is_ellipsis() {
+                Ok(Request { selection: Selection::All, shape: ResultShape::new() })
+            } else {
+                Err(PyValueError::new_err("Illegal slicing argument for scalar dataspace"))
+            };
+        }
+        if self.is_empty() || self.is_ellipsis() {
+            return Ok(Request {
+                selection: Selection::All,
+                shape: extent.iter().map(|&len| host(len)).collect(),
+            });
+        }
+        if let [one] = &self.args[..]
+            && let Some(request) = whole_argument(one, extent)?
+        {
+            return Ok(request);
+        }
+        self.along_axes(extent)
+    }
+
+    fn along_axes(&self, extent: &[u64]) -> PyResult<Request> {
+        let rank = extent.len();
+        let mut axes = Axes::new(rank);
+        let ellipsis = self.args.iter().position(|arg| arg.cast::<PyEllipsis>().is_ok());
+        let given = self.args.len() - usize::from(ellipsis.is_some());
+        if let Some(first) = ellipsis
+            && self.args[first + 1..].iter().any(|arg| arg.cast::<PyEllipsis>().is_ok())
+        {
+            return Err(PyValueError::new_err("Only one ellipsis may be used."));
+        }
+        if given > rank {
+            return Err(PyValueError::new_err(format!("{given} indexing arguments for {rank} dimensions")));
+        }
+        for (position, arg) in self.args.iter().enumerate() {
+            if Some(position) == ellipsis {
+                axes.fill(rank - given, extent);
+            } else {
+                let len = extent[axes.dims.len()];
+                axes.push(arg, len, rank)?;
+            }
+        }
+        axes.fill(rank - axes.dims.len(), extent);
+        Ok(axes.finish(extent))
+    }
+}
+
+/// The axes of a selection, as they are gathered.
+struct Axes {
+    dims: SmallVec<[Dim; 4]>,
+    /// The one axis that a list indexes; its entry in `dims` only holds the place.
+    list: Option<(usize, Vec<u64>)>,
+    shape: ResultShape,
+}
+
+impl Axes {
+    fn new(rank: usize) -> Self {
+        Self { dims: SmallVec::with_capacity(rank), list: None, shape: ResultShape::new() }
+    }
+
+    /// Takes `count` whole axes.
+    fn fill(&mut self, count: usize, extent: &[u64]) {
+        for _ in 0..count {
+            let len = extent[self.dims.len()];
+            self.dims.push(Dim::range(0, len));
+            self.shape.push(host(len));
+        }
+    }
+
+    fn push(&mut self, arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<()> {
+        if let Ok(slice) = arg.cast::<PySlice>() {
+            let dim = slice_dim(slice, len)?;
+            self.dims.push(dim);
+            self.shape.push(host(dim.count));
+        } else if let Some(index) = integer(arg, len)? {
+            self.dims.push(Dim::one(index));
+        } else {
+            let indices = index_list(arg, len, rank)?;
+            if self.list.is_some() {
+                return Err(PyTypeError::new_err(
+                    "Only one indexing vector or array is currently allowed for fancy indexing",
+                ));
+            }
+            check_list(&indices, len)?;
+            self.shape.push(indices.len());
+            self.list =
+                Some((self.dims.len(), indices.into_iter().map(|index| counted(index, len)).collect()));
+            self.dims.push(Dim::range(0, 0));
+        }
+        Ok(())
+    }
+
+    fn finish(self, extent: &[u64]) -> Request {
+        let Self { dims, list, shape } = self;
+        let selection = match list {
+            Some((axis, indices)) => {
+                let mut axes: Vec<Axis> = dims.into_iter().map(Axis::Range).collect();
+                axes[axis] = Axis::from_indices(indices);
+                Selection::from_axes(axes)
+            }
+            None if dims.iter().zip(extent).all(|(dim, &len)| *dim == Dim::range(0, len)) => Selection::All,
+            None => Selection::Slab(Slab(dims)),
+        };
+        Request { selection, shape }
+    }
+}
+
+/// A selection that one argument describes alone: a mask of the whole shape.
+fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Request>> {
+    if arg.cast::<RegionReference>().is_ok() {
+        return Err(PyNotImplementedError::new_err("indexing with a region reference is not supported yet"));
+    }
+    let Ok(array) = arg.cast::<PyUntypedArray>() else { return Ok(None) };
+    if array.dtype().kind() != b'b' {
+        return Ok(None);
+    }
+    let shape = array.shape();
+    let same = |extent: &[u64]| {
+        shape.len() == extent.len() && shape.iter().zip(extent).all(|(&a, &b)| a as u64 == b)
+    };
+    if same(extent) {
+        let mask = array.cast::<PyArrayDyn<bool>>()?.try_readonly()?;
+        let mask: Vec<bool> = mask.as_array().iter().copied().collect();
+        let chosen = mask.iter().filter(|chosen| **chosen).count();
+        let selection = Selection::from_mask(&mask, extent).or_raise()?;
+        return Ok(Some(Request { selection, shape: ResultShape::from_slice(&[chosen]) }));
+    }
+    if same(&extent[..1]) {
+        return Ok(None);
+    }
+    Err(PyTypeError::new_err("Boolean indexing array has incompatible shape"))
+}
+
+/// `[["x", "y"]]`: names of fields in a list.
+fn field_list(arg: &Bound<'_, PyAny>) -> Option<Vec<String>> {
+    let list = arg.cast::<PyList>().ok()?;
+    let first = list.get_item(0).ok()?;
+    first.cast::<PyString>().ok()?;
+    list.extract().ok()
+}
+
+fn slice_dim(slice: &Bound<'_, PySlice>, len: u64) -> PyResult<Dim> {
+    let length = isize::try_from(len).map_err(|_| PyIndexError::new_err("dimension too long for a slice"))?;
+    let indices = slice.indices(length)?;
+    if indices.step < 1 {
+        return Err(PyValueError::new_err(format!("Step must be >= 1 (got {})", indices.step)));
+    }
+    if indices.slicelength == 0 {
+        return Ok(Dim::range(0, 0));
+    }
+    Ok(Dim {
+        start: indices.start.unsigned_abs() as u64,
+        step: indices.step.unsigned_abs() as u64,
+        count: indices.slicelength as u64,
+    })
+}
+
+/// An index as a position along an axis of `len`; `None` if it is not an integer.
+fn integer(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<u64>> {
+    let out_of_range = |index: &dyn std::fmt::Display| {
+        PyIndexError::new_err(match len.checked_sub(1) {
+            Some(last) => format!("Index ({index}) out of range for (0-{last})"),
+            None => format!("Index ({index}) out of range for empty dimension"),
+        })
+    };
+    match arg.extract::<i64>() {
+        Ok(index) => {
+            let counted = if index < 0 { i128::from(index) + i128::from(len) } else { index.into() };
+            match u64::try_from(counted) {
+                Ok(position) if position < len => Ok(Some(position)),
+                _ => Err(out_of_range(&counted)),
+            }
+        }
+        Err(_) if arg.is_instance_of::<PyInt>() => Err(out_of_range(arg)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The indices of a list or an array, or of the true elements of a mask.
+fn index_list(arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<Vec<i64>> {
+    let py = arg.py();
+    let array = match arg.cast::<PyUntypedArray>() {
+        Ok(array) if array.ndim() == 1 => array.clone(),
+        Ok(_) => return Err(PyTypeError::new_err("Only 1D arrays allowed for fancy indexing")),
+        Err(_) => {
+            let array = py.import("numpy")?.call_method1("asarray", (arg,))?.cast_into::<PyUntypedArray>()?;
+            if array.ndim() != 1 {
+                return Err(PyTypeError::new_err(format!("Selection can't process {}", arg.repr()?)));
+            }
+            if array.is_empty() {
+                return Ok(Vec::new());
+            }
+            array
+        }
+    };
+    let indices = match array.dtype().kind() {
+        b'b' if rank == 1 => {
+            return Err(PyTypeError::new_err("Use other code for boolean selection on 1D dataset"));
+        }
+        b'b' if array.len() as u64 != len => {
+            return Err(PyTypeError::new_err("boolean index did not match indexed array"));
+        }
+        b'b' => array.call_method0("nonzero")?.get_item(0)?,
+        b'i' | b'u' => array.into_any(),
+        _ => return Err(PyTypeError::new_err("Indexing arrays must have integer dtypes")),
+    };
+    let indices = indices.call_method1("astype", ("=i8",))?;
+    let indices = indices.cast::<PyArrayDyn<i64>>()?.try_readonly()?;
+    Ok(indices.as_array().iter().copied().collect())
+}
+
+/// h5py's conditions on a list of indices.
+fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
+    let out_of_range = |most: u64| {
+        let outside = indices.iter().any(|&index| counted(index, len) > most);
+        outside.then(|| {
+            PyIndexError::new_err(match len.checked_sub(1) {
+                Some(last) => format!("Fancy indexing out of range for (0-{last})"),
+                None => "Fancy indexing out of range for empty dimension".to_owned(),
+            })
+        })
+    };
+    // h5py lets the length itself pass until the order is known, which decides what it raises.
+    if let Some(error) = out_of_range(len) {
+        return Err(error);
+    }
+    let rising = indices.iter().zip(indices.get(1..).unwrap_or_default());
+    if rising.into_iter().any(|(&a, &b)| counted(a, len) >= counted(b, len)) {
+        return Err(PyTypeError::new_err("Indexing elements must be in increasing order"));
+    }
+    match len.checked_sub(1) {
+        Some(last) => out_of_range(last).map_or(Ok(()), Err),
+        None => Ok(()),
+    }
+}
+
+/// An index that may count from the end; too far from either end it is past the end.
+fn counted(index: i64, len: u64) -> u64 {
+    if index < 0 { len.checked_sub(index.unsigned_abs()).unwrap_or(u64::MAX) } else { index.unsigned_abs() }
+}
+
+/// A length as NumPy has it. One that no memory can hold stays too long for NumPy, which then says so.
+fn host(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}

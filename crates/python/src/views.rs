@@ -1,0 +1,156 @@
+//! Views of a dataset that read it as something else: another dtype, strings, some of its fields.
+
+use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::buffer::{self, ObjectSlots};
+use crate::dataset::Dataset;
+use crate::read::{self, FieldTranslation, Wanted};
+
+/// A dataset read as another dtype.
+#[pyclass(frozen, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct AsTypeView {
+    /// The dataset.
+    pub(crate) dataset: Py<Dataset>,
+    /// The dtype.
+    pub(crate) dtype: Py<PyArrayDescr>,
+}
+
+/// A dataset of strings read as `str`.
+#[pyclass(frozen, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct AsStrView {
+    /// The dataset.
+    pub(crate) dataset: Py<Dataset>,
+    /// How to decode.
+    #[pyo3(get)]
+    pub(crate) encoding: String,
+    /// What to do with what cannot be decoded.
+    #[pyo3(get)]
+    pub(crate) errors: String,
+}
+
+/// Some fields of a compound dataset.
+#[pyclass(frozen, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct FieldsView {
+    /// The dataset.
+    pub(crate) dataset: Py<Dataset>,
+    /// How to read them.
+    pub(crate) translation: FieldTranslation,
+}
+
+/// The methods that all views share.
+macro_rules! view_methods {
+    ($view:ident, $name:literal) => {
+        #[pymethods]
+        impl $view {
+            #[getter]
+            fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.dataset.bind(py).getattr("shape")
+            }
+
+            #[getter]
+            fn ndim<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.dataset.bind(py).getattr("ndim")
+            }
+
+            #[getter]
+            fn size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.dataset.bind(py).getattr("size")
+            }
+
+            fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+                self.dataset.bind(py).len()
+            }
+
+            #[pyo3(signature = (dtype=None, copy=None))]
+            fn __array__<'py>(
+                &self,
+                py: Python<'py>,
+                dtype: Option<&Bound<'py, PyAny>>,
+                copy: Option<bool>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                if copy == Some(false) {
+                    return Err(PyValueError::new_err(concat!(
+                        $name,
+                        ".__array__ received copy=False but memory allocation cannot be avoided on read"
+                    )));
+                }
+                let whole = self.item(py, PyTuple::empty(py).as_any())?;
+                let dtype = match dtype {
+                    Some(dtype) => PyArrayDescr::new(py, dtype)?,
+                    None => self.result_dtype(py),
+                };
+                py.import("numpy")?.call_method1("asarray", (whole, dtype))
+            }
+
+            fn __getitem__<'py>(
+                &self,
+                py: Python<'py>,
+                args: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                self.item(py, args)
+            }
+
+            #[getter]
+            fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
+                self.result_dtype(py)
+            }
+        }
+    };
+}
+
+view_methods!(AsTypeView, "AsTypeView");
+view_methods!(AsStrView, "AsStrView");
+view_methods!(FieldsView, "FieldsView");
+
+impl AsTypeView {
+    fn result_dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
+        self.dtype.bind(py).clone()
+    }
+
+    fn item<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        read::item(py, self.dataset.get(), args, &Wanted::Cast(self.dtype.bind(py)))
+    }
+}
+
+impl FieldsView {
+    fn result_dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
+        self.translation.descr.bind(py).clone()
+    }
+
+    fn item<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.translation.read(py, self.dataset.get(), &Dataset::index(args)?)
+    }
+}
+
+impl AsStrView {
+    #[allow(clippy::unused_self)] // As in the other views.
+    fn result_dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
+        PyArrayDescr::object(py)
+    }
+
+    fn item<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let data = self.dataset.get().item(py, args)?;
+        if data.cast::<PyBytes>().is_ok() {
+            return self.decode(&data);
+        }
+        let Ok(array) = data.cast::<PyUntypedArray>() else { return Ok(data) };
+        let decoded = buffer::empty(py, array.shape(), &PyArrayDescr::object(py))?;
+        let mut slots = ObjectSlots::new(&decoded)?;
+        let itemsize = decoded.dtype().itemsize();
+        for (index, bytes) in array.getattr("flat")?.try_iter()?.enumerate() {
+            slots.put(index * itemsize, self.decode(&bytes?)?);
+        }
+        Ok(decoded.into_any())
+    }
+
+    fn decode<'py>(&self, bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        bytes.call_method1("decode", (&self.encoding, &self.errors))
+    }
+}
