@@ -96,6 +96,8 @@ def measured(name: str, threads: int, repetitions: int | None) -> dict:
     load = psutil.getloadavg()[0]
     groups, failure = ask("measure", name, threads, *rounds)
     for i, group in enumerate(groups or []):
+        if table.ours_of(group) is None:
+            continue
         memory, _ = ask("memory", name, threads, "--group", str(i))
         group.update(memory or {})
     return {
