@@ -259,3 +259,20 @@ fn handles_are_cheap_because_headers_are_decoded_once() {
     }
     assert_eq!(file.store().cached_bytes(), cached);
 }
+
+#[test]
+fn links_and_attributes_behind_filters_are_read() {
+    let packed = open("heaps.h5").group("packed").unwrap();
+    let mut expected: Vec<_> = (0..200).map(|i| format!("link{i:03}")).collect();
+    expected.push("l".repeat(5000));
+    assert_eq!(packed.names().unwrap(), expected);
+    for i in 0..200 {
+        assert_eq!(
+            soft(packed.link(&format!("link{i:03}")).unwrap()),
+            format!("/target/{}{i}", "x".repeat(80))
+        );
+    }
+    assert!(packed.attribute("large").unwrap().data == vec![0; 72_000]);
+    let seven: Vec<u8> = [7_i32; 50].into_iter().flat_map(i32::to_le_bytes).collect();
+    assert_eq!(packed.attribute("attribute7").unwrap().data, seven);
+}

@@ -1,20 +1,46 @@
 //! Reading what a fractal heap stores through filters (spec III.G): direct blocks and huge objects.
 
-use hyperslab_format::Extent;
+use hyperslab_filters::pipeline::{FilterMask, Pipeline, StageSpec};
+use hyperslab_filters::{FilterId, Registry, Scratch};
 use hyperslab_format::message::filters::FilterPipeline;
+use hyperslab_format::{ErrorKind, Extent, FormatError};
 
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The `size` bytes that were filtered and stored at `extent`, without the filters of `mask`.
+/// The most that is allocated because a heap says that its bytes need so much without filters.
+const MAX_SIZE: u64 = 1 << 30;
+
+/// The `size` bytes that are stored at `extent` through the filters, except those of `mask`.
 pub(super) fn read(
     store: &Store,
     extent: Extent,
-    name: (&'static str, &'static str),
+    (structure, spec): (&'static str, &'static str),
     pipeline: &FilterPipeline,
     mask: u32,
     size: u64,
 ) -> Result<Vec<u8>> {
-    let _ = (mask, size, pipeline, store.check(extent, name)?);
-    Err(Error::unsupported("a fractal heap with filters", "III.G"))
+    let stored = store.bytes(extent, (structure, spec))?;
+    let Some(len) = usize::try_from(size).ok().filter(|_| size <= MAX_SIZE) else {
+        let kind = ErrorKind::TooLarge { field: "size without filters", value: size, limit: MAX_SIZE };
+        return Err(Error::from_format(FormatError { kind, structure, spec, at: extent.addr, offset: 0 }));
+    };
+    let specs: Vec<StageSpec<'_>> = pipeline
+        .filters
+        .iter()
+        .map(|filter| StageSpec {
+            id: FilterId(filter.id),
+            name: filter.name.as_deref(),
+            flags: filter.flags,
+            client_data: &filter.client_data,
+        })
+        .collect();
+    // Heaps are filtered as bytes, by the filters that come with the library.
+    let pipeline =
+        Pipeline::new(&specs, 1, len, &Registry::default()).map_err(|source| Error::Filter { source })?;
+    let mut bytes = vec![0; len];
+    pipeline
+        .decode_into(FilterMask(mask), &stored, &mut bytes, &mut Scratch::default())
+        .map_err(|source| Error::Filter { source })?;
+    Ok(bytes)
 }
