@@ -1,5 +1,7 @@
-//! Groups, links, attributes and datasets of files written by libhdf5 (golden/make/object_samples.py). What must come
+//! Groups, links, attributes and datasets of files written by libhdf5 (`golden/make/object_samples.py`). What must come
 //! out is what h5py 3.16 says of them.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
 use std::path::PathBuf;
 

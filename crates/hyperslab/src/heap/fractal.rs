@@ -1,5 +1,6 @@
 //! Fractal heaps (spec III.G): the links of large new groups and the attributes of objects that have many.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_format::btree2::record::Record;
@@ -26,6 +27,14 @@ pub struct FractalHeap<'s> {
     id_form: HeapIdForm,
 }
 
+/// Where an object is that has an extent of its own.
+#[derive(Debug, Clone, Copy)]
+struct Huge {
+    stored: Extent,
+    /// Its filter mask and its bytes without filters, if the heap has filters.
+    filtered: Option<(u32, u64)>,
+}
+
 impl<'s> FractalHeap<'s> {
     /// The heap whose header is at `at`.
     pub fn open(store: &'s Store, at: Addr) -> Result<Self> {
@@ -49,10 +58,12 @@ impl<'s> FractalHeap<'s> {
                 };
                 read(object, at.checked_add(within).unwrap_or(at))
             }
-            HeapId::HugeDirect { addr, length, filtered } => read(&self.huge(addr, length, filtered)?, addr),
+            HeapId::HugeDirect { addr, length, filtered } => {
+                read(&self.huge(Huge { stored: Extent::new(addr, length), filtered })?, addr)
+            }
             HeapId::HugeIndirect { id } => {
-                let (addr, length, filtered) = self.find_huge(id)?;
-                read(&self.huge(addr, length, filtered)?, addr)
+                let huge = self.find_huge(id)?;
+                read(&self.huge(huge)?, huge.stored.addr)
             }
             HeapId::Tiny { data } => read(&data, self.at),
         }
@@ -116,20 +127,19 @@ impl<'s> FractalHeap<'s> {
         })
     }
 
-    /// The bytes of an object that has an extent of its own, where `filtered` says its filter mask and unfiltered size.
-    fn huge(&self, addr: Addr, stored: u64, filtered: Option<(u32, u64)>) -> Result<Vec<u8>> {
-        let (extent, name) =
-            (Extent::new(addr, stored), ("fractal heap huge object", FractalHeapHeader::SPEC));
-        match (&self.header.filtering, filtered) {
+    /// The bytes of an object that has an extent of its own.
+    fn huge(&self, huge: Huge) -> Result<Vec<u8>> {
+        let name = ("fractal heap huge object", FractalHeapHeader::SPEC);
+        match (&self.header.filtering, huge.filtered) {
             (Some(filtering), Some((mask, size))) => {
-                filtered::read(self.store, extent, name, &filtering.pipeline, mask, size)
+                filtered::read(self.store, huge.stored, name, &filtering.pipeline, mask, size)
             }
-            _ => self.store.bytes(extent, name),
+            _ => self.store.bytes(huge.stored, name),
         }
     }
 
-    /// Where the heap's B-tree says the huge object number `wanted` is: address, stored size, filter mask and size.
-    fn find_huge(&self, wanted: u64) -> Result<(Addr, u64, Option<(u32, u64)>)> {
+    /// Where the heap's B-tree says the huge object number `wanted` is.
+    fn find_huge(&self, wanted: u64) -> Result<Huge> {
         let kind = if self.header.filtering.is_some() { HUGE_FILTERED } else { HUGE };
         let number = |record: &Record| match record {
             Record::Huge { id, .. } => id.unwrap_or(0),
@@ -140,9 +150,9 @@ impl<'s> FractalHeap<'s> {
             &|record| number(record).cmp(&wanted),
             &mut |record| {
                 if let Record::Huge { addr, length, filtered, .. } = record {
-                    found = Some((*addr, *length, *filtered));
+                    found = Some(Huge { stored: Extent::new(*addr, *length), filtered: *filtered });
                 }
-                Ok(std::ops::ControlFlow::Break(()))
+                Ok(ControlFlow::Break(()))
             },
         )?;
         found.ok_or_else(|| self.broken(ErrorKind::Missing { what: "a huge object" }))

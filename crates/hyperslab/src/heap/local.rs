@@ -2,33 +2,80 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::Addr;
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
+use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
 
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A local heap, with all its names.
-#[derive(Debug, Clone)]
-pub struct LocalHeap {
-    data: Arc<LocalHeapData>,
+/// A local heap. Its data are read in pages as names are asked for: in a large group they are many megabytes, and a
+/// look-up needs few of them.
+#[derive(Debug, Clone, Copy)]
+pub struct LocalHeap<'s> {
+    store: &'s Store,
+    data: Extent,
 }
 
-impl LocalHeap {
+/// A part of the data of a heap, in the cache under a type of its own.
+struct Page(Vec<u8>);
+
+impl<'s> LocalHeap<'s> {
     /// The heap whose header is at `at`.
-    pub fn open(store: &Store, at: Addr) -> Result<Self> {
+    pub fn open(store: &'s Store, at: Addr) -> Result<Self> {
         let header = store.get::<LocalHeapHeader>(at, &())?;
-        // The store refuses a segment that is not in the file before it allocates.
-        Ok(Self { data: store.get(header.data, &*header)? })
+        let data = Extent::new(header.data, header.data_size);
+        store.check(data, (LocalHeapData::NAME, LocalHeapData::SPEC))?;
+        Ok(Self { store, data })
     }
 
     /// The zero-terminated bytes at `offset`.
-    pub fn bytes_at(&self, offset: u64) -> Result<&[u8]> {
-        self.data.bytes_at(offset).map_err(Error::from_format)
+    pub fn bytes_at(&self, offset: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut from = offset;
+        while from < self.data.len && bytes.len() <= MAX_NAME {
+            let page = self.page(from / PAGE)?;
+            // The position is less than a page.
+            let rest = usize::try_from(from % PAGE).ok().and_then(|at| page.0.get(at..)).unwrap_or_default();
+            if let Some(end) = rest.iter().position(|&byte| byte == 0) {
+                bytes.extend_from_slice(rest.get(..end).unwrap_or_default());
+                return Ok(bytes);
+            }
+            bytes.extend_from_slice(rest);
+            from = (from / PAGE + 1) * PAGE;
+        }
+        Err(self.error(
+            offset,
+            ErrorKind::Missing { what: "the zero byte at the end of a name (of at most 64 KiB)" },
+        ))
     }
 
     /// The zero-terminated text at `offset`.
     pub fn text_at(&self, offset: u64) -> Result<String> {
-        self.data.name_at(offset).map(str::to_owned).map_err(Error::from_format)
+        let invalid = |_| self.error(offset, ErrorKind::Text { field: "name" });
+        String::from_utf8(self.bytes_at(offset)?).map_err(invalid)
+    }
+
+    /// Page `number` of the data, which has bytes there.
+    fn page(&self, number: u64) -> Result<Arc<Page>> {
+        let start = number * PAGE;
+        let len = PAGE.min(self.data.len.saturating_sub(start));
+        // The data lie in the file: `open` checked that.
+        let at = self.data.addr.checked_add(start).unwrap_or(Addr::UNDEFINED);
+        self.store.get_or_make(at, || {
+            let name = (LocalHeapData::NAME, LocalHeapData::SPEC);
+            Ok((Page(self.store.bytes(Extent::new(at, len), name)?), len))
+        })
+    }
+
+    fn error(&self, offset: u64, kind: ErrorKind) -> Error {
+        let (structure, spec) = (LocalHeapData::NAME, LocalHeapData::SPEC);
+        Error::from_format(FormatError { kind, structure, spec, at: self.data.addr, offset })
     }
 }
+
+/// Bytes of a page.
+const PAGE: u64 = 16 << 10;
+
+/// The longest name that is looked for, in bytes: without a limit, a heap without zero bytes would be copied as often
+/// as it has names. New groups cannot store longer ones.
+const MAX_NAME: usize = 64 << 10;

@@ -155,7 +155,7 @@ impl File {
         if address == self.store().superblock().root() {
             return Ok(Node::Group(self.root()));
         }
-        Node::open(self, address, "".into())
+        Node::open(self, address, &"".into())
     }
 
     /// The file at `path`, if an external link has led there and it is still open.

@@ -105,11 +105,11 @@ impl fmt::Debug for Object {
 
 impl Node {
     /// Reads the header at `address` and finds out what it is the header of.
-    pub(super) fn open(file: &File, address: Addr, path: Arc<str>) -> Result<Self> {
-        Self::open_inner(file, address, &path).map_err(|error| error.at(&path))
+    fn open(file: &File, address: Addr, path: &Arc<str>) -> Result<Self> {
+        Self::open_unnamed(file, address, path).map_err(|error| error.at(path))
     }
 
-    fn open_inner(file: &File, address: Addr, path: &Arc<str>) -> Result<Self> {
+    fn open_unnamed(file: &File, address: Addr, path: &Arc<str>) -> Result<Self> {
         let store = file.store();
         let header = Header::read(store, address)?;
         let links = LinkStorage::of(&header, store)?;

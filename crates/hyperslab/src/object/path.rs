@@ -63,7 +63,7 @@ pub(super) fn exists(start: &Group, path: &str) -> Result<bool> {
 pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<Node> {
     let path = join(group.path(), &link.name);
     match &link.target {
-        LinkTarget::Hard(address) => Node::open(group.file(), *address, path),
+        LinkTarget::Hard(address) => Node::open(group.file(), *address, &path),
         LinkTarget::Soft(target) => {
             budget.spend(&path)?;
             // What is missing is the link's target, but what the caller knows is the link.

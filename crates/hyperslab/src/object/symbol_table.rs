@@ -19,7 +19,7 @@ use crate::tree::GroupTree;
 pub(super) struct SymbolLinks<'s> {
     store: &'s Store,
     tree: GroupTree<'s>,
-    names: LocalHeap,
+    names: LocalHeap<'s>,
 }
 
 impl<'s> SymbolLinks<'s> {
@@ -49,7 +49,7 @@ impl<'s> SymbolLinks<'s> {
 
     /// The link `name`: down the tree, then by bisection in one node.
     pub(super) fn find(&self, name: &str) -> Result<Option<Link>> {
-        let order = |offset: u64| Ok::<_, Error>(name.as_bytes().cmp(self.names.bytes_at(offset)?));
+        let order = |offset: u64| Ok::<_, Error>(name.as_bytes().cmp(&*self.names.bytes_at(offset)?));
         let Some(at) = self.tree.find(&|key| order(key).map(Ordering::is_gt))? else { return Ok(None) };
         let node = self.node(at)?;
         let mut entries = node.entries.as_slice();

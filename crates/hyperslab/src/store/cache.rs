@@ -4,8 +4,8 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use hyperslab_format::Addr;
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 /// The cache of one file: sharded, so that threads rarely meet; the least useful blocks leave first.
 #[derive(Debug)]
@@ -32,7 +32,16 @@ impl Weighter<(Addr, TypeId), Block> for ByBytes {
 impl BlockCache {
     pub(super) fn new(budget_bytes: u64) -> Self {
         let expected_blocks = usize::try_from(budget_bytes / 1024).unwrap_or(usize::MAX);
-        Self { blocks: Cache::with_weighter(expected_blocks, budget_bytes, ByBytes) }
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(expected_blocks)
+            .weight_capacity(budget_bytes)
+            // A block larger than a shard is not kept. More shards, on a machine of many processors, would leave out
+            // the heap of names of a large old group, which every look-up in it needs.
+            .shards(SHARDS)
+            .build()
+            .expect("both capacities are given");
+        let lifecycle = DefaultLifecycle::default();
+        Self { blocks: Cache::with_options(options, ByBytes, DefaultHashBuilder::default(), lifecycle) }
     }
 
     pub(super) fn get<S: Send + Sync + 'static>(&self, at: Addr) -> Option<Arc<S>> {
@@ -49,6 +58,9 @@ impl BlockCache {
         self.blocks.weight()
     }
 }
+
+/// Parts of the cache, each with a lock of its own.
+const SHARDS: usize = 8;
 
 /// What an entry costs beyond its bytes.
 const OVERHEAD: u64 = 96;
