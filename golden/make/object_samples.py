@@ -28,7 +28,7 @@ class UserLink(ctypes.Structure):
 
 
 def create(name, libver="latest", setup=None):
-    """A new file whose bytes are the same on every run."""
+    """A new file, without times as far as libhdf5 can be told so (committed types and shared messages have some)."""
     path = OUT / name
     path.unlink(missing_ok=True)
     fcpl = h5py.h5p.create(h5py.h5p.FILE_CREATE)
@@ -130,6 +130,30 @@ def references():
         texts[:3] = ["first", "", "drittes ✓"]
         sequences = dataset(f, "sequences", (3,), h5py.vlen_dtype("<i2"))
         sequences[0], sequences[2] = [1, 2, 3], range(3000)
+    with create("references_1_12.h5") as f:
+        data = dataset(f, "data", (10, 10), "<i4")
+        data.attrs["unit"] = "K"
+        space = h5py.h5s.create_simple((10, 10))
+        space.select_hyperslab((2, 3), (2, 3), stride=(1, 2))
+        kind = ctypes.c_int64.in_dll(LIB, "H5T_STD_REF_g").value
+        values = (ctypes.c_char * 64 * 4)()  # `H5R_ref_t`; the last stays null
+        hid, text, value = ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
+        LIB.H5Rcreate_object.argtypes = [hid, text, hid, value]
+        LIB.H5Rcreate_region.argtypes = [hid, text, hid, hid, value]
+        LIB.H5Rcreate_attr.argtypes = [hid, text, text, hid, value]
+        at = [ctypes.addressof(values) + 64 * i for i in range(4)]
+        call("H5Rcreate_object", f.id.id, b"/data", 0, at[0])
+        call("H5Rcreate_region", f.id.id, b"/data", space.id, 0, at[1])
+        call("H5Rcreate_attr", f.id.id, b"/data", b"unit", 0, at[2])
+        LIB.H5Dcreate2.restype = hid
+        LIB.H5Dcreate2.argtypes = [hid, text, hid, hid, hid, hid, hid]
+        of_four = h5py.h5s.create_simple((4,))
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_obj_track_times(False)
+        made = call("H5Dcreate2", f.id.id, b"references", kind, of_four.id, 0, dcpl.id, 0)
+        call("H5Dwrite", made, kind, 0, 0, 0, at[0])
+        LIB.H5Dclose.argtypes = [hid]
+        call("H5Dclose", made)
 
 
 def shared():

@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 
 use hyperslab::{Attribute, Error, File, Node, RequestError, Result};
-use hyperslab_format::datatype::{ByteOrder, Datatype};
+use hyperslab_format::datatype::{ByteOrder, Datatype, Reference};
+use hyperslab_format::layout::Layout;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
@@ -277,4 +278,47 @@ fn links_and_attributes_behind_filters_are_read() {
     assert!(packed.attribute("large").unwrap().data == vec![0; 72_000]);
     let seven: Vec<u8> = [7_i32; 50].into_iter().flat_map(i32::to_le_bytes).collect();
     assert_eq!(packed.attribute("attribute7").unwrap().data, seven);
+}
+
+/// The stored elements of a small contiguous dataset of references, and their type.
+fn references(file: &File, path: &str) -> (Reference, Vec<Vec<u8>>) {
+    let dataset = file.dataset(path).unwrap();
+    let (Datatype::Reference(kind), Layout::Contiguous(extent)) = (dataset.datatype(), dataset.layout())
+    else {
+        panic!("{path}");
+    };
+    let bytes = file.store().bytes(*extent, ("test", "")).unwrap();
+    (*kind, bytes.chunks(dataset.element_size()).map(<[u8]>::to_vec).collect())
+}
+
+#[test]
+fn old_references_lead_to_objects_and_to_parts_of_datasets() {
+    let file = open("references.h5");
+    let (kind, stored) = references(&file, "objects");
+    let found: Vec<_> = stored[..2].iter().map(|one| file.dereference(&kind, one).unwrap()).collect();
+    assert_eq!(found[0].address(), file.get("data").unwrap().address());
+    assert_eq!((found[1].kind(), found[1].path()), ("group", ""));
+    assert_eq!(file.path_of(found[1].address()).unwrap().as_deref(), Some("/group"));
+    assert_eq!(file.reference_target(&kind, &stored[2]).unwrap(), None);
+    assert!(failure(file.dereference(&kind, &stored[2])).contains("a null reference"));
+
+    let (kind, stored) = references(&file, "regions");
+    let region = file.reference_target(&kind, &stored[0]).unwrap().unwrap();
+    assert_eq!(region.object, found[0].address());
+    let selection = region.selection.unwrap();
+    assert_eq!(&selection[..4], 2_u32.to_le_bytes(), "a hyperslab");
+    assert_eq!(file.reference_target(&kind, &stored[1]).unwrap(), None);
+}
+
+#[test]
+fn references_of_1_12_lead_to_objects_regions_and_attributes() {
+    let file = open("references_1_12.h5");
+    let (kind, stored) = references(&file, "references");
+    let data = file.get("data").unwrap().address();
+    let target = |stored: &Vec<u8>| file.reference_target(&kind, stored).unwrap().unwrap();
+    let targets: Vec<_> = stored[..3].iter().map(target).collect();
+    assert!(targets.iter().all(|target| target.object == data));
+    assert_eq!(&targets[1].selection.as_ref().unwrap()[..4], 2_u32.to_le_bytes());
+    assert_eq!(targets[2].attribute.as_deref(), Some("unit"));
+    assert_eq!(file.reference_target(&kind, &stored[3]).unwrap(), None);
 }

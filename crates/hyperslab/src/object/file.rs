@@ -1,12 +1,13 @@
 //! An open file: its store, its root group, and the way to every object in it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use hyperslab_filters::Registry;
 use hyperslab_format::Addr;
+use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::message::small::BTreeK;
 use parking_lot::Mutex;
 
@@ -78,7 +79,11 @@ impl File {
     }
 
     /// Opens the file at `path` through a driver of the caller's: external links are relative to `path`.
-    pub fn from_driver_at(driver: Arc<dyn Driver>, path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+    pub fn from_driver_at(
+        driver: Arc<dyn Driver>,
+        path: impl AsRef<Path>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let path = path.as_ref();
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Self::new(driver, Some(absolute), options)
@@ -156,6 +161,30 @@ impl File {
             return Ok(Node::Group(self.root()));
         }
         Node::open(self, address, &"".into())
+    }
+
+    /// A path from the root to the object whose header is at `address`, the first that is found by listing groups level
+    /// by level; `None` if no hard link leads there. This reads the file's whole tree of groups if it has to.
+    pub fn path_of(&self, address: Addr) -> Result<Option<String>> {
+        let mut seen = HashSet::from([self.root().address()]);
+        let mut waiting = VecDeque::from([self.root()]);
+        while let Some(group) = waiting.pop_front() {
+            if group.address() == address {
+                return Ok(Some(group.path().to_owned()));
+            }
+            for link in group.links()? {
+                let LinkTarget::Hard(target) = link.target else { continue };
+                if target == address {
+                    return Ok(Some(path::join(group.path(), &link.name).to_string()));
+                }
+                if seen.insert(target)
+                    && let Node::Group(below) = group.open_link(&link)?
+                {
+                    waiting.push_back(below);
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The file at `path`, if an external link has led there and it is still open.

@@ -25,22 +25,22 @@ impl File {
         let mut r = Reader::new(stored, widths, Addr::UNDEFINED);
         let decode = |r: &mut Reader<'_>| match reference.kind {
             ReferenceKind::Object1 => r.addr().map(Place::Object),
-            ReferenceKind::Region1 => r.structure::<GlobalHeapId>(&()).map(Place::Heap),
+            ReferenceKind::Region1 => r.structure::<GlobalHeapId>(&()).map(Place::Region1),
             ReferenceKind::Object2 | ReferenceKind::Region2 | ReferenceKind::Attribute => encoded(r),
         };
         match r.within("reference", SPEC, decode).map_err(Error::from_format)? {
             Place::Object(object) if is_null(object) => Ok(None),
             Place::Object(object) => Ok(Some(ReferenceTarget { object, selection: None, attribute: None })),
-            Place::Heap(id) if id.is_null() => Ok(None),
-            Place::Heap(id) => {
+            Place::Region1(id) | Place::Encoded(_, id) if id.is_null() => Ok(None),
+            place @ (Place::Region1(id) | Place::Encoded(_, id)) => {
                 let bytes = self.heap_object(id)?;
                 let mut r = Reader::new(&bytes, widths, id.collection);
-                let target = |r: &mut Reader<'_>| match reference.kind {
-                    ReferenceKind::Region1 => {
-                        let object = r.addr()?;
-                        Ok(ReferenceTarget { object, selection: Some(r.rest().to_vec()), attribute: None })
+                let target = |r: &mut Reader<'_>| {
+                    if let Place::Encoded(kind, _) = place {
+                        return in_blob(r, kind);
                     }
-                    kind => in_blob(r, kind),
+                    let object = r.addr()?;
+                    Ok(ReferenceTarget { object, selection: Some(r.rest().to_vec()), attribute: None })
                 };
                 r.within("reference in the global heap", SPEC, target).map(Some).map_err(Error::from_format)
             }
@@ -56,9 +56,13 @@ impl File {
 }
 
 /// Where a reference leads at first.
+#[derive(Clone, Copy)]
 enum Place {
     Object(Addr),
-    Heap(GlobalHeapId),
+    /// An object's address and a selection.
+    Region1(GlobalHeapId),
+    /// What the encoding of HDF5 1.12 adds to an object, and of which kind that is.
+    Encoded(u8, GlobalHeapId),
 }
 
 /// The encoding of HDF5 1.12: an object's address itself, the rest in the global heap.
@@ -73,14 +77,17 @@ fn encoded(r: &mut Reader<'_>) -> hyperslab_format::Result<Place> {
     if kind == OBJECT {
         return token(r).map(Place::Object);
     }
+    if !matches!(kind, REGION | ATTRIBUTE) {
+        return Err(r.bad_value("reference type", kind.into(), "2, 3 or 4"));
+    }
     let _size = r.u32()?;
-    r.structure::<GlobalHeapId>(&()).map(Place::Heap)
+    Ok(Place::Encoded(kind, r.structure(&())?))
 }
 
 /// What such a reference keeps in the global heap.
-fn in_blob(r: &mut Reader<'_>, kind: ReferenceKind) -> hyperslab_format::Result<ReferenceTarget> {
+fn in_blob(r: &mut Reader<'_>, kind: u8) -> hyperslab_format::Result<ReferenceTarget> {
     let mut target = ReferenceTarget { object: token(r)?, selection: None, attribute: None };
-    if kind == ReferenceKind::Attribute {
+    if kind == ATTRIBUTE {
         let len = r.u16()?;
         target.attribute = Some(r.text(len.into(), "attribute name")?);
     } else {
@@ -104,8 +111,10 @@ fn is_null(address: Addr) -> bool {
     address.is_undefined() || address == Addr::new(0)
 }
 
-/// Reference type 2.
+/// The types of encoded references. A datatype says the first for elements of all three.
 const OBJECT: u8 = 2;
+const REGION: u8 = 3;
+const ATTRIBUTE: u8 = 4;
 
 /// Flags, bit 0: the object is in another file.
 const EXTERNAL: u8 = 1;
