@@ -1,1 +1,70 @@
-//! To be written.
+//! The command `hyperslab`: looks into HDF5 files. [`run`] is all of it, for `main` and for the Python package.
+
+#![forbid(unsafe_code)]
+
+mod batches;
+mod cmd;
+mod error;
+mod place;
+mod show;
+mod walk;
+
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
+
+use clap::Parser;
+
+use cmd::Command;
+
+/// The code with which a program ends that did all it was asked.
+const OK: u8 = 0;
+/// The code with which a program ends that failed on the file.
+const FAILED: u8 = 1;
+/// The code with which a program ends that was called wrongly.
+const USAGE: u8 = 2;
+
+/// Looks into HDF5 files.
+#[derive(Debug, Parser)]
+#[command(name = "hyperslab", version, about = "Look into HDF5 files, without libhdf5", after_help = EXAMPLES)]
+#[command(disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hyperslab ls -r climate.h5
+  hyperslab dump climate.h5 /surface/t2m --select '[0, 100:110, :]'
+  hyperslab stat climate.h5
+  hyperslab explain climate.h5 /surface/t2m --select '[0, ::8, ::8]'
+
+`hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";
+
+/// Runs the command that `args` say, the program's name first, and returns the exit code.
+///
+/// Results go to `out`, what is wrong to `err`. If the reader of `out` goes away the command ends without a word.
+pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let mut out = BufWriter::new(out);
+    let done = match Cli::try_parse_from(args) {
+        Ok(cli) => cli.command.run(&mut out).and_then(|()| Ok(out.flush()?)),
+        Err(error) if error.use_stderr() => {
+            // If standard error is closed there is nobody left to tell.
+            let _ = write!(err, "{}", error.render());
+            return USAGE;
+        }
+        // The text of `--help` or `--version`.
+        Err(help) => write!(out, "{}", help.render()).and_then(|()| out.flush()).map_err(Into::into),
+    };
+    let Err(error) = done else { return OK };
+    if error::is_broken_pipe(&error) {
+        return OK;
+    }
+    // What was found before the failure is still worth reading.
+    let _ = out.flush();
+    let _ = writeln!(err, "hyperslab: {}", error::message(&error));
+    if let Some(hint) = error::hint(&error) {
+        let _ = writeln!(err, "  hint: {hint}");
+    }
+    if error.is::<error::Usage>() { USAGE } else { FAILED }
+}

@@ -1,0 +1,219 @@
+//! `hyperslab dump`: the values of a dataset.
+
+use std::io::Write;
+
+use anyhow::Context as _;
+use hyperslab::select::Parsed;
+use hyperslab::{Dataset, Node, Object};
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::message::dataspace::Dataspace;
+
+use super::selected;
+use crate::batches::Batches;
+use crate::place::Place;
+use crate::show::array::{self, ArrayWriter, Style};
+use crate::show::value::{Decoder, Value};
+use crate::show::{dataspace, datatype, json, json_numbers, plain};
+
+/// Print the attributes of an object and the values of a dataset
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  hyperslab dump climate.h5 /surface/t2m --select '[0, 100:110, ::4]'
+  hyperslab dump climate.h5 /surface/t2m --json --limit 10
+
+Selections are NumPy's: slices with steps of 1 or more, indices, lists, `...`. In JSON, NaN and infinities are strings,
+bytes are {\"hex\": \"...\"}, references {\"object\": \"/path\"}.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// The elements, in NumPy's syntax
+    #[arg(long, value_name = "SELECTION", default_value = "...", allow_hyphen_values = true)]
+    select: String,
+    /// Print at most N elements, 0 for all; 1000 if not said, all in JSON
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    fn limit(&self) -> u64 {
+        match self.limit {
+            None if !self.json => 1000,
+            None | Some(0) => u64::MAX,
+            Some(limit) => limit,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let node = args.place.open()?;
+    let decoder = Decoder::new(node.file());
+    // What cannot be is said before anything is printed.
+    let parsed = match &node {
+        Node::Dataset(dataset) => Some(selected(&args.select, dataset.shape())?),
+        _ => None,
+    };
+    if args.json {
+        as_json(args, &node, parsed.as_ref(), &decoder, out)
+    } else {
+        as_text(args, &node, parsed.as_ref(), &decoder, out)
+    }
+}
+
+fn as_text(
+    args: &Args,
+    node: &Node,
+    parsed: Option<&Parsed>,
+    decoder: &Decoder<'_>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let (path, kind) = (plain(node.path()), node.kind());
+    match node {
+        Node::Group(_) => writeln!(out, "{path}  {kind}")?,
+        Node::Datatype(named) => writeln!(out, "{path}  {kind}  {}", datatype::name(named.datatype()))?,
+        Node::Dataset(dataset) => {
+            let (name, shape) = (datatype::name(dataset.datatype()), dataspace(dataset.dataspace()));
+            writeln!(out, "{path}  {kind}  {name}  {shape}")?;
+        }
+    }
+    let limit = args.limit();
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    for attribute in node.attributes()? {
+        let shape = attribute.dataspace.shape();
+        let values =
+            decoder.attribute(&attribute, most).with_context(|| format!("attribute {:?}", attribute.name))?;
+        let name = datatype::name(&attribute.datatype);
+        let value = match attribute.dataspace {
+            Dataspace::Null => "null".to_owned(),
+            _ => array::one_line(shape, &values, most),
+        };
+        writeln!(out, "  @{}: {name} {} = {value}", plain(&attribute.name), dataspace(&attribute.dataspace))?;
+    }
+    let (Node::Dataset(dataset), Some(parsed)) = (node, parsed) else { return Ok(()) };
+    if *dataset.dataspace() == Dataspace::Null {
+        writeln!(out, "null")?;
+        return Ok(());
+    }
+    let mut writer = ArrayWriter::new(out, &shape_of(parsed, dataset), Style::Lines, most);
+    each_value(dataset, parsed, limit, decoder, &mut |values| Ok(writer.push(values)?))?;
+    writer.finish()?;
+    writeln!(out)?;
+    let total = parsed.selection.count(dataset.shape())?;
+    if total > limit {
+        writeln!(out, "({} more; --limit 0 prints all)", total - limit)?;
+    }
+    Ok(())
+}
+
+fn as_json(
+    args: &Args,
+    node: &Node,
+    parsed: Option<&Parsed>,
+    decoder: &Decoder<'_>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    write!(out, r#"{{"path":{},"kind":"{}""#, json(node.path()), node.kind())?;
+    match node {
+        Node::Group(_) => {}
+        Node::Datatype(named) => write!(out, r#","dtype":{}"#, json(&datatype::name(named.datatype())))?,
+        Node::Dataset(dataset) => {
+            let (name, shape) = (json(&datatype::name(dataset.datatype())), json_shape(dataset.dataspace()));
+            write!(out, r#","dtype":{name},"shape":{shape}"#)?;
+        }
+    }
+    write!(out, r#","attributes":{}"#, json_attributes(node, decoder)?)?;
+    if let (Node::Dataset(dataset), Some(parsed)) = (node, parsed) {
+        let shape = shape_of(parsed, dataset);
+        let limit = args.limit();
+        let truncated = parsed.selection.count(dataset.shape())? > limit;
+        write!(out, r#","selected":{},"truncated":{truncated},"value":"#, json_numbers(&shape))?;
+        if *dataset.dataspace() == Dataspace::Null {
+            write!(out, "null")?;
+        } else {
+            let mut writer = ArrayWriter::new(out, &shape, Style::Json, usize::MAX);
+            each_value(dataset, parsed, limit, decoder, &mut |values| Ok(writer.push(values)?))?;
+            writer.finish()?;
+        }
+    }
+    writeln!(out, "}}")?;
+    Ok(())
+}
+
+fn json_attributes(object: &Object, decoder: &Decoder<'_>) -> anyhow::Result<String> {
+    let mut members = Vec::new();
+    for attribute in object.attributes()? {
+        let values = decoder.attribute(&attribute, usize::MAX)?;
+        let mut value = Vec::new();
+        let mut writer = ArrayWriter::new(&mut value, attribute.dataspace.shape(), Style::Json, usize::MAX);
+        writer.push(&values)?;
+        writer.finish()?;
+        let value = match attribute.dataspace {
+            Dataspace::Null => "null".to_owned(),
+            _ => String::from_utf8(value)?,
+        };
+        let (name, datatype) = (json(&attribute.name), json(&datatype::name(&attribute.datatype)));
+        let shape = json_shape(&attribute.dataspace);
+        members.push(format!(r#"{name}:{{"dtype":{datatype},"shape":{shape},"value":{value}}}"#));
+    }
+    Ok(format!("{{{}}}", members.join(",")))
+}
+
+fn json_shape(dataspace: &Dataspace) -> String {
+    if *dataspace == Dataspace::Null { "null".to_owned() } else { json_numbers(dataspace.shape()) }
+}
+
+/// The shape of what is printed: axes given as one index are dropped, as in NumPy.
+fn shape_of(parsed: &Parsed, dataset: &Dataset) -> Vec<u64> {
+    let shape = parsed.selection.shape(dataset.shape());
+    let kept = shape.iter().enumerate().filter(|(axis, _)| !parsed.dropped.contains(axis));
+    kept.map(|(_, &len)| len).collect()
+}
+
+/// Bytes that are read at once.
+const BATCH_BYTES: u64 = 8 << 20;
+/// Elements that are decoded and aligned at once.
+const BLOCK: usize = 4096;
+
+/// Calls `f` with the first `limit` elements of a selection, block by block.
+fn each_value(
+    dataset: &Dataset,
+    parsed: &Parsed,
+    limit: u64,
+    decoder: &Decoder<'_>,
+    f: &mut dyn FnMut(&[Value]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let size = dataset.element_size().max(1);
+    let axes = Batches::axes(&parsed.selection, dataset.shape()).context("a selection without axes")?;
+    let most = (BATCH_BYTES / size as u64).clamp(1, limit.max(1));
+    let mut left = limit;
+    let mut bytes = Vec::new();
+    for part in Batches::new(axes, most) {
+        let count = part.count(dataset.shape())?;
+        bytes.resize(usize::try_from(count)? * size, 0);
+        dataset.read_into(&part, &mut bytes)?;
+        let wanted = usize::try_from(count.min(left))? * size;
+        each_block(dataset.datatype(), &bytes[..wanted], size, decoder, f)?;
+        left -= count.min(left);
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn each_block(
+    datatype: &Datatype,
+    bytes: &[u8],
+    size: usize,
+    decoder: &Decoder<'_>,
+    f: &mut dyn FnMut(&[Value]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for block in bytes.chunks(BLOCK * size) {
+        let values = block.chunks_exact(size).map(|element| decoder.value(datatype, element));
+        f(&values.collect::<anyhow::Result<Vec<_>>>()?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! `hyperslab explain`: the plan of a read.
+
+use std::io::Write;
+
+use super::selected;
+use crate::place::Place;
+use crate::show::{datatype, plain, shape};
+
+/// Show how a selection would be read, without reading it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  hyperslab explain climate.h5 /surface/t2m --select '[0, ::8, ::8]'
+
+Shows which chunks are touched, where they lie in the file, and whether each is decoded straight into the result.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// The elements, in NumPy's syntax
+    #[arg(long, value_name = "SELECTION", default_value = "...", allow_hyphen_values = true)]
+    select: String,
+    /// Print the whole plan as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let dataset = args.place.open()?.into_dataset()?;
+    let parsed = selected(&args.select, dataset.shape())?;
+    let plan = dataset.plan(&parsed.selection)?;
+    if args.json {
+        writeln!(out, "{}", plan.to_json())?;
+        return Ok(());
+    }
+    let name = datatype::name(dataset.datatype());
+    writeln!(out, "{}  dataset  {name}  {}", plain(dataset.path()), shape(dataset.shape()))?;
+    write!(out, "{plan}")?;
+    Ok(())
+}

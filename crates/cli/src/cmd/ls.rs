@@ -1,0 +1,159 @@
+//! `hyperslab ls`: what is in a file.
+
+use std::io::Write;
+
+use anyhow::{bail, ensure};
+use hyperslab::{Attribute, Error, Node, Object};
+use hyperslab_format::message::link::LinkTarget;
+
+use crate::place::Place;
+use crate::show::table::Table;
+use crate::show::value::Decoder;
+use crate::show::{array, counted, dataspace, datatype, plain, shape, storage};
+use crate::walk::{self, Visit};
+
+/// List the members of a group: kind, datatype, shape, storage
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  hyperslab ls -r climate.h5 /surface
+
+The order is that of h5py. Soft and external links show their target, and `dangling` if it is not there.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// List groups below, too
+    #[arg(short, long)]
+    recursive: bool,
+    /// Show attributes
+    #[arg(short, long)]
+    long: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let node = args.place.open()?;
+    let decoder = Decoder::new(node.file());
+    let mut table = Table::new(out, &[]);
+    let mut broken = Vec::new();
+    let group = match &node {
+        Node::Group(group) => group,
+        other => {
+            table.row(described(plain(other.path()), other)?)?;
+            if args.long {
+                attributes(other, &decoder, &mut table)?;
+            }
+            return Ok(table.finish()?);
+        }
+    };
+    if args.long {
+        attributes(group, &decoder, &mut table)?;
+    }
+    let mut failures = 0_u64;
+    let mut visit = |visit: &Visit<'_>| -> anyhow::Result<()> {
+        let row = match visit.node {
+            None => link(visit),
+            Some(Ok(node)) => {
+                let slash = if matches!(node, Node::Group(_)) { "/" } else { "" };
+                let name = format!("{}{slash}", plain(visit.path));
+                match visit.before {
+                    Some(before) => vec![name, node.kind().to_owned(), format!("same as {}", plain(before))],
+                    None => described(name, node)?,
+                }
+            }
+            Some(Err(error)) => {
+                failures += 1;
+                vec![plain(visit.path), "broken".to_owned(), plain(&error.to_string())]
+            }
+        };
+        table.row(row)?;
+        if let (true, Some(Ok(node)), None) = (args.long, visit.node, visit.before)
+            && let Err(error) = attributes(node, &decoder, &mut table)
+        {
+            ensure!(error.is::<Error>(), error);
+            failures += 1;
+            table.line(format!("  attributes: {}", plain(&error.to_string())))?;
+        }
+        Ok(())
+    };
+    walk::walk(group, args.recursive, &mut visit, &mut |path, error| {
+        broken.push(format!("{}: {}", plain(path), plain(&error.to_string())));
+    })?;
+    for line in &broken {
+        table.line(format!("broken: {line}"))?;
+    }
+    table.finish()?;
+    match failures + broken.len() as u64 {
+        0 => Ok(()),
+        1 => bail!("one object cannot be read"),
+        count => bail!("{count} objects cannot be read"),
+    }
+}
+
+/// The cells of an object: name, kind, datatype, shape, storage.
+fn described(name: String, node: &Node) -> hyperslab::Result<Vec<String>> {
+    let kind = node.kind().to_owned();
+    Ok(match node {
+        Node::Group(group) => {
+            vec![name, kind, counted(group.len()?, "member")]
+        }
+        Node::Datatype(named) => vec![name, kind, datatype::name(named.datatype())],
+        Node::Dataset(dataset) => {
+            let (datatype, shape) = (datatype::name(dataset.datatype()), dataspace(dataset.dataspace()));
+            vec![name, kind, datatype, shape, storage::summary(dataset)]
+        }
+    })
+}
+
+/// The cells of a link that is not hard: name, kind, target.
+fn link(visit: &Visit<'_>) -> Vec<String> {
+    let (kind, target) = match &visit.link.target {
+        LinkTarget::Soft(path) => ("soft link", plain(path)),
+        LinkTarget::External { file, path } => ("external link", format!("{}:{}", plain(file), plain(path))),
+        LinkTarget::User { kind, data } => {
+            let target = format!("type {kind}, {} bytes", data.len());
+            return vec![plain(visit.path), "user link".to_owned(), target];
+        }
+        LinkTarget::Hard(_) => return Vec::new(),
+    };
+    let found = match visit.parent.open_link(visit.link) {
+        Ok(node) => node.kind().to_owned(),
+        Err(error) => match error.root() {
+            Error::Request(_) => "dangling".to_owned(),
+            error => plain(&error.to_string()),
+        },
+    };
+    vec![plain(visit.path), kind.to_owned(), format!("-> {target} ({found})")]
+}
+
+/// Items of an attribute that are shown.
+const ITEMS: usize = 8;
+/// Letters of an attribute's value that are shown.
+const LETTERS: usize = 72;
+
+fn attributes(object: &Object, decoder: &Decoder<'_>, table: &mut Table<'_>) -> anyhow::Result<()> {
+    for attribute in object.attributes()? {
+        let datatype = datatype::name(&attribute.datatype);
+        let mut line = format!("    @{}: {datatype}", plain(&attribute.name));
+        let sizes = attribute.dataspace.shape();
+        if !sizes.is_empty() {
+            line.push_str(&shape(sizes));
+        }
+        let value =
+            value(&attribute, decoder).unwrap_or_else(|error| format!("({})", plain(&error.to_string())));
+        table.line(format!("{line} = {value}"))?;
+    }
+    Ok(())
+}
+
+/// The value of an attribute, cut to what a line holds.
+fn value(attribute: &Attribute, decoder: &Decoder<'_>) -> anyhow::Result<String> {
+    let values = decoder.attribute(attribute, ITEMS)?;
+    if values.is_empty() && attribute.dataspace.shape().is_empty() {
+        return Ok("null".to_owned());
+    }
+    let text = array::one_line(attribute.dataspace.shape(), &values, ITEMS);
+    Ok(match text.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    })
+}

@@ -1,0 +1,292 @@
+//! `hyperslab stat`: where the bytes of a file are.
+
+use std::io::{IsTerminal as _, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use hyperslab::{Dataset, File, Node, Object};
+use hyperslab_format::layout::Layout;
+use hyperslab_format::message::link::LinkTarget;
+use indicatif::ProgressBar;
+
+use crate::place;
+use crate::show::table::Table;
+use crate::show::{bytes, counted, datatype, json, json_numbers, plain, shape, storage};
+use crate::walk::{self, Visit};
+
+/// Show versions, counts, and for each dataset the bytes stored and decoded
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  hyperslab stat climate.h5 --json | jq '.datasets[] | select(.ratio < 1.5) | .path'
+
+An object that several hard links lead to counts once. `ratio` is decoded bytes over stored bytes.")]
+pub(crate) struct Args {
+    /// The HDF5 file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is found out about a file.
+#[derive(Debug, Default)]
+struct Report {
+    groups: u64,
+    datatypes: u64,
+    attributes: u64,
+    soft_links: u64,
+    external_links: u64,
+    user_links: u64,
+    datasets: Vec<DatasetReport>,
+    /// Objects that cannot be read, each with its path and the reason.
+    broken: Vec<(String, String)>,
+}
+
+/// What is found out about a dataset.
+#[derive(Debug)]
+struct DatasetReport {
+    path: String,
+    datatype: String,
+    shape: Vec<u64>,
+    layout: &'static str,
+    chunk_shape: Option<Vec<u64>>,
+    /// Chunks stored, and chunks that there can be.
+    chunks: Option<(u64, u64)>,
+    filters: Vec<String>,
+    /// None where the bytes are not in this file.
+    stored: Option<u64>,
+    decoded: u64,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let file = place::open(&args.file)?;
+    let progress =
+        if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    progress.enable_steady_tick(Duration::from_millis(200));
+    let report = examine(&file, &progress);
+    progress.finish_and_clear();
+    let report = report?;
+    let path = args.file.display().to_string();
+    let len = file.store().driver().len().with_context(|| path.clone())?;
+    if args.json {
+        as_json(&path, len, &file, &report, out)?;
+    } else {
+        as_text(&path, len, &file, &report, out)?;
+    }
+    match &report.broken[..] {
+        [] => Ok(()),
+        [_] => bail!("{path}: one object cannot be read"),
+        many => bail!("{path}: {} objects cannot be read", many.len()),
+    }
+}
+
+fn examine(file: &File, progress: &ProgressBar) -> anyhow::Result<Report> {
+    let root = file.root();
+    let mut report = Report { groups: 1, ..Report::default() };
+    report.attributes_of(&root, "/");
+    let mut unlisted = Vec::new();
+    let mut visit = |visit: &Visit<'_>| {
+        report.visit(visit, progress);
+        progress.inc(1);
+        Ok(())
+    };
+    walk::walk(&root, true, &mut visit, &mut |path, error| {
+        unlisted.push((path.to_owned(), error.to_string()));
+    })?;
+    report.broken.extend(unlisted);
+    Ok(report)
+}
+
+impl Report {
+    fn visit(&mut self, visit: &Visit<'_>, progress: &ProgressBar) {
+        match &visit.link.target {
+            LinkTarget::Hard(_) => {}
+            LinkTarget::Soft(_) => self.soft_links += 1,
+            LinkTarget::External { .. } => self.external_links += 1,
+            LinkTarget::User { .. } => self.user_links += 1,
+        }
+        let (Some(node), None) = (visit.node, visit.before) else { return };
+        let path = format!("/{}", visit.path);
+        progress.set_message(plain(&path));
+        let node = match node {
+            Ok(node) => node,
+            Err(error) => return self.broken.push((path, error.to_string())),
+        };
+        self.attributes_of(node, &path);
+        match node {
+            Node::Group(_) => self.groups += 1,
+            Node::Datatype(_) => self.datatypes += 1,
+            Node::Dataset(dataset) => match DatasetReport::of(path.clone(), dataset, progress) {
+                Ok(found) => self.datasets.push(found),
+                Err(error) => self.broken.push((path, error.to_string())),
+            },
+        }
+    }
+
+    fn attributes_of(&mut self, object: &Object, path: &str) {
+        match object.attribute_count() {
+            Ok(count) => self.attributes += count,
+            Err(error) => self.broken.push((path.to_owned(), error.to_string())),
+        }
+    }
+
+    /// Stored and decoded bytes of all datasets whose bytes are in this file.
+    fn totals(&self) -> (u64, u64) {
+        self.datasets
+            .iter()
+            .filter_map(|found| Some((found.stored?, found.decoded)))
+            .fold((0, 0), |sum, found| (sum.0 + found.0, sum.1.saturating_add(found.1)))
+    }
+}
+
+impl DatasetReport {
+    fn of(path: String, dataset: &Dataset, progress: &ProgressBar) -> hyperslab::Result<Self> {
+        let decoded = dataset.len_bytes();
+        let mut chunks = None;
+        let stored = match dataset.layout() {
+            _ if dataset.has_external_files() => None,
+            Layout::Virtual { .. } => None,
+            Layout::Compact { data } => Some(data.len() as u64),
+            Layout::Contiguous(extent) => Some(if extent.addr.is_defined() { decoded } else { 0 }),
+            Layout::Chunked(chunked) => {
+                let (mut count, mut stored) = (0_u64, 0_u64);
+                dataset.visit_chunks(&mut |_, record| {
+                    count += 1;
+                    stored = stored.saturating_add(record.extent.len);
+                    if count.is_multiple_of(TICK) {
+                        progress.set_message(format!("{} {count} chunks", plain(&path)));
+                    }
+                    ControlFlow::Continue(())
+                })?;
+                let along = dataset.shape().iter().zip(&chunked.chunk_shape);
+                let most =
+                    along.map(|(size, chunk)| size.div_ceil((*chunk).max(1))).fold(1, u64::saturating_mul);
+                chunks = Some((count, most));
+                Some(stored)
+            }
+        };
+        Ok(Self {
+            path,
+            datatype: datatype::name(dataset.datatype()),
+            shape: dataset.shape().to_vec(),
+            layout: storage::layout(dataset),
+            chunk_shape: dataset.chunk_shape().map(<[u64]>::to_vec),
+            chunks,
+            filters: dataset.filters().filters.iter().map(storage::filter).collect(),
+            stored,
+            decoded,
+        })
+    }
+}
+
+/// Chunks counted between two messages of progress.
+const TICK: u64 = 100_000;
+
+fn as_text(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
+    let store = file.store();
+    let widths = store.widths();
+    let (stored, decoded) = report.totals();
+    writeln!(out, "file         {}, {} ({len} bytes)", plain(path), bytes(len))?;
+    writeln!(
+        out,
+        "superblock   version {}, addresses of {} bytes, lengths of {} bytes",
+        store.superblock().version(),
+        widths.offset.bytes(),
+        widths.length.bytes()
+    )?;
+    writeln!(out, "user block   {} bytes", store.base())?;
+    writeln!(
+        out,
+        "objects      {}, {}, {}, {}",
+        counted(report.groups, "group"),
+        counted(report.datasets.len() as u64, "dataset"),
+        counted(report.datatypes, "datatype"),
+        counted(report.attributes, "attribute")
+    )?;
+    writeln!(
+        out,
+        "links        {} soft, {} external, {} user-defined",
+        report.soft_links, report.external_links, report.user_links
+    )?;
+    let share = ratio(decoded, stored).map_or(String::new(), |ratio| format!(", ratio {ratio}"));
+    writeln!(out, "data         {} stored, {} decoded{share}", bytes(stored), bytes(decoded))?;
+    if !report.datasets.is_empty() {
+        writeln!(out)?;
+    }
+    let mut table = Table::new(out, &[2, 3, 4]);
+    if !report.datasets.is_empty() {
+        let heads = ["dataset", "index", "stored", "decoded", "ratio", "chunks", "datatype, shape, filters"];
+        table.row(heads.map(str::to_owned).to_vec())?;
+    }
+    for found in &report.datasets {
+        let stored = found.stored.map_or_else(|| "elsewhere".to_owned(), bytes);
+        let ratio = found.stored.and_then(|stored| ratio(found.decoded, stored)).unwrap_or_default();
+        let chunks = match (found.chunks, &found.chunk_shape) {
+            (Some((count, most)), Some(chunk)) => format!("{count} of {most}, {}", shape(chunk)),
+            _ => String::new(),
+        };
+        let mut what = vec![found.datatype.clone(), shape(&found.shape)];
+        what.extend(found.filters.iter().cloned());
+        let decoded = bytes(found.decoded);
+        table.row(vec![
+            plain(&found.path),
+            found.layout.to_owned(),
+            stored,
+            decoded,
+            ratio,
+            chunks,
+            what.join(", "),
+        ])?;
+    }
+    for (path, reason) in &report.broken {
+        table.line(format!("broken: {}: {}", plain(path), plain(reason)))?;
+    }
+    Ok(table.finish()?)
+}
+
+fn as_json(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
+    let store = file.store();
+    let widths = store.widths();
+    let (stored, decoded) = report.totals();
+    let (version, user_block) = (store.superblock().version(), store.base());
+    let (offset_bytes, length_bytes) = (widths.offset.bytes(), widths.length.bytes());
+    write!(out, r#"{{"file":{},"bytes":{len},"superblock":{version}"#, json(path))?;
+    write!(
+        out,
+        r#","address_bytes":{offset_bytes},"length_bytes":{length_bytes},"user_block":{user_block}"#
+    )?;
+    write!(out, r#","groups":{},"datatypes":{}"#, report.groups, report.datatypes)?;
+    write!(out, r#","attributes":{},"soft_links":{}"#, report.attributes, report.soft_links)?;
+    write!(out, r#","external_links":{},"user_links":{}"#, report.external_links, report.user_links)?;
+    write!(out, r#","stored":{stored},"decoded":{decoded},"datasets":["#)?;
+    for (number, found) in report.datasets.iter().enumerate() {
+        let comma = if number == 0 { "" } else { "," };
+        write!(out, r#"{comma}{{"path":{},"dtype":{}"#, json(&found.path), json(&found.datatype))?;
+        write!(out, r#","shape":{},"index":"{}""#, json_numbers(&found.shape), found.layout)?;
+        if let (Some(chunk), Some((count, most))) = (&found.chunk_shape, found.chunks) {
+            let chunk = json_numbers(chunk);
+            write!(out, r#","chunk_shape":{chunk},"chunks_stored":{count},"chunks":{most}"#)?;
+        }
+        let filters: Vec<String> = found.filters.iter().map(|filter| json(filter)).collect();
+        write!(out, r#","filters":[{}],"decoded":{}"#, filters.join(","), found.decoded)?;
+        let stored = found.stored.map_or("null".to_owned(), |stored| stored.to_string());
+        let ratio = found.stored.and_then(|stored| ratio(found.decoded, stored)).unwrap_or("null".to_owned());
+        write!(out, r#","stored":{stored},"ratio":{ratio}}}"#)?;
+    }
+    let broken = report.broken.iter();
+    let broken =
+        broken.map(|(path, reason)| format!(r#"{{"path":{},"error":{}}}"#, json(path), json(reason)));
+    writeln!(out, r#"],"broken":[{}]}}"#, broken.collect::<Vec<_>>().join(","))?;
+    Ok(())
+}
+
+/// Decoded bytes over stored bytes, with two digits; none where nothing is stored.
+fn ratio(decoded: u64, stored: u64) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
+    let ratio = decoded as f64 / stored as f64;
+    (stored > 0).then(|| format!("{ratio:.2}"))
+}

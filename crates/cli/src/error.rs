@@ -1,0 +1,74 @@
+//! What a person is told when something fails, and what to do about it.
+
+use std::io;
+use std::path::Path;
+
+use hyperslab::{Error, RequestError};
+use hyperslab_format::ErrorKind;
+
+use crate::show::plain;
+
+/// The command was called wrongly.
+#[derive(Debug)]
+pub(crate) struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Whether the reader of the output has gone away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.into_iter().any(|kind| kind == io::ErrorKind::BrokenPipe)
+}
+
+/// A failure to open the file at `path`, in the words of the system where it is the system's.
+pub(crate) fn opening(path: &Path, error: Error) -> anyhow::Error {
+    let shown = path.display().to_string();
+    match error {
+        Error::Io { op: "open", source, .. } => anyhow::Error::new(source).context(shown),
+        error => anyhow::Error::new(error).context(shown),
+    }
+}
+
+/// The causes of an error from the outermost on, in one line. A cause that an outer one has quoted is left out.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    let mut quoted = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !quoted.contains(&cause) {
+            message.push_str(if message.is_empty() { "" } else { ": " });
+            message.push_str(&cause);
+            quoted = cause;
+        }
+    }
+    plain(&message)
+}
+
+/// What to do about it.
+pub(crate) fn hint(error: &anyhow::Error) -> Option<&'static str> {
+    let found = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
+    match found.root() {
+        Error::Request(RequestError::NoSuchObject { .. }) => {
+            Some("`hyperslab ls -r FILE` lists what is there")
+        }
+        Error::Request(RequestError::WrongKind { .. }) => {
+            Some("name a dataset; `hyperslab ls -r FILE` lists them")
+        }
+        Error::Format(format) => match format.kind {
+            ErrorKind::Missing { .. } if format.structure == "Superblock" => {
+                Some("check that this is an HDF5 file and that it was copied completely")
+            }
+            _ => Some("the file is damaged here; other objects may still be readable"),
+        },
+        Error::Chunk { .. } => Some("a --select that avoids this chunk reads the rest of the dataset"),
+        Error::Unsupported { .. } => {
+            Some("`hyperslab ls -l` and `hyperslab stat` show the object without reading it")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,169 @@
+//! Floating-point numbers of any layout as the shortest decimal that is no other number of their type.
+
+use hyperslab_format::datatype::{ByteOrder, Float, Normalization};
+
+use super::value::{Value, word};
+
+/// Bits of the exponent and of the mantissa, sign first, no bits unused.
+pub(super) type Fields = (u32, u8, u8);
+
+pub(super) const FLOAT16: Fields = (2, 5, 10);
+pub(super) const BFLOAT16: Fields = (2, 8, 7);
+pub(super) const FLOAT32: Fields = (4, 8, 23);
+pub(super) const FLOAT64: Fields = (8, 11, 52);
+
+/// Whether a type is laid out as IEEE 754 does, with these fields.
+pub(super) fn has_fields(t: &Float, (size, exponent, mantissa): Fields) -> bool {
+    t.size == size
+        && (t.exponent_size, t.mantissa_size) == (exponent, mantissa)
+        && (t.mantissa_location, t.exponent_location, t.sign_location) == (0, mantissa, mantissa + exponent)
+        && t.bits.offset == 0
+        && t.exponent_bias == (1 << (exponent - 1)) - 1
+        && t.normalization == Normalization::Implied
+}
+
+/// The number in `stored`; its bytes where no decimal can say it.
+pub(super) fn value(t: &Float, stored: &[u8]) -> Value {
+    let bits = match t.order {
+        // VAX order is that of 16-bit words, most significant first, each with its bytes swapped.
+        ByteOrder::Vax => {
+            let swapped: Vec<u8> = stored.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
+            word(&swapped, ByteOrder::Big)
+        }
+        order => word(stored, order),
+    };
+    let decimal = bits.and_then(|bits| decimal(t, bits));
+    decimal.unwrap_or_else(|| Value::Bytes(stored.to_vec()))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the sizes say that the bits fit")]
+fn decimal(t: &Float, bits: u128) -> Option<Value> {
+    if has_fields(t, FLOAT64) {
+        return Some(shortest(f64::from_bits(bits as u64)));
+    }
+    if has_fields(t, FLOAT32) {
+        let number = f32::from_bits(bits as u32);
+        return Some(if number.is_finite() {
+            Value::Number(format!("{number:?}"))
+        } else {
+            shortest(number.into())
+        });
+    }
+    let field = |at: u8, size: u8| bits.checked_shr(at.into()).map(|bits| bits & ones(size));
+    let is_negative = field(t.sign_location, 1)? == 1;
+    let exponent = field(t.exponent_location, t.exponent_size)?;
+    let mantissa = field(t.mantissa_location, t.mantissa_size)?;
+    // An explicit leading bit is part of the fraction that counts as 1 to 2.
+    let explicit = t.normalization == Normalization::MsbSet;
+    let fraction_bits = t.mantissa_size - u8::from(explicit && t.mantissa_size > 0);
+    let fraction = mantissa & ones(fraction_bits);
+    // VAX numbers have neither infinities nor NaN.
+    if exponent == ones(t.exponent_size) && t.order != ByteOrder::Vax {
+        let sign = if is_negative { -1.0 } else { 1.0 };
+        return Some(shortest(if fraction == 0 { f64::INFINITY * sign } else { f64::NAN }));
+    }
+    let implied = t.normalization == Normalization::Implied && exponent > 0;
+    let significand = mantissa | if implied { 1_u128.checked_shl(t.mantissa_size.into())? } else { 0 };
+    let power = i64::try_from(exponent.max(1)).ok()? - i64::from(t.exponent_bias) - i64::from(fraction_bits);
+    let power = i32::try_from(power).ok()?;
+    let magnitude = scaled(significand, power)?;
+    let magnitude =
+        if t.mantissa_size < 23 { rounded(magnitude, scaled(1, power)?, fraction == 0) } else { magnitude };
+    Some(shortest(if is_negative { -magnitude } else { magnitude }))
+}
+
+/// `significand` times two to the `power`; none where that is beyond an `f64`.
+fn scaled(significand: u128, power: i32) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "a decimal of 17 digits is shown")]
+    let significand = significand as f64;
+    // In two steps, each of them in range.
+    let half = power / 2;
+    let number = significand * f64::powi(2.0, half) * f64::powi(2.0, power - half);
+    (number.is_finite() && (number != 0.0) == (significand != 0.0)).then_some(number)
+}
+
+/// The decimal of fewest digits that is nearer to `number` than to its neighbours, which are `step` away; below a power
+/// of two the lower one is only half as far.
+fn rounded(number: f64, step: f64, is_power_of_two: bool) -> f64 {
+    let most = if is_power_of_two { step / 4.0 } else { step / 2.0 };
+    let candidates = (0..9).filter_map(|digits| format!("{number:.digits$e}").parse::<f64>().ok());
+    candidates.into_iter().find(|candidate| (candidate - number).abs() < most).unwrap_or(number)
+}
+
+fn shortest(number: f64) -> Value {
+    if number.is_nan() {
+        Value::NotFinite("nan")
+    } else if number.is_infinite() {
+        Value::NotFinite(if number > 0.0 { "inf" } else { "-inf" })
+    } else {
+        Value::Number(format!("{number:?}"))
+    }
+}
+
+fn ones(count: u8) -> u128 {
+    1_u128.checked_shl(count.into()).map_or(u128::MAX, |bit| bit - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::datatype::BitRange;
+
+    use super::*;
+
+    fn float(size: u32, order: ByteOrder, exponent: u8, mantissa: u8, bias: u32, explicit: bool) -> Float {
+        Float {
+            size,
+            order,
+            low_pad: false,
+            high_pad: false,
+            internal_pad: false,
+            normalization: if explicit { Normalization::MsbSet } else { Normalization::Implied },
+            sign_location: exponent + mantissa,
+            bits: BitRange { offset: 0, precision: u16::from(exponent + mantissa) + 1 },
+            exponent_location: mantissa,
+            exponent_size: exponent,
+            mantissa_location: 0,
+            mantissa_size: mantissa,
+            exponent_bias: bias,
+        }
+    }
+
+    fn text(t: &Float, stored: &[u8]) -> String {
+        value(t, stored).text(usize::MAX)
+    }
+
+    /// The texts are `repr(float(...))` for doubles and `str(numpy.float16(...))` for halves.
+    #[test]
+    fn a_number_has_the_digits_that_its_type_needs() {
+        use ByteOrder::{Big, Little};
+        let double = float(8, Little, 11, 52, 1023, false);
+        assert_eq!(text(&double, &0.1_f64.to_le_bytes()), "0.1");
+        assert_eq!(text(&double, &f64::NEG_INFINITY.to_le_bytes()), "-inf");
+        let single = float(4, Big, 8, 23, 127, false);
+        assert_eq!(text(&single, &0.1_f32.to_be_bytes()), "0.1");
+        let half = float(2, Little, 5, 10, 15, false);
+        assert_eq!(text(&half, &0x2e66_u16.to_le_bytes()), "0.1");
+        assert_eq!(text(&half, &0x3555_u16.to_le_bytes()), "0.3333");
+        assert_eq!(text(&half, &0xfbff_u16.to_le_bytes()), "-65500.0");
+        assert_eq!(text(&half, &0x0001_u16.to_le_bytes()), "6e-8");
+        assert_eq!(text(&half, &0x7e00_u16.to_le_bytes()), "nan");
+        assert_eq!(text(&half, &0x8000_u16.to_le_bytes()), "-0.0");
+    }
+
+    #[test]
+    fn the_leading_bit_of_an_extended_double_is_stored() {
+        let extended = float(10, ByteOrder::Little, 15, 64, 16383, true);
+        let stored = |top: u16, mantissa: u64| [&mantissa.to_le_bytes()[..], &top.to_le_bytes()].concat();
+        assert_eq!(text(&extended, &stored(16383, 0xc000_0000_0000_0000)), "1.5");
+        assert_eq!(text(&extended, &stored(0x7fff, 1 << 63)), "inf");
+        assert_eq!(text(&extended, &stored(0, 0)), "0.0");
+        assert!(matches!(value(&extended, &stored(0x7ffe, 1 << 63)), Value::Bytes(_)), "2**16383");
+    }
+
+    /// The number 1.0 of the VAX in 32 bits is 80 40 00 00: exponent 129, of which HDF5 counts all as bias.
+    #[test]
+    fn vax_order_swaps_the_bytes_of_words() {
+        let vax = float(4, ByteOrder::Vax, 8, 23, 129, false);
+        assert_eq!(text(&vax, &[0x80, 0x40, 0, 0]), "1.0");
+    }
+}

@@ -1,0 +1,90 @@
+//! How things look: datatypes, values, arrays, tables.
+
+pub(crate) mod array;
+pub(crate) mod datatype;
+mod float;
+pub(crate) mod storage;
+pub(crate) mod table;
+pub(crate) mod value;
+
+use hyperslab_format::message::dataspace::Dataspace;
+
+/// A shape as Python writes it: `()`, `(5,)`, `(2, 3)`.
+pub(crate) fn shape(shape: &[u64]) -> String {
+    tuple(shape.iter().map(u64::to_string))
+}
+
+/// The shape of a dataspace; `null` for one without elements.
+pub(crate) fn dataspace(dataspace: &Dataspace) -> String {
+    match dataspace {
+        Dataspace::Null => "null".to_owned(),
+        Dataspace::Scalar => "()".to_owned(),
+        Dataspace::Simple { shape: sizes, .. } => shape(sizes),
+    }
+}
+
+/// Items as Python writes a tuple.
+pub(crate) fn tuple(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    match &items[..] {
+        [only] => format!("({only},)"),
+        _ => format!("({})", items.join(", ")),
+    }
+}
+
+/// A name as one line of a terminal: what would move the cursor, or change the terminal, is written out.
+pub(crate) fn plain(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    shown
+}
+
+/// A number of bytes with a unit: `17 B`, `1.5 KiB`.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let exponent = count.ilog2() / 10;
+    #[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
+    let scaled = count as f64 / (1_u64 << (10 * exponent)) as f64;
+    format!("{scaled:.1} {}", UNITS[exponent as usize - 1])
+}
+
+/// How many of what: `1 group`, `2 groups`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Text as a JSON string.
+pub(crate) fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Numbers as a JSON array.
+pub(crate) fn json_numbers(numbers: &[u64]) -> String {
+    format!("{numbers:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_tuples_of_python() {
+        assert_eq!([shape(&[]), shape(&[5]), shape(&[2, 3])], ["()", "(5,)", "(2, 3)"]);
+    }
+
+    #[test]
+    fn sizes_have_a_unit_that_leaves_few_digits() {
+        let shown = [0, 1023, 1024, 1536, 1 << 20, u64::MAX].map(bytes);
+        assert_eq!(shown, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "16.0 EiB"]);
+    }
+
+    #[test]
+    fn a_name_cannot_steer_the_terminal() {
+        assert_eq!(plain("a\nb\u{1b}[31m ü"), "a\\nb\\u{1b}[31m ü");
+    }
+}

@@ -1,0 +1,74 @@
+//! How a dataset is stored, in words.
+
+use hyperslab::Dataset;
+use hyperslab_format::layout::{ChunkIndexInfo, Layout};
+use hyperslab_format::message::filters::FilterSpec;
+
+use super::{plain, shape};
+
+/// The layout, the shape of chunks and the filters: `chunks (4, 4), shuffle, deflate 6`.
+pub(crate) fn summary(dataset: &Dataset) -> String {
+    let mut parts = vec![match dataset.chunk_shape() {
+        Some(chunk) => format!("chunks {}", shape(chunk)),
+        None => layout(dataset).to_owned(),
+    }];
+    parts.extend(dataset.filters().filters.iter().map(filter));
+    if let Some(most) = dataset.max_shape().filter(|most| !is_fixed(most, dataset.shape())) {
+        let sizes = most.iter().map(|size| size.map_or("None".to_owned(), |size| size.to_string()));
+        parts.push(format!("max {}", super::tuple(sizes)));
+    }
+    parts.join(", ")
+}
+
+/// The layout; of chunks, the structure that finds them. The names are those of the specification, in small letters.
+pub(crate) fn layout(dataset: &Dataset) -> &'static str {
+    match dataset.layout() {
+        _ if dataset.has_external_files() => "external",
+        Layout::Compact { .. } => "compact",
+        Layout::Contiguous(_) => "contiguous",
+        Layout::Virtual { .. } => "virtual",
+        Layout::Chunked(chunked) => match chunked.index {
+            ChunkIndexInfo::BTree1 { .. } => "btree1",
+            ChunkIndexInfo::Single { .. } => "single",
+            ChunkIndexInfo::Implicit { .. } => "implicit",
+            ChunkIndexInfo::FixedArray { .. } => "fixed_array",
+            ChunkIndexInfo::ExtensibleArray { .. } => "extensible_array",
+            ChunkIndexInfo::BTree2 { .. } => "btree2",
+        },
+    }
+}
+
+/// A filter by its usual name, with its level where it has one.
+pub(crate) fn filter(filter: &FilterSpec) -> String {
+    let known = match filter.id {
+        1 => "deflate",
+        2 => "shuffle",
+        3 => "fletcher32",
+        4 => "szip",
+        5 => "nbit",
+        6 => "scaleoffset",
+        307 => "bzip2",
+        32000 => "lzf",
+        32001 => "blosc",
+        32004 => "lz4",
+        32008 => "bitshuffle",
+        32013 => "zfp",
+        32015 => "zstd",
+        32017 => "sz",
+        32026 => "blosc2",
+        _ => "",
+    };
+    let name = match (known, &filter.name) {
+        ("", Some(name)) => format!("{} ({})", plain(name), filter.id),
+        ("", None) => format!("filter {}", filter.id),
+        (known, _) => known.to_owned(),
+    };
+    match (filter.id, &filter.client_data[..]) {
+        (1 | 32015, [level, ..]) => format!("{name} {level}"),
+        _ => name,
+    }
+}
+
+fn is_fixed(most: &[Option<u64>], shape: &[u64]) -> bool {
+    most.iter().zip(shape).all(|(most, size)| *most == Some(*size))
+}

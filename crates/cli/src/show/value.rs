@@ -1,0 +1,362 @@
+//! One element of any datatype, decoded from its stored bytes, as text or as JSON.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use anyhow::{Context as _, bail};
+use hyperslab::{Attribute, File};
+use hyperslab_format::Addr;
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Padding, Reference};
+
+use super::{datatype, float, json};
+use crate::walk;
+
+/// An element.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    /// A finite number.
+    Number(String),
+    /// `nan`, `inf` or `-inf`.
+    NotFinite(&'static str),
+    /// Real and imaginary part.
+    Complex(Box<[Value; 2]>),
+    /// A truth value.
+    Bool(bool),
+    /// The name of a member of an enumeration.
+    Name(String),
+    /// A string.
+    Text(String),
+    /// Opaque bytes, or a string that is not UTF-8.
+    Bytes(Vec<u8>),
+    /// Members by name.
+    Record(Vec<(String, Value)>),
+    /// The elements of an array or a sequence, nested as its dimensions.
+    List(Vec<Value>),
+    /// What a reference refers to.
+    Reference(Target),
+}
+
+/// What a reference refers to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Target {
+    /// Nothing.
+    Null,
+    /// An object.
+    Object(String),
+    /// Elements of a dataset.
+    Region(String),
+    /// An attribute of an object.
+    Attribute {
+        /// The object.
+        object: String,
+        /// The attribute's name.
+        name: String,
+    },
+}
+
+/// Decodes the elements of one file.
+pub(crate) struct Decoder<'f> {
+    file: &'f File,
+    /// The paths of objects, found when the first reference is met.
+    paths: OnceCell<HashMap<Addr, String>>,
+}
+
+/// Objects that are looked at to find the paths of references.
+const PATHS: usize = 100_000;
+
+impl<'f> Decoder<'f> {
+    /// A decoder for elements of `file`.
+    pub(crate) fn new(file: &'f File) -> Self {
+        Self { file, paths: OnceCell::new() }
+    }
+
+    /// Bytes of one element.
+    pub(crate) fn size(&self, datatype: &Datatype) -> anyhow::Result<usize> {
+        let size = datatype.size(self.file.store().widths());
+        usize::try_from(size).context("an element larger than the address space")
+    }
+
+    /// The element in `stored`.
+    pub(crate) fn value(&self, datatype: &Datatype, stored: &[u8]) -> anyhow::Result<Value> {
+        Ok(match datatype {
+            Datatype::Integer(t) => integer(stored, t.order, t.bits, t.signed),
+            Datatype::Bits(t) => integer(stored, t.order, t.bits, false),
+            Datatype::Float(t) => float::value(t, stored),
+            Datatype::Time(t) => {
+                integer(stored, t.order, BitRange { offset: 0, precision: t.precision }, true)
+            }
+            Datatype::Text(t) => text(match t.padding {
+                Padding::NullTerminated => until_zero(stored),
+                Padding::NullPadded => trimmed(stored, 0),
+                Padding::SpacePadded => trimmed(stored, b' '),
+            }),
+            Datatype::VariableText(_) => {
+                let ids = self.file.vlen_ids(stored)?;
+                let [id] = ids[..] else { bail!("{} bytes are no id of a string", stored.len()) };
+                text(until_zero(&self.file.vlen_bytes(id)?))
+            }
+            Datatype::Opaque(_) => Value::Bytes(stored.to_vec()),
+            Datatype::Compound(t) => {
+                if let Some(part) = datatype::complex_parts(t) {
+                    return self.complex(&Datatype::Float(*part), stored);
+                }
+                let members = t.members.iter().map(|member| {
+                    let size = self.size(&member.datatype)?;
+                    let stored = part(stored, member.offset as usize, size)?;
+                    Ok((member.name.clone(), self.value(&member.datatype, stored)?))
+                });
+                Value::Record(members.collect::<anyhow::Result<_>>()?)
+            }
+            Datatype::Reference(t) => Value::Reference(self.target(*t, stored)?),
+            Datatype::Enumeration(t) => match t.members.iter().find(|(_, value)| value[..] == *stored) {
+                Some((name, _)) if datatype::is_bool(t) => Value::Bool(name == "TRUE"),
+                Some((name, _)) => Value::Name(name.clone()),
+                None => self.value(&t.base, stored)?,
+            },
+            Datatype::Sequence(base) => {
+                let ids = self.file.vlen_ids(stored)?;
+                let size = self.size(base)?;
+                let found = self.file.vlen_many(&ids, size)?;
+                let [bytes] = &found[..] else { bail!("{} bytes are no id of a sequence", stored.len()) };
+                self.list(base, size, bytes)?
+            }
+            Datatype::Array(t) => {
+                let size = self.size(&t.base)?;
+                nested(self.list(&t.base, size, stored)?, &t.shape)
+            }
+            Datatype::Complex(t) => self.complex(&t.base, stored)?,
+        })
+    }
+
+    /// The first `most` elements of an attribute.
+    pub(crate) fn attribute(&self, attribute: &Attribute, most: usize) -> anyhow::Result<Vec<Value>> {
+        let size = self.size(&attribute.datatype)?.max(1);
+        let elements = attribute.data.chunks_exact(size).take(most);
+        elements.map(|element| self.value(&attribute.datatype, element)).collect()
+    }
+
+    fn list(&self, base: &Datatype, size: usize, stored: &[u8]) -> anyhow::Result<Value> {
+        let items = stored.chunks_exact(size.max(1)).map(|item| self.value(base, item));
+        Ok(Value::List(items.collect::<anyhow::Result<_>>()?))
+    }
+
+    fn complex(&self, base: &Datatype, stored: &[u8]) -> anyhow::Result<Value> {
+        let (re, im) = stored.split_at(stored.len() / 2);
+        Ok(Value::Complex(Box::new([self.value(base, re)?, self.value(base, im)?])))
+    }
+
+    fn target(&self, reference: Reference, stored: &[u8]) -> anyhow::Result<Target> {
+        let Some(target) = self.file.reference_target(&reference, stored)? else { return Ok(Target::Null) };
+        let object = self.path_of(target.object);
+        Ok(match (target.attribute, target.selection) {
+            (Some(name), _) => Target::Attribute { object, name },
+            (None, Some(_)) => Target::Region(object),
+            (None, None) => Target::Object(object),
+        })
+    }
+
+    /// The path of the object at an address, or the address if the object has none.
+    fn path_of(&self, address: Addr) -> String {
+        let paths = self.paths.get_or_init(|| paths(self.file));
+        paths.get(&address).cloned().unwrap_or_else(|| format!("object at {:#x}", address.get()))
+    }
+}
+
+/// The path of every object, of the first [`PATHS`] of them.
+fn paths(file: &File) -> HashMap<Addr, String> {
+    let root = file.root();
+    let mut paths = HashMap::from([(root.address(), "/".to_owned())]);
+    let mut visit = |visit: &walk::Visit<'_>| {
+        if let Some(Ok(node)) = visit.node {
+            paths.entry(node.address()).or_insert_with(|| format!("/{}", visit.path));
+        }
+        if paths.len() < PATHS { Ok(()) } else { bail!("enough") }
+    };
+    // Objects that cannot be read have no path here; their references show addresses.
+    let _ = walk::walk(&root, true, &mut visit, &mut |_, _| {});
+    paths
+}
+
+impl Value {
+    /// As one line of text, lists of more than `most` items cut short.
+    pub(crate) fn text(&self, most: usize) -> String {
+        match self {
+            Self::Number(text) => text.clone(),
+            Self::NotFinite(text) => (*text).to_owned(),
+            Self::Complex(parts) => {
+                let [re, im] = parts.each_ref().map(|part| part.text(most));
+                let plus = if im.starts_with('-') { "" } else { "+" };
+                format!("{re}{plus}{im}j")
+            }
+            Self::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+            Self::Name(name) => super::plain(name),
+            Self::Text(text) => format!("{text:?}"),
+            Self::Bytes(bytes) => format!("0x{}", hex(bytes)),
+            Self::Record(members) => super::tuple(members.iter().map(|(_, value)| value.text(most))),
+            Self::List(items) => {
+                let mut shown: Vec<String> = items.iter().take(most).map(|item| item.text(most)).collect();
+                if items.len() > most {
+                    shown.push("…".to_owned());
+                }
+                format!("[{}]", shown.join(" "))
+            }
+            Self::Reference(target) => match target {
+                Target::Null => "null".to_owned(),
+                Target::Object(object) => format!("-> {}", super::plain(object)),
+                Target::Region(object) => format!("-> region of {}", super::plain(object)),
+                Target::Attribute { object, name } => {
+                    format!("-> @{} of {}", super::plain(name), super::plain(object))
+                }
+            },
+        }
+    }
+
+    /// As JSON: numbers as they are, what is not finite as a string, bytes as `{"hex": ...}`.
+    pub(crate) fn json(&self) -> String {
+        match self {
+            Self::Number(text) => text.clone(),
+            Self::NotFinite(text) => json(text),
+            Self::Complex(parts) => format!("[{},{}]", parts[0].json(), parts[1].json()),
+            Self::Bool(value) => value.to_string(),
+            Self::Name(text) | Self::Text(text) => json(text),
+            Self::Bytes(bytes) => format!(r#"{{"hex":"{}"}}"#, hex(bytes)),
+            Self::Record(members) => {
+                let members = members.iter().map(|(name, value)| format!("{}:{}", json(name), value.json()));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+            }
+            Self::List(items) => format!("[{}]", items.iter().map(Self::json).collect::<Vec<_>>().join(",")),
+            Self::Reference(target) => match target {
+                Target::Null => "null".to_owned(),
+                Target::Object(object) => format!(r#"{{"object":{}}}"#, json(object)),
+                Target::Region(object) => format!(r#"{{"region_of":{}}}"#, json(object)),
+                Target::Attribute { object, name } => {
+                    format!(r#"{{"attribute":{},"of":{}}}"#, json(name), json(object))
+                }
+            },
+        }
+    }
+
+    /// Whether it is shown as a number, which stands to the right of its column.
+    pub(crate) fn is_numeric(&self) -> bool {
+        matches!(self, Self::Number(_) | Self::NotFinite(_) | Self::Complex(_))
+    }
+}
+
+/// Up to 16 bytes as a number; none if there are more.
+pub(super) fn word(stored: &[u8], order: ByteOrder) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..stored.len())?.copy_from_slice(stored);
+    if order != ByteOrder::Little {
+        bytes[..stored.len()].reverse();
+    }
+    Some(u128::from_le_bytes(bytes))
+}
+
+fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool) -> Value {
+    let Some(word) = word(stored, order) else { return Value::Bytes(stored.to_vec()) };
+    let precision = u32::from(bits.precision.clamp(1, 128));
+    let word = word.checked_shr(bits.offset.into()).unwrap_or(0) << (128 - precision);
+    Value::Number(if signed {
+        (word.cast_signed() >> (128 - precision)).to_string()
+    } else {
+        (word >> (128 - precision)).to_string()
+    })
+}
+
+fn part(stored: &[u8], offset: usize, size: usize) -> anyhow::Result<&[u8]> {
+    let end = offset.checked_add(size);
+    end.and_then(|end| stored.get(offset..end)).context("a member lies outside its compound")
+}
+
+fn until_zero(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+fn trimmed(bytes: &[u8], filler: u8) -> &[u8] {
+    let len = bytes.iter().rposition(|&byte| byte != filler).map_or(0, |last| last + 1);
+    &bytes[..len]
+}
+
+fn text(bytes: &[u8]) -> Value {
+    match str::from_utf8(bytes) {
+        Ok(text) => Value::Text(text.to_owned()),
+        Err(_) => Value::Bytes(bytes.to_vec()),
+    }
+}
+
+/// The items of `list`, row-major, nested as the dimensions of `shape`.
+fn nested(list: Value, shape: &[u32]) -> Value {
+    let Value::List(mut items) = list else { return list };
+    for &len in shape.iter().skip(1).rev() {
+        let len = (len as usize).max(1);
+        let mut rest = items.into_iter();
+        items = Vec::new();
+        loop {
+            let row: Vec<Value> = rest.by_ref().take(len).collect();
+            if row.is_empty() {
+                break;
+            }
+            items.push(Value::List(row));
+        }
+    }
+    Value::List(items)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(stored: &[u8], order: ByteOrder, precision: u16, offset: u16, signed: bool) -> String {
+        integer(stored, order, BitRange { offset, precision }, signed).text(1)
+    }
+
+    #[test]
+    fn integers_of_any_width_order_and_precision_are_numbers() {
+        use ByteOrder::{Big, Little};
+        assert_eq!(int(&[0xff, 0xff], Little, 16, 0, true), "-1");
+        assert_eq!(int(&[0xff, 0xfe], Big, 16, 0, false), "65534");
+        assert_eq!(int(&u64::MAX.to_le_bytes(), Little, 64, 0, false), "18446744073709551615");
+        assert_eq!(int(&i64::MIN.to_be_bytes(), Big, 64, 0, true), "-9223372036854775808");
+        // Five bits, two above the lowest: 0b10110.
+        assert_eq!(int(&[0b1101_1011], Little, 5, 2, false), "22");
+        assert_eq!(int(&[0b1101_1011], Little, 5, 2, true), "-10");
+        assert_eq!(int(&[1; 17], Little, 136, 0, true), format!("0x{}", "01".repeat(17)));
+    }
+
+    #[test]
+    fn a_list_is_nested_as_its_shape() {
+        let items = (0..6).map(|k| Value::Number(k.to_string())).collect();
+        let list = nested(Value::List(items), &[1, 2, 3]);
+        assert_eq!(list.text(9), "[[[0 1 2] [3 4 5]]]");
+        assert_eq!(list.json(), "[[[0,1,2],[3,4,5]]]");
+        assert_eq!(list.text(1), "[[[0 …] …]]");
+    }
+
+    #[test]
+    fn json_says_what_it_has_no_word_for() {
+        let record = Value::Record(vec![
+            ("a\"b".to_owned(), Value::NotFinite("nan")),
+            ("b".to_owned(), Value::Bytes(vec![0, 255])),
+            ("c".to_owned(), Value::Reference(Target::Null)),
+        ]);
+        assert_eq!(record.json(), r#"{"a\"b":"nan","b":{"hex":"00ff"},"c":null}"#);
+        assert_eq!(record.text(9), "(nan, 0x00ff, null)");
+    }
+
+    #[test]
+    fn padding_is_not_part_of_a_string() {
+        assert_eq!(text(until_zero(b"ab\0cd")), Value::Text("ab".to_owned()));
+        assert_eq!(text(trimmed(b"a\0b\0\0", 0)), Value::Text("a\0b".to_owned()));
+        assert_eq!(text(trimmed(b"a  ", b' ')), Value::Text("a".to_owned()));
+        assert_eq!(text(b"\xff"), Value::Bytes(vec![0xff]));
+    }
+}

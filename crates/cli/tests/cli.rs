@@ -1,0 +1,287 @@
+//! The command on golden files: what it prints, and the code with which it ends.
+
+#![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use hyperslab_testkit::golden::{self, Manifest};
+use serde_json::Value;
+
+/// Runs the command and returns its exit code, what it printed and what it complained of. `@name` is a golden file.
+fn run(args: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = args.iter().map(|arg| match arg.strip_prefix('@') {
+        Some(name) => golden::directory().join("files").join(name).into_os_string(),
+        None => OsString::from(arg),
+    });
+    let code = hyperslab_cli::run([OsString::from("hyperslab")].into_iter().chain(args), &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+/// What the command prints when all is well.
+#[track_caller]
+fn printed(args: &[&str]) -> String {
+    let (code, out, err) = run(args);
+    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+    out
+}
+
+#[track_caller]
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&printed(args)).unwrap()
+}
+
+#[test]
+fn ls_lists_members_with_their_types_and_storage() {
+    let expected = "\
+a        dataset  int32     (20,)   contiguous
+group/   group    1 member
+group/b  dataset  >f8       (6, 7)  chunks (4, 4), deflate 4
+";
+    assert_eq!(printed(&["ls", "-r", "@libver_v110.h5"]), expected);
+    let top = "a       dataset  int32     (20,)  contiguous\ngroup/  group    1 member\n";
+    assert_eq!(printed(&["ls", "@libver_v110.h5"]), top);
+    assert_eq!(
+        printed(&["ls", "@libver_v110.h5", "/group"]),
+        "b  dataset  >f8  (6, 7)  chunks (4, 4), deflate 4\n"
+    );
+}
+
+#[test]
+fn a_path_may_follow_the_file_after_a_colon() {
+    let file = golden::directory().join("files/libver_v110.h5:/group");
+    assert_eq!(printed(&["ls", file.to_str().unwrap()]), printed(&["ls", "@libver_v110.h5", "group"]));
+}
+
+#[test]
+fn ls_says_where_links_lead_and_walks_circles_once() {
+    let listed = printed(&["ls", "-r", "@links_latest.h5"]);
+    let lines: Vec<String> =
+        listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for line in [
+        "dangling soft link -> /not/here (dangling)",
+        "data/ group 3 members",
+        "data/root/ group same as .",
+        "external external link -> link_target.h5:/inside/values (dataset)",
+        "external_missing_file external link -> no_such_file.h5:/x (dangling)",
+        "hard dataset same as data/numbers",
+        "loop_a soft link -> /loop_b (dangling)",
+        "soft_group soft link -> /data (group)",
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{line}\n{listed}");
+    }
+}
+
+#[test]
+fn ls_shows_attributes_when_told() {
+    let listed = printed(&["ls", "-l", "@attributes_latest.h5"]);
+    for line in [
+        "    @bool: bool = True\n",
+        "    @compound: {i: int16, f: >f8, s: S4}(2,) = [(1, 2.5, \"x\") (3, -4.5, \"yz\")]\n",
+        "    @empty: float32 = null\n",
+        "    @sequences: vlen(int32)(3,) = [[1 2] [] [7]]\n",
+        "    @texts: str(3,) = [\"a\" \"\" \"日本\"]\n",
+    ] {
+        assert!(listed.contains(line), "{line}{listed}");
+    }
+}
+
+#[test]
+fn names_cannot_break_a_line() {
+    assert!(printed(&["ls", "@names_latest.h5"]).contains("new\\nline/ "));
+}
+
+/// The numbers are `pattern(mix, k)` of golden/README.md.
+#[test]
+fn dump_prints_rows_and_says_what_is_left_out() {
+    let expected = "\
+/of_named  dataset  {a: int32, b: S3}  (3,)
+[(0, \"\")
+ (0, \"\")
+ …]
+(1 more; --limit 0 prints all)
+";
+    assert_eq!(printed(&["dump", "@composed_latest.h5", "of_named", "--limit", "2"]), expected);
+    let expected = "/enum  dataset  enum(int16: BLUE, GREEN, NONE, RED)  (20,)\n[RED RED NONE GREEN]\n";
+    assert_eq!(printed(&["dump", "@composed_latest.h5", "enum", "--select", "[:4]"]), expected);
+    let expected = "/zero_fixed  dataset  int32  (0, 4)\n[]\n";
+    assert_eq!(printed(&["dump", "@empty_latest.h5", "zero_fixed"]), expected);
+}
+
+#[test]
+fn dump_prints_attributes_first() {
+    let expected = "/group  group\n  @numbers: int64 (3,) = [1 2 3]\n";
+    assert_eq!(printed(&["dump", "@libver_v110.h5", "/group"]), expected);
+}
+
+#[test]
+fn references_are_shown_as_the_paths_they_lead_to() {
+    let objects = json(&["dump", "--json", "@references_latest.h5", "objects"]);
+    let expected = r#"[{"object":"/target"},{"object":"/group"},{"object":"/"},null]"#;
+    assert_eq!(objects["value"].to_string(), expected);
+    let text = printed(&["dump", "@references_latest.h5", "regions"]);
+    assert!(text.ends_with("[-> region of /target -> region of /target null]\n"), "{text}");
+}
+
+/// Bytes of a JSON number as an element of a NumPy type such as `>i4`; none of types that are not numbers.
+fn stored(number: &Value, dtype: &str) -> Option<Vec<u8>> {
+    let (order, kind) = (dtype.chars().next()?, dtype.chars().nth(1)?);
+    let size: usize = dtype.get(2..)?.parse().ok()?;
+    let mut bytes = match (kind, size) {
+        ('i', _) => number.as_i64()?.to_le_bytes()[..size].to_vec(),
+        ('u', _) => number.as_u64()?.to_le_bytes()[..size].to_vec(),
+        #[expect(clippy::cast_possible_truncation, reason = "the shortest decimal of a float of this size")]
+        ('f', 4) => (number.as_f64()? as f32).to_le_bytes().to_vec(),
+        ('f', 8) => number.as_f64()?.to_le_bytes().to_vec(),
+        _ => return None,
+    };
+    if order == '>' {
+        bytes.reverse();
+    }
+    Some(bytes)
+}
+
+fn flat<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| flat(item, out)),
+        item => out.push(item),
+    }
+}
+
+#[test]
+fn json_of_every_golden_number_is_its_formula() {
+    let mut compared = 0;
+    for file in Manifest::load().files.iter().filter(|file| file.committed && !file.damaged) {
+        for dataset in file.datasets.iter().filter(|dataset| !dataset.refused && dataset.len() < 2000) {
+            let Some(dtype) = dataset.dtype.as_deref() else { continue };
+            let is_number = stored(&Value::from(0), dtype).is_some();
+            let elsewhere = matches!(dataset.index.as_deref(), Some("virtual" | "external"));
+            let Some(expected) = dataset.expected().filter(|_| is_number && !elsewhere) else { continue };
+            let (code, out, err) = run(&["dump", "--json", &format!("@{}", file.name), &dataset.path]);
+            if err.contains("is not supported yet") {
+                continue;
+            }
+            assert_eq!(code, 0, "{} {}: {err}", file.name, dataset.path);
+            let dumped: Value = serde_json::from_str(&out).unwrap();
+            // An enumeration is dumped by name.
+            if dumped["dtype"].as_str().unwrap().starts_with("enum") {
+                continue;
+            }
+            let mut elements = Vec::new();
+            flat(&dumped["value"], &mut elements);
+            let found: Vec<u8> =
+                elements.iter().flat_map(|element| stored(element, dtype).unwrap()).collect();
+            assert_eq!(found, expected, "{} {}", file.name, dataset.path);
+            compared += 1;
+        }
+    }
+    assert!(compared > 150, "{compared} datasets");
+}
+
+#[test]
+fn a_selection_drops_the_axes_that_are_one_index() {
+    let whole = json(&["dump", "--json", "@libver_v110.h5", "group/b"]);
+    let row = json(&["dump", "--json", "@libver_v110.h5", "group/b", "--select", "[1, ::3]"]);
+    assert_eq!(row["selected"].to_string(), "[3]");
+    let expected: Vec<&Value> = [0, 3, 6].iter().map(|&column| &whole["value"][1][column]).collect();
+    assert_eq!(row["value"].as_array().unwrap().iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn stat_counts_objects_and_bytes() {
+    let found = json(&["stat", "--json", "@userblock_512_v108.h5"]);
+    let expected =
+        [("superblock", 2), ("user_block", 512), ("groups", 2), ("datatypes", 0), ("attributes", 2)];
+    for (key, value) in expected {
+        assert_eq!(found[key], value, "{key}");
+    }
+    let [a, b] = &found["datasets"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!((&a["path"], &a["index"], &a["stored"]), (&"/a".into(), &"contiguous".into(), &80.into()));
+    assert_eq!((&b["path"], &b["index"], &b["decoded"]), (&"/group/b".into(), &"btree1".into(), &336.into()));
+    assert_eq!((&b["chunks_stored"], &b["chunks"]), (&4.into(), &4.into()));
+}
+
+#[test]
+fn stat_as_text_has_a_line_for_every_dataset() {
+    let text = printed(&["stat", "@masks_latest.h5"]);
+    assert!(text.contains("objects      1 group, 4 datasets, 0 datatypes, 0 attributes\n"), "{text}");
+    let line = "/free       btree2             300 B    480 B   1.60  6 of 6, (4, 5)  int32, (12, 10), \
+                shuffle, deflate 4, fletcher32\n";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn explain_prints_the_plan_as_text_and_as_json() {
+    let text = printed(&["explain", "@libver_v110.h5", "group/b", "--select", "[0:2]"]);
+    assert!(text.starts_with("/group/b  dataset  >f8  (6, 7)\nresult     [2, 7], 112 bytes\n"), "{text}");
+    let plan = json(&["explain", "--json", "@libver_v110.h5", "group/b", "--select", "[0:2]"]);
+    assert_eq!(plan["tasks"].as_array().unwrap().len(), 2, "{plan}");
+    assert_eq!(plan["result_bytes"], 112);
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    for command in ["ls", "dump", "stat", "explain"] {
+        let help = printed(&[command, "--help"]);
+        assert!(help.contains("Example") && help.contains(&format!("hyperslab {command} ")), "{help}");
+    }
+    assert!(printed(&["--help"]).contains("Exit codes"));
+}
+
+#[test]
+fn wrong_calls_end_with_2() {
+    for args in [
+        &[][..],
+        &["frobnicate"],
+        &["ls"],
+        &["dump", "@libver_v110.h5", "a", "--select", "[1,"],
+        &["dump", "@libver_v110.h5", "a", "--select", "[99]"],
+    ] {
+        let (code, out, err) = run(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(!err.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn failures_on_the_file_end_with_1_and_say_what_to_do() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["ls", "@no_such_file.h5"], "no_such_file.h5: No such file"),
+        (&["ls", "@../README.md"], "hint: check that this is an HDF5 file"),
+        (&["dump", "@libver_v110.h5", "/none"], "no object named \"/none\"\n  hint: `hyperslab ls -r FILE`"),
+        (
+            &["explain", "@libver_v110.h5", "/group"],
+            "\"/group\" is a group, not a dataset\n  hint: name a dataset",
+        ),
+    ];
+    for (args, expected) in cases {
+        let (code, out, err) = run(args);
+        assert_eq!((code, out.as_str()), (1, ""), "{args:?}");
+        assert!(err.contains(expected), "{err}");
+        let words = err.trim_start_matches("hyperslab: ");
+        assert_eq!(
+            words.matches("no object named").count(),
+            usize::from(expected.starts_with("no object")),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn the_program_ends_quietly_when_its_reader_goes_away() {
+    let file = golden::directory().join("files/symbol_table_300.h5");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
+        .args(["ls", "-rl"])
+        .arg(file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(first.starts_with("g/"), "{first}");
+    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
+}
