@@ -10,7 +10,8 @@ use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyTuple, PyType};
 use smallvec::SmallVec;
 
 use crate::buffer;
@@ -139,22 +140,27 @@ impl DatasetID {
 
 /// The coordinates of the first element of a chunk, whose own coordinates count chunks.
 fn first_element<'py>(py: Python<'py>, coord: &[u64], chunk: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
-    let mut first: SmallVec<[u64; 8]> = SmallVec::new();
-    first.extend(coord.iter().zip(chunk).map(|(at, len)| at * len));
-    PyTuple::new(py, first)
+    PyTuple::new(py, coord.iter().zip(chunk).map(|(at, len)| at * len))
 }
 
-/// A tuple of where a chunk is and how many bytes it has.
+/// The class `StoreInfo`.
+fn store_info_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "hyperslab._chunks", "StoreInfo")
+}
+
+/// Where a chunk is and how many bytes it has.
 fn store_info<'py>(
-    py: Python<'py>,
+    class: &Bound<'py, PyType>,
     base: u64,
     first: Bound<'py, PyTuple>,
     record: ChunkRecord,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
     let mask = record.mask.0.into_pyobject(py)?.into_any();
     let place = (record.extent.addr.get() + base).into_pyobject(py)?.into_any();
     let size = record.extent.len.into_pyobject(py)?.into_any();
-    buffer::store_info(py, [first.into_any(), mask, place, size])
+    buffer::named_tuple(class, [first.into_any(), mask, place, size])
 }
 
 #[pymethods]
@@ -196,7 +202,12 @@ impl DatasetID {
             PyValueError::new_err("Chunk index is out of range (chunk index is out of range)")
         })?;
         let chunk = dataset.core.chunk_shape().unwrap_or_default();
-        store_info(py, dataset.core.file().store().base(), first_element(py, &coord, chunk)?, record)
+        store_info(
+            store_info_class(py)?,
+            dataset.core.file().store().base(),
+            first_element(py, &coord, chunk)?,
+            record,
+        )
     }
 
     fn get_chunk_info_by_coord<'py>(
@@ -214,11 +225,16 @@ impl DatasetID {
         let coord: SmallVec<[u64; 4]> = first.iter().zip(chunk).map(|(at, len)| at / len).collect();
         let found = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()?;
         if let Some(record) = found {
-            return store_info(py, dataset.core.file().store().base(), chunk_offset.clone(), record);
+            return store_info(
+                store_info_class(py)?,
+                dataset.core.file().store().base(),
+                chunk_offset.clone(),
+                record,
+            );
         }
         let none = || py.None().into_bound(py);
         let zero = || Ok::<_, PyErr>(0u8.into_pyobject(py)?.into_any());
-        buffer::store_info(py, [none(), zero()?, none(), zero()?])
+        buffer::named_tuple(store_info_class(py)?, [none(), zero()?, none(), zero()?])
     }
 
     fn chunk_iter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
@@ -280,6 +296,7 @@ impl DatasetID {
             ));
         }
         let bytes = py.detach(|| dataset.core.read_stored_chunk(record)).or_raise()?;
+        let py = class.py();
         let mask = record.mask.0;
         let Some(out) = out else { return Ok((mask, PyBytes::new(py, &bytes).into_any())) };
         let mut cells =
@@ -342,9 +359,10 @@ struct Batch<'a> {
 impl Batch<'_> {
     /// Calls `func` with each, until it returns something.
     fn call(&mut self, py: Python<'_>, func: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let class = store_info_class(py)?;
         for (coord, record) in self.coords.chunks_exact(self.chunk.len().max(1)).zip(&self.records) {
-            let info = store_info(py, self.base, first_element(py, coord, self.chunk)?, *record)?;
-            let result = func.call1((info,))?;
+            let info = store_info(class, self.base, first_element(py, coord, self.chunk)?, *record)?;
+            let result = buffer::call(func, &info)?;
             if !result.is_none() {
                 return Ok(Some(result.unbind()));
             }

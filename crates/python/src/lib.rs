@@ -69,8 +69,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("StoreInfo", crate::buffer::store_info_type(module.py())?)
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
 

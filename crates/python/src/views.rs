@@ -4,7 +4,7 @@ use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::buffer::{self, ObjectSlots};
 use crate::dataset::Dataset;
@@ -151,6 +151,14 @@ impl AsStrView {
     }
 
     fn decode<'py>(&self, bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        // Python's own decoder says what is wrong with bytes that are no text, and knows every other encoding.
+        if matches!(self.encoding.as_str(), "utf-8" | "ascii")
+            && let Ok(bytes) = bytes.cast::<PyBytes>()
+            && let Ok(text) = std::str::from_utf8(bytes.as_bytes())
+            && (self.encoding == "utf-8" || text.is_ascii())
+        {
+            return Ok(PyString::new(bytes.py(), text).into_any());
+        }
         bytes.call_method1("decode", (&self.encoding, &self.errors))
     }
 }

@@ -13,6 +13,7 @@ Every read runs without the GIL. Writing comes later; opening a file in a writin
 import os as _os
 from collections.abc import Mapping as _Mapping
 
+from ._chunks import StoreInfo
 from ._dtypes import (
     check_dtype,
     check_enum_dtype,
@@ -43,7 +44,6 @@ from ._native import (
     Reference,
     RegionReference,
     SoftLink,
-    StoreInfo,
     __version__,
     get_threads,
     set_threads,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import disjoint_base
 
+from ._chunks import StoreInfo
 from ._dims import DimensionManager, RegionProxy
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
 
@@ -35,7 +36,6 @@ __all__ = [
     "Reference",
     "RegionReference",
     "SoftLink",
-    "StoreInfo",
     "TypeID",
     "__version__",
     "get_threads",
@@ -67,27 +67,6 @@ def set_threads(threads: int) -> None:
 
 def get_threads() -> int:
     """How many threads a read uses, the caller's included."""
-
-@final
-class StoreInfo(tuple[Any, ...]):
-    """Where a chunk is stored: a tuple of four, with names."""
-
-    n_fields: int
-    n_sequence_fields: int
-    n_unnamed_fields: int
-    __match_args__: tuple[str, ...]
-    @property
-    def chunk_offset(self) -> tuple[int, ...] | None:
-        """The coordinates of the chunk's first element, or None if it is not stored."""
-    @property
-    def filter_mask(self) -> int:
-        """Bit n is set if filter n was left out."""
-    @property
-    def byte_offset(self) -> int | None:
-        """Where in the file it begins, or None if it is not stored."""
-    @property
-    def size(self) -> int:
-        """Its stored bytes."""
 
 @disjoint_base
 class HLObject:
