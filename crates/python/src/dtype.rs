@@ -336,7 +336,7 @@ impl<'py> Translator<'py> {
         // The sequences themselves are of a plain dtype, as h5py's.
         match base {
             Datatype::Enumeration(_) => {
-                element.descr = self.named(&descr.getattr("str")?.extract::<String>()?)?.unbind()
+                element.descr = self.named(&descr.getattr("str")?.extract::<String>()?)?.unbind();
             }
             Datatype::Reference(_) | Datatype::Sequence(_) | Datatype::VariableText(_) => {
                 element.descr = PyArrayDescr::object(self.py).unbind();

@@ -296,7 +296,6 @@ impl DatasetID {
             ));
         }
         let bytes = py.detach(|| dataset.core.read_stored_chunk(record)).or_raise()?;
-        let py = class.py();
         let mask = record.mask.0;
         let Some(out) = out else { return Ok((mask, PyBytes::new(py, &bytes).into_any())) };
         let mut cells =

@@ -98,6 +98,7 @@ class HLObject:
     def __getstate__(self) -> None: ...
     def __getnewargs__(self) -> None: ...
 
+@disjoint_base
 class Group(HLObject):
     """A group: a read-only mapping from names to groups, datasets and committed datatypes."""
 
