@@ -18,7 +18,6 @@ use crate::group::Group;
 use crate::ids::ObjectID;
 use crate::reference::Reference;
 use crate::state::FileState;
-use crate::walk;
 
 /// An object of a file. Two are equal if they are the same object of the same file, however they were reached.
 #[pyclass(frozen, subclass, weakref, module = "hyperslab")]
@@ -41,7 +40,7 @@ impl HLObject {
         if !self.node.path().is_empty() {
             return Ok(Some(self.node.path()));
         }
-        let search = || py.detach(|| walk::path_of(&self.state.core, self.node.address())).or_raise();
+        let search = || py.detach(|| self.node.file().path_of(self.node.address())).or_raise();
         Ok(self.found.get_or_try_init(py, search)?.as_deref())
     }
 

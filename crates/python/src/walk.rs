@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hyperslab::{File, Group, Node, Result};
+use hyperslab::{Group, Node, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
@@ -67,18 +67,4 @@ impl Walk {
         }
         Ok(None)
     }
-}
-
-/// The first path that leads to the object at `address`.
-pub(crate) fn path_of(file: &File, address: Addr) -> Result<Option<String>> {
-    if file.root().address() == address {
-        return Ok(Some("/".to_owned()));
-    }
-    let mut walk = Walk::new(&file.root(), false)?;
-    while let Some(step) = walk.step()? {
-        if step.node.is_some_and(|node| node.address() == address) {
-            return Ok(Some(format!("/{}", step.path)));
-        }
-    }
-    Ok(None)
 }
