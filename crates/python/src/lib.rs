@@ -6,6 +6,7 @@
 mod attrs;
 mod buffer;
 mod chunks;
+mod command;
 mod dataset;
 mod datatype;
 mod dtype;
@@ -42,6 +43,8 @@ mod _native {
     use super::attrs::{AttrID, AttributeManager};
     #[pymodule_export]
     use super::chunks::ChunkIterator;
+    #[pymodule_export]
+    use super::command::run_cli;
     #[pymodule_export]
     use super::dataset::Dataset;
     #[pymodule_export]

@@ -39,6 +39,7 @@ __all__ = [
     "TypeID",
     "__version__",
     "get_threads",
+    "run_cli",
     "set_threads",
 ]
 
@@ -67,6 +68,9 @@ def set_threads(threads: int) -> None:
 
 def get_threads() -> int:
     """How many threads a read uses, the caller's included."""
+
+def run_cli(args: list[str]) -> int:
+    """Runs the command ``hyperslab`` with these arguments, the program's name first; returns its exit code."""
 
 @disjoint_base
 class HLObject:

@@ -1,0 +1,12 @@
+//! The command `hyperslab`, as the wheel brings it.
+
+use std::ffi::OsString;
+use std::io;
+
+use pyo3::prelude::*;
+
+/// Runs the command that `args` say, the program's name first, and returns its exit code.
+#[pyfunction]
+pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| hyperslab_cli::run(args, &mut io::stdout().lock(), &mut io::stderr()))
+}
