@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from types import EllipsisType, TracebackType
-from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload, type_check_only
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -333,13 +333,10 @@ class Dataset(HLObject):
     def refresh(self) -> None:
         """Does nothing: what was read of the file is kept."""
 
-@final
-class AsTypeView:
-    """A dataset read as another dtype."""
+@type_check_only
+class _View:
+    """What the views of a dataset share."""
 
-    @property
-    def dtype(self) -> _DType:
-        """That dtype."""
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape of the dataset."""
@@ -354,7 +351,15 @@ class AsTypeView:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array: ...
 
 @final
-class AsStrView:
+class AsTypeView(_View):
+    """A dataset read as another dtype."""
+
+    @property
+    def dtype(self) -> _DType:
+        """That dtype."""
+
+@final
+class AsStrView(_View):
     """A dataset of strings read as ``str``."""
 
     @property
@@ -366,38 +371,14 @@ class AsStrView:
     @property
     def dtype(self) -> _DType:
         """The dtype of Python objects."""
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """The shape of the dataset."""
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-    @property
-    def size(self) -> int | None:
-        """The number of elements."""
-    def __getitem__(self, args: _Index, /) -> Any: ...
-    def __len__(self) -> int: ...
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array: ...
 
 @final
-class FieldsView:
+class FieldsView(_View):
     """Some members of a compound dataset."""
 
     @property
     def dtype(self) -> _DType:
         """The dtype of the member, or of the record of members."""
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """The shape of the dataset."""
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-    @property
-    def size(self) -> int | None:
-        """The number of elements."""
-    def __getitem__(self, args: _Index, /) -> Any: ...
-    def __len__(self) -> int: ...
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array: ...
 
 @final
 class ChunkIterator:
