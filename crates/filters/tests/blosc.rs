@@ -303,3 +303,11 @@ fn decode_undoes_encode() {
         std::fs::write(folder.join("samples.txt"), lines).unwrap();
     }
 }
+
+#[test]
+fn a_chunk_of_no_bytes_decodes_to_none() {
+    // A Blosc 1 header: LZ4, elements of 4 bytes, 0 bytes in blocks of 64, stored in 16.
+    let stored = [2, 1, 0x20, 4, 0, 0, 0, 0, 64, 0, 0, 0, 16, 0, 0, 0];
+    let blosc = Blosc::new(FilterId::BLOSC, &[], 4, 400).unwrap();
+    assert_eq!(blosc.decode_into(&stored, &mut [0; 400], &mut Scratch::default()), Ok(0));
+}

@@ -236,6 +236,10 @@ impl<'a> Content<'a> {
         target: &mut T,
         buffers: &mut Buffers,
     ) -> Result<()> {
+        // A chunk of no bytes has no block to begin with.
+        if walk.source_end() == 0 {
+            return Ok(());
+        }
         let chunk = match &self.body {
             Body::Pattern(pattern) => {
                 fill::copy(walk, pattern, target);

@@ -136,6 +136,13 @@ impl Structure for BTree1Node {
             }
             keys.decode_one(&mut r, context.kind)?;
         }
+        if let Some(key) = keys.first_out_of_order(context.kind) {
+            return Err(r.bad_value(
+                "chunk offset of key",
+                key as u64,
+                "not before that of the key to its left",
+            ));
+        }
         Ok(Self { level, left, right, children, keys })
     }
 
@@ -190,6 +197,14 @@ impl BTree1Keys {
             (Self::Chunks(_), BTree1Kind::Group) => {} // the keys were made for this kind
         }
         Ok(())
+    }
+
+    /// The first key that comes before its left neighbour: a search in such a node would miss chunks that are there. Keys
+    /// of groups are offsets of names, in any order.
+    fn first_out_of_order(&self, kind: BTree1Kind) -> Option<usize> {
+        let (Self::Chunks(keys), BTree1Kind::Chunks { rank }) = (self, kind) else { return None };
+        let each = || keys.offsets.chunks_exact(rank + 1);
+        each().zip(each().skip(1)).position(|(key, next)| next < key).map(|key| key + 1)
     }
 
     fn encode_one(&self, w: &mut Writer<'_>, kind: BTree1Kind, index: usize) {
@@ -263,6 +278,18 @@ mod tests {
     fn more_children_than_there_is_room_for_are_an_error() {
         let kind = error::<BTree1Node>("5452454500002100 ff*16 00*600", &GROUP);
         assert_eq!(kind, ErrorKind::TooLarge { field: "entries used", value: 33, limit: 32 });
+    }
+
+    #[test]
+    fn keys_of_chunks_that_fall_are_an_error() {
+        let keys = ChunkKeys { sizes: vec![8; 3], masks: vec![0; 3], offsets: vec![0, 0, 8, 0, 4, 0] };
+        let (left, right) = (Addr::UNDEFINED, Addr::UNDEFINED);
+        let children = vec![Addr::new(64), Addr::new(72)];
+        let node = BTree1Node { level: 0, left, right, children, keys: BTree1Keys::Chunks(keys) };
+        let mut bytes = Vec::new();
+        Writer::new(&mut bytes, Widths::EIGHT).structure(&node, &CHUNKS);
+        let error = Reader::new(&bytes, Widths::EIGHT, left).structure::<BTree1Node>(&CHUNKS).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Value { field: "chunk offset of key", value: 2, .. }));
     }
 
     #[test]

@@ -113,11 +113,13 @@ impl Reading<'_> {
                 }
                 (Source::Compact | Source::Chunk(_), ..) => Route::Scatter,
             };
-            plan.stored_bytes += match task.source {
+            let stored = match task.source {
                 Source::Fill | Source::Compact => 0,
                 Source::Raw(extent) => extent.len,
                 Source::Chunk(record) => record.extent.len,
             };
+            // What a damaged file says of its chunks may add up to anything.
+            plan.stored_bytes = plan.stored_bytes.saturating_add(stored);
             let first = task.coord.iter().zip(&pieces.shape).map(|(at, len)| at * len).collect();
             plan.tasks.push(PlannedTask { first, source: task.source, route, elements });
         }

@@ -41,10 +41,10 @@ pub(super) fn lookup(
             *state = State::BTree1(Leaf(node));
             return Ok(found);
         }
-        let level = node.level;
         at = node.children.get(child).copied().unwrap_or(at);
-        node = store.get::<BTree1Node>(at, &context)?;
-        check_level(&node, level, at)?;
+        let above = std::mem::replace(&mut node, store.get::<BTree1Node>(at, &context)?);
+        check_level(&node, above.level, at)?;
+        check_range(&node, &above, child, at)?;
     }
 }
 
@@ -131,4 +131,19 @@ fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
         at,
         ErrorKind::Value { field: "Node Level", value: node.level.into(), expected },
     ))
+}
+
+/// Checks that the keys of a node lie between those that the node above has for it. Else what a look-up finds would depend
+/// on the look-up before it.
+fn check_range(node: &BTree1Node, above: &BTree1Node, child: usize, at: Addr) -> Result<()> {
+    let (Some(keys), Some(bounds)) = (node.keys.chunks(), above.keys.chunks()) else { return Ok(()) };
+    let stride = keys.offsets.len() / (node.children.len() + 1);
+    let (first, last) = (keys.offsets.get(..stride), keys.offsets.get(keys.offsets.len() - stride..));
+    let mut bounds = bounds.offsets.chunks_exact(stride.max(1)).skip(child);
+    if node.children.is_empty() || (first >= bounds.next() && last <= bounds.next()) {
+        return Ok(());
+    }
+    let value = keys.offsets.first().copied().unwrap_or(0);
+    let expected = "between the keys of the node above";
+    Err(broken::<BTree1Node>(at, ErrorKind::Value { field: "Chunk offset", value, expected }))
 }
