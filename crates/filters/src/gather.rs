@@ -1,5 +1,7 @@
 //! Where the elements of a selection of one chunk go in the destination.
 
+pub use crate::simd::comb::Comb;
+
 /// What is selected along one dimension of a chunk, and how far apart it lies in the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axis {
@@ -33,12 +35,20 @@ pub struct Gather<'a> {
 pub trait Target {
     /// The `len` bytes at `offset`.
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8];
+
+    /// `count` runs of `len` bytes, the first at `offset` and the others `stride` bytes apart.
+    fn comb(&mut self, offset: usize, stride: isize, count: usize, len: usize) -> Comb<'_>;
 }
 
 impl Target for [u8] {
     #[inline]
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
         &mut self[offset..offset + len]
+    }
+
+    #[inline]
+    fn comb(&mut self, offset: usize, stride: isize, count: usize, len: usize) -> Comb<'_> {
+        Comb::of(self, offset, stride, count, len)
     }
 }
 
@@ -54,6 +64,14 @@ pub fn scatter<T: Target + ?Sized>(gather: &Gather<'_>, src: &[u8], target: &mut
 pub(crate) trait Source {
     /// Fills `into` with the bytes from `at` on.
     fn copy(&self, at: usize, into: &mut [u8]);
+
+    /// Fills each run with the bytes from `at` on, `step` more for every next one.
+    #[inline]
+    fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
+        for index in 0..into.count() {
+            self.copy(at + index * step, into.run(index));
+        }
+    }
 }
 
 /// Elements as they lie in memory, in row-major order.
@@ -215,11 +233,15 @@ impl Walk {
         let mut index = [0usize; MAX_RANK];
         let (mut from, mut to) = (self.source, self.target);
         loop {
-            let (mut inner_from, mut inner_to) = (from, to);
-            for _ in 0..inner.count {
-                source.copy(inner_from, target.run(inner_to, run));
-                inner_from += inner.source;
-                inner_to = inner_to.wrapping_add_signed(inner.target);
+            if N == 0 {
+                source.copy_comb(from, inner.source, &mut target.comb(to, inner.target, inner.count, run));
+            } else {
+                let (mut inner_from, mut inner_to) = (from, to);
+                for _ in 0..inner.count {
+                    source.copy(inner_from, target.run(inner_to, run));
+                    inner_from += inner.source;
+                    inner_to = inner_to.wrapping_add_signed(inner.target);
+                }
             }
             if !advance(outer, &mut index, &mut from, &mut to) {
                 return;

@@ -4,8 +4,8 @@ use super::chunk::{Chunk, Stream};
 use super::codec::Codec;
 use crate::codec::Contexts;
 use crate::error::{FilterError, Result};
-use crate::gather::{Rows, Source, Target, Walk};
-use crate::simd;
+use crate::gather::{Comb, Rows, Source, Target, Walk};
+use crate::simd::{self, Plane};
 
 /// Room after each plane, so that wide copies need no care at its end.
 const SLACK: usize = 64;
@@ -93,8 +93,22 @@ pub(super) struct Decoder<'a> {
 /// Byte planes of a shuffled block.
 #[derive(Clone, Copy)]
 struct Planes<'a> {
-    planes: [&'a [u8]; MAX_PLANES],
+    planes: [Plane<'a>; MAX_PLANES],
     width: usize,
+}
+
+impl Planes<'_> {
+    /// The element at byte `at`.
+    #[inline]
+    fn element(&self, at: usize) -> usize {
+        // The usual sizes are spelled out, because a division costs as much as the transpose of a short run.
+        match self.width {
+            2 => at / 2,
+            4 => at / 4,
+            8 => at / 8,
+            width => at / width,
+        }
+    }
 }
 
 impl Source for Planes<'_> {
@@ -102,23 +116,19 @@ impl Source for Planes<'_> {
     fn copy(&self, at: usize, into: &mut [u8]) {
         let planes = &self.planes[..self.width];
         if into.len() == self.width {
-            let at = at / self.width;
+            let at = self.element(at);
             for (byte, plane) in into.iter_mut().zip(planes) {
-                *byte = plane[at];
+                *byte = plane.byte(at);
             }
             return;
         }
-        let first = match self.width {
-            2 => at / 2,
-            4 => at / 4,
-            8 => at / 8,
-            width => at / width,
-        };
-        let mut runs: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
-        for (run, plane) in runs.iter_mut().zip(planes) {
-            *run = &plane[first..];
-        }
-        simd::unshuffle_planes(&runs[..self.width], into);
+        let len = into.len();
+        self.copy_comb(at, 0, &mut Comb::of(into, 0, 0, 1, len));
+    }
+
+    #[inline]
+    fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
+        simd::unshuffle_runs(&self.planes[..self.width], self.element(at), self.element(step), into);
     }
 }
 
@@ -320,7 +330,7 @@ impl<'a> Decoder<'a> {
         let len = self.chunk.block_len(index);
         let elements = len / width;
         let need = need.div_ceil(width);
-        let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        let mut planes = [Plane::of(&[]); MAX_PLANES];
         let (mut at, end) = self.bounds(index)?;
         let streams = self.chunk.streams(index);
         let pitch = elements + SLACK;
@@ -328,18 +338,15 @@ impl<'a> Decoder<'a> {
         if streams == width {
             for (plane, out) in planes[..width].iter_mut().zip(buffers.streams.chunks_exact_mut(pitch)) {
                 match self.chunk.stream(&mut at, end, elements)? {
-                    Stream::Run(byte) => out[..need].fill(byte),
-                    Stream::Stored(bytes) => {
-                        *plane = bytes;
-                        continue;
-                    }
+                    Stream::Run(byte) => *plane = Plane::repeated(byte),
+                    Stream::Stored(bytes) => *plane = Plane::of(bytes),
                     Stream::Coded(bytes) => {
                         if !self.codec.decode(bytes, out, elements, need, &mut buffers.contexts) {
                             return Err(self.damaged("a stream does not decode to its length"));
                         }
+                        *plane = Plane::of(out);
                     }
                 }
-                *plane = out;
             }
         } else {
             let only = if streams == 1 { Some(self.chunk.stream(&mut at, end, len)?) } else { None };
@@ -351,7 +358,7 @@ impl<'a> Decoder<'a> {
                 &buffers.streams
             };
             for (plane, bytes) in planes[..width].iter_mut().zip(whole.chunks(elements.max(1))) {
-                *plane = bytes;
+                *plane = Plane::of(bytes);
             }
         }
         Ok(Planes { planes, width })

@@ -66,8 +66,8 @@ impl<'a> Window<'a> {
         unsafe {
             if !slack {
                 repeat_exactly(source, target, distance, len);
-            } else if distance == 1 {
-                splat(source.read(), target, len);
+            } else if distance <= 8 && distance.is_power_of_two() {
+                repeat_word(source, target, distance, len);
             } else if distance >= WIDE {
                 copy_by::<WIDE>(source, target, len);
             } else if distance >= 16 {
@@ -81,20 +81,49 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Fills `len` bytes and up to `WIDE` more.
+/// Repeats the `distance` bytes before `target`, which are 1, 2, 4 or 8, out of a register.
 ///
 /// # Safety
-/// There is room for `len + WIDE` bytes at `target`.
+/// `source` is `distance` bytes before `target`, which has room for `len + WIDE`, and all of them are initialised.
 #[inline(always)]
-unsafe fn splat(byte: u8, target: *mut u8, len: usize) {
-    // SAFETY: the same contract.
+unsafe fn repeat_word(source: *const u8, target: *mut u8, distance: usize, len: usize) {
+    // SAFETY: 8 bytes from `source` on are inside the room; every store starts before `len`.
     unsafe {
-        if len <= WIDE {
-            target.cast::<[u8; WIDE]>().write_unaligned([byte; WIDE]);
-        } else {
-            target.write_bytes(byte, len);
+        let word = u64::from_le_bytes(source.cast::<[u8; 8]>().read_unaligned());
+        let word = match distance {
+            1 => (word & 0xff) * 0x0101_0101_0101_0101,
+            2 => (word & 0xffff) * 0x0001_0001_0001_0001,
+            4 => (word & 0xffff_ffff) * 0x0000_0001_0000_0001,
+            _ => word,
+        };
+        let bytes = twice(word.to_le());
+        let mut done = 0;
+        loop {
+            target.add(done).cast::<[Register; 2]>().write_unaligned([bytes; 2]);
+            done += WIDE;
+            if done >= len {
+                return;
+            }
         }
     }
+}
+
+/// 16 bytes that are stored by one instruction.
+#[cfg(target_arch = "x86_64")]
+type Register = std::arch::x86_64::__m128i;
+#[cfg(not(target_arch = "x86_64"))]
+type Register = [u64; 2];
+
+/// A register with the word in both halves.
+#[inline(always)]
+fn twice(word: u64) -> Register {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has SSE2.
+    unsafe {
+        std::arch::x86_64::_mm_set1_epi64x(word.cast_signed())
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    [word; 2]
 }
 
 /// Copies at least `len` bytes, `N` at a time.
@@ -118,7 +147,7 @@ unsafe fn copy_by<const N: usize>(source: *const u8, target: *mut u8, len: usize
     }
 }
 
-/// Repeats the `distance` bytes before `target`, of which there are 2 to 15.
+/// Repeats the `distance` bytes before `target`, of which there are 3 to 15.
 ///
 /// # Safety
 /// `source` is `distance` initialised bytes before `target`, which has room for `len + WIDE`.

@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
+use super::plane::Plane;
 use super::scalar;
-use super::transpose::Strided;
+use super::transpose::{Runs, Strided};
 
 /// The transposes compiled for one set of instructions.
 ///
@@ -15,8 +16,8 @@ pub(super) struct Kernels {
     pub(super) name: &'static str,
     /// Planes, distance of planes, size of an element, destination, elements.
     pub(super) unshuffle: unsafe fn(*const u8, usize, usize, *mut u8, usize),
-    /// Planes, destination, elements.
-    pub(super) unshuffle_planes: unsafe fn(&[&[u8]], *mut u8, usize),
+    /// Planes, runs.
+    pub(super) unshuffle_runs: unsafe fn(&[Plane<'_>], Runs),
     /// Elements, size of an element, planes, distance of planes, elements.
     pub(super) shuffle: unsafe fn(*const u8, usize, *mut u8, usize, usize),
     /// Bytes, their number, rows, distance of rows.
@@ -54,9 +55,9 @@ static SCALAR: Kernels = {
         // SAFETY: the same contract.
         unsafe { scalar::unshuffle(Strided { first: src, stride }, size, dst, n) }
     }
-    unsafe fn unshuffle_planes(planes: &[&[u8]], dst: *mut u8, n: usize) {
+    unsafe fn unshuffle_runs(planes: &[Plane<'_>], runs: Runs) {
         // SAFETY: the same contract.
-        unsafe { scalar::unshuffle(planes, planes.len(), dst, n) }
+        unsafe { runs.each(planes, |planes, dst, n| scalar::unshuffle(planes, planes.planes.len(), dst, n)) }
     }
     unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
         // SAFETY: the same contract.
@@ -70,7 +71,7 @@ static SCALAR: Kernels = {
         // SAFETY: the same contract.
         unsafe { scalar::join_bits(src, stride, n, dst) }
     }
-    Kernels { name: "scalar", unshuffle, unshuffle_planes, shuffle, split_bits, join_bits }
+    Kernels { name: "scalar", unshuffle, unshuffle_runs, shuffle, split_bits, join_bits }
 };
 
 /// Compiles the transposes of `transpose` for one set of instructions, with its widest register and its lane.
@@ -78,7 +79,8 @@ macro_rules! kernels {
     ($name:ident, $feature:literal, $vector:ty, $lane:ty) => {
         /// The transposes for this set of instructions.
         pub(super) static $name: Kernels = {
-            use super::transpose::{self, Strided};
+            use super::plane::Plane;
+            use super::transpose::{self, Runs, Strided};
 
             #[target_feature(enable = $feature)]
             unsafe fn unshuffle(src: *const u8, stride: usize, size: usize, dst: *mut u8, n: usize) {
@@ -88,9 +90,9 @@ macro_rules! kernels {
                 }
             }
             #[target_feature(enable = $feature)]
-            unsafe fn unshuffle_planes(planes: &[&[u8]], dst: *mut u8, n: usize) {
+            unsafe fn unshuffle_runs(planes: &[Plane<'_>], runs: Runs) {
                 // SAFETY: the same contract, and the instructions are enabled here.
-                unsafe { transpose::unshuffle::<$vector, $lane, _>(planes, planes.len(), dst, n) }
+                unsafe { transpose::unshuffle_runs::<$vector, $lane>(planes, runs) }
             }
             #[target_feature(enable = $feature)]
             unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
@@ -107,7 +109,7 @@ macro_rules! kernels {
                 // SAFETY: the same contract, and the instructions are enabled here.
                 unsafe { transpose::join_bits::<$vector>(src, stride, n, dst) }
             }
-            Kernels { name: $feature, unshuffle, unshuffle_planes, shuffle, split_bits, join_bits }
+            Kernels { name: $feature, unshuffle, unshuffle_runs, shuffle, split_bits, join_bits }
         };
     };
 }

@@ -7,17 +7,22 @@
 // Everything between an entry point, where the instructions are enabled, and the intrinsics must be inlined into it.
 #![allow(clippy::inline_always)]
 
+pub(crate) mod comb;
 pub(crate) mod copy;
 mod kernels;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod plane;
 mod scalar;
 mod transpose;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use comb::Comb;
 use kernels::Kernels;
+pub(crate) use plane::Plane;
+use transpose::Runs;
 
 /// The set of vector instructions that the transposes use on this processor: "avx2", "sse2", "neon" or "scalar".
 pub fn instructions() -> &'static str {
@@ -34,11 +39,11 @@ pub(crate) fn unshuffle(element_size: usize, src: &[u8], dst: &mut [u8]) {
     unshuffle_with(Kernels::fastest(), element_size, src, dst);
 }
 
-/// Puts elements together: plane k holds byte k of each. `dst` is a number of whole elements, and each plane has at least
-/// that many bytes.
+/// Puts elements together, plane k holding byte k of each: into run r go those from `first + r * step` on. A run is a number
+/// of whole elements, and each plane has all that are asked for.
 #[inline]
-pub(crate) fn unshuffle_planes(planes: &[&[u8]], dst: &mut [u8]) {
-    unshuffle_planes_with(Kernels::fastest(), planes, dst);
+pub(crate) fn unshuffle_runs(planes: &[Plane<'_>], first: usize, step: usize, into: &mut Comb<'_>) {
+    unshuffle_runs_with(Kernels::fastest(), planes, first, step, into);
 }
 
 /// Bit-shuffles `src` into `dst`, which has the same length. What is left after the last eight whole elements is copied.
@@ -74,20 +79,32 @@ fn unshuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut 
 }
 
 #[inline]
-fn unshuffle_planes_with(kernels: &Kernels, planes: &[&[u8]], dst: &mut [u8]) {
-    // The usual sizes are spelled out, because a division costs as much as the transpose of a short run.
-    let n = match planes.len() {
-        0 => 0,
-        1 => dst.len(),
-        2 => dst.len() / 2,
-        4 => dst.len() / 4,
-        8 => dst.len() / 8,
-        size => dst.len() / size,
+fn unshuffle_runs_with(
+    kernels: &Kernels,
+    planes: &[Plane<'_>],
+    first: usize,
+    step: usize,
+    into: &mut Comb<'_>,
+) {
+    let len = into.run_len();
+    let n = len.checked_div(planes.len()).unwrap_or(0);
+    assert!(n * planes.len() == len, "the destination of planes is whole elements");
+    let Some(last) = into.count().checked_sub(1) else { return };
+    let end = step.checked_mul(last).and_then(|at| at.checked_add(first)).and_then(|at| at.checked_add(n));
+    let complete = end.is_some_and(|end| planes.iter().all(|plane| plane.has(end)));
+    assert!(complete, "every plane has a byte for each element");
+    let runs = Runs {
+        first,
+        step,
+        dst: into.first(),
+        stride: into.stride(),
+        count: into.count(),
+        elements: n,
+        bytes: len,
     };
-    assert!(n * planes.len() == dst.len(), "the destination of planes is whole elements");
-    assert!(planes.iter().all(|plane| plane.len() >= n), "every plane has a byte for each element");
-    // SAFETY: each plane has n bytes and `dst` n elements, as asserted; `dst` is borrowed exclusively.
-    unsafe { (kernels.unshuffle_planes)(planes, dst.as_mut_ptr(), n) };
+    // SAFETY: the planes have every element up to the last run's end, as asserted, and a comb's runs are memory of its own,
+    // each of `n` elements.
+    unsafe { (kernels.unshuffle_runs)(planes, runs) };
 }
 
 fn bitshuffle_with(kernels: &Kernels, size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {

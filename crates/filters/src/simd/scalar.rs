@@ -11,13 +11,8 @@ pub(super) unsafe fn unshuffle<P: Planes>(planes: P, size: usize, dst: *mut u8, 
     for k in 0..size {
         // SAFETY: k < size and element < n, so both addresses are inside what the contract names.
         unsafe {
-            let plane = planes.plane(k);
-            if size == 1 {
-                plane.copy_to_nonoverlapping(dst, n);
-                return;
-            }
             for element in 0..n {
-                *dst.add(element * size + k) = *plane.add(element);
+                *dst.add(element * size + k) = *planes.at(k, element);
             }
         }
     }

@@ -41,11 +41,43 @@ fn planes_from_different_places_become_elements_at_any_alignment() {
         let planes: Vec<Vec<u8>> = (0..size)
             .map(|k| (0..n + k % 3).map(|i| *src.get(i * size + k).unwrap_or(&0)).collect())
             .collect();
-        let planes: Vec<&[u8]> = planes.iter().map(Vec::as_slice).collect();
+        let planes: Vec<Plane<'_>> = planes.iter().map(|plane| Plane::of(plane)).collect();
         let mut found = vec![0xee; src.len() + 2];
-        unshuffle_planes_with(kernels, &planes, &mut found[1..=src.len()]);
+        let mut comb = Comb::of(&mut found, 1, 0, 1, src.len());
+        unshuffle_runs_with(kernels, &planes, 0, 0, &mut comb);
         assert_eq!(found[1..=src.len()], *src, "{} size {size} elements {n}", kernels.name);
         assert_eq!((found[0], found[src.len() + 1]), (0xee, 0xee), "wrote outside of the destination");
+    });
+}
+
+#[test]
+fn runs_of_elements_go_where_the_comb_says_and_a_repeated_byte_is_a_plane() {
+    each_case(|kernels, size, src| {
+        let all = src.len() / size;
+        let Some(&repeated) = src.first() else { return };
+        let (first, step) = (all / 5, all / 4);
+        let n = step - step / 3;
+        let planes: Vec<Vec<u8>> = (0..size).map(|k| (0..all).map(|i| src[i * size + k]).collect()).collect();
+        let planes: Vec<Plane<'_>> = (0..size)
+            .map(|k| if k % 3 == 1 { Plane::repeated(repeated) } else { Plane::of(&planes[k]) })
+            .collect();
+        let (len, gap) = (n * size, 5);
+        let mut found = vec![0xee; 3 * (len + gap)];
+        let mut comb = Comb::of(&mut found, 2 * (len + gap), -(len + gap).cast_signed(), 3, len);
+        unshuffle_runs_with(kernels, &planes, first, step, &mut comb);
+        for (r, run) in found.chunks(len + gap).rev().enumerate() {
+            for (at, &byte) in run.iter().enumerate() {
+                let (element, k) = (first + r * step + at / size, at % size);
+                let want = if at >= len {
+                    0xee
+                } else if k % 3 == 1 {
+                    repeated
+                } else {
+                    src[element * size + k]
+                };
+                assert_eq!(byte, want, "{} size {size} run {r} byte {at} of {len}", kernels.name);
+            }
+        }
     });
 }
 
@@ -84,7 +116,7 @@ fn an_element_size_of_zero_or_beyond_the_buffer_copies() {
 #[test]
 #[should_panic(expected = "every plane has a byte for each element")]
 fn a_short_plane_is_refused() {
-    unshuffle_planes(&[&[1, 2], &[3]], &mut [0; 4]);
+    unshuffle_runs(&[Plane::of(&[1, 2]), Plane::of(&[3])], 0, 0, &mut Comb::of(&mut [0; 4], 0, 0, 1, 4));
 }
 
 fn each_case(mut check: impl FnMut(&Kernels, usize, &[u8])) {

@@ -3,16 +3,17 @@
 //! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of 16 elements,
 //! p rounds turn planes into elements, and 4 further rounds turn elements into planes.
 
+use super::plane::Plane;
 use super::scalar;
 use super::vector::{Lane, Vector};
 
-/// Where each plane starts: byte k of every element.
+/// Where the bytes of each plane are: byte k of every element.
 pub(super) trait Planes: Copy {
-    /// The start of plane `k`.
+    /// Plane `k` from element `index` on, up to the widest register.
     ///
     /// # Safety
-    /// The plane must exist.
-    unsafe fn plane(self, k: usize) -> *const u8;
+    /// The plane and the element must exist.
+    unsafe fn at(self, k: usize, index: usize) -> *const u8;
 }
 
 /// Planes at equal distances.
@@ -24,17 +25,109 @@ pub(super) struct Strided {
 
 impl Planes for Strided {
     #[inline(always)]
-    unsafe fn plane(self, k: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k exists, so its start is inside the buffer.
-        unsafe { self.first.add(k * self.stride) }
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that the element of plane k exists, so it is inside the buffer.
+        unsafe { self.first.add(k * self.stride + index) }
     }
 }
 
-impl Planes for &[&[u8]] {
+/// Planes anywhere, from an element on.
+#[derive(Clone, Copy)]
+pub(super) struct From<P> {
+    pub(super) planes: P,
+    first: usize,
+}
+
+impl Planes for From<&[Plane<'_>]> {
     #[inline(always)]
-    unsafe fn plane(self, k: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k exists.
-        unsafe { self.get_unchecked(k) }.as_ptr()
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k and the element exist.
+        unsafe { self.planes.get_unchecked(k).from(self.first + index) }
+    }
+}
+
+impl<const N: usize> Planes for From<[Plane<'_>; N]> {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k and the element exist.
+        unsafe { self.planes.get_unchecked(k).from(self.first + index) }
+    }
+}
+
+/// Runs of elements, at equal distances among the planes and in the destination.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Runs {
+    /// The element that comes first in the first run.
+    pub(super) first: usize,
+    /// Elements from the start of one run to the start of the next.
+    pub(super) step: usize,
+    /// The first run.
+    pub(super) dst: *mut u8,
+    /// Bytes from the start of one run to the start of the next.
+    pub(super) stride: isize,
+    pub(super) count: usize,
+    /// Elements of each run.
+    pub(super) elements: usize,
+    /// Bytes of each run.
+    pub(super) bytes: usize,
+}
+
+impl Runs {
+    /// Calls `run` with the planes, the destination and the elements of each run.
+    #[inline(always)]
+    pub(super) fn each<P: Copy>(self, planes: P, mut run: impl FnMut(From<P>, *mut u8, usize)) {
+        /// Runs from one to the one that is fetched meanwhile: the processor does not foresee the gaps.
+        const AHEAD: usize = 4;
+        let (mut first, mut dst) = (self.first, self.dst);
+        let later = self.stride.wrapping_mul(AHEAD.cast_signed());
+        for index in 0..self.count {
+            if index + AHEAD < self.count {
+                prefetch(dst.wrapping_offset(later), self.bytes);
+            }
+            run(From { planes, first }, dst, self.elements);
+            first = first.wrapping_add(self.step);
+            dst = dst.wrapping_offset(self.stride);
+        }
+    }
+}
+
+/// Tells the processor that `len` bytes are about to be written.
+#[inline(always)]
+fn prefetch(dst: *mut u8, len: usize) {
+    const LINE: usize = 64;
+    /// Of a long run the start is enough.
+    const MOST: usize = 512;
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..len.min(MOST)).step_by(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, which no address makes fail.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(dst.wrapping_add(at).cast_const().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (dst, len, LINE, MOST);
+}
+
+/// Undoes the byte shuffle of every run.
+///
+/// # Safety
+/// Each plane has the elements of all runs, every run has room for its elements, they do not overlap the planes, and the
+/// processor has the instructions of `V` and `L`.
+#[inline(always)]
+pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], runs: Runs) {
+    // SAFETY: as the contract, for each run; the fixed sizes are the number of planes.
+    unsafe {
+        match *planes {
+            [a, b] => runs.each([a, b], |planes, dst, n| unshuffle_fixed::<V, L, _, 2>(planes, dst, n)),
+            [a, b, c, d] => {
+                runs.each([a, b, c, d], |planes, dst, n| unshuffle_fixed::<V, L, _, 4>(planes, dst, n));
+            }
+            [a, b, c, d, e, f, g, h] => runs.each([a, b, c, d, e, f, g, h], |planes, dst, n| {
+                unshuffle_fixed::<V, L, _, 8>(planes, dst, n);
+            }),
+            _ => runs.each(planes, |planes, dst, n| {
+                unshuffle::<V, L, _>(planes, planes.planes.len(), dst, n);
+            }),
+        }
     }
 }
 
@@ -124,7 +217,7 @@ unsafe fn unshuffle_block<V: Vector, P: Planes, const N: usize>(planes: P, dst: 
     unsafe {
         let mut v = [V::splat(0); N];
         for (k, v) in v.iter_mut().enumerate() {
-            *v = V::load(planes.plane(k).add(at));
+            *v = V::load(planes.at(k, at));
         }
         let v = interleave(v);
         let dst = dst.add(at * N);
@@ -210,7 +303,7 @@ unsafe fn unshuffle_groups<V: Vector, P: Planes, const W: usize>(
                 let plane = next_plane.min(size - W);
                 let mut v = [V::splat(0); W];
                 for (k, v) in v.iter_mut().enumerate() {
-                    *v = V::load(planes.plane(plane + k).add(at));
+                    *v = V::load(planes.at(plane + k, at));
                 }
                 let v = interleave(v);
                 let mut elements = [[0u8; 32]; W];

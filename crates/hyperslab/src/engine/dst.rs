@@ -8,7 +8,7 @@
 
 use std::marker::PhantomData;
 
-use hyperslab_filters::gather::Target;
+use hyperslab_filters::gather::{Comb, Target};
 use smallvec::SmallVec;
 
 use crate::error::{RequestError, Result};
@@ -127,6 +127,13 @@ impl Target for Region<'_> {
         // SAFETY: the bytes lie inside the destination (just asserted), which outlives `self`; nobody else uses them
         // while the slice lives, because this task alone was given these positions (module head).
         unsafe { std::slice::from_raw_parts_mut(self.base.add(offset), len) }
+    }
+
+    #[inline]
+    fn comb(&mut self, offset: usize, stride: isize, count: usize, len: usize) -> Comb<'_> {
+        // SAFETY: the destination outlives `self` and the comb checks that its runs lie inside; nobody else uses them
+        // while it lives, because this task alone was given these positions (module head).
+        unsafe { Comb::within(self.base, self.len, offset, stride, count, len) }
     }
 }
 
