@@ -53,7 +53,7 @@ impl Driver for Posix {
     }
 
     fn hints(&self) -> Hints {
-        // A system call costs about as much as copying 2 KiB out of the page cache: docs/io-hints.md.
-        Hints { coalesce_gap: 2 << 10, max_span: 4 << 20, concurrent: true }
+        // A system call costs about as much as copying 8 KiB out of the page cache: docs/io-hints.md.
+        Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true }
     }
 }

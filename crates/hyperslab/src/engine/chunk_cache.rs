@@ -10,18 +10,18 @@ use quick_cache::sync::Cache;
 /// The cache, and which chunks were touched lately.
 #[derive(Debug)]
 pub struct ChunkCache {
-    chunks: Cache<Addr, Arc<[u8]>, ByBytes>,
+    chunks: Cache<Addr, Arc<Vec<u8>>, ByBytes>,
     budget_bytes: u64,
-    /// Chunks of which a part was read, most recent first. A second touch soon after the first is what makes decoding
-    /// a whole chunk worth while where a part would do.
+    /// Chunks of which a small part was read, most recent first. Several touches within a short while are what makes
+    /// decoding a whole chunk worth while where a part would do.
     touched: Mutex<[Addr; TOUCHED]>,
 }
 
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl Weighter<Addr, Arc<[u8]>> for ByBytes {
-    fn weight(&self, _: &Addr, chunk: &Arc<[u8]>) -> u64 {
+impl Weighter<Addr, Arc<Vec<u8>>> for ByBytes {
+    fn weight(&self, _: &Addr, chunk: &Arc<Vec<u8>>) -> u64 {
         chunk.len() as u64 + 64
     }
 }
@@ -38,12 +38,12 @@ impl ChunkCache {
     }
 
     /// The decoded chunk stored at `at`.
-    pub(super) fn get(&self, at: Addr) -> Option<Arc<[u8]>> {
+    pub(super) fn get(&self, at: Addr) -> Option<Arc<Vec<u8>>> {
         self.chunks.get(&at)
     }
 
     /// Keeps a decoded chunk, if it is small enough to leave room for others.
-    pub(super) fn insert(&self, at: Addr, chunk: Arc<[u8]>) {
+    pub(super) fn insert(&self, at: Addr, chunk: Arc<Vec<u8>>) {
         if self.admits(chunk.len()) {
             self.chunks.insert(at, chunk);
         }
@@ -54,13 +54,13 @@ impl ChunkCache {
         len as u64 <= self.budget_bytes / 4
     }
 
-    /// Notes that a part of the chunk at `at` is read; true if that happened a short while ago, too.
+    /// Notes that a small part of the chunk at `at` is read; true if that happened several times a short while ago.
     pub(super) fn touch(&self, at: Addr) -> bool {
         let mut touched = self.touched.lock();
-        let found = touched.iter().position(|&other| other == at);
-        touched[..=found.unwrap_or(TOUCHED - 1)].rotate_right(1);
+        let before = touched.iter().filter(|&&other| other == at).count();
+        touched.rotate_right(1);
         touched[0] = at;
-        found.is_some()
+        before >= TOUCHES
     }
 
     /// Bytes held now.
@@ -69,22 +69,21 @@ impl ChunkCache {
     }
 }
 
-/// How many different chunks may come between two touches of one.
+/// How many touches are remembered.
 const TOUCHED: usize = 16;
+/// How many of them must have been of a chunk before the next one makes it worth keeping.
+const TOUCHES: usize = 2;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_second_touch_counts_unless_many_others_came_between() {
+    fn the_third_touch_counts_unless_too_many_others_came_between() {
         let cache = ChunkCache::new(1 << 20);
         assert!(!cache.touch(Addr::new(1)));
+        assert!(!cache.touch(Addr::new(1)));
         assert!(cache.touch(Addr::new(1)));
-        for other in 2..=TOUCHED as u64 {
-            assert!(!cache.touch(Addr::new(other)));
-        }
-        assert!(cache.touch(Addr::new(1)), "fifteen others came between");
         for other in 100..100 + TOUCHED as u64 {
             assert!(!cache.touch(Addr::new(other)));
         }
@@ -95,10 +94,10 @@ mod tests {
     fn the_budget_holds_and_huge_chunks_are_not_kept() {
         let cache = ChunkCache::new(1 << 20);
         for at in 0..100 {
-            cache.insert(Addr::new(at), vec![0; 100_000].into());
+            cache.insert(Addr::new(at), Arc::new(vec![0; 100_000]));
         }
         assert!((100_000..=1 << 20).contains(&cache.weight_bytes()));
-        cache.insert(Addr::new(1000), vec![0; 1 << 19].into());
+        cache.insert(Addr::new(1000), Arc::new(vec![0; 1 << 19]));
         assert!(cache.get(Addr::new(1000)).is_none());
     }
 }

@@ -70,12 +70,38 @@ impl Emit<'_> {
         let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes: &dense, offset: 0 };
         scatter(&gather, source, before);
         let after = sized(after, count * self.memory_size);
+        if conversion.is_partial() {
+            // Members that the file lacks, and the gaps between members.
+            after.fill(0);
+        }
         conversion.apply(before, after, count)?;
         let counts: SmallVec<[usize; 4]> = axes.iter().map(|axis| axis.count).collect();
         let whole: Axes = axes.iter().map(|axis| Axis { start: 0, step: 1, ..*axis }).collect();
         let gather = Gather { element_size: self.memory_size, chunk_shape: &counts, axes: &whole, offset };
         scatter(&gather, after, region);
         Ok(())
+    }
+
+    /// The dataset's fill value, converted.
+    pub(super) fn fill_element(&self, fill: &Fill) -> Result<FillElement> {
+        let stored = match fill {
+            Fill::Zeros => vec![0; self.stored_size],
+            Fill::Value(value) => value.clone(),
+        };
+        let element = match self.conversion {
+            None => stored,
+            Some(conversion) => {
+                let mut converted = vec![0; self.memory_size];
+                conversion.apply(&stored, &mut converted, 1)?;
+                converted
+            }
+        };
+        match element.split_first() {
+            Some((&first, rest)) if rest.iter().any(|&byte| byte != first) => {
+                Ok(FillElement::Element(element))
+            }
+            first => Ok(FillElement::Byte(first.map_or(0, |(&byte, _)| byte))),
+        }
     }
 
     /// Writes the fill value to the places of `axes`.
@@ -103,31 +129,6 @@ pub(super) enum FillElement {
 }
 
 impl FillElement {
-    /// The dataset's fill value, converted.
-    pub(super) fn new(
-        fill: &Fill,
-        conversion: Option<&Conversion>,
-        memory_size: usize,
-        stored_size: usize,
-    ) -> Result<Self> {
-        let stored = match fill {
-            Fill::Zeros => vec![0; stored_size],
-            Fill::Value(value) => value.clone(),
-        };
-        let element = match conversion {
-            None => stored,
-            Some(conversion) => {
-                let mut converted = vec![0; memory_size];
-                conversion.apply(&stored, &mut converted, 1)?;
-                converted
-            }
-        };
-        match element.split_first() {
-            Some((&first, rest)) if rest.iter().any(|&byte| byte != first) => Ok(Self::Element(element)),
-            first => Ok(Self::Byte(first.map_or(0, |(&byte, _)| byte))),
-        }
-    }
-
     fn write(&self, dst: &mut [u8]) {
         match self {
             Self::Byte(byte) => dst.fill(*byte),

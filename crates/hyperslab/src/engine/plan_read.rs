@@ -69,7 +69,13 @@ impl<'a> Pieces<'a> {
 
     /// Elements of one piece. Checked when the array was opened: it fits a `usize`, in bytes too.
     pub(super) fn elements(&self) -> u64 {
-        self.shape.iter().product()
+        self.shape.iter().fold(1, |total: u64, &len| total.saturating_mul(len))
+    }
+
+    /// The task for one piece.
+    pub(super) fn task(&self, store: &Store, coord: Coord) -> Result<ReadTask> {
+        let source = self.finder(store).source(&coord)?;
+        Ok(ReadTask { coord, source, users: 0..1 })
     }
 
     /// The tasks for the chunks number `range` of those that `tiling` touches, in the order of the file.

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::blosc::{Blosc, Spans};
 use hyperslab_filters::gather::{Axis, Gather, Target};
@@ -54,6 +55,11 @@ impl Reading<'_> {
         }
         let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
         let user = User { tiling: &tiling, dst };
+        if let (1, Some(coord)) = (tiling.len(), tiling.nth(0)) {
+            // The small read: no list of tasks, no threads.
+            let task = pieces.task(self.store, coord)?;
+            return scratch::with(|scratch| run.task(&task, None, &[0], &[user], scratch));
+        }
         let mut next = 0;
         while next < tiling.len() {
             let end = tiling.len().min(next + BATCH_TASKS);
@@ -118,12 +124,11 @@ impl Reading<'_> {
         let Some(piece_bytes) = piece_bytes else {
             return Err(Error::unsupported("a chunk larger than the address space", "IV.A.2.i"));
         };
-        let fill = FillElement::new(&self.array.fill, conversion, memory_size, stored_size)?;
         let chunked = match &self.array.storage {
             Storage::Chunked(chunked) => Some(chunked),
             _ => None,
         };
-        Ok(Run { reading: *self, emit, fill, piece_bytes, chunked })
+        Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked })
     }
 }
 
@@ -138,7 +143,8 @@ struct User<'a> {
 struct Run<'a> {
     reading: Reading<'a>,
     emit: Emit<'a>,
-    fill: FillElement,
+    /// Made when the first chunk is met that was never written.
+    fill: OnceLock<FillElement>,
     /// Decoded bytes of a piece.
     piece_bytes: usize,
     chunked: Option<&'a ChunkedStorage>,
@@ -226,10 +232,13 @@ impl Run<'_> {
         let users: SmallVec<[User<'_>; 4]> =
             touches[task.users.clone()].iter().map(|&user| users[user]).collect();
         match (task.source, self.chunked) {
-            (Source::Fill, _) => each_place(&users, &task.coord, |axes, offset, region| {
-                self.emit.fill(&self.fill, axes, offset, region);
-                Ok(())
-            }),
+            (Source::Fill, _) => {
+                let fill = self.fill()?;
+                each_place(&users, &task.coord, |axes, offset, region| {
+                    self.emit.fill(fill, axes, offset, region);
+                    Ok(())
+                })
+            }
             (Source::Compact, _) => {
                 let Storage::Compact(data) = &self.reading.array.storage else { return Ok(()) };
                 self.scatter(data, &users, task, scratch)
@@ -273,6 +282,14 @@ impl Run<'_> {
         })
     }
 
+    fn fill(&self) -> Result<&FillElement> {
+        if let Some(fill) = self.fill.get() {
+            return Ok(fill);
+        }
+        let fill = self.emit.fill_element(&self.reading.array.fill)?;
+        Ok(self.fill.get_or_init(|| fill))
+    }
+
     /// A filtered chunk, by the shortest route.
     fn chunk(
         &self,
@@ -296,7 +313,7 @@ impl Run<'_> {
                 Ok(chunked.pipeline.decode_into(record.mask, stored, dst, &mut scratch.filters)?)
             }
             (Wanted::Box { axes, offset, elements }, Some(blosc))
-                if elements * self.emit.stored_size * 2 > self.piece_bytes || !self.keeps(record) =>
+                if !self.keeps(record, elements * self.emit.stored_size) =>
             {
                 let gather = Gather {
                     element_size: self.emit.stored_size,
@@ -321,16 +338,19 @@ impl Run<'_> {
         task: &ReadTask,
         scratch: &mut WorkerScratch,
     ) -> Result<(), ChunkError> {
-        let mut buffer = std::mem::take(&mut scratch.chunk);
+        let is_kept =
+            users.len() == 1 && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, task);
+        // What is kept needs memory of its own, and is decoded straight into it.
+        let mut buffer = if is_kept { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
         let whole = sized(&mut buffer, self.piece_bytes);
         let bytes = self.stored(record, stored, &mut scratch.stored)?;
         chunked.pipeline.decode_into(record.mask, bytes, whole, &mut scratch.filters)?;
         self.scatter(whole, users, task, scratch)?;
-        let is_partial = !matches!(Wanted::of(users, &task.coord, &self.emit), Wanted::Dense { .. });
-        if is_partial && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, task) {
-            self.reading.cache.insert(record.extent.addr, (&*whole).into());
+        if is_kept {
+            self.reading.cache.insert(record.extent.addr, Arc::new(buffer));
+        } else {
+            scratch.chunk = buffer;
         }
-        scratch.chunk = buffer;
         Ok(())
     }
 
@@ -400,9 +420,13 @@ impl Run<'_> {
         Ok(bytes)
     }
 
-    /// Whether to decode the whole chunk and keep it, although a part would do: it is touched again and again.
-    fn keeps(&self, record: ChunkRecord) -> bool {
-        self.reading.cache.admits(self.piece_bytes) && self.reading.cache.touch(record.extent.addr)
+    /// Whether to decode the whole chunk and keep it, although a part would do: small parts of it are read again and
+    /// again.
+    fn keeps(&self, record: ChunkRecord, wanted_bytes: usize) -> bool {
+        let is_small = wanted_bytes.saturating_mul(SMALL_PARTS) <= self.piece_bytes;
+        is_small
+            && self.reading.cache.admits(self.piece_bytes)
+            && self.reading.cache.touch(record.extent.addr)
     }
 
     /// Whether one user takes every element that the array has of the chunk: then nobody comes back for it.
@@ -517,5 +541,7 @@ const BATCH_TASKS: u64 = 65_536;
 const PARALLEL_BYTES: u64 = 256 << 10;
 /// What a worker takes at a time.
 const CLAIM_BYTES: usize = 1 << 20;
+/// A read of less than one part in so many of a chunk is small: one that may come again next door.
+const SMALL_PARTS: usize = 64;
 /// The header of a frame and the offsets of many blocks.
 const BLOSC_PREFIX_BYTES: usize = 4 << 10;
