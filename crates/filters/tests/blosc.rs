@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hyperslab_filters::blosc::{Blosc, Spans};
@@ -295,7 +296,7 @@ fn decode_undoes_encode() {
         let name = format!("encoded-{number}-{codec}-{level}-{}", client[5]);
         let shape: Vec<String> = shape.iter().map(ToString::to_string).collect();
         let (at, len) = (chunks.len(), stored.len() - 3);
-        lines += &format!("{name} {id} {size} {} {at} {len} {:016x}\n", shape.join("x"), fnv1a(&raw));
+        writeln!(lines, "{name} {id} {size} {} {at} {len} {:016x}", shape.join("x"), fnv1a(&raw)).unwrap();
         chunks.extend_from_slice(&stored[3..]);
     }
     if let Some(folder) = std::env::var_os("BLOSC_ENCODED").map(PathBuf::from) {

@@ -1,6 +1,8 @@
 //! The three laws of structures, for datatypes, B-trees, symbol tables and heaps: over values that proptest makes, over
 //! the structures of the golden files, and over damaged bytes.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
 use std::path::{Path, PathBuf};
 
 use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Kind, BTree1Node, ChunkKeys};
@@ -277,9 +279,9 @@ struct Golden<'a> {
 
 impl Golden<'_> {
     /// Where `signature` stands.
-    fn places(&self, signature: &'static [u8; 4]) -> impl Iterator<Item = usize> + '_ {
+    fn places(&self, signature: [u8; 4]) -> impl Iterator<Item = usize> + '_ {
         let windows = self.bytes.windows(4).enumerate();
-        windows.filter(move |(_, window)| *window == signature).map(|(at, _)| at)
+        windows.filter(move |(_, window)| **window == signature).map(|(at, _)| at)
     }
 
     fn decode<S: Structure>(&self, at: usize, context: &S::Context) -> Option<S> {
@@ -367,7 +369,7 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
             continue; // 16 and 32 bytes, which only a reader of superblocks can refuse
         };
         let file = Golden { path: &path, bytes: &bytes, widths: Widths { offset, length } };
-        for at in file.places(b"BTHD") {
+        for at in file.places(*b"BTHD") {
             let Some(header) = file.decode::<BTree2Header>(at, &()) else { continue };
             trees += 1;
             if let Some((root, shape)) = header.root(file.widths) {
@@ -376,7 +378,7 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
                 nodes += seen;
             }
         }
-        for at in file.places(b"FRHP") {
+        for at in file.places(*b"FRHP") {
             let Some(header) = file.decode::<FractalHeapHeader>(at, &()) else { continue };
             let at = Addr::new(at as u64);
             file.same::<FractalHeapHeader>(at, &());
@@ -389,13 +391,13 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
                 blocks += file.blocks(header.root, child, header.geometry(at), 0);
             }
         }
-        for at in file.places(b"HEAP") {
+        for at in file.places(*b"HEAP") {
             if let Some(header) = file.decode::<LocalHeapHeader>(at, &()) {
                 file.same::<LocalHeapData>(header.data, &header);
                 locals += 1;
             }
         }
-        for at in file.places(b"GCOL") {
+        for at in file.places(*b"GCOL") {
             if file.decode::<GlobalHeapCollection>(at, &()).is_some() {
                 file.same::<GlobalHeapCollection>(Addr::new(at as u64), &());
                 globals += 1;
@@ -403,7 +405,7 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
         }
         // Group Leaf Node K, where superblocks of versions 0 and 1 have it.
         let k = if bytes[8] < 2 { u16::from_le_bytes([bytes[16], bytes[17]]) } else { 4 };
-        for at in file.places(b"SNOD") {
+        for at in file.places(*b"SNOD") {
             if file.decode::<SymbolTableNode>(at, &SymbolTableContext { k }).is_some() {
                 file.same::<SymbolTableNode>(Addr::new(at as u64), &SymbolTableContext { k });
                 tables += 1;

@@ -1,5 +1,7 @@
 //! One suite for every driver.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
 use std::io::ErrorKind;
 use std::sync::Arc;
 

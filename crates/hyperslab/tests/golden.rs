@@ -1,5 +1,7 @@
 //! Every golden file holds what its manifest says, element by element.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

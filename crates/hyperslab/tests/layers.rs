@@ -1,5 +1,7 @@
 //! The order of modules, enforced: every `crate::…` that a module names must be below it.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

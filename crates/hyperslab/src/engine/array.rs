@@ -38,7 +38,7 @@ pub enum Storage {
     /// In one extent, or nowhere yet.
     Contiguous(Option<Extent>),
     /// In chunks.
-    Chunked(ChunkedStorage),
+    Chunked(Box<ChunkedStorage>),
 }
 
 /// Chunks, how they are found and how they are decoded.

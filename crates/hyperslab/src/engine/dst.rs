@@ -72,10 +72,10 @@ impl<'a> Destination<'a> {
     /// Checks the destination against a result of `shape` with elements of `element_size` bytes, and returns the
     /// strides to use, in bytes.
     pub(super) fn strides_for(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[usize; 4]>> {
-        if let Some(strides) = &self.strides {
-            if strides.len() == shape.len() {
-                return Ok(strides.clone());
-            }
+        if let Some(strides) = &self.strides
+            && strides.len() == shape.len()
+        {
+            return Ok(strides.clone());
         }
         let mut strides: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.len());
         let mut pitch = Some(element_size as u64);

@@ -73,7 +73,7 @@ impl Reading<'_> {
     /// The plan of reading `what` into a dense array of the stored datatype. Reads no data.
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
         let array = self.array;
-        let pieces = Pieces::of(array)?;
+        let pieces = Pieces::of(array);
         let tiling = what.tiling(&array.shape, &pieces.shape)?;
         let size = array.element_size as u64;
         let emit = Emit {

@@ -54,7 +54,7 @@ enum PieceKind<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    pub(super) fn of(array: &'a StoredArray) -> Result<Self> {
+    pub(super) fn of(array: &'a StoredArray) -> Self {
         let whole = || array.shape.iter().map(|&len| len.max(1)).collect();
         let (shape, kind) = match &array.storage {
             Storage::Compact(_) => (whole(), PieceKind::Compact),
@@ -64,7 +64,7 @@ impl<'a> Pieces<'a> {
                 (Coord::from_slice(&chunked.chunk_shape), PieceKind::Chunks(chunked))
             }
         };
-        Ok(Self { array, shape, kind })
+        Self { array, shape, kind }
     }
 
     /// Elements of one piece. Checked when the array was opened: it fits a `usize`, in bytes too.

@@ -48,7 +48,7 @@ impl Reading<'_> {
     /// Reads one selection.
     pub fn read(&self, what: &Selection, dst: &Destination<'_>, options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = Pieces::of(self.array)?;
+        let pieces = Pieces::of(self.array);
         let tiling = self.tiling(&pieces, what, dst, memory_size)?;
         if tiling.is_empty() {
             return Ok(());
@@ -73,7 +73,7 @@ impl Reading<'_> {
     /// Reads several selections, each to its own destination; a chunk that several touch is decoded once.
     pub fn read_many(&self, reads: &[(&Selection, &Destination<'_>)], options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = Pieces::of(self.array)?;
+        let pieces = Pieces::of(self.array);
         let tilings = reads
             .iter()
             .map(|(what, dst)| self.tiling(&pieces, what, dst, memory_size))
@@ -125,7 +125,7 @@ impl Reading<'_> {
             return Err(Error::unsupported("a chunk larger than the address space", "IV.A.2.i"));
         };
         let chunked = match &self.array.storage {
-            Storage::Chunked(chunked) => Some(chunked),
+            Storage::Chunked(chunked) => Some(&**chunked),
             _ => None,
         };
         Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked })

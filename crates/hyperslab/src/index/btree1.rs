@@ -26,10 +26,10 @@ pub(super) fn lookup(
 ) -> Result<Option<ChunkRecord>> {
     let first: SmallVec<[u64; 4]> =
         coord.iter().zip(&index.chunk_shape).map(|(at, len)| at.saturating_mul(*len)).collect();
-    if let State::BTree1(Leaf(leaf)) = state {
-        if let Some(child) = child_of(leaf, &first) {
-            return Ok(record(index, leaf, child, &first));
-        }
+    if let State::BTree1(Leaf(leaf)) = state
+        && let Some(child) = child_of(leaf, &first)
+    {
+        return Ok(record(index, leaf, child, &first));
     }
     let context = context(index);
     let mut at = root;
@@ -73,10 +73,10 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, root: Addr, f: &mut Visit
             for ((coord, at), len) in coord.iter_mut().zip(first).zip(&index.chunk_shape) {
                 *coord = at / len;
             }
-            if let Some(record) = record(index, &node, child, first) {
-                if f(&coord, record).is_break() {
-                    return Ok(());
-                }
+            if let Some(record) = record(index, &node, child, first)
+                && f(&coord, record).is_break()
+            {
+                return Ok(());
             }
         }
     }

@@ -48,10 +48,10 @@ impl Tree {
         store: &Store,
         coord: &Coord,
     ) -> Result<Option<ChunkRecord>> {
-        if let Some(leaf) = &self.leaf {
-            if let Ok(place) = search(index, leaf, coord)? {
-                return record(index, leaf, place, &mut scaled(index));
-            }
+        if let Some(leaf) = &self.leaf
+            && let Ok(place) = search(index, leaf, coord)?
+        {
+            return record(index, leaf, place, &mut scaled(index));
         }
         let Some((mut at, mut shape)) = self.header.root(store.widths()) else { return Ok(None) };
         loop {
@@ -89,10 +89,10 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor
             let number = step / 2;
             if number >= node.records.len() {
                 path.pop();
-            } else if let Some(record) = record(index, node, number, &mut coord)? {
-                if f(&coord, record).is_break() {
-                    return Ok(());
-                }
+            } else if let Some(record) = record(index, node, number, &mut coord)?
+                && f(&coord, record).is_break()
+            {
+                return Ok(());
             }
             continue;
         }

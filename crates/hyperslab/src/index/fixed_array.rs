@@ -47,10 +47,10 @@ impl Array {
                 FixedArrayContent::Pages(_) => Ok(None),
             },
             FixedArraySlot::Page { number, extent, elements, position } => {
-                if let Some((last, page)) = &self.page {
-                    if *last == number {
-                        return Ok(page.elements.get(position));
-                    }
+                if let Some((last, page)) = &self.page
+                    && *last == number
+                {
+                    return Ok(page.elements.get(position));
                 }
                 if !block.has_page(number) {
                     return Ok(None);

@@ -167,7 +167,7 @@ impl Dataset {
                 store.check(extent, RAW_DATA)?;
                 Storage::Contiguous(Some(extent))
             }
-            Layout::Chunked(layout) => Storage::Chunked(self.make_chunked(layout)?),
+            Layout::Chunked(layout) => Storage::Chunked(Box::new(self.make_chunked(layout)?)),
             Layout::Virtual { .. } => return Err(Error::unsupported("a virtual dataset", "IV.A.2.i")),
         };
         Ok(StoredArray {

@@ -44,11 +44,11 @@ impl Structure for ExtensibleArrayHeader {
     const SPEC: &'static str = "VII.D";
     type Context = ();
 
-    fn read_len(widths: Widths, _: &()) -> usize {
+    fn read_len(widths: Widths, (): &()) -> usize {
         16 + 6 * widths.length.bytes() + widths.offset.bytes()
     }
 
-    fn decode(r: &mut Reader<'_>, _: &()) -> Result<Self> {
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.signature(b"EAHD")?;
         r.version(0)?;
         let client = Client::decode(r)?;
@@ -67,7 +67,7 @@ impl Structure for ExtensibleArrayHeader {
         Ok(header)
     }
 
-    fn encode(&self, w: &mut Writer<'_>, _: &()) {
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.signature(b"EAHD");
         w.u8(0); // version
         self.format.client.encode(w);

@@ -83,11 +83,11 @@ impl Structure for FixedArrayHeader {
     const SPEC: &'static str = "VII.C";
     type Context = ();
 
-    fn read_len(widths: Widths, _: &()) -> usize {
+    fn read_len(widths: Widths, (): &()) -> usize {
         12 + widths.length.bytes() + widths.offset.bytes()
     }
 
-    fn decode(r: &mut Reader<'_>, _: &()) -> Result<Self> {
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.signature(b"FAHD")?;
         r.version(0)?;
         let client = Client::decode(r)?;
@@ -101,7 +101,7 @@ impl Structure for FixedArrayHeader {
         Ok(header)
     }
 
-    fn encode(&self, w: &mut Writer<'_>, _: &()) {
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.signature(b"FAHD");
         w.u8(0); // version
         self.format.client.encode(w);
