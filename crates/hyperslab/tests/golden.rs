@@ -72,7 +72,7 @@ fn every_structure_is_met_in_some_golden_file() {
     for (_, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
         let file = File::open(&path).unwrap();
         each_dataset(&file.root(), 0, &mut |dataset| {
-            *met.entry(layout_name(dataset.layout())).or_default() += 1
+            *met.entry(layout_name(dataset.layout())).or_default() += 1;
         });
     }
     let layouts = ["compact", "contiguous", "virtual"];

@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn small_extents_are_grouped_until_they_are_enough_and_large_ones_stay_alone() {
         let extent = |len| Some(Extent::new(Addr::new(0), len));
-        assert_eq!(group([extent(64); 1000].into_iter()), GROUP_CHUNKS);
-        assert_eq!(group([extent(30 << 10); 1000].into_iter()), 8);
+        assert_eq!(group(std::iter::repeat_n(extent(64), 1000)), GROUP_CHUNKS);
+        assert_eq!(group(std::iter::repeat_n(extent(30 << 10), 1000)), 8);
         assert_eq!(group([extent(1 << 20); 3].into_iter()), 1);
         assert_eq!(group([extent(64), None, extent(64)].into_iter()), 1);
     }
