@@ -48,6 +48,9 @@ impl Bitshuffle {
             block if block % 8 == 0 => block,
             block => return Err(parameter("block size", block, "a multiple of 8")),
         };
+        if block.checked_mul(element_size).is_none() {
+            return Err(parameter("block size", block, "less than the address space in bytes"));
+        }
         let codec = match data(4).unwrap_or(0) {
             0 => Codec::None,
             2 => Codec::Lz4,

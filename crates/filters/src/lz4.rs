@@ -14,11 +14,13 @@ impl Lz4 {
     const NAME: &'static str = "lz4";
     /// As large as a block may usefully be; also what 0 means.
     const DEFAULT_BLOCK: u32 = 1 << 30;
+    /// Of smaller ones the stored lengths would be a large part: more than `expansion_bound`.
+    const SMALLEST_BLOCK: u32 = 64;
 
     /// From client data: the size of a block, which only matters for writing.
     pub fn new(client_data: &[u32]) -> Self {
         let block_size = client_data.first().copied().filter(|&size| size > 0).unwrap_or(Self::DEFAULT_BLOCK);
-        Self { block_size: block_size.min(Self::DEFAULT_BLOCK) as usize }
+        Self { block_size: block_size.clamp(Self::SMALLEST_BLOCK, Self::DEFAULT_BLOCK) as usize }
     }
 }
 
@@ -81,4 +83,18 @@ impl Filter for Lz4 {
 #[expect(clippy::cast_possible_truncation, reason = "a block is at most 1 GiB")]
 fn be_len(len: usize) -> [u8; 4] {
     (len as u32).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_never_so_small_that_a_chunk_exceeds_its_bound() {
+        let raw: Vec<u8> =
+            (0..50_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+        let (filter, mut stored) = (Lz4::new(&[1]), Vec::new());
+        filter.encode(&raw, &mut stored, &mut Scratch::default()).unwrap();
+        assert!(stored.len() <= filter.decode_bound(raw.len()), "{} bytes", stored.len());
+    }
 }

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use hyperslab::{File, Node};
+use hyperslab::{File, Node, Selection};
 use hyperslab_format::message::link::LinkTarget;
 
 fn sample(name: &str) -> Vec<u8> {
@@ -73,4 +73,31 @@ fn a_file_cut_short_anywhere_does_no_harm() {
     for len in (0..whole.len()).step_by(7) {
         assert!(File::from_bytes(whole[..len].to_vec()).is_err());
     }
+}
+
+#[test]
+fn a_damaged_tree_of_chunks_answers_the_same_whichever_way_it_is_asked() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/btree1_k2.h5");
+    let sound = std::fs::read(path).unwrap();
+    let nodes: Vec<usize> = (0..sound.len() - 5).filter(|&at| sound[at..].starts_with(b"TREE\x01")).collect();
+    assert!(nodes.len() > 20, "{} nodes", nodes.len());
+    let mut compared = 0;
+    // The first element of a key follows the node's head of 24 bytes and the key's size and mask; a child follows the key.
+    for at in nodes.iter().flat_map(|node| (0..3).map(move |key| node + 24 + 8 + key * 32)) {
+        for value in [0, 2, 100, 0xff] {
+            let mut damaged = sound.clone();
+            damaged[at] = value;
+            let file = File::from_bytes(damaged).unwrap();
+            let Ok(dataset) = file.dataset("/deep") else { continue };
+            let Ok(whole) = dataset.read::<i64>(Selection::All) else { continue };
+            for element in [0, whole.len() / 3, whole.len() / 2, whole.len() - 1] {
+                let part = [element as u64..element as u64 + 1];
+                if let Ok(found) = dataset.read::<i64>(part) {
+                    assert_eq!(found, whole[element..=element], "element {element}, {value:#x} at {at}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
 }

@@ -43,14 +43,18 @@ pub fn mutate(seed: &[u8], seals: &[Seal], other: &[u8], random: &mut Random) ->
         change(&mut bytes, other, random);
     }
     if !random.once_in(16) {
-        for seal in seals {
-            if bytes.len() >= seal.at + 4 {
-                let sum = lookup3(&bytes[seal.start..seal.at]).to_le_bytes();
-                bytes[seal.at..seal.at + 4].copy_from_slice(&sum);
-            }
-        }
+        reseal(&mut bytes, seals);
     }
     bytes
+}
+
+/// Makes the checksums right again.
+pub fn reseal(bytes: &mut [u8], seals: &[Seal]) {
+    let len = bytes.len();
+    for seal in seals.iter().filter(|seal| seal.at + 4 <= len) {
+        let sum = lookup3(&bytes[seal.start..seal.at]).to_le_bytes();
+        bytes[seal.at..seal.at + 4].copy_from_slice(&sum);
+    }
 }
 
 fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {

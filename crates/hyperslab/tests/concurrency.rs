@@ -1,0 +1,228 @@
+//! Many threads on one file, and files whose reads fail: answers are right or errors, and always come.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::engine::{Destination, ReadOptions, set_threads};
+use hyperslab::select::{Dim, Slab};
+use hyperslab::{Dataset, File, OpenOptions, Result, Selection};
+use hyperslab_testkit::build;
+use hyperslab_testkit::fuzz::Random;
+
+/// Files and datasets of every kind of index, filtered or not.
+const DATASETS: [(&str, &[&str]); 4] = [
+    ("btree1.h5", &["/level1", "/level0_gzip", "/grid", "/sparse", "/one_chunk"]),
+    ("fill_latest.h5", &[]),
+    ("btree2_latest.h5", &[]),
+    ("resized_latest.h5", &[]),
+];
+
+fn golden(name: &str) -> Vec<u8> {
+    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files").join(name)).unwrap()
+}
+
+/// The datasets to read in a file: those named, or those of the root.
+fn paths(file: &File, named: &[&str]) -> Vec<String> {
+    if !named.is_empty() {
+        return named.iter().map(|&path| path.to_owned()).collect();
+    }
+    let names = file.root().names().unwrap();
+    let readable = |name: &String| {
+        file.dataset(name)
+            .is_ok_and(|dataset| read(&dataset, &Selection::All, 1).is_ok() && dataset.size() > 0)
+    };
+    names.into_iter().filter(readable).take(6).collect()
+}
+
+fn read(dataset: &Dataset, what: &Selection, threads: usize) -> Result<Vec<u8>> {
+    let len = usize::try_from(what.count(dataset.shape())?).unwrap() * dataset.element_size();
+    let mut dst = vec![0xEE; len];
+    let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
+    dataset.read_with(what, &Destination::contiguous(&mut dst), &options)?;
+    Ok(dst)
+}
+
+/// A slab of the dataset.
+fn slab(shape: &[u64], random: &mut Random) -> Selection {
+    let mut below = |limit: u64| random.u64() % limit.max(1);
+    let dim = |&len: &u64| {
+        let (start, step) = (below(len), 1 + below(4));
+        Dim { start, step, count: 1 + below((len - start).div_ceil(step)) }
+    };
+    Selection::Slab(Slab(shape.iter().map(dim).collect()))
+}
+
+/// What `what` is of all elements.
+fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
+    let size = dataset.element_size();
+    let runs = what.runs(dataset.shape()).unwrap();
+    let at = |element: u64| usize::try_from(element).unwrap() * size;
+    runs.flat_map(|run| whole[at(run.offset)..at(run.offset + run.len)].to_vec()).collect()
+}
+
+#[test]
+fn many_threads_read_one_file_and_each_gets_its_own() {
+    let mut compared = 0;
+    for (name, named) in DATASETS {
+        let options = {
+            // A cache so small that threads push out what others need.
+            let mut options = OpenOptions::default();
+            options.chunk_cache_bytes = 4 << 10;
+            options.metadata_cache_bytes = 8 << 10;
+            options
+        };
+        let file = File::from_driver(Arc::new(Memory::new(golden(name))), &options).unwrap();
+        let datasets: Vec<Dataset> =
+            paths(&file, named).iter().map(|path| file.dataset(path).unwrap()).collect();
+        let whole: Vec<Vec<u8>> =
+            datasets.iter().map(|dataset| read(dataset, &Selection::All, 1).unwrap()).collect();
+        let count = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (file, datasets, whole, count) = (&file, &datasets, &whole, &count);
+                scope.spawn(move || {
+                    let mut random = Random::new(thread + 1);
+                    for turn in 0..40 {
+                        let chosen = random.below(datasets.len());
+                        // Every other time through a handle of its own.
+                        let again = file.dataset(datasets[chosen].path()).unwrap();
+                        let dataset = if turn % 2 == 0 { &datasets[chosen] } else { &again };
+                        let what = slab(dataset.shape(), &mut random);
+                        let found = read(dataset, &what, 1 + random.below(6)).unwrap();
+                        assert_eq!(
+                            found,
+                            pick(&whole[chosen], dataset, &what),
+                            "{} {what:?}",
+                            dataset.path()
+                        );
+                        count.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        compared += count.into_inner();
+    }
+    assert_eq!(compared, 4 * 8 * 40);
+}
+
+#[test]
+fn more_threads_than_processors_or_chunks_read_the_same() {
+    let values: Vec<u8> = (0..2_u32 << 20).map(|n| (n ^ n >> 7 ^ n >> 13).to_le_bytes()[0]).collect();
+    let file = File::from_bytes(build::chunked(&values, 5000)).unwrap();
+    let dataset = file.dataset("values").unwrap();
+    std::thread::scope(|scope| {
+        for threads in [1, 2, 3, 16, 100, 10_000] {
+            let (dataset, values) = (&dataset, &values);
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    assert!(read(dataset, &Selection::All, threads).unwrap() == *values, "{threads} threads");
+                }
+            });
+        }
+        // Meanwhile the number of threads of the process changes.
+        for threads in [3, 1, 64, 2] {
+            set_threads(NonZeroUsize::new(threads).unwrap());
+        }
+    });
+}
+
+#[test]
+fn a_disk_that_fails_under_many_threads_fails_the_read_once() {
+    let values: Vec<u8> = (0..1_u32 << 20).map(|n| (n >> 3).to_le_bytes()[0]).collect();
+    let bytes = build::chunked(&values, 50_000);
+    let (mut right, mut errors) = (0, 0);
+    for fails_at in 0..40 {
+        let inner = Memory::new(bytes.clone());
+        let driver = Failing { inner, reads: AtomicUsize::new(0), fails_at, for_good: false };
+        let result = File::from_driver(Arc::new(driver), &OpenOptions::default())
+            .and_then(|file| file.dataset("values"))
+            .and_then(|dataset| read(&dataset, &Selection::All, 4));
+        match result {
+            Ok(found) => {
+                assert!(found == values, "read {fails_at}");
+                right += 1;
+            }
+            Err(_) => errors += 1,
+        }
+    }
+    assert!(right > 5 && errors > 15, "{right} right, {errors} errors");
+}
+
+/// Fails at the read number `fails_at`, and at all later ones if it says so.
+#[derive(Debug)]
+struct Failing {
+    inner: Memory,
+    reads: AtomicUsize,
+    fails_at: usize,
+    for_good: bool,
+}
+
+impl Driver for Failing {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        let number = self.reads.fetch_add(1, Ordering::Relaxed);
+        if number == self.fails_at || (self.for_good && number > self.fails_at) {
+            // Half of what was asked for is there, as after a short read.
+            let half = dst.len() / 2;
+            let _ = self.inner.read_at(offset, &mut dst[..half]);
+            return Err(io::Error::other("the disk is gone"));
+        }
+        self.inner.read_at(offset, dst)
+    }
+
+    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        self.inner.write_at(offset, src)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn flush(&self, closing: bool) -> io::Result<()> {
+        self.inner.flush(closing)
+    }
+
+    fn hints(&self) -> Hints {
+        self.inner.hints()
+    }
+}
+
+#[test]
+fn a_read_over_a_failing_disk_is_right_or_an_error() {
+    let (mut right, mut errors) = (0, 0);
+    for (name, named) in DATASETS {
+        let bytes = golden(name);
+        let sound = File::from_bytes(bytes.clone()).unwrap();
+        for path in paths(&sound, named).iter().take(3) {
+            let whole = read(&sound.dataset(path).unwrap(), &Selection::All, 1).unwrap();
+            for (fails_at, for_good) in (0..60).flat_map(|number| [(number, false), (number, true)]) {
+                let inner = Memory::new(bytes.clone());
+                let driver = Failing { inner, reads: AtomicUsize::new(0), fails_at, for_good };
+                let Ok(file) = File::from_driver(Arc::new(driver), &OpenOptions::default()) else {
+                    errors += 1;
+                    continue;
+                };
+                // After a failure, the same again: nothing of the failed read is kept.
+                for threads in [1, 3, 1] {
+                    match file.dataset(path).and_then(|dataset| read(&dataset, &Selection::All, threads)) {
+                        Ok(found) => {
+                            assert_eq!(found, whole, "{name} {path}, read {fails_at}");
+                            right += 1;
+                        }
+                        Err(_) => errors += 1,
+                    }
+                }
+            }
+        }
+    }
+    assert!(right > 500 && errors > 500, "{right} right, {errors} errors");
+}

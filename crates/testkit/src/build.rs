@@ -1,0 +1,90 @@
+//! Minimal files of any size, made without libhdf5.
+
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer};
+use hyperslab_format::header::{ObjectHeader, Prefix, RawMessage, v2};
+use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
+use hyperslab_format::message::MessageBody;
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::link::{Link, LinkTarget};
+use hyperslab_format::message::link_info::LinkInfo;
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::superblock::v2::SuperblockV2;
+use hyperslab_format::{Addr, Widths, Writer, datatype::Charset};
+
+/// A file whose one dataset, `/values`, holds the bytes of `values` in chunks of `chunk` bytes, in an implicit index.
+///
+/// # Panics
+/// If the structures cannot be encoded, which is a fault of this function.
+pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
+    let integer = Integer {
+        size: 1,
+        order: ByteOrder::Little,
+        signed: false,
+        low_pad: false,
+        high_pad: false,
+        bits: BitRange { offset: 0, precision: 8 },
+    };
+    let layout = Layout::Chunked(ChunkedLayout {
+        version: 4,
+        chunk_shape: vec![chunk],
+        element_size: 1,
+        unfiltered_edges: false,
+        index: ChunkIndexInfo::Implicit { addr: DATA },
+    });
+    let shape = Dataspace::Simple { shape: vec![values.len() as u64], max_shape: None };
+    let dataset = [message(&shape), message(&Datatype::Integer(integer)), message(&layout)];
+    let links = LinkInfo {
+        max_creation_order: None,
+        heap: Addr::UNDEFINED,
+        name_index: Addr::UNDEFINED,
+        creation_order_index: None,
+    };
+    let target = LinkTarget::Hard(DATASET);
+    let link = Link { creation_order: None, charset: Charset::Ascii, name: "values".into(), target };
+    let root = [message(&links), message(&link)];
+
+    let stored = values.len().next_multiple_of(usize::try_from(chunk).expect("chunks are in memory"));
+    let superblock = Superblock::V2(SuperblockV2 {
+        version: 2,
+        widths: Widths::EIGHT,
+        consistency_flags: 0,
+        base_address: 0,
+        extension: Addr::UNDEFINED,
+        end_of_file: DATA.get() + stored as u64,
+        root: ROOT,
+    });
+    let mut file = Vec::new();
+    Writer::new(&mut file, Widths::EIGHT).structure(&superblock, &());
+    for (at, messages) in [(ROOT, root.to_vec()), (DATASET, dataset.to_vec())] {
+        pad(&mut file, at);
+        let prefix = v2::Prefix {
+            len_width: 1,
+            tracks_creation_order: false,
+            indexes_creation_order: false,
+            times: None,
+            phase_change: None,
+        };
+        let header = ObjectHeader::new(Prefix::V2(prefix), messages, at, Widths::EIGHT);
+        Writer::new(&mut file, Widths::EIGHT).structure(&header.expect("the messages fit"), &());
+    }
+    pad(&mut file, DATA);
+    file.extend_from_slice(values);
+    file.resize(file.len() - values.len() + stored, 0);
+    file
+}
+
+const ROOT: Addr = Addr::new(0x100);
+const DATASET: Addr = Addr::new(0x200);
+const DATA: Addr = Addr::new(0x400);
+
+fn pad(file: &mut Vec<u8>, to: Addr) {
+    let to = usize::try_from(to.get()).expect("files are in memory");
+    assert!(file.len() <= to, "the structures overlap");
+    file.resize(to, 0);
+}
+
+fn message<T: MessageBody>(body: &T) -> RawMessage {
+    let mut data = Vec::new();
+    Writer::new(&mut data, Widths::EIGHT).structure(body, &());
+    RawMessage { kind: T::KIND, flags: 0, creation_order: None, data, at: Addr::UNDEFINED }
+}
