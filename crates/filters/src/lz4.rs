@@ -15,7 +15,7 @@ impl Lz4 {
     /// As large as a block may usefully be; also what 0 means.
     const DEFAULT_BLOCK: u32 = 1 << 30;
     /// Of smaller ones the stored lengths would be a large part: more than `expansion_bound`.
-    const SMALLEST_BLOCK: u32 = 64;
+    const SMALLEST_BLOCK: u32 = 8;
 
     /// From client data: the size of a block, which only matters for writing.
     pub fn new(client_data: &[u32]) -> Self {

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -10,6 +9,7 @@ use std::path::PathBuf;
 use hyperslab::engine::{Destination, ReadOptions};
 use hyperslab::{Dataset, File, Node, Selection};
 use hyperslab_format::message::link::LinkTarget;
+use hyperslab_testkit::allocator::Watched;
 use hyperslab_testkit::build;
 use hyperslab_testkit::fuzz::mutate::{reseal, seals};
 
@@ -40,7 +40,7 @@ fn read(dataset: &Dataset, what: &Selection, dst: &mut [u8]) {
 
 /// What reading the first `len` elements allocates when everything is warm.
 fn warm(dataset: &Dataset, len: u64) -> Count {
-    let what = Selection::from([0..len]);
+    let what = Selection::from(0..len);
     let mut dst = vec![0; usize::try_from(len).unwrap() * dataset.element_size()];
     (0..3).for_each(|_| read(dataset, &what, &mut dst));
     let (counted, ()) = count(|| read(dataset, &what, &mut dst));
@@ -146,11 +146,8 @@ thread_local! {
     static COUNT: Cell<Count> = const { Cell::new(Count { calls: 0, bytes: 0, largest: 0 }) };
 }
 
-/// The system's allocator, counting.
-struct Counting;
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: Watched = Watched { allocates: note, frees: |_| {} };
 
 fn note(bytes: usize) {
     // A thread that ends may allocate after its counter is gone.
@@ -158,30 +155,4 @@ fn note(bytes: usize) {
         let Count { calls, bytes: sum, largest } = count.get();
         count.set(Count { calls: calls + 1, bytes: sum.saturating_add(bytes), largest: largest.max(bytes) });
     });
-}
-
-// SAFETY: every call goes to the system's allocator as it is; counting changes nothing about it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(at, layout, size) }
-    }
 }

@@ -91,7 +91,7 @@ fn a_damaged_tree_of_chunks_answers_the_same_whichever_way_it_is_asked() {
             let Ok(dataset) = file.dataset("/deep") else { continue };
             let Ok(whole) = dataset.read::<i64>(Selection::All) else { continue };
             for element in [0, whole.len() / 3, whole.len() / 2, whole.len() - 1] {
-                let part = [element as u64..element as u64 + 1];
+                let part = element as u64..element as u64 + 1;
                 if let Ok(found) = dataset.read::<i64>(part) {
                     assert_eq!(found, whole[element..=element], "element {element}, {value:#x} at {at}");
                     compared += 1;

@@ -64,6 +64,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/filters/src/ffi/",
     "crates/hyperslab/src/engine/dst.rs",
     "crates/python/src/buffer.rs",
+    "crates/testkit/src/allocator.rs",
 ];
 
 #[test]

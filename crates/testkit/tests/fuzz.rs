@@ -3,7 +3,6 @@
 //! `HYPERSLAB_FUZZ_SECONDS` runs each target for so long, `HYPERSLAB_FUZZ_SEED` chooses other damage, and
 //! `HYPERSLAB_FUZZ_INPUT` runs one file that an earlier run left in `target/fuzz`.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use hyperslab_testkit::allocator::Watched;
 use hyperslab_testkit::fuzz::mutate::{Seal, mutate, seals};
 use hyperslab_testkit::fuzz::{self, Random, Target};
 
@@ -35,10 +35,13 @@ fn selections_have_the_elements_that_they_name() {
     fuzz(fuzz::SELECT, 10_000);
 }
 
+/// Memory is counted for the whole process, so one target runs at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+/// Started once.
+static WATCHDOG: OnceLock<()> = OnceLock::new();
+
 /// Runs a target on its seeds, and then on damaged ones: `iterations` of them, or for as long as the environment says.
 fn fuzz(target: Target, iterations: u64) {
-    // Memory is counted for the whole process.
-    static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = std::env::var_os("HYPERSLAB_FUZZ_INPUT") {
         let path = Path::new(&path);
@@ -48,7 +51,6 @@ fn fuzz(target: Target, iterations: u64) {
         }
         return;
     }
-    static WATCHDOG: OnceLock<()> = OnceLock::new();
     WATCHDOG.get_or_init(|| drop(std::thread::spawn(watch)));
 
     let seconds: Option<u64> = variable("HYPERSLAB_FUZZ_SECONDS");
@@ -149,51 +151,23 @@ fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.trim().parse().ok()
 }
 
-/// The system's allocator, with bounds.
-struct Bounded;
-
 #[global_allocator]
-static ALLOCATOR: Bounded = Bounded;
+static ALLOCATOR: Watched = Watched {
+    allocates: within_bounds,
+    frees: |size| {
+        LIVE.fetch_sub(size, Relaxed);
+    },
+};
 
-impl Bounded {
-    fn add(size: usize) {
-        static FAILED: AtomicBool = AtomicBool::new(false);
-        let live = LIVE.fetch_add(size, Relaxed).wrapping_add(size);
-        let limit = LARGEST.load(Relaxed);
-        if limit == usize::MAX {
-            return;
-        }
-        let is_too_much = size > limit || live > BASE.load(Relaxed).saturating_add(LIVE_BYTES);
-        if is_too_much && !FAILED.swap(true, Relaxed) {
-            give_up(&format!("it allocates {size} bytes at once, {live} in all"));
-        }
+fn within_bounds(size: usize) {
+    static FAILED: AtomicBool = AtomicBool::new(false);
+    let live = LIVE.fetch_add(size, Relaxed).wrapping_add(size);
+    let limit = LARGEST.load(Relaxed);
+    if limit == usize::MAX {
+        return;
     }
-}
-
-// SAFETY: every call goes to the system's allocator as it is; counting changes nothing about it.
-unsafe impl GlobalAlloc for Bounded {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        Self::add(size);
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(at, layout, size) }
+    let is_too_much = size > limit || live > BASE.load(Relaxed).saturating_add(LIVE_BYTES);
+    if is_too_much && !FAILED.swap(true, Relaxed) {
+        give_up(&format!("it allocates {size} bytes at once, {live} in all"));
     }
 }

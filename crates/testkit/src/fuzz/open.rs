@@ -104,11 +104,11 @@ impl Walk {
         let whole: Vec<u64> = dataset.shape().iter().map(|&len| len.max(1)).collect();
         let chunk = dataset.chunk_shape().unwrap_or(&whole);
         let chunks = what.tiling(dataset.shape(), chunk).ok()?.len();
-        if chunks <= MAX_CHUNKS {
-            if let Ok(plan) = dataset.plan(what) {
-                assert_eq!(plan.result_bytes, bytes, "{}", dataset.path());
-                let _ = (plan.to_string(), plan.to_json());
-            }
+        if chunks <= MAX_CHUNKS
+            && let Ok(plan) = dataset.plan(what)
+        {
+            assert_eq!(plan.result_bytes, bytes, "{}", dataset.path());
+            let _ = (plan.to_string(), plan.to_json());
         }
         let mut dst = vec![0; usize::try_from(bytes).ok()?];
         dataset.read_into(what, &mut dst).ok().map(|()| dst)
