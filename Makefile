@@ -35,8 +35,8 @@ demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
 test: $(VENV)/test.stamp develop
-	cargo test --workspace --locked --quiet
 	$(BIN)/python -m pytest -q crates/python/tests
+	cargo test --workspace --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest hyperslab --ignore-disjoint-bases --allowlist crates/python/stubtest.allow
 
@@ -55,7 +55,7 @@ golden: $(VENV)/test.stamp
 
 FUZZ_SECONDS ?= 60
 fuzz:
-	HYPERSLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --release --locked -p hyperslab-testkit --test fuzz -- --nocapture
+	HYPERSLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked -p hyperslab-testkit --test fuzz -- --nocapture
 
 wheel: $(VENV)/build.stamp
 	$(BIN)/maturin build --release --locked --out dist

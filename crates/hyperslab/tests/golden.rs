@@ -75,7 +75,11 @@ fn every_structure_is_met_in_some_golden_file() {
             *met.entry(layout_name(dataset.layout())).or_default() += 1;
         });
     }
-    let layouts = ["compact", "contiguous", "virtual"];
+    let layouts: &[_] = if golden::generated().is_dir() {
+        &["compact", "contiguous", "virtual"]
+    } else {
+        &["contiguous", "virtual"]
+    };
     let indexes = ["btree1", "single", "implicit", "fixed_array", "extensible_array", "btree2"];
     for layout in layouts.iter().chain(&indexes) {
         assert!(met.contains_key(layout), "no golden file has a dataset of layout {layout}");

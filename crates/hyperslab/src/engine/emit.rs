@@ -65,11 +65,11 @@ impl Emit<'_> {
         };
         let count: usize = axes.iter().map(|axis| axis.count).product();
         let [before, after] = scratch;
-        let before = sized(before, count * self.stored_size);
+        let before = sized(before, count * self.stored_size)?;
         let dense = dense(axes, self.stored_size);
         let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes: &dense, offset: 0 };
         scatter(&gather, source, before);
-        let after = sized(after, count * self.memory_size);
+        let after = sized(after, count * self.memory_size)?;
         if conversion.is_partial() {
             // Members that the file lacks, and the gaps between members.
             after.fill(0);

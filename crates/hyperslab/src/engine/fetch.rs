@@ -45,7 +45,7 @@ pub(super) fn batch(store: &Store, extents: &[Extent], buffer: &mut Vec<u8>) -> 
         }
         places.push(filled - len..filled);
     }
-    let mut rest = sized(buffer, filled);
+    let mut rest = sized(buffer, filled)?;
     let mut requests = Vec::with_capacity(spans.len());
     for span in spans {
         // The sum of all spans is `filled`, a `usize`.

@@ -79,7 +79,7 @@ pub(super) fn read(
         if direct {
             return store.read_raw(at.addr, region.run(target, spans.len));
         }
-        let bytes = sized(stored, spans.len);
+        let bytes = sized(stored, spans.len)?;
         store.read_raw(at.addr, bytes)?;
         emit.scatter(bytes, &emit.piece[spans.split..], &shifted, target, region, convert)
     };

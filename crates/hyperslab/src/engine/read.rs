@@ -342,7 +342,7 @@ impl Run<'_> {
             users.len() == 1 && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, task);
         // What is kept needs memory of its own, and is decoded straight into it.
         let mut buffer = if is_kept { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
-        let whole = sized(&mut buffer, self.piece_bytes);
+        let whole = sized(&mut buffer, self.piece_bytes)?;
         let bytes = self.stored(record, stored, &mut scratch.stored)?;
         chunked.pipeline.decode_into(record.mask, bytes, whole, &mut scratch.filters)?;
         self.scatter(whole, users, task, scratch)?;
@@ -369,7 +369,7 @@ impl Run<'_> {
             return Ok(blosc.scatter_into(stored, gather, region, &mut scratch.filters)?);
         }
         let len = self.reading.store.check(record.extent, raw::RAW_DATA)?;
-        let bytes = sized(&mut scratch.stored, len);
+        let bytes = sized(&mut scratch.stored, len)?;
         let wants_most = wanted_bytes * 4 > self.piece_bytes;
         let mut known = if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) };
         self.read_part(record.extent.addr, bytes, 0..known)?;
@@ -415,7 +415,7 @@ impl Run<'_> {
             return Ok(stored);
         }
         let len = self.reading.store.check(record.extent, raw::RAW_DATA)?;
-        let bytes = sized(buffer, len);
+        let bytes = sized(buffer, len)?;
         self.reading.store.read_raw(record.extent.addr, bytes)?;
         Ok(bytes)
     }

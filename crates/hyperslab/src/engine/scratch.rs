@@ -1,7 +1,10 @@
 //! The memory a worker keeps from read to read: grown to what it needed, cut back when that was a lot.
 
 use std::cell::RefCell;
+use std::io;
 use std::ops::Range;
+
+use crate::error::{Error, Result};
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
@@ -36,13 +39,23 @@ pub(super) fn with<R>(f: impl FnOnce(&mut WorkerScratch) -> R) -> R {
 }
 
 /// The first `len` bytes of `buffer`, grown if need be; what they hold is left over from before.
-pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+///
+/// `len` may come from a file: more than there is memory is an error, and memory that is not used is not touched.
+pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if buffer.len() < len {
         // Growing copies nothing that anybody wants: drop it first.
-        buffer.clear();
-        buffer.resize(len, 0);
+        *buffer = Vec::new();
+        buffer.try_reserve_exact(len).map_err(|_| out_of_memory(len as u64))?;
+        *buffer = Vec::new();
+        // Zeroed by the system when touched, unlike `resize`.
+        *buffer = vec![0; len];
     }
-    &mut buffer[..len]
+    Ok(&mut buffer[..len])
+}
+
+/// There is not enough memory for `len` bytes.
+fn out_of_memory(len: u64) -> Error {
+    Error::io("allocation", 0, len)(io::ErrorKind::OutOfMemory.into())
 }
 
 impl WorkerScratch {
@@ -57,3 +70,16 @@ impl WorkerScratch {
 
 /// A larger buffer is given back after the read that needed it.
 const KEEP_BYTES: usize = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_there_is_memory_is_an_error() {
+        let mut buffer = vec![1; 10];
+        assert!(sized(&mut buffer, isize::MAX.unsigned_abs()).is_err());
+        assert!(sized(&mut buffer, usize::MAX).is_err());
+        assert_eq!(sized(&mut buffer, 5).unwrap().len(), 5);
+    }
+}
