@@ -38,7 +38,7 @@ test: $(VENV)/test.stamp develop
 	$(BIN)/python -m pytest -q crates/python/tests
 	cargo test --workspace --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples
-	$(BIN)/python -m mypy.stubtest hyperslab --ignore-disjoint-bases --allowlist crates/python/stubtest.allow
+	$(BIN)/python -m mypy.stubtest hyperslab
 
 lint: $(VENV)/test.stamp
 	cargo fmt --all --check

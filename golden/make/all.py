@@ -13,9 +13,19 @@ from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TOPICS = ("superblocks", "groups", "attributes", "datatypes", "layouts", "filters", "pytables_files", "netcdf", "damaged")
-LARGEST = 64 << 10    # a committed file
-BUDGET = 2_000_000    # all committed files
+TOPICS = (
+    "superblocks",
+    "groups",
+    "attributes",
+    "datatypes",
+    "layouts",
+    "filters",
+    "pytables_files",
+    "netcdf",
+    "damaged",
+)
+LARGEST = 64 << 10  # a committed file
+BUDGET = 2_000_000  # all committed files
 
 
 def run(topic, out):
@@ -35,14 +45,24 @@ def toml(value):
 def manifest(files):
     """The text of MANIFEST.toml: the tools, then every file with its datasets."""
     import h5py
-    lines = ["# Made by golden/make/all.py --commit. README.md says what the entries mean.", "", "[tools]",
-             f"python = {toml(platform.python_version())}", f"hdf5 = {toml(h5py.version.hdf5_version)}"]
-    lines += [f"{name} = {toml(version(name))}" for name in ("h5py", "hdf5plugin", "blosc2", "tables", "netCDF4", "numpy")]
+
+    lines = [
+        "# Made by golden/make/all.py --commit. README.md says what the entries mean.",
+        "",
+        "[tools]",
+        f"python = {toml(platform.python_version())}",
+        f"hdf5 = {toml(h5py.version.hdf5_version)}",
+    ]
+    lines += [
+        f"{name} = {toml(version(name))}" for name in ("h5py", "hdf5plugin", "blosc2", "tables", "netCDF4", "numpy")
+    ]
     for entry in files:
         lines += ["", "[[file]]"]
         lines += [f"{key} = {toml(value)}" for key, value in entry.items() if key != "dataset"]
         if entry["dataset"]:
-            rows = ("{ " + ", ".join(f"{key} = {toml(value)}" for key, value in d.items()) + " }" for d in entry["dataset"])
+            rows = (
+                "{ " + ", ".join(f"{key} = {toml(value)}" for key, value in d.items()) + " }" for d in entry["dataset"]
+            )
             lines += ["dataset = ["] + [f"  {row}," for row in rows] + ["]"]
     return "\n".join(lines) + "\n"
 

@@ -2,11 +2,28 @@
 
 import h5py
 import numpy as np
-
 import pattern
 from common import call, dcpl, main
 
-NUMBERS = ("i1", "u1", "<i2", ">i2", "<u4", ">u4", "<i8", ">i8", "<u8", "<f2", ">f2", "<f4", ">f4", "<f8", ">f8", "<c8", "<c16")
+NUMBERS = (
+    "i1",
+    "u1",
+    "<i2",
+    ">i2",
+    "<u4",
+    ">u4",
+    "<i8",
+    ">i8",
+    "<u8",
+    "<f2",
+    ">f2",
+    "<f4",
+    ">f4",
+    "<f8",
+    ">f8",
+    "<c8",
+    "<c16",
+)
 
 
 def every_type(attrs):
@@ -50,7 +67,9 @@ def references(golden):
 
 def make(topic):
     for libver in ("earliest", "v108", "latest"):
-        with topic.file(f"attributes_{libver}.h5", libver) as golden:  # symbol: compact; v108 on: dense from the ninth on
+        with topic.file(
+            f"attributes_{libver}.h5", libver
+        ) as golden:  # symbol: compact; v108 on: dense from the ninth on
             every_type(golden.h5.attrs)
             few = golden.dataset("few", (3,), "<i4", index="contiguous")
             few.attrs["units"], few.attrs["scale"], few.attrs["n"] = "m/s", 0.5, np.int16(-3)
@@ -88,7 +107,9 @@ def make(topic):
             for name, count in (("compact", 6), ("dense", 25)):
                 gcpl = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
                 gcpl.set_obj_track_times(False)
-                gcpl.set_attr_creation_order(h5py.h5p.CRT_ORDER_TRACKED | (h5py.h5p.CRT_ORDER_INDEXED if indexed else 0))
+                gcpl.set_attr_creation_order(
+                    h5py.h5p.CRT_ORDER_TRACKED | (h5py.h5p.CRT_ORDER_INDEXED if indexed else 0)
+                )
                 group = h5py.Group(h5py.h5g.create(golden.h5.id, name.encode(), gcpl=gcpl))
                 for i in range(count):
                     group.attrs[f"z{(i * 7) % count:02}"] = i
@@ -100,11 +121,20 @@ def make(topic):
     def shared(fcpl):
         call("H5Pset_shared_mesg_nindexes", fcpl.id, 1)
         call("H5Pset_shared_mesg_index", fcpl.id, 0, 0x1F, 20)  # all of dataspace, datatype, fill, pipeline, attribute
+
     for libver in ("v108", "latest"):
         with topic.file(f"shared_messages_{libver}.h5", libver, setup=shared) as golden:
             for i in range(12):
-                d = golden.dataset(f"d{i:02}", (6, 5), "<f8", index="btree1" if libver == "v108" else "fixed_array",
-                                   chunks=(2, 3), fillvalue=1.5, compression="gzip", shuffle=True)
+                d = golden.dataset(
+                    f"d{i:02}",
+                    (6, 5),
+                    "<f8",
+                    index="btree1" if libver == "v108" else "fixed_array",
+                    chunks=(2, 3),
+                    fillvalue=1.5,
+                    compression="gzip",
+                    shuffle=True,
+                )
                 d.attrs["a shared attribute of some length"] = pattern.array("mix", "<i4", (9,))
                 d.attrs["text"] = "shared text"
 

@@ -1,7 +1,7 @@
 """Decodes the chunks that `decode_undoes_encode` of `crates/filters/tests/blosc.rs` left, with python-blosc2 and hdf5plugin.
 
-    BLOSC_ENCODED=/tmp/encoded cargo test -p hyperslab-filters --test blosc decode_undoes_encode
-    python golden/make/blosc_check.py /tmp/encoded
+BLOSC_ENCODED=/tmp/encoded cargo test -p hyperslab-filters --test blosc decode_undoes_encode
+python golden/make/blosc_check.py /tmp/encoded
 """
 
 import pathlib
@@ -40,7 +40,9 @@ def main():
                 options = (hdf5plugin.Blosc2 if filter_id == "32026" else hdf5plugin.Blosc)()
                 dataset = file.create_dataset(name, shape, f"V{size}", chunks=shape, **options)
                 dataset.id.write_direct_chunk((0,) * len(shape), stored)
-                assert fnv1a(np.ascontiguousarray(dataset[...]).tobytes()) == int(expected, 16), "other bytes by hdf5plugin"
+                assert fnv1a(np.ascontiguousarray(dataset[...]).tobytes()) == int(expected, 16), (
+                    "other bytes by hdf5plugin"
+                )
             except Exception as error:
                 bad += 1
                 print(name, filter_id, size, shape, repr(error))

@@ -113,7 +113,11 @@ def super_chunks(pack, every):
                 assert back == decoded, (codec, name, split, size, kind)
             pack.add(
                 f"frame-{codec}-{name}-{split}-{size}-{kind}-{level}".lower(),
-                32026, size, (count,), schunk.to_cframe(), back,
+                32026,
+                size,
+                (count,),
+                schunk.to_cframe(),
+                back,
             )
 
 
@@ -146,7 +150,9 @@ def arrays(pack, every):
             dtype = np.dtype(dtype)
             data = np.frombuffer(values(kind, dtype.itemsize, int(np.prod(shape))), dtype).reshape(shape)
             array = blosc2.asarray(
-                data, chunks=shape, blocks=blocks,
+                data,
+                chunks=shape,
+                blocks=blocks,
                 cparams=dict(codec=blosc2.Codec[codec], filters=filters, filters_meta=[0] * len(filters), nthreads=1),
             )
             name = f"array-{codec}-{'+'.join(f.name for f in filters)}-{dtype}-{kind}".lower()
@@ -170,7 +176,8 @@ def hdf5(pack, every):
                 for dtype in ("i4", "f8", "u1", "i2"):
                     for one, cname, shuffle in itertools.product(
                         (hdf5plugin.Blosc, hdf5plugin.Blosc2),
-                        ("blosclz", "lz4", "lz4hc", "zlib", "zstd"), (0, 1, 2),
+                        ("blosclz", "lz4", "lz4hc", "zlib", "zstd"),
+                        (0, 1, 2),
                     ):
                         number += 1
                         if not every and number % 17:
@@ -185,7 +192,11 @@ def hdf5(pack, every):
                             continue
                         pack.add(
                             f"hdf5-{one.__name__}-{cname}-{shuffle}-{dtype}".lower(),
-                            options.filter_id, dtype.itemsize, shape, stored, data.tobytes(),
+                            options.filter_id,
+                            dtype.itemsize,
+                            shape,
+                            stored,
+                            data.tobytes(),
                         )
 
 

@@ -13,12 +13,15 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-
 import pattern as patterns
 
 LIBVER = {
-    "earliest": h5py.h5f.LIBVER_EARLIEST, "v108": h5py.h5f.LIBVER_V18, "v110": h5py.h5f.LIBVER_V110,
-    "v112": h5py.h5f.LIBVER_V112, "v114": h5py.h5f.LIBVER_V114, "v200": h5py.h5f.LIBVER_V200,
+    "earliest": h5py.h5f.LIBVER_EARLIEST,
+    "v108": h5py.h5f.LIBVER_V18,
+    "v110": h5py.h5f.LIBVER_V110,
+    "v112": h5py.h5f.LIBVER_V112,
+    "v114": h5py.h5f.LIBVER_V114,
+    "v200": h5py.h5f.LIBVER_V200,
     "latest": h5py.h5f.LIBVER_LATEST,
 }
 CHUNK_INDEX = {0: "btree1", 1: "single", 2: "implicit", 3: "fixed_array", 4: "extensible_array", 5: "btree2"}
@@ -31,12 +34,18 @@ def libhdf5():
     lib = ctypes.CDLL(found[0])
     hid, size = ctypes.c_int64, ctypes.c_size_t
     for name, arguments in {
-        "H5Pset_chunk_opts": [hid, ctypes.c_uint], "H5Pset_nbit": [hid], "H5Pset_istore_k": [hid, ctypes.c_uint],
-        "H5Pset_shared_mesg_nindexes": [hid, ctypes.c_uint], "H5Pset_attr_phase_change": [hid, ctypes.c_uint, ctypes.c_uint],
+        "H5Pset_chunk_opts": [hid, ctypes.c_uint],
+        "H5Pset_nbit": [hid],
+        "H5Pset_istore_k": [hid, ctypes.c_uint],
+        "H5Pset_shared_mesg_nindexes": [hid, ctypes.c_uint],
+        "H5Pset_attr_phase_change": [hid, ctypes.c_uint, ctypes.c_uint],
         "H5Pset_shared_mesg_index": [hid, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint],
-        "H5Pset_link_phase_change": [hid, ctypes.c_uint, ctypes.c_uint], "H5Pset_sym_k": [hid, ctypes.c_uint, ctypes.c_uint],
-        "H5Dget_chunk_index_type": [hid, ctypes.POINTER(ctypes.c_int)], "H5Oset_comment": [hid, ctypes.c_char_p],
-        "H5Dwrite": [hid, hid, hid, hid, hid, ctypes.c_void_p], "H5Tset_ebias": [hid, size],
+        "H5Pset_link_phase_change": [hid, ctypes.c_uint, ctypes.c_uint],
+        "H5Pset_sym_k": [hid, ctypes.c_uint, ctypes.c_uint],
+        "H5Dget_chunk_index_type": [hid, ctypes.POINTER(ctypes.c_int)],
+        "H5Oset_comment": [hid, ctypes.c_char_p],
+        "H5Dwrite": [hid, hid, hid, hid, hid, ctypes.c_void_p],
+        "H5Tset_ebias": [hid, size],
         "H5Tset_fields": [hid, size, size, size, size, size],
     }.items():
         getattr(lib, name).argtypes = arguments
@@ -119,7 +128,9 @@ class GoldenFile:
     def __init__(self, handle):
         self.h5, self.datasets = handle, []
 
-    def dataset(self, path, shape, dtype, *, index, pattern="mix", written=None, box=None, spell=None, data=None, **options):
+    def dataset(
+        self, path, shape, dtype, *, index, pattern="mix", written=None, box=None, spell=None, data=None, **options
+    ):
         """Creates a dataset that must have chunk index or layout `index`, and fills it by formula.
 
         `written`: coordinates of the chunks to write (default all). `box`: only elements below this corner are written.

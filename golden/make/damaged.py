@@ -8,9 +8,22 @@ import random
 
 from common import main
 
-VICTIMS = ("libver_earliest.h5", "libver_latest.h5", "btree1.h5", "fixed_array_latest.h5", "extensible_array_full_v110.h5", "btree2_latest.h5",
-           "attributes_earliest.h5", "attributes_latest.h5", "links_latest_40.h5", "composed_earliest.h5", "texts_latest.h5",
-           "symbol_table_300.h5", "pytables_blosc2.h5", "filters_latest.h5")
+VICTIMS = (
+    "libver_earliest.h5",
+    "libver_latest.h5",
+    "btree1.h5",
+    "fixed_array_latest.h5",
+    "extensible_array_full_v110.h5",
+    "btree2_latest.h5",
+    "attributes_earliest.h5",
+    "attributes_latest.h5",
+    "links_latest_40.h5",
+    "composed_earliest.h5",
+    "texts_latest.h5",
+    "symbol_table_300.h5",
+    "pytables_blosc2.h5",
+    "filters_latest.h5",
+)
 SEED = 20240607
 
 
@@ -23,12 +36,12 @@ def damage(content, rng, kind):
             out[rng.randrange(span)] ^= 1 << rng.randrange(8)
     elif kind == "word":
         at = rng.randrange(max(span - 8, 1))
-        out[at:at + 8] = rng.choice((b"\xff" * 8, b"\0" * 8, b"\x7f" + b"\xff" * 7, rng.randbytes(8)))
+        out[at : at + 8] = rng.choice((b"\xff" * 8, b"\0" * 8, b"\x7f" + b"\xff" * 7, rng.randbytes(8)))
     elif kind == "cut":
-        del out[rng.randrange(len(out)):]
+        del out[rng.randrange(len(out)) :]
     else:
         at = rng.randrange(span)
-        out[at:at + 64] = rng.randbytes(min(64, len(out) - at))
+        out[at : at + 64] = rng.randbytes(min(64, len(out) - at))
     return bytes(out)
 
 

@@ -3,7 +3,6 @@
 import h5py
 import hdf5plugin
 import numpy as np
-
 from common import call, dcpl, main
 
 SHAPE, CHUNKS = (40, 25), (16, 10)
@@ -33,13 +32,19 @@ def standard(golden, index):
     # Odd sizes: a chunk whose byte count is odd, elements of one and three bytes.
     golden.dataset("fletcher32_odd", (21,), "u1", chunks=(7,), index=index, fletcher32=True)
     golden.dataset("shuffle_s3", (21,), "S3", chunks=(7,), index=index, shuffle=True, compression="gzip")
-    twice = dcpl(chunk=CHUNKS, filters=(lambda p: p.set_deflate(3), lambda p: p.set_shuffle(), lambda p: p.set_deflate(3)))
+    twice = dcpl(
+        chunk=CHUNKS, filters=(lambda p: p.set_deflate(3), lambda p: p.set_shuffle(), lambda p: p.set_deflate(3))
+    )
     golden.dataset("gzip_shuffle_gzip", SHAPE, "<i4", pattern="steps", chunks=CHUNKS, index=index, dcpl=twice)
 
 
 def refused(golden, index):
     """Filters of libhdf5 that hyperslab does not have yet."""
-    for name, options in (("szip", {"compression": "szip"}), ("scaleoffset_integer", {"scaleoffset": 0}), ("scaleoffset_float", {"scaleoffset": 3})):
+    for name, options in (
+        ("szip", {"compression": "szip"}),
+        ("scaleoffset_integer", {"scaleoffset": 0}),
+        ("scaleoffset_float", {"scaleoffset": 3}),
+    ):
         kind = "<f4" if name.endswith("float") else "<i4"
         golden.dataset(name, SHAPE, kind, pattern="steps", chunks=CHUNKS, index=index, **options)
         golden.datasets[-1]["refused"] = True
@@ -62,13 +67,25 @@ def plugins(golden, index):
     several(golden, "zstd22", index, ("<i4",), compression=hdf5plugin.Zstd(clevel=22))
     for codec in ("none", "lz4", "zstd"):
         several(golden, f"bitshuffle_{codec}", index, compression=hdf5plugin.Bitshuffle(cname=codec))
-        several(golden, f"bitshuffle_{codec}_blocks", index, ("<i4", "<f8"), compression=hdf5plugin.Bitshuffle(nelems=64, cname=codec))
+        several(
+            golden,
+            f"bitshuffle_{codec}_blocks",
+            index,
+            ("<i4", "<f8"),
+            compression=hdf5plugin.Bitshuffle(nelems=64, cname=codec),
+        )
 
 
 def blosc(golden, index):
     for codec in ("blosclz", "lz4", "lz4hc", "zlib", "zstd"):
         for shuffle in (0, 1, 2):
-            several(golden, f"{codec}_{shuffle}", index, ("u1", "<i4", "<f8"), compression=hdf5plugin.Blosc(cname=codec, clevel=5, shuffle=shuffle))
+            several(
+                golden,
+                f"{codec}_{shuffle}",
+                index,
+                ("u1", "<i4", "<f8"),
+                compression=hdf5plugin.Blosc(cname=codec, clevel=5, shuffle=shuffle),
+            )
     several(golden, "level0", index, ("<i4",), compression=hdf5plugin.Blosc(clevel=0))
     several(golden, "level9", index, ("<i4",), compression=hdf5plugin.Blosc(cname="zstd", clevel=9))
 
@@ -76,23 +93,57 @@ def blosc(golden, index):
 def blosc2(golden, index):
     for codec in ("blosclz", "lz4", "lz4hc", "zlib", "zstd"):
         for filters in (0, 1, 2, 3):  # none, shuffle, bitshuffle, delta
-            several(golden, f"{codec}_{filters}", index, ("u1", "<i4", "<f8"), compression=hdf5plugin.Blosc2(cname=codec, clevel=5, filters=filters))
-    several(golden, "zstd_truncate_free", index, ("<f8",), compression=hdf5plugin.Blosc2(cname="zstd", clevel=1, filters=1))
+            several(
+                golden,
+                f"{codec}_{filters}",
+                index,
+                ("u1", "<i4", "<f8"),
+                compression=hdf5plugin.Blosc2(cname=codec, clevel=5, filters=filters),
+            )
+    several(
+        golden, "zstd_truncate_free", index, ("<f8",), compression=hdf5plugin.Blosc2(cname="zstd", clevel=1, filters=1)
+    )
     for value, name in ((0, "zeros"), (7, "constant")):
         d = golden.h5.create_dataset(name, SHAPE, "<i4", chunks=CHUNKS, compression=hdf5plugin.Blosc2())
         d[()] = value
         golden.note(d, index)
     # More than one Blosc block in a chunk, one dimension and several (the n-D form has its own block shape).
-    golden.dataset("blocks_1d", (60000,), "<i4", pattern="steps", chunks=(30000,), index=index, compression=hdf5plugin.Blosc2())
-    golden.dataset("blocks_2d", (200, 210), "<i4", pattern="steps", chunks=(120, 130), index=index, compression=hdf5plugin.Blosc2())
-    golden.dataset("blocks_3d", (40, 50, 30), "<f4", pattern="steps", chunks=(20, 30, 30), index=index, compression=hdf5plugin.Blosc2(cname="lz4"))
-    golden.dataset("rank5", (6, 5, 4, 5, 6), "<i2", pattern="steps", chunks=(3, 4, 3, 3, 5), index=index, compression=hdf5plugin.Blosc2())
+    golden.dataset(
+        "blocks_1d", (60000,), "<i4", pattern="steps", chunks=(30000,), index=index, compression=hdf5plugin.Blosc2()
+    )
+    golden.dataset(
+        "blocks_2d", (200, 210), "<i4", pattern="steps", chunks=(120, 130), index=index, compression=hdf5plugin.Blosc2()
+    )
+    golden.dataset(
+        "blocks_3d",
+        (40, 50, 30),
+        "<f4",
+        pattern="steps",
+        chunks=(20, 30, 30),
+        index=index,
+        compression=hdf5plugin.Blosc2(cname="lz4"),
+    )
+    golden.dataset(
+        "rank5",
+        (6, 5, 4, 5, 6),
+        "<i2",
+        pattern="steps",
+        chunks=(3, 4, 3, 3, 5),
+        index=index,
+        compression=hdf5plugin.Blosc2(),
+    )
 
 
 def make(topic):
     for libver in ("earliest", "latest"):
         index = "btree1" if libver == "earliest" else "fixed_array"
-        for name, fill in (("filters", standard), ("plugins", plugins), ("blosc", blosc), ("blosc2", blosc2), ("refused_filters", refused)):
+        for name, fill in (
+            ("filters", standard),
+            ("plugins", plugins),
+            ("blosc", blosc),
+            ("blosc2", blosc2),
+            ("refused_filters", refused),
+        ):
             if name == "blosc" and libver == "latest":
                 continue
             with topic.file(f"{name}_{libver}.h5", libver) as golden:
@@ -100,10 +151,23 @@ def make(topic):
     with topic.file("blosc_blocks.h5") as golden:
         for codec in ("blosclz", "lz4", "zstd"):
             for shuffle in (0, 1, 2):
-                golden.dataset(f"{codec}_{shuffle}", (100003,), "<i4", pattern="steps", chunks=(100003,), index="btree1",
-                               compression=hdf5plugin.Blosc(cname=codec, shuffle=shuffle))
-                golden.dataset(f"{codec}_{shuffle}_noise", (20003,), "<f8", chunks=(20003,), index="btree1",
-                               compression=hdf5plugin.Blosc(cname=codec, shuffle=shuffle))
+                golden.dataset(
+                    f"{codec}_{shuffle}",
+                    (100003,),
+                    "<i4",
+                    pattern="steps",
+                    chunks=(100003,),
+                    index="btree1",
+                    compression=hdf5plugin.Blosc(cname=codec, shuffle=shuffle),
+                )
+                golden.dataset(
+                    f"{codec}_{shuffle}_noise",
+                    (20003,),
+                    "<f8",
+                    chunks=(20003,),
+                    index="btree1",
+                    compression=hdf5plugin.Blosc(cname=codec, shuffle=shuffle),
+                )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import h5py
 import numpy as np
-
 from common import call, main
 
 UNICODE = ("äöü", "日本語", "emoji 🎈", "a b", ".hidden", "dots...", "x" * 200, "new\nline", "ü" * 100)

@@ -2,7 +2,6 @@
 
 import netCDF4
 import numpy as np
-
 import pattern
 from common import main
 
@@ -23,7 +22,9 @@ def make(topic):
             v = f.createVariable(name, kind, (name,))
             v.units = "units of " + name
             v[:] = pattern.array("mix", kind, (size,))
-        t = f.createVariable("temperature", "i2", ("time", "lat", "lon"), zlib=True, shuffle=True, fletcher32=True, fill_value=-99)
+        t = f.createVariable(
+            "temperature", "i2", ("time", "lat", "lon"), zlib=True, shuffle=True, fletcher32=True, fill_value=-99
+        )
         t.setncattr("valid_range", np.array([-100, 100], "i2"))
         t[:] = pattern.array("mix", "<i2", (4, 5, 6))
         s = f.createVariable("names", str, ("lat",))
@@ -43,8 +44,18 @@ def make(topic):
         for k in range(5):
             r[k] = pattern.sequence(k, "<i4")
         f.createVariable("scalar", "f4", ())[:] = 1.5
-    topic.foreign(path, [note("/time", (4,), "<f8"), note("/lat", (5,), "<f4"), note("/temperature", (4, 5, 6), "<i2"), note("/names", (5,), "vlen:utf-8"),
-                         note("/inner/x", (7,), "<i4"), note("/inner/both", (7, 3), "<f8"), note("/sequences", (5,), "vlen<i4")])
+    topic.foreign(
+        path,
+        [
+            note("/time", (4,), "<f8"),
+            note("/lat", (5,), "<f4"),
+            note("/temperature", (4, 5, 6), "<i2"),
+            note("/names", (5,), "vlen:utf-8"),
+            note("/inner/x", (7,), "<i4"),
+            note("/inner/both", (7, 3), "<f8"),
+            note("/sequences", (5,), "vlen<i4"),
+        ],
+    )
     path = topic.out / "netcdf4_classic.nc"
     with netCDF4.Dataset(path, "w", format="NETCDF4_CLASSIC") as f:
         f.createDimension("x", None)

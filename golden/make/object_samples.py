@@ -1,6 +1,6 @@
 """Small files for the tests of the object layer: attributes, committed types, shared messages, odd heaps and links.
 
-    python golden/make/object_samples.py golden/files/object
+python golden/make/object_samples.py golden/files/object
 """
 
 import ctypes
@@ -10,7 +10,6 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-
 from common import LIB, LIBVER, call
 
 OUT = Path(sys.argv[1])
@@ -22,9 +21,17 @@ TRAVERSE = ctypes.CFUNCTYPE(ctypes.c_int64)
 class UserLink(ctypes.Structure):
     """`H5L_class_t`, with a traversal function alone."""
 
-    _fields_ = [("version", ctypes.c_int), ("id", ctypes.c_int), ("comment", ctypes.c_char_p),
-                ("create", ctypes.c_void_p), ("move", ctypes.c_void_p), ("copy", ctypes.c_void_p),
-                ("traverse", TRAVERSE), ("delete", ctypes.c_void_p), ("query", ctypes.c_void_p)]
+    _fields_ = [
+        ("version", ctypes.c_int),
+        ("id", ctypes.c_int),
+        ("comment", ctypes.c_char_p),
+        ("create", ctypes.c_void_p),
+        ("move", ctypes.c_void_p),
+        ("copy", ctypes.c_void_p),
+        ("traverse", TRAVERSE),
+        ("delete", ctypes.c_void_p),
+        ("query", ctypes.c_void_p),
+    ]
 
 
 def create(name, libver="latest", setup=None):
@@ -158,9 +165,11 @@ def references():
 
 def shared():
     """Shared messages in the file's message heap, as lists and B-trees."""
+
     def setup(fcpl):
         call("H5Pset_shared_mesg_nindexes", fcpl.id, 1)
         call("H5Pset_shared_mesg_index", fcpl.id, 0, 0x1F, 10)
+
     with create("shared_messages.h5", setup=setup) as f:
         for i in range(3):
             dataset(f, f"d{i}", (20, 30, 40), np.dtype([("a", "<i2"), ("b", "<f8"), ("c", "S3")]))
@@ -200,8 +209,15 @@ def links():
         cls = UserLink(1, 187, b"test", None, None, None, TRAVERSE(lambda: -1), None, None)
         LIB.H5Lregister.argtypes = [ctypes.c_void_p]
         call("H5Lregister", ctypes.addressof(cls))
-        LIB.H5Lcreate_ud.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t,
-                                     ctypes.c_int64, ctypes.c_int64]
+        LIB.H5Lcreate_ud.argtypes = [
+            ctypes.c_int64,
+            ctypes.c_char_p,
+            ctypes.c_int,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            ctypes.c_int64,
+            ctypes.c_int64,
+        ]
         call("H5Lcreate_ud", f.id.id, b"user", 187, b"payload", 7, 0, 0)
 
 

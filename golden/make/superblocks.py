@@ -1,7 +1,6 @@
 """Superblocks of versions 0 to 3, user blocks, and every `libver` bound."""
 
 import h5py
-
 from common import call, main
 
 
@@ -9,7 +8,9 @@ def contents(golden, libver):
     """A few objects, so that root group and offsets relative to the base address are used."""
     modern = libver not in ("earliest", "v108")
     golden.dataset("a", (20,), "<i4", index="contiguous")
-    golden.dataset("group/b", (6, 7), ">f8", index="fixed_array" if modern else "btree1", chunks=(4, 4), compression="gzip")
+    golden.dataset(
+        "group/b", (6, 7), ">f8", index="fixed_array" if modern else "btree1", chunks=(4, 4), compression="gzip"
+    )
     golden.h5.attrs["title"] = "superblocks"
     golden.h5["group"].attrs["numbers"] = [1, 2, 3]
 
@@ -33,15 +34,18 @@ def make(topic):
             golden.h5.create_group(f"many/member{i:02}")
     # Version 2 keeps such K in a superblock extension.
     for libver in ("v108", "v110"):
-        with topic.file(f"extension_{libver}.h5", libver, setup=lambda fcpl: call("H5Pset_istore_k", fcpl.id, 3)) as golden:
+        with topic.file(
+            f"extension_{libver}.h5", libver, setup=lambda fcpl: call("H5Pset_istore_k", fcpl.id, 3)
+        ) as golden:
             contents(golden, libver)
     # Narrow offsets and lengths. (libhdf5 writes lengths of 16 bytes, and cannot read them.)
     for offsets, lengths in ((4, 4), (4, 8), (8, 4), (2, 2)):
         for libver in ("earliest", "v110"):
             if offsets == 2 and libver == "v110":
                 continue
-            with topic.file(f"sizes_{offsets}_{lengths}_{libver}.h5", libver,
-                            setup=lambda fcpl: fcpl.set_sizes(offsets, lengths)) as golden:
+            with topic.file(
+                f"sizes_{offsets}_{lengths}_{libver}.h5", libver, setup=lambda fcpl: fcpl.set_sizes(offsets, lengths)
+            ) as golden:
                 contents(golden, libver)
 
     for size in (512, 1024, 2048):
@@ -51,12 +55,18 @@ def make(topic):
             with open(topic.out / f"userblock_{size}_{libver}.h5", "r+b") as raw:
                 raw.write(b"a user block is the user's\n" * (size // 27))
 
-    for name, strategy in (("page", h5py.h5f.FSPACE_STRATEGY_PAGE), ("aggregate", h5py.h5f.FSPACE_STRATEGY_AGGR),
-                           ("none", h5py.h5f.FSPACE_STRATEGY_NONE), ("managed", h5py.h5f.FSPACE_STRATEGY_FSM_AGGR)):
+    for name, strategy in (
+        ("page", h5py.h5f.FSPACE_STRATEGY_PAGE),
+        ("aggregate", h5py.h5f.FSPACE_STRATEGY_AGGR),
+        ("none", h5py.h5f.FSPACE_STRATEGY_NONE),
+        ("managed", h5py.h5f.FSPACE_STRATEGY_FSM_AGGR),
+    ):
+
         def setup(fcpl):
             fcpl.set_file_space_strategy(strategy, name != "none" and name != "aggregate", 1)
             if name == "page":
                 fcpl.set_file_space_page_size(512)
+
         with topic.file(f"space_{name}.h5", "v110", setup=setup) as golden:
             contents(golden, "v110")
             golden.dataset("gone", (500,), "<i4", index="contiguous")

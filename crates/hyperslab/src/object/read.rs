@@ -45,9 +45,7 @@ impl Dataset {
     pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
         let what = what.into();
         let count = what.count(self.shape())?;
-        let count = usize::try_from(count)
-            .map_err(|_| RequestError::TooMany { what: "a result", limit: u64::MAX })?;
-        let mut values = vec![T::Raw::zeroed(); count];
+        let mut values = zeroed::<T::Raw>(count)?;
         let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values));
         dst.advise_huge_pages();
         let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
@@ -227,6 +225,15 @@ impl Dataset {
     fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {
         self.object.header().error(ErrorKind::Value { field, value, expected })
     }
+}
+
+/// So many zeros; more than there is memory is an error.
+fn zeroed<T: Zeroable + Clone>(count: u64) -> Result<Vec<T>> {
+    let limit = isize::MAX.unsigned_abs() as u64;
+    let too_many = || RequestError::TooMany { what: "a result that does not fit into memory", limit };
+    let count = usize::try_from(count).map_err(|_| too_many())?;
+    Vec::<T>::new().try_reserve_exact(count).map_err(|_| too_many())?;
+    Ok(vec![T::zeroed(); count])
 }
 
 /// How errors name data that no structure wraps.

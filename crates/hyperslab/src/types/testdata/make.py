@@ -6,6 +6,7 @@ A line is a datatype, the bytes of some elements, a datatype, the bytes of the e
 - numbers that round up beyond the largest finite bfloat16 or float8, which libhdf5 makes that largest number;
 - the bytes beyond the 80 bits of an x87 number, which libhdf5 leaves as they were, and which are zeroed here.
 """
+
 import os
 import sys
 import tempfile
@@ -56,15 +57,64 @@ def convert(file, src, data, dst):
 
 def integers(dtype):
     info = np.iinfo(dtype)
-    values = [info.min, info.max, 0, 1, -1, 127, 128, 255, 256, -129, 2049, 65503, 65504, 65519, 65520,
-              2**24 + 1, 2**31, 2**32, 2**53 + 1, 2**62 + 1, info.max - 1]
+    values = [
+        info.min,
+        info.max,
+        0,
+        1,
+        -1,
+        127,
+        128,
+        255,
+        256,
+        -129,
+        2049,
+        65503,
+        65504,
+        65519,
+        65520,
+        2**24 + 1,
+        2**31,
+        2**32,
+        2**53 + 1,
+        2**62 + 1,
+        info.max - 1,
+    ]
     return np.array([v for v in values if info.min <= v <= info.max], dtype)
 
 
 def floats(dtype, whole):
-    values = [0.0, -0.0, 1.5, -1.5, 2.9, -2.9, 127.9, 128.0, -128.9, 255.5, 256.0, 65504.0, 65519.0, -70000.0,
-              3e9, 5e9, 2.0**62, -(2.0**63), 1e30, -1e30, 3.4028235677973366e38, 1e39, -1e300, 1e-8, 5e-324,
-              1 + 2**-11 + 2**-30, 1 + 2**-12 + 2**-24 + 2**-50, 6e-8, 1e-42]
+    values = [
+        0.0,
+        -0.0,
+        1.5,
+        -1.5,
+        2.9,
+        -2.9,
+        127.9,
+        128.0,
+        -128.9,
+        255.5,
+        256.0,
+        65504.0,
+        65519.0,
+        -70000.0,
+        3e9,
+        5e9,
+        2.0**62,
+        -(2.0**63),
+        1e30,
+        -1e30,
+        3.4028235677973366e38,
+        1e39,
+        -1e300,
+        1e-8,
+        5e-324,
+        1 + 2**-11 + 2**-30,
+        1 + 2**-12 + 2**-24 + 2**-50,
+        6e-8,
+        1e-42,
+    ]
     if whole:
         return np.array([value for value in values if np.isfinite(np.array(value, dtype))], dtype)
     return np.array([*values, np.inf, -np.inf, np.nan], dtype)
@@ -81,7 +131,9 @@ def main():
                 found = b"".join(found[at : at + 10] + bytes(6) for at in range(0, len(found), 16))
             lines.append(f"{src[0]} | {data.hex()} | {dst[0]} | {found.hex()}")
 
-        codes = {f"{sign}{size}": integer(size, "<", "s" if sign == "i" else "u") for sign in "iu" for size in (1, 2, 4, 8)}
+        codes = {
+            f"{sign}{size}": integer(size, "<", "s" if sign == "i" else "u") for sign in "iu" for size in (1, 2, 4, 8)
+        }
         codes |= {"f2": floating(2, 5, 10), "f4": floating(4, 8, 23), "f8": floating(8, 11, 52)}
         for code, src in codes.items():
             for other, dst in codes.items():
@@ -90,7 +142,12 @@ def main():
                     if code == "f2" and other[0] == "u":
                         data = data[data >= 0]
                     line(src, data.tobytes(), dst)
-        odd = [integer(4, "<", "s", 4, 20), integer(3, ">", "u", 1, 17), integer(8, ">", "s", 10, 33), integer(2, "<", "s", 3, 9)]
+        odd = [
+            integer(4, "<", "s", 4, 20),
+            integer(3, ">", "u", 1, 17),
+            integer(8, ">", "s", 10, 33),
+            integer(2, "<", "s", 3, 9),
+        ]
         for dst in odd:
             line(codes["i8"], integers("i8").tobytes(), dst)
             line(codes["f8"], floats("f8", True).tobytes(), dst)
@@ -114,7 +171,9 @@ def main():
         bits = "b 4 < u 0 32", h5t.STD_B32LE
         for dst in [("b 2 < u 0 16", h5t.STD_B16LE), ("b 8 > u 0 64", h5t.STD_B64BE)]:
             line(bits, np.array([0, 1, 0xFFFF, 0x10000, 0xFFFFFFFF], "<u4").tobytes(), dst)
-    header = f"# Made by make.py with h5py {h5py.__version__}, HDF5 {h5py.version.hdf5_version}, on {sys.byteorder}-endian\n"
+    header = (
+        f"# Made by make.py with h5py {h5py.__version__}, HDF5 {h5py.version.hdf5_version}, on {sys.byteorder}-endian\n"
+    )
     with open(os.path.join(HERE, "h5py_conversions.txt"), "w") as out:
         out.write(header + "\n".join(lines) + "\n")
 
