@@ -60,7 +60,7 @@ pub(crate) fn hint(error: &anyhow::Error) -> Option<&'static str> {
             Some("name a dataset; `hyperslab ls -r FILE` lists them")
         }
         Error::Format(format) => match format.kind {
-            ErrorKind::Missing { .. } if format.structure == "Superblock" => {
+            ErrorKind::NotHdf5 { .. } => {
                 Some("check that this is an HDF5 file and that it was copied completely")
             }
             _ => Some("the file is damaged here; other objects may still be readable"),

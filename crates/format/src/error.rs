@@ -96,6 +96,12 @@ pub enum ErrorKind {
         /// The part.
         what: &'static str,
     },
+    /// The format signature is at none of the offsets where it may be.
+    #[error("not an HDF5 file: {}", unsigned(*.file_len))]
+    NotHdf5 {
+        /// Bytes of the file.
+        file_len: u64,
+    },
     /// Valid HDF5 that this version of hyperslab does not handle.
     #[error("{feature} is not supported yet")]
     Unsupported {
@@ -107,6 +113,9 @@ pub enum ErrorKind {
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, structure, spec, at, offset } = self;
+        if let ErrorKind::NotHdf5 { .. } = kind {
+            return write!(f, "{kind} (HDF5 spec {spec})");
+        }
         write!(f, "{kind} in {structure} at {at} (+{offset}), HDF5 spec {spec}")
     }
 }
@@ -114,6 +123,17 @@ impl fmt::Display for FormatError {
 impl std::error::Error for FormatError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.kind)
+    }
+}
+
+/// Where a file of `file_len` bytes lacks the format signature.
+fn unsigned(file_len: u64) -> &'static str {
+    match file_len {
+        0 => "it is empty",
+        1..=512 => "no signature at 0",
+        513..=1024 => "no signature at 0, 512",
+        1025..=2048 => "no signature at 0, 512, 1024",
+        _ => "no signature at 0, 512, 1024, 2048, ...",
     }
 }
 
@@ -134,5 +154,18 @@ mod tests {
             error.to_string(),
             "checksum 0x51a30000, computed 0x09f00000 in Fixed Array header at 0x60 (+24), HDF5 spec VII.C"
         );
+    }
+
+    #[test]
+    fn a_file_without_a_signature_is_told_where_it_was_sought() {
+        let error = |file_len| FormatError {
+            kind: ErrorKind::NotHdf5 { file_len },
+            structure: "Superblock",
+            spec: "II.A",
+            at: Addr::new(0),
+            offset: 0,
+        };
+        assert_eq!(error(0).to_string(), "not an HDF5 file: it is empty (HDF5 spec II.A)");
+        assert_eq!(error(600).to_string(), "not an HDF5 file: no signature at 0, 512 (HDF5 spec II.A)");
     }
 }

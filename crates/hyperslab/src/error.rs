@@ -37,7 +37,7 @@ pub enum Error {
     #[error("{0}")]
     Request(#[from] RequestError),
     /// The medium failed.
-    #[error("{op} of {len} bytes at offset {offset} failed: {source}")]
+    #[error("{op}{} failed: {source}", span(*.offset, *.len))]
     Io {
         /// What was tried: "read", "open".
         op: &'static str,
@@ -101,6 +101,11 @@ impl Error {
             _ => Self::Format(error),
         }
     }
+}
+
+/// What an operation was about, if it was about some bytes.
+fn span(offset: u64, len: u64) -> String {
+    if len == 0 { String::new() } else { format!(" of {len} bytes at offset {offset}") }
 }
 
 /// The caller is wrong.

@@ -7,9 +7,9 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyTuple};
 
 use crate::buffer::{self, ObjectSlots};
 use crate::dtype::Translation;
@@ -18,6 +18,7 @@ use crate::error::{OrRaise, exception};
 use crate::group::view;
 use crate::object::name_required;
 use crate::objects;
+use crate::readonly::refuse;
 use crate::state::FileState;
 
 /// The attributes of one object.
@@ -99,6 +100,24 @@ impl AttributeManager {
 
     fn get_id(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<AttrID> {
         Ok(AttrID { state: Arc::clone(&self.state), attribute: self.find(py, name)? })
+    }
+
+    fn __setitem__(&self, _name: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        refuse::<PyOSError>(&self.state, "create an attribute")
+    }
+
+    fn __delitem__(&self, _name: &Bound<'_, PyAny>) -> PyResult<()> {
+        refuse::<PyKeyError>(&self.state, "delete an attribute")
+    }
+
+    #[pyo3(signature = (*_args, **_kwds))]
+    fn create(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        refuse::<PyOSError>(&self.state, "create an attribute")
+    }
+
+    #[pyo3(signature = (*_args, **_kwds))]
+    fn modify(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        refuse::<PyOSError>(&self.state, "write an attribute")
     }
 
     fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {

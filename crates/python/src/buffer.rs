@@ -213,7 +213,7 @@ impl<'a, 'py> ObjectSlots<'a, 'py> {
 pub(crate) fn named_tuple<'py, const N: usize>(
     class: &Bound<'py, PyType>,
     values: [Bound<'py, PyAny>; N],
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'py, PyTuple>> {
     let py = class.py();
     let len = ffi::Py_ssize_t::try_from(N)?;
     assert!(class.is_subclass_of::<PyTuple>()?);
@@ -224,14 +224,28 @@ pub(crate) fn named_tuple<'py, const N: usize>(
         for (place, value) in (0..).zip(values) {
             ffi::PyTuple_SetItem(tuple.as_ptr(), place, value.into_ptr());
         }
-        Ok(tuple)
+        Ok(tuple.cast_into_unchecked())
     }
+}
+
+/// Whether the caller's reference to an object is the only one.
+pub(crate) fn is_unshared(object: &Bound<'_, PyTuple>) -> bool {
+    // SAFETY: the object is alive; its count of references is read under the GIL.
+    unsafe { ffi::Py_REFCNT(object.as_ptr()) == 1 }
+}
+
+/// Puts `value` into a tuple of which nobody else can see that it changes.
+pub(crate) fn put(tuple: &Bound<'_, PyTuple>, index: usize, value: Bound<'_, PyAny>) -> PyResult<()> {
+    let index = ffi::Py_ssize_t::try_from(index)?;
+    // SAFETY: the call takes the reference to `value`. It raises if the tuple has other references, or no such index.
+    let status = unsafe { ffi::PyTuple_SetItem(tuple.as_ptr(), index, value.into_ptr()) };
+    if status == 0 { Ok(()) } else { Err(PyErr::fetch(tuple.py())) }
 }
 
 /// `function(argument)`, without a tuple of arguments where the function can do without.
 pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
-    argument: &Bound<'py, PyAny>,
+    argument: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: borrows both objects, ended by NULL as the call demands, and returns a new reference or NULL with an
     // exception set.

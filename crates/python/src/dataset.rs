@@ -10,10 +10,10 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::buffer;
 use crate::chunks::{ChunkIterator, DatasetIterator};
@@ -24,6 +24,7 @@ use crate::object::{HLObject, base_name};
 use crate::objects;
 use crate::plan::ReadPlan;
 use crate::read::{self, FieldTranslation, Wanted};
+use crate::readonly::refuse;
 use crate::selection::{Index, Request};
 use crate::state::FileState;
 use crate::views::{AsStrView, AsTypeView, FieldsView};
@@ -399,6 +400,32 @@ impl Dataset {
 
     fn refresh(&self) -> PyResult<()> {
         self.state.check()
+    }
+
+    fn flush(&self) -> PyResult<()> {
+        self.state.check()
+    }
+
+    fn __setitem__(&self, _args: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        refuse::<PyOSError>(&self.state, "write data")
+    }
+
+    #[pyo3(signature = (*_args, **_kwds))]
+    fn write_direct(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        refuse::<PyOSError>(&self.state, "write data")
+    }
+
+    #[pyo3(signature = (*_args, **_kwds))]
+    fn resize(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        if self.core.chunk_shape().is_none() {
+            return Err(PyTypeError::new_err("Only chunked datasets can be resized"));
+        }
+        refuse::<PyRuntimeError>(&self.state, "resize the dataset")
+    }
+
+    #[pyo3(signature = (*_args, **_kwds))]
+    fn make_scale(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        refuse::<PyRuntimeError>(&self.state, "make a dimension scale")
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

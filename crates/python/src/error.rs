@@ -42,7 +42,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     let message = error.to_string();
     match error.root() {
         Error::Request(cause) => request(cause, message),
-        Error::Io { source, .. } => system(source, message, None),
+        Error::Io { source, .. } => system(source, message),
         Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
         Error::Chunk { source, .. } | Error::Filter { source } => match source {
             FilterError::Unknown { .. } | FilterError::Unsupported { .. } => {
@@ -57,10 +57,21 @@ pub(crate) fn exception(error: &Error) -> PyErr {
 /// The exception for an `error` met while opening the file called `name`.
 pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     match error.root() {
-        Error::Io { source, .. } => system(source, format!("Unable to open file ({error})"), Some(name)),
-        Error::Format(_) => defined::FormatError::new_err(format!("Unable to open file {name:?} ({error})")),
+        Error::Io { op: "open", source, .. } => {
+            system(source, format!("Unable to open file '{name}': {}", plain(source)))
+        }
+        Error::Io { source, .. } => system(source, format!("Unable to open file '{name}': {error}")),
+        Error::Format(_) => defined::FormatError::new_err(format!("Unable to open file '{name}': {error}")),
         _ => exception(error),
     }
+}
+
+/// What the system says, without its number, as the end of a sentence.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
 /// Whether `error` says that a member of a group is not there.
@@ -100,7 +111,7 @@ fn request(error: &RequestError, message: String) -> PyErr {
 }
 
 /// Python picks the subclass of `OSError` (`FileNotFoundError`) by the number.
-fn system(error: &io::Error, message: String, name: Option<&str>) -> PyErr {
+fn system(error: &io::Error, message: String) -> PyErr {
     if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         return Python::attach(|py| inner.clone_ref(py));
     }
@@ -111,9 +122,8 @@ fn system(error: &io::Error, message: String, name: Option<&str>) -> PyErr {
         io::ErrorKind::IsADirectory => Some(21),
         _ => None,
     });
-    match (number, name) {
-        (Some(number), Some(name)) => PyOSError::new_err((number, message, name.to_owned())),
-        (Some(number), None) => PyOSError::new_err((number, message)),
-        (None, _) => PyOSError::new_err(message),
+    match number {
+        Some(number) => PyOSError::new_err((number, message)),
+        None => PyOSError::new_err(message),
     }
 }

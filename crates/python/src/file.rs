@@ -185,7 +185,7 @@ impl File {
         }
         let core = py.detach(|| {
             let medium: Arc<dyn Driver> = if driver == "core" {
-                let bytes = std::fs::read(&path).map_err(hyperslab::Error::io("read", 0, 0))?;
+                let bytes = std::fs::read(&path).map_err(hyperslab::Error::io("open", 0, 0))?;
                 Arc::new(Memory::new(bytes))
             } else {
                 Arc::new(Posix::open(&path).map_err(hyperslab::Error::io("open", 0, 0))?)

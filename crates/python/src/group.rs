@@ -6,13 +6,14 @@ use hyperslab::Node;
 use hyperslab_format::message::link::Link;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
 
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
 use crate::error::{ClosedError, OrRaise, is_missing, missing_object};
 use crate::links::{link_class, link_object};
 use crate::object::{HLObject, name_of, name_required, wrap};
+use crate::readonly::refuse;
 use crate::reference::Reference;
 use crate::state::FileState;
 use crate::walk::{Step, Walk};
@@ -231,6 +232,45 @@ impl Group {
         Self::walk(slf, true, func, |step| {
             (step.path.as_str(), link_object(py, &step.link.target)?).into_pyobject(py)
         })
+    }
+
+    fn __setitem__(
+        slf: &Bound<'_, Self>,
+        _name: &Bound<'_, PyAny>,
+        _object: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        refuse::<PyValueError>(&slf.as_super().get().state, "create an object or a link")
+    }
+
+    fn __delitem__(slf: &Bound<'_, Self>, _name: &Bound<'_, PyAny>) -> PyResult<()> {
+        refuse::<PyKeyError>(&slf.as_super().get().state, "delete a link")
+    }
+
+    #[pyo3(signature = (*_args, **_kwds))]
+    fn create_group(
+        slf: &Bound<'_, Self>,
+        _args: &Bound<'_, PyTuple>,
+        _kwds: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        refuse::<PyValueError>(&slf.as_super().get().state, "create a group")
+    }
+
+    #[pyo3(signature = (*_args, **_kwds))]
+    fn create_dataset(
+        slf: &Bound<'_, Self>,
+        _args: &Bound<'_, PyTuple>,
+        _kwds: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        refuse::<PyValueError>(&slf.as_super().get().state, "create a dataset")
+    }
+
+    #[pyo3(name = "move", signature = (*_args, **_kwds))]
+    fn rename(
+        slf: &Bound<'_, Self>,
+        _args: &Bound<'_, PyTuple>,
+        _kwds: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        refuse::<PyValueError>(&slf.as_super().get().state, "move a link")
     }
 
     fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {

@@ -10,8 +10,7 @@ use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
 
 use crate::buffer;
@@ -21,6 +20,7 @@ use crate::file::File;
 use crate::group::Group;
 use crate::object::HLObject;
 use crate::state::FileState;
+use crate::store_info::{self, StoreInfos};
 
 /// The identifier of any object.
 #[pyclass(frozen, subclass, module = "hyperslab")]
@@ -138,31 +138,6 @@ impl DatasetID {
     }
 }
 
-/// The coordinates of the first element of a chunk, whose own coordinates count chunks.
-fn first_element<'py>(py: Python<'py>, coord: &[u64], chunk: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, coord.iter().zip(chunk).map(|(at, len)| at * len))
-}
-
-/// The class `StoreInfo`.
-fn store_info_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    CLASS.import(py, "hyperslab._chunks", "StoreInfo")
-}
-
-/// Where a chunk is and how many bytes it has.
-fn store_info<'py>(
-    class: &Bound<'py, PyType>,
-    base: u64,
-    first: Bound<'py, PyTuple>,
-    record: ChunkRecord,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = class.py();
-    let mask = record.mask.0.into_pyobject(py)?.into_any();
-    let place = (record.extent.addr.get() + base).into_pyobject(py)?.into_any();
-    let size = record.extent.len.into_pyobject(py)?.into_any();
-    buffer::named_tuple(class, [first.into_any(), mask, place, size])
-}
-
 #[pymethods]
 impl DatasetID {
     #[getter]
@@ -185,7 +160,7 @@ impl DatasetID {
         py.detach(|| dataset.core.stored_chunks()).or_raise()
     }
 
-    fn get_chunk_info<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyAny>> {
+    fn get_chunk_info<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyTuple>> {
         let dataset = self.chunked("Can't get number of chunks")?;
         let mut left = index;
         let mut found: Option<(SmallVec<[u64; 4]>, ChunkRecord)> = None;
@@ -202,19 +177,15 @@ impl DatasetID {
             PyValueError::new_err("Chunk index is out of range (chunk index is out of range)")
         })?;
         let chunk = dataset.core.chunk_shape().unwrap_or_default();
-        store_info(
-            store_info_class(py)?,
-            dataset.core.file().store().base(),
-            first_element(py, &coord, chunk)?,
-            record,
-        )
+        let base = dataset.core.file().store().base();
+        StoreInfos::new(py, chunk, base)?.next(&coord, record).cloned()
     }
 
     fn get_chunk_info_by_coord<'py>(
         &self,
         py: Python<'py>,
         chunk_offset: &Bound<'py, PyTuple>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let dataset = self.chunked("Can't get chunk info by its coordinates")?;
         let first: SmallVec<[u64; 4]> =
             chunk_offset.iter().map(|at| at.extract::<u64>()).collect::<PyResult<_>>()?;
@@ -224,17 +195,9 @@ impl DatasetID {
         }
         let coord: SmallVec<[u64; 4]> = first.iter().zip(chunk).map(|(at, len)| at / len).collect();
         let found = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()?;
-        if let Some(record) = found {
-            return store_info(
-                store_info_class(py)?,
-                dataset.core.file().store().base(),
-                chunk_offset.clone(),
-                record,
-            );
-        }
-        let none = || py.None().into_bound(py);
-        let zero = || Ok::<_, PyErr>(0u8.into_pyobject(py)?.into_any());
-        buffer::named_tuple(store_info_class(py)?, [none(), zero()?, none(), zero()?])
+        let Some(record) = found else { return store_info::not_stored(py) };
+        let base = dataset.core.file().store().base();
+        StoreInfos::new(py, chunk, base)?.next(&coord, record).cloned()
     }
 
     fn chunk_iter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
@@ -358,10 +321,9 @@ struct Batch<'a> {
 impl Batch<'_> {
     /// Calls `func` with each, until it returns something.
     fn call(&mut self, py: Python<'_>, func: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
-        let class = store_info_class(py)?;
+        let mut infos = StoreInfos::new(py, self.chunk, self.base)?;
         for (coord, record) in self.coords.chunks_exact(self.chunk.len().max(1)).zip(&self.records) {
-            let info = store_info(class, self.base, first_element(py, coord, self.chunk)?, *record)?;
-            let result = buffer::call(func, &info)?;
+            let result = buffer::call(func, infos.next(coord, *record)?)?;
             if !result.is_none() {
                 return Ok(Some(result.unbind()));
             }

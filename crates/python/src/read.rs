@@ -42,6 +42,9 @@ pub(crate) fn item<'py>(
     wanted: &Wanted<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     dataset.state.check()?;
+    if let Some(request) = Request::plain(key, dataset.core.shape())? {
+        return wanted.read(py, dataset, &request, false);
+    }
     let index = Index::split(key)?;
     if *dataset.core.dataspace() == Dataspace::Null {
         return if index.fields.is_empty() && (index.is_empty() || index.is_ellipsis()) {
@@ -56,19 +59,29 @@ pub(crate) fn item<'py>(
     let request = index.request(dataset.core.shape())?;
     // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
     let array_wanted = dataset.core.shape().is_empty() && index.is_ellipsis();
-    match wanted {
-        Wanted::Own => {
-            let translation = dataset.translation(py)?;
-            if request.shape.is_empty()
-                && !array_wanted
-                && let Some(scalar) = element(py, dataset, translation, &request)?
-            {
-                return Ok(scalar);
-            }
-            let array = array(py, dataset, translation, &request, None)?;
-            unwrap(array, array_wanted)
+    wanted.read(py, dataset, &request, array_wanted)
+}
+
+impl<'py> Wanted<'_, 'py> {
+    /// The elements of a request as an array, or the one element as a scalar unless `array_wanted`.
+    fn read(
+        &self,
+        py: Python<'py>,
+        dataset: &Dataset,
+        request: &Request,
+        array_wanted: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Self::Cast(descr) = self {
+            return unwrap(cast(py, dataset, request, descr)?, array_wanted);
         }
-        Wanted::Cast(descr) => unwrap(cast(py, dataset, &request, descr)?, array_wanted),
+        let translation = dataset.translation(py)?;
+        if request.shape.is_empty()
+            && !array_wanted
+            && let Some(scalar) = element(py, dataset, translation, request)?
+        {
+            return Ok(scalar);
+        }
+        unwrap(array(py, dataset, translation, request, None)?, array_wanted)
     }
 }
 

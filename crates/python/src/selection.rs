@@ -122,6 +122,32 @@ impl<'py> Index<'py> {
     }
 }
 
+impl Request {
+    /// What a key of integers and slices alone asks for: by far the most keys, and for them alone each step counts.
+    /// `None` for any other key, which may still be a good one.
+    pub(crate) fn plain(key: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Self>> {
+        let rank = extent.len();
+        let mut axes = Axes::new(rank);
+        match key.cast_exact::<PyTuple>() {
+            Ok(tuple) if (1..=rank).contains(&tuple.len()) => {
+                for (arg, &len) in tuple.iter_borrowed().zip(extent) {
+                    if !axes.push_plain(&arg, len)? {
+                        return Ok(None);
+                    }
+                }
+            }
+            Err(_) if rank > 0 => {
+                if !axes.push_plain(key, extent[0])? {
+                    return Ok(None);
+                }
+            }
+            _ => return Ok(None),
+        }
+        axes.fill(rank - axes.dims.len(), extent);
+        Ok(Some(axes.finish(extent)))
+    }
+}
+
 /// The axes of a selection, as they are gathered.
 struct Axes {
     dims: SmallVec<[Dim; 4]>,
@@ -144,12 +170,27 @@ impl Axes {
         }
     }
 
-    fn push(&mut self, arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<()> {
+    /// Takes an axis that a slice or an integer indexes; `false` if it is neither.
+    fn push_plain(&mut self, arg: &Bound<'_, PyAny>, len: u64) -> PyResult<bool> {
         if let Ok(slice) = arg.cast::<PySlice>() {
             let dim = slice_dim(slice, len)?;
             self.dims.push(dim);
             self.shape.push(host(dim.count));
-        } else if let Some(index) = integer(arg, len)? {
+        } else if arg.is_exact_instance_of::<PyInt>()
+            && let Some(index) = integer(arg, len)?
+        {
+            self.dims.push(Dim::one(index));
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn push(&mut self, arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<()> {
+        if self.push_plain(arg, len)? {
+            return Ok(());
+        }
+        if let Some(index) = integer(arg, len)? {
             self.dims.push(Dim::one(index));
         } else {
             let indices = index_list(arg, len, rank)?;

@@ -200,6 +200,16 @@ def test_chunks_are_listed_as_h5py_lists_them(files, name):
         assert ours.read_direct_chunk(info[0]) == theirs.read_direct_chunk(info[0])
 
 
+@pytest.mark.parametrize("keep", [
+    lambda info: info, lambda info: info if info.chunk_offset[1] else tuple(info), lambda info: (info.chunk_offset, info[1:]), lambda info: info.chunk_offset,
+], ids=["all", "some", "parts", "offsets"])
+def test_chunk_information_that_a_callback_keeps_does_not_change(files, keep):
+    kept = ([], [])
+    for found, f in zip(kept, files):
+        f["gzip"].id.chunk_iter(lambda info, found=found: found.append(keep(info)))
+    assert sorted(map(tuple, kept[0])) == sorted(map(tuple, kept[1]))
+
+
 def test_a_stored_chunk_may_be_read_into_a_buffer(files):
     for f in files:
         size = f["gzip"].id.get_chunk_info_by_coord((0, 0, 0)).size

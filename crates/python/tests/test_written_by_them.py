@@ -9,7 +9,8 @@ import h5py
 import numpy as np
 import pytest
 
-from support import FILES, GOLDEN, IS_H5PY, WHOLE_FILES, assert_same, assert_same_dtype, hs, outcome, some, walk
+from support import FILES, GOLDEN, IS_H5PY, assert_same, assert_same_dtype, hs, outcome, some, walk
+from support import WHOLE_FILES as ALL_WHOLE_FILES
 
 sys.path.insert(0, str(GOLDEN / "make"))
 import pattern  # noqa: E402
@@ -18,6 +19,9 @@ PROPERTIES = ("shape", "size", "ndim", "nbytes", "chunks", "maxshape", "compress
               "is_virtual", "is_scale", "name")
 # What h5py itself cannot read (time, IEEE quadruple, complex half) and what hyperslab may refuse by name.
 REFUSALS = (NotImplementedError,)
+# Messages in a heap that objects share are not read yet: such a file opens, and its objects are refused by name.
+SHARED_HEAP_FILES = [] if IS_H5PY else [name for name in ALL_WHOLE_FILES if name.startswith("shared_messages_")]
+WHOLE_FILES = [name for name in ALL_WHOLE_FILES if name not in SHARED_HEAP_FILES]
 # h5py 3.16 gives big-endian sequences of variable length unswapped; h5dump and the formulas agree on what they hold.
 WRONG_IN_H5PY = ("/sequences_be",)
 
@@ -207,6 +211,13 @@ def test_what_is_not_supported_is_refused_by_name(golden, name):
             with pytest.raises(NotImplementedError) as raised:
                 file[path][()]
             assert len(str(raised.value)) > 10
+
+
+@pytest.mark.parametrize("name", SHARED_HEAP_FILES)
+def test_objects_that_share_messages_are_refused_by_name(golden, name):
+    with hs.File(golden / name, "r") as file, pytest.raises(NotImplementedError, match="shared message"):
+        for path in file:
+            file[path][()]
 
 
 @pytest.mark.parametrize("name", WHOLE_FILES)

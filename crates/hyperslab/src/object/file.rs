@@ -1,6 +1,6 @@
 //! An open file: its store, its root group, and the way to every object in it.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -163,25 +163,34 @@ impl File {
         Node::open(self, address, &"".into())
     }
 
-    /// A path from the root to the object whose header is at `address`, the first that is found by listing groups level
-    /// by level; `None` if no hard link leads there. This reads the file's whole tree of groups if it has to.
+    /// A path from the root to the object whose header is at `address`; `None` if no hard link leads there. This reads the
+    /// file's whole tree of groups if it has to.
+    ///
+    /// Of several paths it is the one that libhdf5 finds first: links in the order in which a group stores them, and what
+    /// is below a link before the next.
     pub fn path_of(&self, address: Addr) -> Result<Option<String>> {
-        let mut seen = HashSet::from([self.root().address()]);
-        let mut waiting = VecDeque::from([self.root()]);
-        while let Some(group) = waiting.pop_front() {
-            if group.address() == address {
-                return Ok(Some(group.path().to_owned()));
+        let root = self.root();
+        if root.address() == address {
+            return Ok(Some(root.path().to_owned()));
+        }
+        let mut seen = HashSet::from([root.address()]);
+        let links = root.stored_links()?.into_iter();
+        // The groups on the way down, each with its links that are still to follow.
+        let mut way = vec![(root, links)];
+        while let Some((group, links)) = way.last_mut() {
+            let Some(link) = links.next() else {
+                way.pop();
+                continue;
+            };
+            let LinkTarget::Hard(target) = link.target else { continue };
+            if target == address {
+                return Ok(Some(path::join(group.path(), &link.name).to_string()));
             }
-            for link in group.links()? {
-                let LinkTarget::Hard(target) = link.target else { continue };
-                if target == address {
-                    return Ok(Some(path::join(group.path(), &link.name).to_string()));
-                }
-                if seen.insert(target)
-                    && let Node::Group(below) = group.open_link(&link)?
-                {
-                    waiting.push_back(below);
-                }
+            if seen.insert(target)
+                && let Node::Group(below) = group.open_link(&link)?
+            {
+                let links = below.stored_links()?.into_iter();
+                way.push((below, links));
             }
         }
         Ok(None)

@@ -39,13 +39,19 @@ impl Group {
 
     /// All links: in the order of creation if the group tracks it, else by name (as bytes).
     pub fn links(&self) -> Result<Vec<Link>> {
-        let mut links = Vec::new();
-        self.named(self.links.visit(self.header(), self.store(), &mut |link| links.push(link)))?;
+        let mut links = self.stored_links()?;
         if self.tracks_creation_order() {
             links.sort_by_key(|link| link.creation_order);
         } else {
             links.sort_by(|a, b| a.name.cmp(&b.name));
         }
+        Ok(links)
+    }
+
+    /// All links, in the order in which they are stored.
+    pub(super) fn stored_links(&self) -> Result<Vec<Link>> {
+        let mut links = Vec::new();
+        self.named(self.links.visit(self.header(), self.store(), &mut |link| links.push(link)))?;
         Ok(links)
     }
 

@@ -47,9 +47,7 @@ impl Store {
             return Ok(Self { driver, base, len, superblock, cache, btree_k: OnceLock::new() });
         }
         Err(Error::Format(FormatError {
-            kind: ErrorKind::Missing {
-                what: "the HDF5 signature; this is not an HDF5 file, or not its beginning:",
-            },
+            kind: ErrorKind::NotHdf5 { file_len },
             structure: "Superblock",
             spec: "II.A",
             at: Addr::new(0),

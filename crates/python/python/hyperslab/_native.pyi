@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from types import EllipsisType, TracebackType
-from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload, type_check_only
+from typing import Any, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload, type_check_only
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -141,6 +141,16 @@ class Group(HLObject):
         """Calls ``func(name)`` for every link below, of any kind."""
     def visititems_links(self, func: Callable[[str, Any], _T | None]) -> _T | None:
         """As ``visit_links``, with ``func(name, link)``."""
+    def __setitem__(self, _name: Any, _object: Any, /) -> NoReturn:
+        """ValueError: files are opened for reading."""
+    def __delitem__(self, _name: Any, /) -> NoReturn:
+        """KeyError: files are opened for reading."""
+    def create_group(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """ValueError: files are opened for reading."""
+    def create_dataset(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """ValueError: files are opened for reading."""
+    def move(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """ValueError: files are opened for reading."""
     def _names(self) -> list[str]: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
@@ -332,6 +342,16 @@ class Dataset(HLObject):
         """
     def refresh(self) -> None:
         """Does nothing: what was read of the file is kept."""
+    def flush(self) -> None:
+        """Does nothing: nothing waits to be written."""
+    def __setitem__(self, _args: Any, _value: Any, /) -> NoReturn:
+        """OSError: files are opened for reading."""
+    def write_direct(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """OSError: files are opened for reading."""
+    def resize(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """RuntimeError: files are opened for reading. TypeError: not stored in chunks."""
+    def make_scale(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """RuntimeError: files are opened for reading."""
 
 @type_check_only
 class _View:
@@ -432,6 +452,14 @@ class AttributeManager:
         """The value, or ``default``."""
     def get_id(self, name: _Name) -> AttrID:
         """The attribute's shape and dtype."""
+    def __setitem__(self, _name: Any, _value: Any, /) -> NoReturn:
+        """OSError: files are opened for reading."""
+    def __delitem__(self, _name: Any, /) -> NoReturn:
+        """KeyError: files are opened for reading."""
+    def create(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """OSError: files are opened for reading."""
+    def modify(self, *_args: Any, **_kwds: Any) -> NoReturn:
+        """OSError: files are opened for reading."""
     def _ipython_key_completions_(self) -> list[str]: ...
 
 @final
