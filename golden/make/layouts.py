@@ -235,7 +235,6 @@ def edges(topic):
                 ("free", (None, None), "btree2"),
             ):
                 for suffix, options in (("", {}), ("_gzip", GZIP)):
-                    values = np.zeros((21, 22), "<i4")
                     d = golden.dataset(
                         name + suffix,
                         (21, 22),
