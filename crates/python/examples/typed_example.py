@@ -2,9 +2,8 @@
 
 import sys
 
-import numpy as np
-
 import hyperslab as hs
+import numpy as np
 
 
 def describe(file: hs.File) -> list[str]:

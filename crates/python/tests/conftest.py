@@ -8,7 +8,6 @@ import sys
 import h5py
 import numpy as np
 import pytest
-
 from support import GOLDEN, REPOSITORY, hs, image_of, open_image
 
 

@@ -24,7 +24,9 @@ DAMAGED_FILES = [name for name, entry in FILES.items() if entry.get("damaged")]
 
 def image_of(write, libver=None, userblock_size=None):
     """The bytes of a file that h5py wrote. (Into a `BytesIO` h5py leaves out bytes at the end that were never written.)"""
-    with h5py.File("image.h5", "w", driver="core", backing_store=False, libver=libver, userblock_size=userblock_size) as f:
+    with h5py.File(
+        "image.h5", "w", driver="core", backing_store=False, libver=libver, userblock_size=userblock_size
+    ) as f:
         write(f)
         f.flush()
         return f.id.get_file_image()
@@ -115,7 +117,16 @@ def assert_same_outcome(function, *pairs, classes=True):
 
 def public_class(error):
     """The class that a caller would catch: h5py's own subclasses count as their base."""
-    for kind in (KeyError, IndexError, ValueError, TypeError, NotImplementedError, OSError, AttributeError, RuntimeError):
+    for kind in (
+        KeyError,
+        IndexError,
+        ValueError,
+        TypeError,
+        NotImplementedError,
+        OSError,
+        AttributeError,
+        RuntimeError,
+    ):
         if isinstance(error, kind):
             return kind
     return type(error)
@@ -124,7 +135,7 @@ def public_class(error):
 def some(group):
     """The names in a group; of a large one only some."""
     names = list(group)
-    return names if len(names) < 100 else names[:5] + names[5:-5:len(names) // 20] + names[-5:]
+    return names if len(names) < 100 else names[:5] + names[5 : -5 : len(names) // 20] + names[-5:]
 
 
 def walk(group, path="/"):

@@ -6,17 +6,33 @@ import sys
 import h5py
 import numpy as np
 import pytest
-
 from support import DAMAGED_FILES, GOLDEN, IS_H5PY, hs, open_image
 
 sys.path.insert(0, str(GOLDEN / "make"))
 import damaged  # noqa: E402
 
 # What a caller may see; a panic would be a `BaseException` of PyO3 and fails the test.
-FAULTS = (OSError, KeyError, ValueError, NotImplementedError, TypeError, RuntimeError, UnicodeError, IndexError, OverflowError, MemoryError)
+FAULTS = (
+    OSError,
+    KeyError,
+    ValueError,
+    NotImplementedError,
+    TypeError,
+    RuntimeError,
+    UnicodeError,
+    IndexError,
+    OverflowError,
+    MemoryError,
+)
 LARGEST = 1 << 31
 # Metadata without checksums: a flip there may change data without a trace, so only crashes count.
-CHECKED = ("libver_latest.h5", "fixed_array_latest.h5", "extensible_array_full_v110.h5", "btree2_latest.h5", "links_latest_40.h5")
+CHECKED = (
+    "libver_latest.h5",
+    "fixed_array_latest.h5",
+    "extensible_array_full_v110.h5",
+    "btree2_latest.h5",
+    "links_latest_40.h5",
+)
 
 
 def read_everything(image_or_path):
@@ -110,7 +126,9 @@ def test_checksums_catch_a_flipped_bit_of_metadata(golden, name):
             assert sum(changed_bytes(found[path], whole[path]) for path in whole) <= 1, f"byte {at}"
 
 
-@pytest.mark.parametrize("name", ["libver_earliest.h5", "libver_latest.h5", "links_latest_40.h5", "composed_earliest.h5"])
+@pytest.mark.parametrize(
+    "name", ["libver_earliest.h5", "libver_latest.h5", "links_latest_40.h5", "composed_earliest.h5"]
+)
 def test_every_truncation_of_a_file_is_noticed(golden, name):
     if IS_H5PY:
         return

@@ -8,7 +8,6 @@ import threading
 import h5py
 import numpy as np
 import pytest
-
 from support import IS_H5PY, hs, image_of
 
 VALUES = np.arange(60, dtype="<i4").reshape(6, 10)

@@ -5,7 +5,6 @@ import io
 import h5py
 import numpy as np
 import pytest
-
 from support import IS_H5PY, assert_same, image_of, open_image
 
 LAYOUTS = {
@@ -20,15 +19,58 @@ LAYOUTS = {
 }
 
 BASIC = [
-    np.s_[...], (), np.s_[:], np.s_[0], np.s_[-1], np.s_[12], np.s_[2:9], np.s_[:, 3], np.s_[:, :, 4], np.s_[..., 2], np.s_[1, ...],
-    np.s_[1, 2, 3], np.s_[1, ..., 3], np.s_[-1, -1, -1], np.s_[::2], np.s_[::3, 1::4], np.s_[1:12:5, ::16, ::4], np.s_[:, 2:2], np.s_[5:5],
-    np.s_[9:2], np.s_[20:30], np.s_[-5:-1], np.s_[-100:100], np.s_[3:1000], np.s_[4:8, 5:10, 2:4], np.s_[4:8, 5:10], np.s_[3:9, 4:11, 1:4],
-    np.s_[np.int64(3)], np.s_[np.uint8(3), np.int16(4)], np.s_[True:5], np.s_[12:13, 16:17, 4:5], np.s_[0:1], np.s_[:, ::17], np.s_[2:9, ..., ::2],
+    np.s_[...],
+    (),
+    np.s_[:],
+    np.s_[0],
+    np.s_[-1],
+    np.s_[12],
+    np.s_[2:9],
+    np.s_[:, 3],
+    np.s_[:, :, 4],
+    np.s_[..., 2],
+    np.s_[1, ...],
+    np.s_[1, 2, 3],
+    np.s_[1, ..., 3],
+    np.s_[-1, -1, -1],
+    np.s_[::2],
+    np.s_[::3, 1::4],
+    np.s_[1:12:5, ::16, ::4],
+    np.s_[:, 2:2],
+    np.s_[5:5],
+    np.s_[9:2],
+    np.s_[20:30],
+    np.s_[-5:-1],
+    np.s_[-100:100],
+    np.s_[3:1000],
+    np.s_[4:8, 5:10, 2:4],
+    np.s_[4:8, 5:10],
+    np.s_[3:9, 4:11, 1:4],
+    np.s_[np.int64(3)],
+    np.s_[np.uint8(3), np.int16(4)],
+    np.s_[True:5],
+    np.s_[12:13, 16:17, 4:5],
+    np.s_[0:1],
+    np.s_[:, ::17],
+    np.s_[2:9, ..., ::2],
 ]
 FANCY = [
-    np.s_[[0, 3, 7]], np.s_[[0, 3, 7], :, 2], np.s_[:, [1, 2, 16]], np.s_[2:5, [1, 2, 16], ::2], np.s_[..., [0, 4]], np.s_[[12]], np.s_[3, [1, 5]],
-    np.s_[np.array([1, 2])], np.s_[np.array([], int)], np.s_[[]], np.s_[:, []], np.s_[[-2, -1]], np.s_[(0, 2, 4),], np.s_[np.arange(13)],
-    np.s_[:, np.array([0, 8, 9], np.uint16), 1], np.s_[range(2, 8, 3)],
+    np.s_[[0, 3, 7]],
+    np.s_[[0, 3, 7], :, 2],
+    np.s_[:, [1, 2, 16]],
+    np.s_[2:5, [1, 2, 16], ::2],
+    np.s_[..., [0, 4]],
+    np.s_[[12]],
+    np.s_[3, [1, 5]],
+    np.s_[np.array([1, 2])],
+    np.s_[np.array([], int)],
+    np.s_[[]],
+    np.s_[:, []],
+    np.s_[[-2, -1]],
+    np.s_[(0, 2, 4),],
+    np.s_[np.arange(13)],
+    np.s_[:, np.array([0, 8, 9], np.uint16), 1],
+    np.s_[range(2, 8, 3)],
 ]
 
 
@@ -37,8 +79,14 @@ def mask(seed, shape, share):
 
 
 MASKS = [
-    mask(0, (13, 17, 5), 0.1), mask(1, (13, 17, 5), 0.9), np.zeros((13, 17, 5), bool), np.ones((13, 17, 5), bool),
-    np.s_[mask(2, 13, 0.5)], np.s_[:, mask(3, 17, 0.5)], np.s_[1, mask(4, 17, 0.3), 2:4], np.s_[..., np.array([True, False, True, False, True])],
+    mask(0, (13, 17, 5), 0.1),
+    mask(1, (13, 17, 5), 0.9),
+    np.zeros((13, 17, 5), bool),
+    np.ones((13, 17, 5), bool),
+    np.s_[mask(2, 13, 0.5)],
+    np.s_[:, mask(3, 17, 0.5)],
+    np.s_[1, mask(4, 17, 0.3), 2:4],
+    np.s_[..., np.array([True, False, True, False, True])],
 ]
 
 
@@ -97,8 +145,13 @@ def test_any_rank_reads_whole_and_in_part(opened, rank):
         if rank:
             last = tuple(n - 1 for n in shape)
             assert_same(ours[name][last], theirs[name][last])
-            assert_same(ours[name][tuple(slice(1, None) for _ in shape)], theirs[name][tuple(slice(1, None) for _ in shape)])
-            assert_same(ours[name][tuple(slice(None, None, 2) for _ in shape)], values[tuple(slice(None, None, 2) for _ in shape)])
+            assert_same(
+                ours[name][tuple(slice(1, None) for _ in shape)], theirs[name][tuple(slice(1, None) for _ in shape)]
+            )
+            assert_same(
+                ours[name][tuple(slice(None, None, 2) for _ in shape)],
+                values[tuple(slice(None, None, 2) for _ in shape)],
+            )
 
 
 def test_a_scalar_gives_a_number_for_an_empty_tuple_and_an_array_for_an_ellipsis(opened):
@@ -131,7 +184,9 @@ def test_a_null_dataspace_reads_as_empty(opened):
     assert ours["d"].shape is None and ours["d"].size is None
 
 
-RECORD = np.dtype([("a", "<i4"), ("b", ">f8"), ("name", "S4"), ("box", "<i2", (2, 3)), ("inner", [("x", "<u1"), ("y", "<f4")])])
+RECORD = np.dtype(
+    [("a", "<i4"), ("b", ">f8"), ("name", "S4"), ("box", "<i2", (2, 3)), ("inner", [("x", "<u1"), ("y", "<f4")])]
+)
 
 
 @pytest.fixture(scope="module")
@@ -149,8 +204,26 @@ def records():
     return open_image(image), h5py.File(io.BytesIO(image), "r")
 
 
-@pytest.mark.parametrize("selection", ["a", "b", "name", "box", "inner", ("a", "b"), ("name", "a"), np.s_["a", 2:5], np.s_["a", "inner", 1:9:2],
-                                       np.s_["b", :, 1], np.s_[2:5, "a"], np.s_["box", 0], np.s_["a", 3, 2], np.s_[["a", "b"]]], ids=repr)
+@pytest.mark.parametrize(
+    "selection",
+    [
+        "a",
+        "b",
+        "name",
+        "box",
+        "inner",
+        ("a", "b"),
+        ("name", "a"),
+        np.s_["a", 2:5],
+        np.s_["a", "inner", 1:9:2],
+        np.s_["b", :, 1],
+        np.s_[2:5, "a"],
+        np.s_["box", 0],
+        np.s_["a", 3, 2],
+        np.s_[["a", "b"]],
+    ],
+    ids=repr,
+)
 def test_fields_of_a_compound_are_read_alone(records, selection):
     for name in ("plain", "chunked"):
         if isinstance(selection, list):

@@ -5,55 +5,252 @@ import io
 import h5py
 import numpy as np
 import pytest
-
 from support import IS_H5PY, assert_same, assert_same_outcome, hs, outcome, public_class
 
 FAULTS = [
-    "f['nope']", "f['g/nope']", "f['d/x']", "f['']", "f[1]", "f[None]", "f['dangling']", "f['loop']", "f.attrs['nope']", "f['d'].attrs['nope']",
-    "list(f.items())", "list(f.values())", "f['d'][99]", "f['d'][-99]", "f['d'][0, 0, 0]", "f['d'][..., ...]", "f['d'][::-1]", "f['d'][::0]", "f['d'][1.5]", "f['d']['a']",
-    "f['d'][[3, 1]]", "f['d'][[1, 1]]", "f['d'][[99]]", "f['d'][[0], [1]]", "f['d'][None]", "f['d'][np.ones(3, bool)]", "f['d'][np.ones((2, 2), bool)]",
-    "f['d'][{}]", "f['d'][1:2, 'x']", "f['c']['nope']", "f['c']['a', 'nope']", "f['s'][0]", "f['s'][:]", "f['s'][1, 2]", "f['e'][0]",
-    "len(f['s'])", "len(f['e'])", "bool(f)", "f['g'][...]", "f['d'].astype('nope')", "f['d'].asstr()", "f['d'].fields('a')", "f['c'].fields('nope')[:]",
-    "list(f['s'])", "f['d'].iter_chunks()", "list(f['k'].iter_chunks(np.s_[3:9]))", "f['k'].len()", "f.get('nope')", "f.get('nope', 5)", "f['d'].make_scale", "f['g'].attrs.get('x', 1)",
-    "next(iter(f['g']))", "f['d'].nope", "f.visit(1)", "h['File'](3.5, 'r')", "h['File']('/no/such/file.h5', 'r')", "h['File']('/', 'r')",
-    "h['File'](f.filename, 'nope')", "f['d'].id.get_chunk_info(0)", "f['k'].id.get_chunk_info(999)", "f['k'].id.read_direct_chunk((1, 1))",
-    "f['k'].id.read_direct_chunk((400, 0))", "f['d'].read_direct(np.zeros(3))", "f['d'].read_direct(np.zeros((3, 4), 'i4'), np.s_[:9], np.s_[:2])",
-    "np.asarray(f['t'], dtype='i4')", "f['external_missing']", "f[b'd'].shape", "f['d'].resize((3, 3))", "f.create_group('x')", "f.create_dataset('x', data=1)",
-    "f['d'].make_scale('x')", "f['k'].resize((3, 3))", "f['d'].write_direct(np.zeros((3, 4), 'i4'))", "f.move('d', 'x')", "f.attrs.create('x', 1)",
-    "f.attrs.modify('number', 1)", "f['d'].__setitem__(0, 1)", "f.attrs.__setitem__('x', 1)", "f.__delitem__('d')", "f.attrs.__delitem__('title')",
+    "f['nope']",
+    "f['g/nope']",
+    "f['d/x']",
+    "f['']",
+    "f[1]",
+    "f[None]",
+    "f['dangling']",
+    "f['loop']",
+    "f.attrs['nope']",
+    "f['d'].attrs['nope']",
+    "list(f.items())",
+    "list(f.values())",
+    "f['d'][99]",
+    "f['d'][-99]",
+    "f['d'][0, 0, 0]",
+    "f['d'][..., ...]",
+    "f['d'][::-1]",
+    "f['d'][::0]",
+    "f['d'][1.5]",
+    "f['d']['a']",
+    "f['d'][[3, 1]]",
+    "f['d'][[1, 1]]",
+    "f['d'][[99]]",
+    "f['d'][[0], [1]]",
+    "f['d'][None]",
+    "f['d'][np.ones(3, bool)]",
+    "f['d'][np.ones((2, 2), bool)]",
+    "f['d'][{}]",
+    "f['d'][1:2, 'x']",
+    "f['c']['nope']",
+    "f['c']['a', 'nope']",
+    "f['s'][0]",
+    "f['s'][:]",
+    "f['s'][1, 2]",
+    "f['e'][0]",
+    "len(f['s'])",
+    "len(f['e'])",
+    "bool(f)",
+    "f['g'][...]",
+    "f['d'].astype('nope')",
+    "f['d'].asstr()",
+    "f['d'].fields('a')",
+    "f['c'].fields('nope')[:]",
+    "list(f['s'])",
+    "f['d'].iter_chunks()",
+    "list(f['k'].iter_chunks(np.s_[3:9]))",
+    "f['k'].len()",
+    "f.get('nope')",
+    "f.get('nope', 5)",
+    "f['d'].make_scale",
+    "f['g'].attrs.get('x', 1)",
+    "next(iter(f['g']))",
+    "f['d'].nope",
+    "f.visit(1)",
+    "h['File'](3.5, 'r')",
+    "h['File']('/no/such/file.h5', 'r')",
+    "h['File']('/', 'r')",
+    "h['File'](f.filename, 'nope')",
+    "f['d'].id.get_chunk_info(0)",
+    "f['k'].id.get_chunk_info(999)",
+    "f['k'].id.read_direct_chunk((1, 1))",
+    "f['k'].id.read_direct_chunk((400, 0))",
+    "f['d'].read_direct(np.zeros(3))",
+    "f['d'].read_direct(np.zeros((3, 4), 'i4'), np.s_[:9], np.s_[:2])",
+    "np.asarray(f['t'], dtype='i4')",
+    "f['external_missing']",
+    "f[b'd'].shape",
+    "f['d'].resize((3, 3))",
+    "f.create_group('x')",
+    "f.create_dataset('x', data=1)",
+    "f['d'].make_scale('x')",
+    "f['k'].resize((3, 3))",
+    "f['d'].write_direct(np.zeros((3, 4), 'i4'))",
+    "f.move('d', 'x')",
+    "f.attrs.create('x', 1)",
+    "f.attrs.modify('number', 1)",
+    "f['d'].__setitem__(0, 1)",
+    "f.attrs.__setitem__('x', 1)",
+    "f.__delitem__('d')",
+    "f.attrs.__delitem__('title')",
 ]
 
 RESULTS = [
-    "list(f)", "list(f.keys())", "[k for k, v in f['g'].items()]", "[v.name for v in f['g'].values()]", "len(f)", "'d' in f", "'g/sub/deep' in f", "'nope' in f", "'dangling' in f", "'/' in f", "'' in f",
-    "'g/' in f", "'/g/sub' in f['g']", "f.name", "f['g'].name", "f['g/sub/deep'].name", "f['/g//sub/./deep'].name", "f['g']['/d'].name", "f['soft'].name",
-    "f['g'].parent.name", "f['g/sub/deep'].parent.name", "f.parent.name", "f['g'].file.name", "f.mode", "f['d'] == f['d']", "f['d'] == f['hard']",
-    "f['d'] == f['g']", "f['g'] == f['/g']", "hash(f['d']) == hash(f['hard'])", "bool(f)", "bool(f['g'])", "f.libver", "f.userblock_size", "f.swmr_mode",
-    "f.get('d', getclass=True).__name__", "f.get('g', getclass=True).__name__", "f.get('soft', getlink=True).path",
-    "f.get('external', getlink=True).filename", "f.get('external', getlink=True).path", "f.get('d', getlink=True, getclass=True).__name__",
-    "f.get('nope', 'default')", "f.get('nope', 'default', getclass=True)", "f.get('named', getclass=True).__name__", "f['named'].dtype",
-    "f['d'].shape", "f['d'].dtype", "f['d'].size", "f['d'].ndim", "f['d'].nbytes", "len(f['d'])", "f['d'].len()", "f['d'].maxshape", "f['k'].maxshape", "f['k'].chunks",
-    "f['d'].chunks", "f['k'].compression", "f['k'].compression_opts", "f['k'].shuffle", "f['k'].fletcher32", "f['k'].fillvalue", "f['d'].fillvalue", "f['s'].shape",
-    "f['e'].shape", "f['e'].size", "f['d'].is_virtual", "f['d'].scaleoffset", "f['d'].external", "np.asarray(f['d'])", "np.array(f['d'], dtype='f8')",
-    "f['d'][2]", "[row.tolist() for row in f['d']]", "f['d'].astype('f4')[1:3]", "f['d'].astype('i8')[...]", "f['t'].asstr()[:]", "f['t'].asstr()[0]",
-    "f['t'].asstr('ascii', errors='replace')[:]", "f['t'][0]", "f['t'][:].tolist()", "f['fixed'].asstr()[:]", "f['fixed'][1]", "f['c'].fields('a')[:]",
-    "f['c'].fields(['a', 'b'])[1:3]", "f['c']['a']", "f['c'][1]", "f['c'][1]['b']", "f['scalar_text'][()]", "f['scalar_text'].asstr()[()]", "f['s'][()]",
-    "f['bool'][:]", "f['enum'][:]", "f['enum'].dtype", "f['v'][1]", "f['v'][:].tolist().__len__()", "f['complex'][:]", "f['o'][0]", "f['empty_strings'][:]",
-    "list(f.attrs)", "len(f.attrs)", "f.attrs['title']", "f.attrs['number']", "f.attrs['array']", "f.attrs['empty'].dtype", "f.attrs['texts'].tolist()",
-    "f.attrs.get('nope')", "'title' in f.attrs", "'nope' in f.attrs", "sorted(f.attrs.keys())", "[type(v).__name__ for v in f.attrs.values()]",
-    "[k for k, v in f.attrs.items()]", "f.attrs['bool']", "f.attrs['bytes']", "f['g'].attrs.get('nope', 3)", "list(f['g'].attrs)",
-    "f['k'].id.get_num_chunks()", "tuple(f['k'].id.get_chunk_info(0))", "tuple(f['k'].id.get_chunk_info_by_coord((4, 0)))", "f['k'].id.read_direct_chunk((0, 0))",
-    "[s for s in f['k'].iter_chunks()]", "[s for s in f['k'].iter_chunks(np.s_[3:9, 2:4])]", "f['d'].id.get_offset() > 0", "f['k'].id.get_storage_size()",
-    "f['d'].id.get_storage_size()", "f[f['refs'][0]].name", "f[f['d'].ref].name", "bool(f['refs'][1])", "f['d'].attrs['owner'] and f[f['d'].attrs['owner']].name",
-    "[d.label for d in f['d'].dims]", "len(f['d'].dims)", "f['external'][:]", "f['g/up'].name", "repr(f['d'])", "repr(f['g'])", "str(f['k'])",
-    "f['d'].regionref is not None", "f['d'][np.s_[1:3], 2]", "f['d'][()].flags.c_contiguous", "f['k'][2:9:3, 1]", "f.track_order if hasattr(f, 'track_order') else None",
+    "list(f)",
+    "list(f.keys())",
+    "[k for k, v in f['g'].items()]",
+    "[v.name for v in f['g'].values()]",
+    "len(f)",
+    "'d' in f",
+    "'g/sub/deep' in f",
+    "'nope' in f",
+    "'dangling' in f",
+    "'/' in f",
+    "'' in f",
+    "'g/' in f",
+    "'/g/sub' in f['g']",
+    "f.name",
+    "f['g'].name",
+    "f['g/sub/deep'].name",
+    "f['/g//sub/./deep'].name",
+    "f['g']['/d'].name",
+    "f['soft'].name",
+    "f['g'].parent.name",
+    "f['g/sub/deep'].parent.name",
+    "f.parent.name",
+    "f['g'].file.name",
+    "f.mode",
+    "f['d'] == f['d']",
+    "f['d'] == f['hard']",
+    "f['d'] == f['g']",
+    "f['g'] == f['/g']",
+    "hash(f['d']) == hash(f['hard'])",
+    "bool(f)",
+    "bool(f['g'])",
+    "f.libver",
+    "f.userblock_size",
+    "f.swmr_mode",
+    "f.get('d', getclass=True).__name__",
+    "f.get('g', getclass=True).__name__",
+    "f.get('soft', getlink=True).path",
+    "f.get('external', getlink=True).filename",
+    "f.get('external', getlink=True).path",
+    "f.get('d', getlink=True, getclass=True).__name__",
+    "f.get('nope', 'default')",
+    "f.get('nope', 'default', getclass=True)",
+    "f.get('named', getclass=True).__name__",
+    "f['named'].dtype",
+    "f['d'].shape",
+    "f['d'].dtype",
+    "f['d'].size",
+    "f['d'].ndim",
+    "f['d'].nbytes",
+    "len(f['d'])",
+    "f['d'].len()",
+    "f['d'].maxshape",
+    "f['k'].maxshape",
+    "f['k'].chunks",
+    "f['d'].chunks",
+    "f['k'].compression",
+    "f['k'].compression_opts",
+    "f['k'].shuffle",
+    "f['k'].fletcher32",
+    "f['k'].fillvalue",
+    "f['d'].fillvalue",
+    "f['s'].shape",
+    "f['e'].shape",
+    "f['e'].size",
+    "f['d'].is_virtual",
+    "f['d'].scaleoffset",
+    "f['d'].external",
+    "np.asarray(f['d'])",
+    "np.array(f['d'], dtype='f8')",
+    "f['d'][2]",
+    "[row.tolist() for row in f['d']]",
+    "f['d'].astype('f4')[1:3]",
+    "f['d'].astype('i8')[...]",
+    "f['t'].asstr()[:]",
+    "f['t'].asstr()[0]",
+    "f['t'].asstr('ascii', errors='replace')[:]",
+    "f['t'][0]",
+    "f['t'][:].tolist()",
+    "f['fixed'].asstr()[:]",
+    "f['fixed'][1]",
+    "f['c'].fields('a')[:]",
+    "f['c'].fields(['a', 'b'])[1:3]",
+    "f['c']['a']",
+    "f['c'][1]",
+    "f['c'][1]['b']",
+    "f['scalar_text'][()]",
+    "f['scalar_text'].asstr()[()]",
+    "f['s'][()]",
+    "f['bool'][:]",
+    "f['enum'][:]",
+    "f['enum'].dtype",
+    "f['v'][1]",
+    "f['v'][:].tolist().__len__()",
+    "f['complex'][:]",
+    "f['o'][0]",
+    "f['empty_strings'][:]",
+    "list(f.attrs)",
+    "len(f.attrs)",
+    "f.attrs['title']",
+    "f.attrs['number']",
+    "f.attrs['array']",
+    "f.attrs['empty'].dtype",
+    "f.attrs['texts'].tolist()",
+    "f.attrs.get('nope')",
+    "'title' in f.attrs",
+    "'nope' in f.attrs",
+    "sorted(f.attrs.keys())",
+    "[type(v).__name__ for v in f.attrs.values()]",
+    "[k for k, v in f.attrs.items()]",
+    "f.attrs['bool']",
+    "f.attrs['bytes']",
+    "f['g'].attrs.get('nope', 3)",
+    "list(f['g'].attrs)",
+    "f['k'].id.get_num_chunks()",
+    "tuple(f['k'].id.get_chunk_info(0))",
+    "tuple(f['k'].id.get_chunk_info_by_coord((4, 0)))",
+    "f['k'].id.read_direct_chunk((0, 0))",
+    "[s for s in f['k'].iter_chunks()]",
+    "[s for s in f['k'].iter_chunks(np.s_[3:9, 2:4])]",
+    "f['d'].id.get_offset() > 0",
+    "f['k'].id.get_storage_size()",
+    "f['d'].id.get_storage_size()",
+    "f[f['refs'][0]].name",
+    "f[f['d'].ref].name",
+    "bool(f['refs'][1])",
+    "f['d'].attrs['owner'] and f[f['d'].attrs['owner']].name",
+    "[d.label for d in f['d'].dims]",
+    "len(f['d'].dims)",
+    "f['external'][:]",
+    "f['g/up'].name",
+    "repr(f['d'])",
+    "repr(f['g'])",
+    "str(f['k'])",
+    "f['d'].regionref is not None",
+    "f['d'][np.s_[1:3], 2]",
+    "f['d'][()].flags.c_contiguous",
+    "f['k'][2:9:3, 1]",
+    "f.track_order if hasattr(f, 'track_order') else None",
 ]
 
 
 def write(f):
-    f.attrs["title"], f.attrs["number"], f.attrs["array"], f.attrs["empty"] = "a title", 5, np.arange(3.0), h5py.Empty("<f4")
+    f.attrs["title"], f.attrs["number"], f.attrs["array"], f.attrs["empty"] = (
+        "a title",
+        5,
+        np.arange(3.0),
+        h5py.Empty("<f4"),
+    )
     f.attrs["texts"], f.attrs["bool"], f.attrs["bytes"] = ["a", "bc"], True, np.bytes_(b"raw")
     f["d"] = np.arange(12, dtype="<i4").reshape(3, 4)
-    f.create_dataset("k", data=np.arange(40, dtype=">i2").reshape(10, 4), chunks=(4, 3), maxshape=(None, 4), compression="gzip", shuffle=True, fletcher32=True, fillvalue=7)
+    f.create_dataset(
+        "k",
+        data=np.arange(40, dtype=">i2").reshape(10, 4),
+        chunks=(4, 3),
+        maxshape=(None, 4),
+        compression="gzip",
+        shuffle=True,
+        fletcher32=True,
+        fillvalue=7,
+    )
     f.create_group("g/sub/deep")
     f["hard"], f["soft"], f["dangling"] = f["d"], h5py.SoftLink("/g/sub"), h5py.SoftLink("/nope")
     f["loop"], f["g/up"] = h5py.SoftLink("/loop"), h5py.SoftLink("/d")
@@ -64,7 +261,11 @@ def write(f):
     f.create_dataset("enum", data=np.array([0, 2, 1]), dtype=h5py.enum_dtype({"A": 0, "B": 1, "C": 2}, "u1"))
     v = f.create_dataset("v", (3,), h5py.vlen_dtype(np.dtype("<i4")))
     v[1], v[2] = [1, 2], [3]
-    f["complex"], f["o"], f["named"] = np.array([1 + 2j, 3 - 4j]), np.array([b"\x01\x02"], "V2"), np.dtype([("x", "<i4")])
+    f["complex"], f["o"], f["named"] = (
+        np.array([1 + 2j, 3 - 4j]),
+        np.array([b"\x01\x02"], "V2"),
+        np.dtype([("x", "<i4")]),
+    )
     r = f.create_dataset("refs", (2,), h5py.ref_dtype)
     r[0] = f["g"].ref
     f["d"].attrs["owner"] = f["g"].ref
@@ -117,9 +318,16 @@ def test_a_fault_is_of_the_class_that_h5py_raises(names, program):
 
 
 # Where a clearer class than h5py's is right.
-ALSO_ALLOWED = {"f['d'].id.get_chunk_info(0)": (TypeError, ValueError, OSError, RuntimeError), "f['k'].id.get_chunk_info(999)": (IndexError, ValueError, OSError),
-                "f['k'].id.read_direct_chunk((400, 0))": (ValueError, OSError, KeyError), "f['k'].id.read_direct_chunk((1, 1))": (ValueError, OSError, KeyError),
-                "f['d'][{}]": (TypeError,), "f['d'][1.5]": (TypeError, IndexError), "f['d'][None]": (TypeError, IndexError), "f['d'].asstr()": (TypeError,)}
+ALSO_ALLOWED = {
+    "f['d'].id.get_chunk_info(0)": (TypeError, ValueError, OSError, RuntimeError),
+    "f['k'].id.get_chunk_info(999)": (IndexError, ValueError, OSError),
+    "f['k'].id.read_direct_chunk((400, 0))": (ValueError, OSError, KeyError),
+    "f['k'].id.read_direct_chunk((1, 1))": (ValueError, OSError, KeyError),
+    "f['d'][{}]": (TypeError,),
+    "f['d'][1.5]": (TypeError, IndexError),
+    "f['d'][None]": (TypeError, IndexError),
+    "f['d'].asstr()": (TypeError,),
+}
 
 
 def test_visit_and_visititems_see_every_object_once_in_h5pys_order(names):
@@ -127,7 +335,9 @@ def test_visit_and_visititems_see_every_object_once_in_h5pys_order(names):
         seen = []
         for side in names:
             found = []
-            getattr(side["f"], method)(lambda name, *rest, found=found: found.append((name, *(type(r).__name__ for r in rest))))
+            getattr(side["f"], method)(
+                lambda name, *rest, found=found: found.append((name, *(type(r).__name__ for r in rest)))
+            )
             seen.append(found)
         assert seen[0] == seen[1], method
 
@@ -149,7 +359,12 @@ def test_links_are_objects_of_the_module(names):
 
 def test_classes_are_related_as_in_h5py(names):
     f = names[0]["f"]
-    assert isinstance(f, hs.File) and isinstance(f, hs.Group) and isinstance(f["d"], hs.Dataset) and isinstance(f["named"], hs.Datatype)
+    assert (
+        isinstance(f, hs.File)
+        and isinstance(f, hs.Group)
+        and isinstance(f["d"], hs.Dataset)
+        and isinstance(f["named"], hs.Datatype)
+    )
     assert issubclass(hs.File, hs.Group)
     assert isinstance(f["refs"][0], hs.Reference)
     assert isinstance(f.attrs["empty"], hs.Empty)
@@ -162,7 +377,15 @@ def test_a_closed_file_is_false_and_refuses_to_read(tmp_path):
     for module in (hs, h5py):
         with module.File(tmp_path / "f.h5", "r") as f:
             d = f["d"]
-        results.append((bool(f), bool(d), outcome(lambda: f["d"])[0], outcome(lambda: d[0])[0], repr(f).replace("hyperslab", "h5py")))
+        results.append(
+            (
+                bool(f),
+                bool(d),
+                outcome(lambda: f["d"])[0],
+                outcome(lambda: d[0])[0],
+                repr(f).replace("hyperslab", "h5py"),
+            )
+        )
     assert results[0] == results[1]
 
 
@@ -172,13 +395,32 @@ def test_an_objects_identity_survives_its_name(names):
     assert len({f["d"], f["hard"], f["k"]}) == 2
 
 
-@pytest.mark.parametrize("program", [
-    "string_dtype()", "string_dtype('ascii')", "string_dtype('utf-8', 10)", "string_dtype('ascii', 3)", "vlen_dtype(np.dtype('i4'))", "enum_dtype({'A': 0, 'B': 1})",
-    "enum_dtype({'A': 0}, 'u2')", "special_dtype(vlen=str)", "special_dtype(vlen=bytes)", "special_dtype(vlen=np.dtype('f4'))", "special_dtype(enum=('i', {'A': 1}))",
-    "string_dtype('latin-1')", "string_dtype(length='x')", "special_dtype()", "special_dtype(nope=1)", "vlen_dtype(str)", "ref_dtype",
-])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "string_dtype()",
+        "string_dtype('ascii')",
+        "string_dtype('utf-8', 10)",
+        "string_dtype('ascii', 3)",
+        "vlen_dtype(np.dtype('i4'))",
+        "enum_dtype({'A': 0, 'B': 1})",
+        "enum_dtype({'A': 0}, 'u2')",
+        "special_dtype(vlen=str)",
+        "special_dtype(vlen=bytes)",
+        "special_dtype(vlen=np.dtype('f4'))",
+        "special_dtype(enum=('i', {'A': 1}))",
+        "string_dtype('latin-1')",
+        "string_dtype(length='x')",
+        "special_dtype()",
+        "special_dtype(nope=1)",
+        "vlen_dtype(str)",
+        "ref_dtype",
+    ],
+)
 def test_special_types_are_made_as_in_h5py(program):
-    (kind, ours), (expected_kind, theirs) = (outcome(eval, program, {**vars(module), "np": np}) for module in (hs, h5py))
+    (kind, ours), (expected_kind, theirs) = (
+        outcome(eval, program, {**vars(module), "np": np}) for module in (hs, h5py)
+    )
     assert kind == expected_kind, f"{ours!r}; h5py: {theirs!r}"
     if kind == "raised":
         assert isinstance(ours, public_class(theirs))
@@ -195,7 +437,9 @@ def test_a_message_about_a_file_says_what_is_wrong_with_it(tmp_path):
     if IS_H5PY:
         return
     (tmp_path / "text.h5").write_bytes(b"text" * 1000)
-    with pytest.raises(FileNotFoundError, match=r"^\[Errno 2\] Unable to open file '/no/such.h5': no such file or directory$"):
+    with pytest.raises(
+        FileNotFoundError, match=r"^\[Errno 2\] Unable to open file '/no/such.h5': no such file or directory$"
+    ):
         hs.File("/no/such.h5", "r")
     with pytest.raises(hs.FormatError, match=r"text.h5': not an HDF5 file: no signature at 0, 512, 1024, 2048, \.\.\."):
         hs.File(tmp_path / "text.h5", "r")
@@ -221,12 +465,27 @@ def test_is_hdf5_tells_files_apart(tmp_path):
     with h5py.File(tmp_path / "yes.h5", "w", userblock_size=512):
         pass
     (tmp_path / "no.h5").write_bytes(b"no")
-    assert hs.is_hdf5(tmp_path / "yes.h5") and not hs.is_hdf5(tmp_path / "no.h5") and not hs.is_hdf5(tmp_path / "missing.h5")
+    assert (
+        hs.is_hdf5(tmp_path / "yes.h5")
+        and not hs.is_hdf5(tmp_path / "no.h5")
+        and not hs.is_hdf5(tmp_path / "missing.h5")
+    )
 
 
 @pytest.mark.parametrize("name", ["links_earliest.h5", "links_latest.h5", "dense_kinds.h5"])
 def test_golden_links_resolve_or_fail_alike(both, name):
     ours, theirs = both(name)
-    for path in [*theirs, "soft_group/numbers", "data/root/data/numbers", "external_group/values", "external_group/back", "data/up", "nope/deeper", "data/numbers/x"]:
-        assert_same_outcome(lambda f, path: f[path][()] if hasattr(f[path], "shape") else f[path].name, (ours, path), (theirs, path))
+    for path in [
+        *theirs,
+        "soft_group/numbers",
+        "data/root/data/numbers",
+        "external_group/values",
+        "external_group/back",
+        "data/up",
+        "nope/deeper",
+        "data/numbers/x",
+    ]:
+        assert_same_outcome(
+            lambda f, path: f[path][()] if hasattr(f[path], "shape") else f[path].name, (ours, path), (theirs, path)
+        )
         assert (path in ours) == (path in theirs), path

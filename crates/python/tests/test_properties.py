@@ -7,15 +7,47 @@ import hdf5plugin
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from support import assert_same, image_of, open_image
 
-DTYPES = ["i1", "u1", "<i2", ">i2", "<u4", ">i4", "<i8", ">u8", "<f2", "<f4", ">f4", "<f8", ">f8", "<c8", "<c16", "?", "S1", "S7",
-          np.dtype([("a", "<i2"), ("b", ">f8"), ("c", "S3")]), np.dtype(("<i2", (2,))), np.dtype([("v", "<f4", (3,)), ("n", [("k", ">u2")])])]
-FILTERS = [{}, {"compression": "gzip"}, {"compression": "gzip", "shuffle": True}, {"shuffle": True}, {"fletcher32": True}, {"compression": "lzf"},
-           {"compression": "lzf", "shuffle": True, "fletcher32": True}, {"compression": hdf5plugin.LZ4()}, {"compression": hdf5plugin.Zstd()},
-           {"compression": hdf5plugin.Bitshuffle()}, {"compression": hdf5plugin.Blosc()}, {"compression": hdf5plugin.Blosc(cname="zstd", shuffle=2)},
-           {"compression": hdf5plugin.Blosc2()}, {"compression": hdf5plugin.Blosc2(cname="zstd", filters=2)}]
+DTYPES = [
+    "i1",
+    "u1",
+    "<i2",
+    ">i2",
+    "<u4",
+    ">i4",
+    "<i8",
+    ">u8",
+    "<f2",
+    "<f4",
+    ">f4",
+    "<f8",
+    ">f8",
+    "<c8",
+    "<c16",
+    "?",
+    "S1",
+    "S7",
+    np.dtype([("a", "<i2"), ("b", ">f8"), ("c", "S3")]),
+    np.dtype(("<i2", (2,))),
+    np.dtype([("v", "<f4", (3,)), ("n", [("k", ">u2")])]),
+]
+FILTERS = [
+    {},
+    {"compression": "gzip"},
+    {"compression": "gzip", "shuffle": True},
+    {"shuffle": True},
+    {"fletcher32": True},
+    {"compression": "lzf"},
+    {"compression": "lzf", "shuffle": True, "fletcher32": True},
+    {"compression": hdf5plugin.LZ4()},
+    {"compression": hdf5plugin.Zstd()},
+    {"compression": hdf5plugin.Bitshuffle()},
+    {"compression": hdf5plugin.Blosc()},
+    {"compression": hdf5plugin.Blosc(cname="zstd", shuffle=2)},
+    {"compression": hdf5plugin.Blosc2()},
+    {"compression": hdf5plugin.Blosc2(cname="zstd", filters=2)},
+]
 LIBVERS = ["earliest", "v108", "v110", "v112", "v114", "latest"]
 SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
@@ -28,7 +60,9 @@ def layouts(draw):
     options = {"shape": shape, "dtype": dtype}
     if shape and draw(st.booleans()):
         options["chunks"] = tuple(draw(st.integers(1, max(n, 1))) for n in shape)
-        options["maxshape"] = tuple(draw(st.sampled_from((n, n + 3, None))) if n >= c else None for n, c in zip(shape, options["chunks"]))
+        options["maxshape"] = tuple(
+            draw(st.sampled_from((n, n + 3, None))) if n >= c else None for n, c in zip(shape, options["chunks"])
+        )
         if dtype.subdtype is None:
             options.update(draw(st.sampled_from(FILTERS)))
     if dtype.kind in "iuf" and draw(st.booleans()):
@@ -52,7 +86,13 @@ def selections(draw, shape):
             fancy = True
             parts.append(np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n))))
         elif kind == "slice":
-            parts.append(slice(draw(st.none() | st.integers(-n - 2, n + 2)), draw(st.none() | st.integers(-n - 2, n + 2)), draw(st.none() | st.integers(1, 5))))
+            parts.append(
+                slice(
+                    draw(st.none() | st.integers(-n - 2, n + 2)),
+                    draw(st.none() | st.integers(-n - 2, n + 2)),
+                    draw(st.none() | st.integers(1, 5)),
+                )
+            )
         else:
             parts.append(slice(None))
     keep = draw(st.integers(0, len(parts)))
@@ -75,7 +115,12 @@ def test_any_selection_of_any_dataset_equals_numpys(layout, libver, seed):
     image = image_of(write, (libver, "latest"))
     with h5py.File(io.BytesIO(image), "r") as f:
         whole = f["d"][()]
-    expected_properties = (options["shape"], options["dtype"], options.get("chunks"), options.get("maxshape", options["shape"]))
+    expected_properties = (
+        options["shape"],
+        options["dtype"],
+        options.get("chunks"),
+        options.get("maxshape", options["shape"]),
+    )
     with open_image(image) as f:
         d = f["d"]
         assert (d.shape, d.dtype, d.chunks, d.maxshape) == expected_properties

@@ -5,8 +5,7 @@ import io
 import h5py
 import numpy as np
 import pytest
-
-from support import IS_H5PY, assert_same, hs, image_of, open_image
+from support import IS_H5PY, assert_same, image_of, open_image
 
 CUBE = np.arange(20 * 30 * 4, dtype="<i4").reshape(20, 30, 4)
 NAMES = ("plain", "gzip", "btree2", "swapped")
@@ -19,7 +18,11 @@ def write(f):
     f.create_dataset("swapped", data=CUBE.astype(">i4"), chunks=(6, 7, 3), compression="lzf")
     f.create_dataset("sparse", (50,), "<f8", chunks=(7,), fillvalue=1.5)[14:28] = 2.0
     f["texts"] = ["a", "bc", "drei ü", ""]
-    f.create_dataset("records", data=np.array([(i, i / 2, b"x" * (i % 4)) for i in range(20)], [("a", "<i4"), ("b", ">f8"), ("c", "S3")]), chunks=(6,))
+    f.create_dataset(
+        "records",
+        data=np.array([(i, i / 2, b"x" * (i % 4)) for i in range(20)], [("a", "<i4"), ("b", ">f8"), ("c", "S3")]),
+        chunks=(6,),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,11 @@ only_ours = pytest.mark.parametrize("name", [] if IS_H5PY else NAMES)
 
 
 @only_ours
-@pytest.mark.parametrize("selection", [np.s_[...], np.s_[3:9], np.s_[:, 4], np.s_[2:18:3, ::2, 1], np.s_[[1, 5, 19]], np.s_[1, 2, 3], CUBE % 7 == 0], ids=repr)
+@pytest.mark.parametrize(
+    "selection",
+    [np.s_[...], np.s_[3:9], np.s_[:, 4], np.s_[2:18:3, ::2, 1], np.s_[[1, 5, 19]], np.s_[1, 2, 3], CUBE % 7 == 0],
+    ids=repr,
+)
 def test_read_gives_what_getitem_gives(files, name, selection):
     dataset = files[0][name]
     for threads in (None, 1, 4):
@@ -105,8 +112,18 @@ def test_a_plan_says_what_a_read_will_do_without_doing_it(files, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("source, destination", [
-    (None, None), (np.s_[2:5], np.s_[0:3]), (np.s_[2:5, ::3], np.s_[1:4, 20:30]), (np.s_[::4], np.s_[::4]), (np.s_[1, :, 2], np.s_[3, :, 0]), (np.s_[5:5], np.s_[0:0])], ids=str)
+@pytest.mark.parametrize(
+    "source, destination",
+    [
+        (None, None),
+        (np.s_[2:5], np.s_[0:3]),
+        (np.s_[2:5, ::3], np.s_[1:4, 20:30]),
+        (np.s_[::4], np.s_[::4]),
+        (np.s_[1, :, 2], np.s_[3, :, 0]),
+        (np.s_[5:5], np.s_[0:0]),
+    ],
+    ids=str,
+)
 def test_read_direct_writes_the_selected_part(files, name, source, destination):
     results = []
     for f in files:
@@ -147,7 +164,20 @@ def outcome_of(f, name, kind, selection):
         return error
 
 
-@pytest.mark.parametrize("pair", [("<i4", "<i2"), ("<i4", "<u1"), ("<f8", "<i4"), ("<f8", "<f4"), ("<u8", "<i4"), ("<i2", "<f2"), (">f4", "<f8"), ("<i8", "<f4")], ids=str)
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("<i4", "<i2"),
+        ("<i4", "<u1"),
+        ("<f8", "<i4"),
+        ("<f8", "<f4"),
+        ("<u8", "<i4"),
+        ("<i2", "<f2"),
+        (">f4", "<f8"),
+        ("<i8", "<f4"),
+    ],
+    ids=str,
+)
 def test_values_out_of_range_are_clipped_as_libhdf5_clips_them(opened, pair):
     stored, wanted = pair
     values = np.array([0, 1, 100, 127, 128, 255, 256, 32767, 32768, 65536, 2**31 - 1], "f8").astype(stored)
@@ -200,9 +230,16 @@ def test_chunks_are_listed_as_h5py_lists_them(files, name):
         assert ours.read_direct_chunk(info[0]) == theirs.read_direct_chunk(info[0])
 
 
-@pytest.mark.parametrize("keep", [
-    lambda info: info, lambda info: info if info.chunk_offset[1] else tuple(info), lambda info: (info.chunk_offset, info[1:]), lambda info: info.chunk_offset,
-], ids=["all", "some", "parts", "offsets"])
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda info: info,
+        lambda info: info if info.chunk_offset[1] else tuple(info),
+        lambda info: (info.chunk_offset, info[1:]),
+        lambda info: info.chunk_offset,
+    ],
+    ids=["all", "some", "parts", "offsets"],
+)
 def test_chunk_information_that_a_callback_keeps_does_not_change(files, keep):
     kept = ([], [])
     for found, f in zip(kept, files):

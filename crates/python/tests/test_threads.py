@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import numpy as np
 import pytest
-
 from support import IS_H5PY, hs
 
 THREADS, ROUNDS = 12, 40
@@ -17,8 +16,12 @@ def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("threads") / "f.h5"
     values = np.arange(200 * 300, dtype="<i4").reshape(200, 300)
     with h5py.File(path, "w", libver="latest") as f:
-        for name, options in (("contiguous", {}), ("gzip", {"chunks": (32, 64), "compression": "gzip", "shuffle": True}),
-                              ("extensible", {"chunks": (7, 300), "maxshape": (None, 300)}), ("btree2", {"chunks": (16, 16), "maxshape": (None, None)})):
+        for name, options in (
+            ("contiguous", {}),
+            ("gzip", {"chunks": (32, 64), "compression": "gzip", "shuffle": True}),
+            ("extensible", {"chunks": (7, 300), "maxshape": (None, 300)}),
+            ("btree2", {"chunks": (16, 16), "maxshape": (None, None)}),
+        ):
             f.create_dataset(name, data=values, **options)
         for i in range(50):
             f.create_dataset(f"group/small{i}", data=np.full(3, i)).attrs["n"] = i
@@ -48,7 +51,7 @@ def test_threads_that_share_a_dataset_read_what_they_asked_for(path, name):
             rng = np.random.default_rng(number)
             for _ in range(ROUNDS):
                 top, left = rng.integers(0, 190), rng.integers(0, 290)
-                box = np.s_[top:top + rng.integers(1, 60), left:left + rng.integers(1, 90)]
+                box = np.s_[top : top + rng.integers(1, 60), left : left + rng.integers(1, 90)]
                 assert np.array_equal(dataset[box], values[box])
 
         together(work)
@@ -56,6 +59,7 @@ def test_threads_that_share_a_dataset_read_what_they_asked_for(path, name):
 
 def test_threads_that_share_a_file_open_objects_and_attributes_at_once(path):
     with hs.File(path, "r") as f:
+
         def work(number):
             for i in range(50):
                 i = (i * 7 + number) % 50

@@ -8,15 +8,28 @@ import sys
 import h5py
 import numpy as np
 import pytest
-
 from support import FILES, GOLDEN, IS_H5PY, assert_same, assert_same_dtype, hs, outcome, some, walk
 from support import WHOLE_FILES as ALL_WHOLE_FILES
 
 sys.path.insert(0, str(GOLDEN / "make"))
 import pattern  # noqa: E402
 
-PROPERTIES = ("shape", "size", "ndim", "nbytes", "chunks", "maxshape", "compression", "compression_opts", "shuffle", "fletcher32", "scaleoffset",
-              "is_virtual", "is_scale", "name")
+PROPERTIES = (
+    "shape",
+    "size",
+    "ndim",
+    "nbytes",
+    "chunks",
+    "maxshape",
+    "compression",
+    "compression_opts",
+    "shuffle",
+    "fletcher32",
+    "scaleoffset",
+    "is_virtual",
+    "is_scale",
+    "name",
+)
 # What h5py itself cannot read (time, IEEE quadruple, complex half) and what hyperslab may refuse by name.
 REFUSALS = (NotImplementedError,)
 # Messages in a heap that objects share are not read yet: such a file opens, and its objects are refused by name.
@@ -65,7 +78,10 @@ def compare_links(ours, theirs):
         for part in ("path", "filename"):
             if hasattr(expected, part):
                 assert getattr(link, part) == getattr(expected, part)
-        assert ours.get(name, getlink=True, getclass=True).__name__ == theirs.get(name, getlink=True, getclass=True).__name__
+        assert (
+            ours.get(name, getlink=True, getclass=True).__name__
+            == theirs.get(name, getlink=True, getclass=True).__name__
+        )
         assert (name in ours) == (name in theirs)
         cls, expected = outcome(lambda: ours.get(name, getclass=True)), outcome(lambda: theirs.get(name, getclass=True))
         assert cls[0] == expected[0]
@@ -234,7 +250,9 @@ def test_chunks_are_where_libhdf5_says(both, name):
         else:
             infos = [dataset.id.get_chunk_info(i) for i in range(min(count, 50))]
             if count <= 50:
-                assert {tuple(found[path].id.get_chunk_info(i)) for i in range(count)} == {tuple(info) for info in infos}, path
+                assert {tuple(found[path].id.get_chunk_info(i)) for i in range(count)} == {
+                    tuple(info) for info in infos
+                }, path
             for info in infos:
                 assert tuple(found[path].id.get_chunk_info_by_coord(info.chunk_offset)) == tuple(info), path
             places = [info.chunk_offset for info in infos]

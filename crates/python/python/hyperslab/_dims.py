@@ -89,7 +89,11 @@ class DimensionManager:
         return (self[index] for index in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<Dimensions of HDF5 object at {id(self._dataset)}>" if self._dataset else "<Dimensions of closed HDF5 dataset>"
+        return (
+            f"<Dimensions of HDF5 object at {id(self._dataset)}>"
+            if self._dataset
+            else "<Dimensions of closed HDF5 dataset>"
+        )
 
 
 class RegionProxy:

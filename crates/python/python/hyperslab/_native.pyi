@@ -3,7 +3,19 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from types import EllipsisType, TracebackType
-from typing import Any, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload, type_check_only
+from typing import (
+    Any,
+    Literal,
+    NoReturn,
+    Protocol,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    final,
+    overload,
+    type_check_only,
+)
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -259,7 +271,7 @@ class Dataset(HLObject):
         """The shape of a chunk; None if the dataset is not stored in chunks."""
     @property
     def compression(self) -> str | None:
-        """"gzip", "lzf", "szip", "unknown" for another filter, or None."""
+        """ "gzip", "lzf", "szip", "unknown" for another filter, or None."""
     @property
     def compression_opts(self) -> int | tuple[str, int] | None:
         """gzip's level, szip's method and block size, or None."""
@@ -306,7 +318,9 @@ class Dataset(HLObject):
         """Yields ``dataset[0]``, ``dataset[1]`` and so on. TypeError: a scalar."""
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array:
         """The whole dataset as a new array. ValueError: ``copy=False``."""
-    def read_direct(self, dest: _Array, source_sel: _Selection | None = None, dest_sel: _Selection | None = None) -> None:
+    def read_direct(
+        self, dest: _Array, source_sel: _Selection | None = None, dest_sel: _Selection | None = None
+    ) -> None:
         """Reads into an array of any dtype and strides, the whole or the part ``dest_sel`` of it.
 
         Elements are converted as HDF5 does. TypeError: the shapes do not fit, even by broadcasting.
