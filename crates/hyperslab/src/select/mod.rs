@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 
 pub use dim::Dim;
 pub use parse::{Parsed, parse};
-pub use part::{Part, Strided, Walk};
+pub use part::Part;
 pub use points::{PointAt, Points};
 pub use runs::{Run, Runs};
 pub use slab::{HyperslabAxis, Slab};
