@@ -11,7 +11,7 @@
 //! | III.D local, III.E global, III.G fractal heaps | [`heap`] |
 //! | IV.A.1 object headers | [`header`] |
 //! | IV.A.2 messages | [`message`], [`layout`] (i), [`datatype`] (d) |
-//! | VII.C Fixed Arrays, VII.D Extensible Arrays | [`array`] |
+//! | VII.C Fixed Arrays, VII.D Extensible Arrays | [`array`](mod@array) |
 //!
 //! What of the format is not here yet is listed in `docs/known-gaps.md`.
 

@@ -1,4 +1,4 @@
-//! The datatype of elements (spec IV.A.2.d): the model. Its bytes are in [`codec`] and the files beside it.
+//! The datatype of elements (spec IV.A.2.d): the model. Its bytes are in `codec` and the files beside it.
 
 mod codec;
 mod compound;

@@ -1,5 +1,5 @@
-//! Data layout message, type 8 (spec IV.A.2.i): where a dataset's elements are. Versions 1 to 3 are in [`v3`], 4 and 5
-//! in [`v4`].
+//! Data layout message, type 8 (spec IV.A.2.i): where a dataset's elements are. Versions 1 to 3 are in `v3`, 4 and 5
+//! in `v4`.
 
 mod v3;
 mod v4;

@@ -42,7 +42,7 @@ fn files() -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// Structures of golden files, up to [`PER_STRUCTURE`] of a kind.
+/// Structures of golden files, up to `PER_STRUCTURE` of a kind.
 pub fn decode() -> Vec<Vec<u8>> {
     let mut found = Found::default();
     for bytes in files() {
