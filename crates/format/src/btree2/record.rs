@@ -363,6 +363,18 @@ impl Records {
         Ok(chunk)
     }
 
+    /// Writes the position of the chunk that record `index` describes to the front of `scaled`, like
+    /// [`chunk`](Self::chunk): what a search compares.
+    pub fn chunk_position(&self, index: usize, scaled: &mut [u64]) -> Result<()> {
+        let mut r = self.reader(index)?;
+        let rank = self.form.rank();
+        r.skip(usize::from(self.form.size).saturating_sub(8 * rank))?;
+        for coordinate in scaled.iter_mut().take(rank) {
+            *coordinate = r.u64()?;
+        }
+        Ok(())
+    }
+
     fn reader(&self, index: usize) -> Result<Reader<'_>> {
         let size = usize::from(self.form.size);
         let mut r = Reader::new(&self.bytes, self.form.widths, Addr::UNDEFINED);
@@ -419,6 +431,11 @@ mod tests {
             assert_eq!(records.len(), 2);
             assert_eq!(records.bytes.len(), 2 * usize::from(size));
             assert_eq!(records.get(1).unwrap(), record);
+            if let Record::Chunk { scaled, .. } = &record {
+                let mut position = [0; 2];
+                records.chunk_position(1, &mut position).unwrap();
+                assert_eq!(position, scaled[..]);
+            }
         }
     }
 }

@@ -163,8 +163,13 @@ impl<'a> Reader<'a> {
 
     /// An integer of `count` bytes, 0 to 8: fields whose width another field chooses.
     pub fn uint(&mut self, count: usize) -> Result<u64> {
-        if count > 8 {
-            return Err(self.bad_value("field width", count as u64, "at most 8 bytes"));
+        // By far the most fields have one of these widths, and a copy of a length known only now is a call.
+        match count {
+            8 => return self.u64(),
+            4 => return self.u32().map(u64::from),
+            2 => return self.u16().map(u64::from),
+            9.. => return Err(self.bad_value("field width", count as u64, "at most 8 bytes")),
+            _ => {}
         }
         let mut wide = [0; 8];
         if let Some(low) = wide.get_mut(..count) {

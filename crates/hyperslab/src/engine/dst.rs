@@ -71,16 +71,16 @@ impl<'a> Destination<'a> {
 
     /// Checks the destination against a result of `shape` with elements of `element_size` bytes, and returns the
     /// strides to use, in bytes.
-    pub(super) fn strides_for(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[usize; 4]>> {
+    pub(super) fn strides_for(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[u64; 4]>> {
         if let Some(strides) = &self.strides
             && strides.len() == shape.len()
         {
-            return Ok(strides.clone());
+            return Ok(strides.iter().map(|&stride| stride as u64).collect());
         }
-        let mut strides: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.len());
+        let mut strides: SmallVec<[u64; 4]> = SmallVec::from_elem(0, shape.len());
         let mut pitch = Some(element_size as u64);
         for (stride, &count) in strides.iter_mut().zip(shape).rev() {
-            *stride = pitch.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
+            *stride = pitch.unwrap_or(u64::MAX);
             pitch = pitch.and_then(|bytes| bytes.checked_mul(count));
         }
         let expected = pitch.unwrap_or(u64::MAX);

@@ -6,8 +6,9 @@ use smallvec::SmallVec;
 
 use super::array::Storage;
 use super::emit::Emit;
+use super::place::Wanted;
 use super::plan_read::{Pieces, Source};
-use super::read::{Reading, Wanted, workers};
+use super::read::{Reading, workers};
 use crate::error::Result;
 use crate::select::Selection;
 

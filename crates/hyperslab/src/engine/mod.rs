@@ -6,10 +6,12 @@ mod dst;
 mod emit;
 mod explain;
 mod fetch;
+mod place;
 mod plan_read;
 mod pool;
 mod raw;
 mod read;
+mod run;
 mod scratch;
 
 pub use array::{ChunkedStorage, Fill, Storage, StoredArray};

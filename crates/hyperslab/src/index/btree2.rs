@@ -115,7 +115,7 @@ fn search(index: &ChunkIndex, node: &BTree2Node, coord: &[u64]) -> Result<Result
     let (mut low, mut high) = (0, node.records.len());
     while low < high {
         let middle = usize::midpoint(low, high);
-        node.records.chunk(middle, &mut found).map_err(Error::from_format)?;
+        node.records.chunk_position(middle, &mut found).map_err(Error::from_format)?;
         match found.as_slice().cmp(coord) {
             Ordering::Less => low = middle + 1,
             Ordering::Equal => return Ok(Ok(middle)),

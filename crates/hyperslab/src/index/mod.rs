@@ -12,6 +12,7 @@ use hyperslab_filters::FilterMask;
 use hyperslab_format::array::{ChunkElement, Client};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout};
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
+use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 use crate::select::Coord;
@@ -28,7 +29,7 @@ pub struct ChunkRecord {
 }
 
 /// The chunk index of one dataset.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ChunkIndex {
     grid: Grid,
     chunk_shape: Vec<u64>,
@@ -39,6 +40,9 @@ pub struct ChunkIndex {
     is_filtered: bool,
     /// Indexed Storage Internal Node K, the capacity of version 1 B-tree nodes.
     btree_k: u16,
+    /// What the last cursor had read. The next takes it: small reads of one dataset, one after another, begin where the
+    /// last one ended.
+    last: Mutex<State>,
 }
 
 /// What a visitor of chunks is told of each: its coordinate, counted in chunks, and where it is.
@@ -56,7 +60,7 @@ impl ChunkIndex {
         btree_k: u16,
     ) -> Self {
         let (chunk_shape, info) = (layout.chunk_shape.clone(), layout.index.clone());
-        Self { grid, chunk_shape, chunk_bytes, info, is_filtered, btree_k }
+        Self { grid, chunk_shape, chunk_bytes, info, is_filtered, btree_k, last: Mutex::default() }
     }
 
     /// Which structure it is.
@@ -71,7 +75,8 @@ impl ChunkIndex {
 
     /// Looks chunks up one after another, remembering where the last was.
     pub fn cursor<'s>(&'s self, store: &'s Store) -> Cursor<'s> {
-        Cursor { index: self, store, state: State::New }
+        let state = self.last.try_lock().map_or(State::New, |mut last| std::mem::take(&mut *last));
+        Cursor { index: self, store, state }
     }
 
     /// Calls `f` with every stored chunk in the order of the index, until it breaks. O(stored chunks).
@@ -148,8 +153,9 @@ pub struct Cursor<'s> {
 }
 
 /// What a cursor has read so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum State {
+    #[default]
     New,
     BTree1(btree1::Leaf),
     BTree2(btree2::Tree),
@@ -211,6 +217,14 @@ impl Cursor<'_> {
                     extensible_array::Found::Hole { .. } => Ok(None),
                 }
             }
+        }
+    }
+}
+
+impl Drop for Cursor<'_> {
+    fn drop(&mut self) {
+        if let Some(mut last) = self.index.last.try_lock() {
+            *last = std::mem::take(&mut self.state);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Axis, Dim, Selection, Shape};
+use super::{Axis, Coord, Dim, Selection, Shape};
 use crate::error::RequestError;
 
 /// The product of evenly spaced indices along every axis.
@@ -34,6 +34,26 @@ impl Slab {
     /// How many indices each axis has.
     pub fn shape(&self) -> Shape {
         self.0.iter().map(|dim| dim.count).collect()
+    }
+
+    /// If this lies in one chunk of the shape `chunk`: the chunk's coordinate, and the box relative to it.
+    pub(super) fn in_one_chunk(&self, chunk: &[u64]) -> Option<(Coord, SmallVec<[Dim; 4]>)> {
+        if self.0.len() != chunk.len() {
+            return None;
+        }
+        let mut coord = Coord::new();
+        let mut within = SmallVec::new();
+        for (dim, &len) in self.0.iter().zip(chunk) {
+            let at = dim.start.checked_div(len)?;
+            let start = dim.start - at * len;
+            let last = dim.count.checked_sub(1)?.checked_mul(dim.step)?.checked_add(start)?;
+            if last >= len {
+                return None;
+            }
+            coord.push(at);
+            within.push(Dim { start, ..*dim });
+        }
+        Some((coord, within))
     }
 
     /// As HDF5 describes it.

@@ -380,6 +380,21 @@ mod tests {
         }
 
         #[test]
+        fn a_box_in_one_chunk_is_found_and_nothing_else(case in cases()) {
+            let Case { selection, extent, chunk } = &case;
+            let tiling = selection.tiling(extent, chunk).unwrap();
+            let is_box = matches!(selection, Selection::Slab(_) | Selection::All);
+            let found = selection.in_one_chunk(extent, chunk).unwrap();
+            prop_assert_eq!(found.is_some(), is_box && tiling.len() == 1);
+            if let Some((coord, within)) = found {
+                let mut parts = Vec::new();
+                tiling.parts(&coord, |part| parts.push(part));
+                let dst_strides = tiling.strides().into();
+                prop_assert_eq!(parts, [Part { within, dst: 0, dst_strides }]);
+            }
+        }
+
+        #[test]
         fn exactly_the_chunks_that_hold_elements_are_touched(case in cases()) {
             let Case { selection, extent, chunk } = &case;
             let tiling = selection.tiling(extent, chunk).unwrap();
@@ -440,6 +455,8 @@ mod tests {
     fn chunks_that_cannot_be_are_refused_and_chunks_outside_are_empty() {
         assert!(Selection::All.tiling(&[4], &[0]).is_err());
         assert!(Selection::All.tiling(&[4], &[2, 2]).is_err());
+        let outside = Selection::Slab(Slab([Dim::one(9)].into_iter().collect()));
+        assert!(outside.in_one_chunk(&[4], &[2]).is_err());
         let tiling = Selection::All.tiling(&[4], &[2]).unwrap();
         for coord in [&[2][..], &[u64::MAX], &[0, 0], &[]] {
             tiling.parts(coord, |part| panic!("{part:?} at {coord:?}"));

@@ -1,0 +1,105 @@
+//! Which elements of a chunk are wanted, and where in the caller's memory they go.
+
+use hyperslab_filters::gather::Axis;
+
+use super::dst::{Destination, Region};
+use super::emit::{Axes, Emit};
+use crate::error::Result;
+use crate::select::{Part, Tiling};
+
+/// A selection and where it goes.
+#[derive(Clone, Copy)]
+pub(super) struct User<'a> {
+    pub(super) cut: Cut<'a>,
+    pub(super) dst: &'a Destination<'a>,
+}
+
+/// A selection, cut by chunks.
+#[derive(Clone, Copy)]
+pub(super) enum Cut<'a> {
+    /// Of any number of chunks.
+    Tiling(&'a Tiling),
+    /// Of the one chunk that the read touches: a small read needs no more.
+    Part(&'a Part),
+}
+
+impl User<'_> {
+    /// Calls `f` with every part of the chunk at `coord` that is wanted.
+    pub(super) fn parts(&self, coord: &[u64], mut f: impl FnMut(&Part)) {
+        match self.cut {
+            Cut::Tiling(tiling) => tiling.parts(coord, |part| f(&part)),
+            Cut::Part(part) => f(part),
+        }
+    }
+
+    /// Whether the chunk at `coord` is wanted as a list of several points.
+    fn wants_points(&self, coord: &[u64]) -> bool {
+        match self.cut {
+            Cut::Tiling(tiling) => tiling.points(coord).is_some_and(|points| points.len() > 1),
+            Cut::Part(_) => false,
+        }
+    }
+}
+
+/// Calls `f` with every box of the chunk at `coord` that a user wants, and where it goes.
+pub(super) fn each_place(
+    users: &[User<'_>],
+    coord: &[u64],
+    mut f: impl FnMut(&[Axis], usize, &mut Region<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut result = Ok(());
+    for user in users {
+        let mut region = user.dst.region();
+        user.parts(coord, |part| {
+            if result.is_ok() {
+                result = f(&Emit::axes(part), destination_offset(part), &mut region);
+            }
+        });
+    }
+    result
+}
+
+/// What of a chunk is wanted.
+#[derive(Debug)]
+pub(super) enum Wanted {
+    /// All of it, in one run of the destination.
+    Dense { offset: usize },
+    /// One box.
+    Box { axes: Axes, offset: usize, elements: usize },
+    /// Several boxes or points.
+    Several,
+}
+
+impl Wanted {
+    pub(super) fn of(users: &[User<'_>], coord: &[u64], emit: &Emit<'_>) -> Self {
+        let [user] = users else { return Self::Several };
+        if user.wants_points(coord) {
+            return Self::Several;
+        }
+        let mut wanted = None;
+        user.parts(coord, |part| {
+            wanted = Some(if wanted.is_some() { Self::Several } else { Self::part(part, emit) });
+        });
+        wanted.unwrap_or(Self::Several)
+    }
+
+    pub(super) fn part(part: &Part, emit: &Emit<'_>) -> Self {
+        let axes = Emit::axes(part);
+        let offset = destination_offset(part);
+        let mut run = emit.memory_size;
+        let dense = axes.iter().zip(&emit.piece).rev().all(|(axis, &len)| {
+            let whole = axis.count == len && (len == 1 || axis.stride.unsigned_abs() == run);
+            run = run.saturating_mul(len);
+            whole
+        });
+        if dense {
+            return Self::Dense { offset };
+        }
+        Self::Box { offset, elements: axes.iter().map(|axis| axis.count).product(), axes }
+    }
+}
+
+fn destination_offset(part: &Part) -> usize {
+    // Inside the destination, which is in memory; `Region::run` checks it again.
+    usize::try_from(part.dst).unwrap_or(usize::MAX)
+}

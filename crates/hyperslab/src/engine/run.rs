@@ -1,0 +1,279 @@
+//! Runs one task of a read. Its route is decided here and nowhere else.
+
+use std::sync::{Arc, OnceLock};
+
+use hyperslab_filters::blosc::{Blosc, Spans};
+use hyperslab_filters::gather::{Gather, Target};
+use hyperslab_format::Addr;
+use smallvec::SmallVec;
+
+use super::array::{ChunkedStorage, Storage};
+use super::dst::Region;
+use super::emit::{Emit, FillElement};
+use super::place::{User, Wanted, each_place};
+use super::plan_read::{ReadTask, Source};
+use super::raw;
+use super::read::Reading;
+use super::scratch::{WorkerScratch, sized};
+use crate::error::{Error, Result};
+use crate::index::ChunkRecord;
+
+/// One read, prepared.
+pub(super) struct Run<'a> {
+    pub(super) reading: Reading<'a>,
+    pub(super) emit: Emit<'a>,
+    /// Made when the first chunk is met that was never written.
+    pub(super) fill: OnceLock<FillElement>,
+    /// Decoded bytes of a piece.
+    pub(super) piece_bytes: usize,
+    pub(super) chunked: Option<&'a ChunkedStorage>,
+}
+
+/// A filtered chunk and who wants what of it.
+#[derive(Clone, Copy)]
+struct FilteredChunk<'a> {
+    record: ChunkRecord,
+    chunked: &'a ChunkedStorage,
+    /// Counted in chunks.
+    coord: &'a [u64],
+    users: &'a [User<'a>],
+    /// Its stored bytes, if they were read with those of others.
+    stored: Option<&'a [u8]>,
+}
+
+impl Run<'_> {
+    /// Runs one task; `stored` are the chunk's stored bytes if they were read with those of others.
+    pub(super) fn task(
+        &self,
+        task: &ReadTask,
+        stored: Option<&[u8]>,
+        touches: &[usize],
+        users: &[User<'_>],
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
+        let users: SmallVec<[User<'_>; 4]> =
+            touches[task.users.clone()].iter().map(|&user| users[user]).collect();
+        match (task.source, self.chunked) {
+            (Source::Fill, _) => {
+                let fill = self.fill()?;
+                each_place(&users, &task.coord, |axes, offset, region| {
+                    self.emit.fill(fill, axes, offset, region);
+                    Ok(())
+                })
+            }
+            (Source::Compact, _) => {
+                let Storage::Compact(data) = &self.reading.array.storage else { return Ok(()) };
+                self.scatter(data, &users, &task.coord, scratch)
+            }
+            (Source::Raw(extent), _) => match stored {
+                Some(bytes) => self.scatter(bytes, &users, &task.coord, scratch),
+                None => each_place(&users, &task.coord, |axes, offset, region| {
+                    let WorkerScratch { stored, convert, .. } = &mut *scratch;
+                    raw::read(self.reading.store, extent, &self.emit, axes, offset, region, stored, convert)
+                }),
+            },
+            (Source::Chunk(record), Some(chunked)) => {
+                let chunk = FilteredChunk { record, chunked, coord: &task.coord, users: &users, stored };
+                self.chunk(chunk, scratch).map_err(|error| chunk.error(error))
+            }
+            (Source::Chunk(_), None) => Ok(()),
+        }
+    }
+
+    fn scatter(
+        &self,
+        source: &[u8],
+        users: &[User<'_>],
+        coord: &[u64],
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
+        each_place(users, coord, |axes, offset, region| {
+            self.emit.scatter(source, &self.emit.piece, axes, offset, region, &mut scratch.convert)
+        })
+    }
+
+    fn fill(&self) -> Result<&FillElement> {
+        if let Some(fill) = self.fill.get() {
+            return Ok(fill);
+        }
+        let fill = self.emit.fill_element(&self.reading.array.fill)?;
+        Ok(self.fill.get_or_init(|| fill))
+    }
+
+    /// A filtered chunk, by the shortest route.
+    fn chunk(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
+        let FilteredChunk { record, chunked, coord, users, stored } = chunk;
+        if let Some(whole) = self.reading.cache.get(record.extent.addr) {
+            return Ok(self.scatter(&whole, users, coord, scratch)?);
+        }
+        let wanted = Wanted::of(users, coord, &self.emit);
+        let blosc = chunked.pipeline.as_blosc(record.mask).filter(|_| self.emit.is_identity());
+        match (wanted, blosc) {
+            (Wanted::Dense { offset }, _) if self.emit.is_identity() => {
+                let mut region = users[0].dst.region();
+                let dst = region.run(offset, self.piece_bytes);
+                let stored = self.stored(record, stored, &mut scratch.stored)?;
+                Ok(chunked.pipeline.decode_into(record.mask, stored, dst, &mut scratch.filters)?)
+            }
+            (Wanted::Box { axes, offset, elements }, Some(blosc))
+                if !self.keeps(record, elements * self.emit.stored_size) =>
+            {
+                let gather = Gather {
+                    element_size: self.emit.stored_size,
+                    chunk_shape: &self.emit.piece,
+                    axes: &axes,
+                    offset,
+                };
+                self.blosc(record, blosc, stored, &gather, &mut users[0].dst.region(), scratch)
+            }
+            _ => self.decoded(chunk, scratch),
+        }
+    }
+
+    /// Decodes a whole chunk, for several uses or for later.
+    fn decoded(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
+        let FilteredChunk { record, chunked, coord, users, stored } = chunk;
+        let is_kept =
+            users.len() == 1 && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, coord);
+        // What is kept needs memory of its own, and is decoded straight into it.
+        let mut buffer = if is_kept { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
+        let whole = sized(&mut buffer, self.piece_bytes)?;
+        let bytes = self.stored(record, stored, &mut scratch.stored)?;
+        chunked.pipeline.decode_into(record.mask, bytes, whole, &mut scratch.filters)?;
+        self.scatter(whole, users, coord, scratch)?;
+        if is_kept {
+            self.reading.cache.insert(record.extent.addr, Arc::new(buffer));
+        } else {
+            scratch.chunk = buffer;
+        }
+        Ok(())
+    }
+
+    /// Decodes the blocks of a Blosc chunk that a selection touches, reading little more than those.
+    fn blosc(
+        &self,
+        record: ChunkRecord,
+        blosc: &Blosc,
+        stored: Option<&[u8]>,
+        gather: &Gather<'_>,
+        region: &mut Region<'_>,
+        scratch: &mut WorkerScratch,
+    ) -> Result<(), ChunkError> {
+        let wanted_bytes = gather.axes.iter().map(|axis| axis.count).product::<usize>() * gather.element_size;
+        if let Some(stored) = stored {
+            return Ok(blosc.scatter_into(stored, gather, region, &mut scratch.filters)?);
+        }
+        let len = self.reading.store.check(record.extent, raw::RAW_DATA)?;
+        let bytes = sized(&mut scratch.stored, len)?;
+        let wants_most = wanted_bytes * 4 > self.piece_bytes;
+        let mut known = if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) };
+        self.read_part(record.extent.addr, bytes, 0..known)?;
+        scratch.ranges.clear();
+        while known < len {
+            match blosc.spans(&bytes[..known], len, gather, &mut scratch.ranges)? {
+                Spans::More(longer) => {
+                    let longer = longer.clamp(known + 1, len);
+                    self.read_part(record.extent.addr, bytes, known..longer)?;
+                    known = longer;
+                }
+                Spans::Whole => {
+                    self.read_part(record.extent.addr, bytes, known..len)?;
+                    known = len;
+                }
+                Spans::Parts => {
+                    for range in &scratch.ranges {
+                        self.read_part(record.extent.addr, bytes, range.start.max(known)..range.end)?;
+                    }
+                    break;
+                }
+            }
+        }
+        Ok(blosc.scatter_into(bytes, gather, region, &mut scratch.filters)?)
+    }
+
+    fn read_part(&self, at: Addr, bytes: &mut [u8], range: std::ops::Range<usize>) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let from = Addr::new(at.get() + range.start as u64);
+        self.reading.store.read_raw(from, &mut bytes[range])
+    }
+
+    /// The stored bytes of a chunk: those read already, or read now.
+    fn stored<'b>(
+        &self,
+        record: ChunkRecord,
+        stored: Option<&'b [u8]>,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8]> {
+        if let Some(stored) = stored {
+            return Ok(stored);
+        }
+        let len = self.reading.store.check(record.extent, raw::RAW_DATA)?;
+        let bytes = sized(buffer, len)?;
+        self.reading.store.read_raw(record.extent.addr, bytes)?;
+        Ok(bytes)
+    }
+
+    /// Whether to decode the whole chunk and keep it, although a part would do: small parts of it are read again and
+    /// again.
+    fn keeps(&self, record: ChunkRecord, wanted_bytes: usize) -> bool {
+        let is_small = wanted_bytes.saturating_mul(SMALL_PARTS) <= self.piece_bytes;
+        is_small
+            && self.reading.cache.admits(self.piece_bytes)
+            && self.reading.cache.touch(record.extent.addr)
+    }
+
+    /// Whether one user takes every element that the array has of the chunk: then nobody comes back for it.
+    fn covers(&self, users: &[User<'_>], coord: &[u64]) -> bool {
+        let used: SmallVec<[u64; 4]> = coord
+            .iter()
+            .zip(&self.emit.piece)
+            .zip(&self.reading.array.shape)
+            .map(|((&at, &len), &end)| (len as u64).min(end.saturating_sub(at * len as u64)))
+            .collect();
+        users.iter().any(|user| {
+            let mut covered = false;
+            user.parts(coord, |part| covered |= part.covers(&used));
+            covered
+        })
+    }
+}
+
+impl FilteredChunk<'_> {
+    /// The error with the chunk's place in the dataset and in the file.
+    fn error(&self, error: ChunkError) -> Error {
+        match error {
+            ChunkError::Filter(source) => Error::Chunk {
+                source,
+                coord: self.coord.iter().zip(&self.chunked.chunk_shape).map(|(at, len)| at * len).collect(),
+                addr: self.record.extent.addr.get(),
+                len: self.record.extent.len,
+            },
+            ChunkError::Other(error) => error,
+        }
+    }
+}
+
+/// Why a chunk failed: its contents, or something around them.
+enum ChunkError {
+    Filter(hyperslab_filters::FilterError),
+    Other(Error),
+}
+
+impl From<hyperslab_filters::FilterError> for ChunkError {
+    fn from(error: hyperslab_filters::FilterError) -> Self {
+        Self::Filter(error)
+    }
+}
+
+impl From<Error> for ChunkError {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// A read of less than one part in so many of a chunk is small: one that may come again next door.
+const SMALL_PARTS: usize = 64;
+/// The header of a frame and the offsets of many blocks.
+const BLOSC_PREFIX_BYTES: usize = 4 << 10;
