@@ -127,15 +127,7 @@ impl Structure for BTree1Node {
             return Err(r.error(ErrorKind::TooLarge { field: "entries used", value: count as u64, limit }));
         }
         let (left, right) = (r.addr()?, r.addr()?);
-        let mut children = Vec::with_capacity(count);
-        let mut keys = BTree1Keys::with_capacity(context.kind, count);
-        if count > 0 {
-            for _ in 0..count {
-                keys.decode_one(&mut r, context.kind)?;
-                children.push(r.addr()?);
-            }
-            keys.decode_one(&mut r, context.kind)?;
-        }
+        let (children, keys) = decode_entries(&mut r, context.kind, count)?;
         if let Some(key) = keys.first_out_of_order(context.kind) {
             return Err(r.bad_value(
                 "chunk offset of key",
@@ -171,34 +163,47 @@ impl Structure for BTree1Node {
     }
 }
 
-impl BTree1Keys {
-    /// Room for the keys of `children` children.
-    fn with_capacity(kind: BTree1Kind, children: usize) -> Self {
-        let count = if children == 0 { 0 } else { children + 1 };
-        match kind {
-            BTree1Kind::Group => Self::Group(Vec::with_capacity(count)),
-            BTree1Kind::Chunks { rank } => Self::Chunks(ChunkKeys {
-                sizes: Vec::with_capacity(count),
-                masks: Vec::with_capacity(count),
-                offsets: Vec::with_capacity(count * (rank + 1)),
-            }),
-        }
-    }
-
-    fn decode_one(&mut self, r: &mut Reader<'_>, kind: BTree1Kind) -> Result<()> {
-        match (self, kind) {
-            (Self::Chunks(keys), BTree1Kind::Chunks { rank }) => {
-                keys.sizes.push(r.u32()?);
-                keys.masks.push(r.u32()?);
-                let offsets = r.bytes(8 * (rank + 1))?.as_chunks::<8>().0;
-                keys.offsets.extend(offsets.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+/// The children of a node and the keys around them. A tree of many chunks is read node after node, so this takes all
+/// bytes of the entries at once, not field by field.
+fn decode_entries(r: &mut Reader<'_>, kind: BTree1Kind, count: usize) -> Result<(Vec<Addr>, BTree1Keys)> {
+    let mut children = Vec::with_capacity(count);
+    let key_count = if count == 0 { 0 } else { count + 1 };
+    let keys = match kind {
+        BTree1Kind::Group => {
+            let mut keys = Vec::with_capacity(key_count);
+            for _ in 0..count {
+                keys.push(r.length()?);
+                children.push(r.addr()?);
             }
-            (Self::Group(keys), _) => keys.push(r.length()?),
-            (Self::Chunks(_), BTree1Kind::Group) => {} // the keys were made for this kind
+            if count > 0 {
+                keys.push(r.length()?);
+            }
+            BTree1Keys::Group(keys)
         }
-        Ok(())
-    }
+        BTree1Kind::Chunks { rank } => {
+            let mut keys = ChunkKeys {
+                sizes: Vec::with_capacity(key_count),
+                masks: Vec::with_capacity(key_count),
+                offsets: Vec::with_capacity(key_count * (rank + 1)),
+            };
+            for index in 0..key_count {
+                let (sizes, offsets) = r.bytes(8 + 8 * (rank + 1))?.split_at(8);
+                if let ([size, mask], []) = sizes.as_chunks::<4>() {
+                    keys.sizes.push(u32::from_le_bytes(*size));
+                    keys.masks.push(u32::from_le_bytes(*mask));
+                }
+                keys.offsets.extend(offsets.as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+                if index < count {
+                    children.push(r.addr()?);
+                }
+            }
+            BTree1Keys::Chunks(keys)
+        }
+    };
+    Ok((children, keys))
+}
 
+impl BTree1Keys {
     /// The first key that comes before its left neighbour: a search in such a node would miss chunks that are there. Keys
     /// of groups are offsets of names, in any order.
     fn first_out_of_order(&self, kind: BTree1Kind) -> Option<usize> {

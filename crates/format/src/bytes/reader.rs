@@ -104,6 +104,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `count` bytes.
+    #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         let end = self.position.checked_add(count);
         let Some(taken) = end.and_then(|end| self.bytes.get(self.position..end)) else {
@@ -115,6 +116,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `N` bytes as an array.
+    #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut array = [0; N];
         array.copy_from_slice(self.bytes(N)?);
@@ -152,16 +154,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Four bytes.
+    #[inline]
     pub fn u32(&mut self) -> Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
     /// Eight bytes.
+    #[inline]
     pub fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
     /// An integer of `count` bytes, 0 to 8: fields whose width another field chooses.
+    #[inline]
     pub fn uint(&mut self, count: usize) -> Result<u64> {
         // By far the most fields have one of these widths, and a copy of a length known only now is a call.
         match count {
@@ -179,12 +184,14 @@ impl<'a> Reader<'a> {
     }
 
     /// An address ("Size of Offsets" bytes); all bits set is the undefined address.
+    #[inline]
     pub fn addr(&mut self) -> Result<Addr> {
         let value = self.uint(self.widths.offset.bytes())?;
         Ok(if value == self.widths.offset.max() { Addr::UNDEFINED } else { Addr::new(value) })
     }
 
     /// A length ("Size of Lengths" bytes).
+    #[inline]
     pub fn length(&mut self) -> Result<u64> {
         self.uint(self.widths.length.bytes())
     }
