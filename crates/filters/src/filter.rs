@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::codec::Contexts;
 use crate::error::{FilterError, Result};
+use crate::simd::Stores;
 
 /// A filter's number in the HDF Group's registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,6 +88,8 @@ pub struct Scratch {
     pub(crate) positions: Vec<usize>,
     /// What Blosc needs.
     pub(crate) blosc: crate::blosc::Buffers,
+    /// How the filter at work writes its result, if it can choose. Set by the pipeline.
+    pub(crate) stores: Stores,
 }
 
 /// The first `len` bytes of a buffer, which grows to hold them and never shrinks.

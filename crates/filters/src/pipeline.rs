@@ -11,6 +11,7 @@ use crate::blosc::Blosc;
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer};
 use crate::registry::{Parameters, Registry, registered_name};
+use crate::simd::Stores;
 
 /// The filters of a dataset, in the order in which they encode.
 #[derive(Debug, Clone, Default)]
@@ -146,8 +147,31 @@ impl Pipeline {
         dst: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
+        self.decode(mask, stored, dst, scratch, Stores::Cached)
+    }
+
+    /// The same for a chunk of a result that is larger than the processor's caches: it is written past them where a filter
+    /// can do that.
+    pub fn decode_past_cache(
+        &self,
+        mask: FilterMask,
+        stored: &[u8],
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.decode(mask, stored, dst, scratch, Stores::PastCache)
+    }
+
+    fn decode(
+        &self,
+        mask: FilterMask,
+        stored: &[u8],
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+        stores: Stores,
+    ) -> Result<()> {
         let mut buffers = std::mem::take(&mut scratch.pipeline);
-        let decoded = self.decode_with(mask, stored, dst, scratch, &mut buffers);
+        let decoded = self.decode_with(mask, stored, dst, scratch, &mut buffers, stores);
         scratch.pipeline = buffers;
         decoded
     }
@@ -172,6 +196,7 @@ impl Pipeline {
         dst: &mut [u8],
         scratch: &mut Scratch,
         buffers: &mut [Vec<u8>; 2],
+        stores: Stores,
     ) -> Result<()> {
         let (mut place, mut len) = (Place::Given, stored.len());
         for (index, stage) in self.active(mask).rev() {
@@ -180,8 +205,11 @@ impl Pipeline {
             let src = &src[..len];
             let mut earlier = self.active(mask).take_while(|&(earlier, _)| earlier < index).peekable();
             if earlier.peek().is_none() {
-                let written = filter.decode_into(src, dst, scratch)?;
-                return self.check_length(index, dst.len(), written);
+                // Only the last result goes to memory; those before it stay in a cache until the next filter.
+                scratch.stores = stores;
+                let written = filter.decode_into(src, dst, scratch);
+                scratch.stores = Stores::Cached;
+                return self.check_length(index, dst.len(), written?);
             }
             if let Some(kept) = filter.kept(src) {
                 len = kept?;

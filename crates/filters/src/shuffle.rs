@@ -31,8 +31,8 @@ impl Filter for Shuffle {
         FilterId::SHUFFLE
     }
 
-    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<usize> {
-        simd::unshuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?);
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        simd::unshuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?, scratch.stores);
         Ok(src.len())
     }
 

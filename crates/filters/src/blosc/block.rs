@@ -5,7 +5,7 @@ use super::codec::Codec;
 use crate::codec::Contexts;
 use crate::error::{FilterError, Result};
 use crate::gather::{Comb, Rows, Source, Target, Walk};
-use crate::simd::{self, Plane};
+use crate::simd::{self, Plane, Stores};
 
 /// Room after each plane, so that wide copies need no care at its end.
 const SLACK: usize = 64;
@@ -26,6 +26,8 @@ pub(crate) struct Buffers {
     /// Where BloscLZ's encoder saw what.
     positions: Vec<u32>,
     contexts: Contexts,
+    /// How long runs of elements are written to the destination.
+    pub(super) stores: Stores,
 }
 
 /// The buffers that encoding uses.
@@ -95,6 +97,7 @@ pub(super) struct Decoder<'a> {
 struct Planes<'a> {
     planes: [Plane<'a>; MAX_PLANES],
     width: usize,
+    stores: Stores,
 }
 
 impl Planes<'_> {
@@ -128,7 +131,8 @@ impl Source for Planes<'_> {
 
     #[inline]
     fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
-        simd::unshuffle_runs(&self.planes[..self.width], self.element(at), self.element(step), into);
+        let planes = &self.planes[..self.width];
+        simd::unshuffle_runs(planes, self.element(at), self.element(step), into, self.stores);
     }
 }
 
@@ -361,7 +365,7 @@ impl<'a> Decoder<'a> {
                 *plane = Plane::of(bytes);
             }
         }
-        Ok(Planes { planes, width })
+        Ok(Planes { planes, width, stores: buffers.stores })
     }
 
     /// Decodes block `index` with all filters undone into `Buffers::rows`; block 0 of a chunk of differences into
@@ -415,7 +419,7 @@ impl<'a> Decoder<'a> {
     /// Undoes one filter.
     fn undo(&self, step: Step, src: &[u8], dst: &mut [u8], transposed: &mut Vec<u8>) {
         match step {
-            Step::Unshuffle(width) => simd::unshuffle(width, src, dst),
+            Step::Unshuffle(width) => simd::unshuffle(width, src, dst, Stores::Cached),
             Step::BitUnshuffle => {
                 let width = self.chunk.type_size;
                 // Format 2 left a block alone unless it was a multiple of eight elements.

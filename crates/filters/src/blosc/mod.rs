@@ -20,6 +20,7 @@ pub use self::span::Spans;
 use crate::error::{FilterError, Result};
 use crate::filter::{FilterId, Scratch};
 use crate::gather::{Gather, Runs, Source, Target, Walk, scatter};
+use crate::simd::Stores;
 
 /// The Blosc 1 or Blosc 2 filter of one dataset.
 #[derive(Debug, Clone)]
@@ -94,6 +95,7 @@ impl Blosc {
     /// Writes the whole chunk into the front of `dst`, and returns how many bytes.
     pub fn decode_into(&self, stored: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
         let buffers = &mut scratch.blosc;
+        buffers.stores = scratch.stores;
         let content = self.open(stored, buffers)?;
         let len = match &content.grid {
             Some(grid) => grid.elements().and_then(|n| n.checked_mul(content.type_size)),
@@ -130,6 +132,7 @@ impl Blosc {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let buffers = &mut scratch.blosc;
+        buffers.stores = Stores::Cached;
         let content = self.open(stored, buffers)?;
         let Some(grid) = &content.grid else {
             if content.decoded != self.chunk_bytes {

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::Stores;
 use super::plane::Plane;
 use super::scalar;
 use super::transpose::{Runs, Strided};
@@ -14,8 +15,8 @@ use super::transpose::{Runs, Strided};
 pub(super) struct Kernels {
     /// The set of instructions.
     pub(super) name: &'static str,
-    /// Planes, distance of planes, size of an element, destination, elements.
-    pub(super) unshuffle: unsafe fn(*const u8, usize, usize, *mut u8, usize),
+    /// Planes, distance of planes, size of an element, destination, elements, how to store them.
+    pub(super) unshuffle: unsafe fn(*const u8, usize, usize, *mut u8, usize, Stores),
     /// Planes, runs.
     pub(super) unshuffle_runs: unsafe fn(&[Plane<'_>], Runs),
     /// Elements, size of an element, planes, distance of planes, elements.
@@ -51,7 +52,7 @@ impl Kernels {
 
 /// For any processor.
 static SCALAR: Kernels = {
-    unsafe fn unshuffle(src: *const u8, stride: usize, size: usize, dst: *mut u8, n: usize) {
+    unsafe fn unshuffle(src: *const u8, stride: usize, size: usize, dst: *mut u8, n: usize, _: Stores) {
         // SAFETY: the same contract.
         unsafe { scalar::unshuffle(Strided { first: src, stride }, size, dst, n) }
     }
@@ -79,15 +80,22 @@ macro_rules! kernels {
     ($name:ident, $feature:literal, $vector:ty, $lane:ty) => {
         /// The transposes for this set of instructions.
         pub(super) static $name: Kernels = {
+            use super::Stores;
             use super::plane::Plane;
             use super::transpose::{self, Runs, Strided};
 
             #[target_feature(enable = $feature)]
-            unsafe fn unshuffle(src: *const u8, stride: usize, size: usize, dst: *mut u8, n: usize) {
+            unsafe fn unshuffle(
+                src: *const u8,
+                stride: usize,
+                size: usize,
+                dst: *mut u8,
+                n: usize,
+                stores: Stores,
+            ) {
+                let planes = Strided { first: src, stride };
                 // SAFETY: the same contract, and the instructions are enabled here.
-                unsafe {
-                    transpose::unshuffle::<$vector, $lane, _>(Strided { first: src, stride }, size, dst, n)
-                }
+                unsafe { transpose::unshuffle::<$vector, $lane, _>(planes, size, dst, n, stores) }
             }
             #[target_feature(enable = $feature)]
             unsafe fn unshuffle_runs(planes: &[Plane<'_>], runs: Runs) {

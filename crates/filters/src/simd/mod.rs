@@ -24,6 +24,17 @@ use kernels::Kernels;
 pub(crate) use plane::Plane;
 use transpose::Runs;
 
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Stores {
+    /// As usual: whoever reads them next finds them in the cache.
+    #[default]
+    Cached,
+    /// Past the caches, in long runs: for results larger than those, of which nothing would be found there. The memory is
+    /// not read before it is written, which is as much as half of the traffic.
+    PastCache,
+}
+
 /// The set of vector instructions that the transposes use on this processor: "avx2", "sse2", "neon" or "scalar".
 pub fn instructions() -> &'static str {
     Kernels::fastest().name
@@ -35,15 +46,21 @@ pub(crate) fn shuffle(element_size: usize, src: &[u8], dst: &mut [u8]) {
 }
 
 /// Undoes `shuffle`.
-pub(crate) fn unshuffle(element_size: usize, src: &[u8], dst: &mut [u8]) {
-    unshuffle_with(Kernels::fastest(), element_size, src, dst);
+pub(crate) fn unshuffle(element_size: usize, src: &[u8], dst: &mut [u8], stores: Stores) {
+    unshuffle_with(Kernels::fastest(), element_size, src, dst, stores);
 }
 
 /// Puts elements together, plane k holding byte k of each: into run r go those from `first + r * step` on. A run is a number
 /// of whole elements, and each plane has all that are asked for.
 #[inline]
-pub(crate) fn unshuffle_runs(planes: &[Plane<'_>], first: usize, step: usize, into: &mut Comb<'_>) {
-    unshuffle_runs_with(Kernels::fastest(), planes, first, step, into);
+pub(crate) fn unshuffle_runs(
+    planes: &[Plane<'_>],
+    first: usize,
+    step: usize,
+    into: &mut Comb<'_>,
+    stores: Stores,
+) {
+    unshuffle_runs_with(Kernels::fastest(), planes, first, step, into, stores);
 }
 
 /// Bit-shuffles `src` into `dst`, which has the same length. What is left after the last eight whole elements is copied.
@@ -67,13 +84,13 @@ fn shuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut [u
     rest.copy_from_slice(tail);
 }
 
-fn unshuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut [u8]) {
+fn unshuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut [u8], stores: Stores) {
     let n = whole_elements(element_size, src, dst);
     let (planes, tail) = src.split_at(n * element_size);
     let (elements, rest) = dst.split_at_mut(n * element_size);
     if n > 0 {
         // SAFETY: both are `n * element_size` bytes, and `dst` is borrowed exclusively, so they do not overlap.
-        unsafe { (kernels.unshuffle)(planes.as_ptr(), n, element_size, elements.as_mut_ptr(), n) };
+        unsafe { (kernels.unshuffle)(planes.as_ptr(), n, element_size, elements.as_mut_ptr(), n, stores) };
     }
     rest.copy_from_slice(tail);
 }
@@ -85,6 +102,7 @@ fn unshuffle_runs_with(
     first: usize,
     step: usize,
     into: &mut Comb<'_>,
+    stores: Stores,
 ) {
     let len = into.run_len();
     let n = len.checked_div(planes.len()).unwrap_or(0);
@@ -101,6 +119,7 @@ fn unshuffle_runs_with(
         count: into.count(),
         elements: n,
         bytes: len,
+        stores,
     };
     // SAFETY: the planes have every element up to the last run's end, as asserted, and a comb's runs are memory of its own,
     // each of `n` elements.
@@ -140,7 +159,8 @@ fn bitunshuffle_with(kernels: &Kernels, size: usize, src: &[u8], dst: &mut [u8],
                 let rows = rows.as_ptr().add(k * n + from / 8);
                 (kernels.join_bits)(rows, n / 8, len, scratch.as_mut_ptr().add(k * len));
             }
-            (kernels.unshuffle)(scratch.as_ptr(), len, size, elements.as_mut_ptr().add(from * size), len);
+            let elements = elements.as_mut_ptr().add(from * size);
+            (kernels.unshuffle)(scratch.as_ptr(), len, size, elements, len, Stores::Cached);
         }
     }
     rest.copy_from_slice(tail);

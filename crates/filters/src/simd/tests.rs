@@ -27,9 +27,11 @@ fn shuffle_puts_byte_k_of_every_element_together() {
 #[test]
 fn unshuffle_undoes_shuffle() {
     each_case(|kernels, size, src| {
-        let mut found = vec![0; src.len()];
-        unshuffle_with(kernels, size, &model_shuffle(size, src), &mut found);
-        assert_eq!(found, src, "{} size {size} bytes {}", kernels.name, src.len());
+        for stores in [Stores::Cached, Stores::PastCache] {
+            let mut found = vec![0; src.len()];
+            unshuffle_with(kernels, size, &model_shuffle(size, src), &mut found, stores);
+            assert_eq!(found, src, "{} size {size} bytes {} {stores:?}", kernels.name, src.len());
+        }
     });
 }
 
@@ -42,11 +44,15 @@ fn planes_from_different_places_become_elements_at_any_alignment() {
             .map(|k| (0..n + k % 3).map(|i| *src.get(i * size + k).unwrap_or(&0)).collect())
             .collect();
         let planes: Vec<Plane<'_>> = planes.iter().map(|plane| Plane::of(plane)).collect();
-        let mut found = vec![0xee; src.len() + 2];
-        let mut comb = Comb::of(&mut found, 1, 0, 1, src.len());
-        unshuffle_runs_with(kernels, &planes, 0, 0, &mut comb);
-        assert_eq!(found[1..=src.len()], *src, "{} size {size} elements {n}", kernels.name);
-        assert_eq!((found[0], found[src.len() + 1]), (0xee, 0xee), "wrote outside of the destination");
+        for (before, stores) in [(1, Stores::Cached), (1, Stores::PastCache), (size, Stores::PastCache)] {
+            let mut found = vec![0xee; before + src.len() + 1];
+            let mut comb = Comb::of(&mut found, before, 0, 1, src.len());
+            unshuffle_runs_with(kernels, &planes, 0, 0, &mut comb, stores);
+            let (outside, found) = found.split_at(before);
+            assert_eq!(found[..src.len()], *src, "{} size {size} elements {n} {stores:?}", kernels.name);
+            let outside = outside.iter().chain(&found[src.len()..]);
+            assert!(outside.into_iter().all(|&byte| byte == 0xee), "wrote outside of the destination");
+        }
     });
 }
 
@@ -64,7 +70,7 @@ fn runs_of_elements_go_where_the_comb_says_and_a_repeated_byte_is_a_plane() {
         let (len, gap) = (n * size, 5);
         let mut found = vec![0xee; 3 * (len + gap)];
         let mut comb = Comb::of(&mut found, 2 * (len + gap), -(len + gap).cast_signed(), 3, len);
-        unshuffle_runs_with(kernels, &planes, first, step, &mut comb);
+        unshuffle_runs_with(kernels, &planes, first, step, &mut comb, Stores::Cached);
         for (r, run) in found.chunks(len + gap).rev().enumerate() {
             for (at, &byte) in run.iter().enumerate() {
                 let (element, k) = (first + r * step + at / size, at % size);
@@ -116,7 +122,8 @@ fn an_element_size_of_zero_or_beyond_the_buffer_copies() {
 #[test]
 #[should_panic(expected = "every plane has a byte for each element")]
 fn a_short_plane_is_refused() {
-    unshuffle_runs(&[Plane::of(&[1, 2]), Plane::of(&[3])], 0, 0, &mut Comb::of(&mut [0; 4], 0, 0, 1, 4));
+    let planes = [Plane::of(&[1, 2]), Plane::of(&[3])];
+    unshuffle_runs(&planes, 0, 0, &mut Comb::of(&mut [0; 4], 0, 0, 1, 4), Stores::Cached);
 }
 
 fn each_case(mut check: impl FnMut(&Kernels, usize, &[u8])) {

@@ -4,8 +4,8 @@
 //! p rounds turn planes into elements, and 4 further rounds turn elements into planes.
 
 use super::plane::Plane;
-use super::scalar;
 use super::vector::{Lane, Vector};
+use super::{Stores, scalar};
 
 /// Where the bytes of each plane are: byte k of every element.
 pub(super) trait Planes: Copy {
@@ -70,6 +70,7 @@ pub(super) struct Runs {
     pub(super) elements: usize,
     /// Bytes of each run.
     pub(super) bytes: usize,
+    pub(super) stores: Stores,
 }
 
 impl Runs {
@@ -94,7 +95,6 @@ impl Runs {
 /// Tells the processor that `len` bytes are about to be written.
 #[inline(always)]
 fn prefetch(dst: *mut u8, len: usize) {
-    const LINE: usize = 64;
     /// Of a long run the start is enough.
     const MOST: usize = 512;
     #[cfg(target_arch = "x86_64")]
@@ -107,6 +107,11 @@ fn prefetch(dst: *mut u8, len: usize) {
     let _ = (dst, len, LINE, MOST);
 }
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// A shorter run is not worth streaming: its first and last lines are written in parts.
+const STREAMED_FROM: usize = 4 << 10;
+
 /// Undoes the byte shuffle of every run.
 ///
 /// # Safety
@@ -114,18 +119,21 @@ fn prefetch(dst: *mut u8, len: usize) {
 /// processor has the instructions of `V` and `L`.
 #[inline(always)]
 pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], runs: Runs) {
+    let stores = runs.stores;
     // SAFETY: as the contract, for each run; the fixed sizes are the number of planes.
     unsafe {
         match *planes {
-            [a, b] => runs.each([a, b], |planes, dst, n| unshuffle_fixed::<V, L, _, 2>(planes, dst, n)),
-            [a, b, c, d] => {
-                runs.each([a, b, c, d], |planes, dst, n| unshuffle_fixed::<V, L, _, 4>(planes, dst, n));
+            [a, b] => {
+                runs.each([a, b], |planes, dst, n| unshuffle_fixed::<V, L, _, 2>(planes, dst, n, stores))
             }
+            [a, b, c, d] => runs.each([a, b, c, d], |planes, dst, n| {
+                unshuffle_fixed::<V, L, _, 4>(planes, dst, n, stores);
+            }),
             [a, b, c, d, e, f, g, h] => runs.each([a, b, c, d, e, f, g, h], |planes, dst, n| {
-                unshuffle_fixed::<V, L, _, 8>(planes, dst, n);
+                unshuffle_fixed::<V, L, _, 8>(planes, dst, n, stores);
             }),
             _ => runs.each(planes, |planes, dst, n| {
-                unshuffle::<V, L, _>(planes, planes.planes.len(), dst, n);
+                unshuffle::<V, L, _>(planes, planes.planes.len(), dst, n, stores);
             }),
         }
     }
@@ -142,14 +150,15 @@ pub(super) unsafe fn unshuffle<V: Vector, L: Lane, P: Planes>(
     size: usize,
     dst: *mut u8,
     n: usize,
+    stores: Stores,
 ) {
     // SAFETY: the same contract.
     unsafe {
         match size {
-            2 => unshuffle_fixed::<V, L, P, 2>(planes, dst, n),
-            4 => unshuffle_fixed::<V, L, P, 4>(planes, dst, n),
-            8 => unshuffle_fixed::<V, L, P, 8>(planes, dst, n),
-            16 => unshuffle_fixed::<V, L, P, 16>(planes, dst, n),
+            2 => unshuffle_fixed::<V, L, P, 2>(planes, dst, n, stores),
+            4 => unshuffle_fixed::<V, L, P, 4>(planes, dst, n, stores),
+            8 => unshuffle_fixed::<V, L, P, 8>(planes, dst, n, stores),
+            16 => unshuffle_fixed::<V, L, P, 16>(planes, dst, n, stores),
             0 | 1 => scalar::unshuffle(planes, size, dst, n),
             3 => unshuffle_any::<V, L, P, 2>(planes, size, dst, n),
             5..=7 => unshuffle_any::<V, L, P, 4>(planes, size, dst, n),
@@ -190,21 +199,36 @@ pub(super) unsafe fn shuffle<V: Vector, L: Lane>(
 
 /// `unshuffle` for N = 2, 4, 8 or 16 bytes.
 #[inline(always)]
-unsafe fn unshuffle_fixed<V: Vector, L: Lane, P: Planes, const N: usize>(planes: P, dst: *mut u8, n: usize) {
-    // SAFETY: as `unshuffle`; every block taken lies within the n elements.
+unsafe fn unshuffle_fixed<V: Vector, L: Lane, P: Planes, const N: usize>(
+    planes: P,
+    dst: *mut u8,
+    n: usize,
+    stores: Stores,
+) {
+    // SAFETY: as `unshuffle`; every block taken lies within the n elements, and those streamed start at a line.
     unsafe {
         let mut at = 0;
+        if stores == Stores::PastCache && n * N >= STREAMED_FROM && dst.align_offset(LINE).is_multiple_of(N) {
+            // Up to the first whole line as usual: at most one block, as a block is one line or more.
+            unshuffle_block::<V, P, N, false>(planes, dst, 0);
+            at = dst.align_offset(LINE) / N;
+            while at + V::BYTES <= n {
+                unshuffle_block::<V, P, N, true>(planes, dst, at);
+                at += V::BYTES;
+            }
+            V::fence();
+        }
         while at + V::BYTES <= n {
-            unshuffle_block::<V, P, N>(planes, dst, at);
+            unshuffle_block::<V, P, N, false>(planes, dst, at);
             at += V::BYTES;
         }
         // The rest is done by a block that ends with the last element; elements done twice get the same bytes.
         if at == n {
         } else if n >= V::BYTES {
-            unshuffle_block::<V, P, N>(planes, dst, n - V::BYTES);
+            unshuffle_block::<V, P, N, false>(planes, dst, n - V::BYTES);
         } else if n >= 16 {
-            unshuffle_block::<L, P, N>(planes, dst, 0);
-            unshuffle_block::<L, P, N>(planes, dst, n - 16);
+            unshuffle_block::<L, P, N, false>(planes, dst, 0);
+            unshuffle_block::<L, P, N, false>(planes, dst, n - 16);
         } else {
             scalar::unshuffle(planes, N, dst, n);
         }
@@ -212,8 +236,12 @@ unsafe fn unshuffle_fixed<V: Vector, L: Lane, P: Planes, const N: usize>(planes:
 }
 
 #[inline(always)]
-unsafe fn unshuffle_block<V: Vector, P: Planes, const N: usize>(planes: P, dst: *mut u8, at: usize) {
-    // SAFETY: as `unshuffle`; elements `at..at + V::BYTES` exist.
+unsafe fn unshuffle_block<V: Vector, P: Planes, const N: usize, const STREAM: bool>(
+    planes: P,
+    dst: *mut u8,
+    at: usize,
+) {
+    // SAFETY: as `unshuffle`; elements `at..at + V::BYTES` exist, and begin at a multiple of a line if streamed.
     unsafe {
         let mut v = [V::splat(0); N];
         for (k, v) in v.iter_mut().enumerate() {
@@ -222,7 +250,9 @@ unsafe fn unshuffle_block<V: Vector, P: Planes, const N: usize>(planes: P, dst: 
         let v = interleave(v);
         let dst = dst.add(at * N);
         for k in 0..N / 2 {
-            V::store_lanes([v[2 * k], v[2 * k + 1]], dst.add(32 * k), dst.wrapping_add(16 * N + 32 * k));
+            let (pair, first, second) =
+                ([v[2 * k], v[2 * k + 1]], dst.add(32 * k), dst.wrapping_add(16 * N + 32 * k));
+            if STREAM { V::stream_lanes(pair, first, second) } else { V::store_lanes(pair, first, second) }
         }
     }
 }

@@ -20,6 +20,16 @@ pub(super) trait Vector: Copy {
     unsafe fn load_lanes(first: *const u8, second: *const u8) -> Self;
     /// Writes the first lanes of the pair, 32 bytes, at `first` and the second lanes, if there are any, at `second`.
     unsafe fn store_lanes(pair: [Self; 2], first: *mut u8, second: *mut u8);
+    /// `store_lanes` past the caches, where the processor can; addresses are multiples of 32, and `fence` comes after the
+    /// last.
+    #[inline(always)]
+    unsafe fn stream_lanes(pair: [Self; 2], first: *mut u8, second: *mut u8) {
+        // SAFETY: the same contract.
+        unsafe { Self::store_lanes(pair, first, second) }
+    }
+    /// Makes what was streamed visible to other processors in its turn.
+    #[inline(always)]
+    unsafe fn fence() {}
     /// Bytes of the lower halves in turn: a0 b0 a1 b1 ...
     unsafe fn zip_low(self, other: Self) -> Self;
     /// Bytes of the upper halves in turn.

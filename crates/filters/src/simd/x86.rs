@@ -2,10 +2,11 @@
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_and_si128, _mm_loadu_si128, _mm_packus_epi16, _mm_set_epi64x, _mm_set1_epi8,
-    _mm_set1_epi16, _mm_slli_epi16, _mm_srli_epi16, _mm_storeu_si128, _mm_unpackhi_epi8, _mm_unpacklo_epi8,
-    _mm_xor_si128, _mm256_and_si256, _mm256_castsi128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
-    _mm256_packus_epi16, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_slli_epi16,
-    _mm256_srli_epi16, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+    _mm_set1_epi16, _mm_sfence, _mm_slli_epi16, _mm_srli_epi16, _mm_storeu_si128, _mm_stream_si128,
+    _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm_xor_si128, _mm256_and_si256, _mm256_castsi128_si256,
+    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_packus_epi16, _mm256_permute2x128_si256,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_storeu_si256,
+    _mm256_stream_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
 };
 
 use super::kernels::{Kernels, kernels};
@@ -49,6 +50,21 @@ impl Vector for __m128i {
             pair[0].store(first);
             pair[1].store(first.add(16));
         }
+    }
+
+    #[inline(always)]
+    unsafe fn stream_lanes(pair: [Self; 2], first: *mut u8, _second: *mut u8) {
+        // SAFETY: the caller has SSE2 and room for 32 bytes at `first`, a multiple of 32.
+        unsafe {
+            _mm_stream_si128(first.cast(), pair[0]);
+            _mm_stream_si128(first.add(16).cast(), pair[1]);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: the caller has SSE2.
+        unsafe { _mm_sfence() }
     }
 
     #[inline(always)]
@@ -144,6 +160,21 @@ impl Vector for __m256i {
             _mm256_permute2x128_si256::<0x20>(pair[0], pair[1]).store(first);
             _mm256_permute2x128_si256::<0x31>(pair[0], pair[1]).store(second);
         }
+    }
+
+    #[inline(always)]
+    unsafe fn stream_lanes(pair: [Self; 2], first: *mut u8, second: *mut u8) {
+        // SAFETY: the caller has AVX2 and room for 32 bytes at both addresses, multiples of 32.
+        unsafe {
+            _mm256_stream_si256(first.cast(), _mm256_permute2x128_si256::<0x20>(pair[0], pair[1]));
+            _mm256_stream_si256(second.cast(), _mm256_permute2x128_si256::<0x31>(pair[0], pair[1]));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: the caller has AVX2, and so SSE2.
+        unsafe { _mm_sfence() }
     }
 
     #[inline(always)]

@@ -192,7 +192,8 @@ fn decode_entries(r: &mut Reader<'_>, kind: BTree1Kind, count: usize) -> Result<
                     keys.sizes.push(u32::from_le_bytes(*size));
                     keys.masks.push(u32::from_le_bytes(*mask));
                 }
-                keys.offsets.extend(offsets.as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+                keys.offsets
+                    .extend(offsets.as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
                 if index < count {
                     children.push(r.addr()?);
                 }

@@ -95,6 +95,11 @@ impl<'a> Destination<'a> {
         Region { base: self.base, len: self.len, memory: PhantomData }
     }
 
+    /// Whether so much is read that nobody will find the beginning in a cache when the end is there.
+    pub(super) fn is_beyond_caches(&self) -> bool {
+        self.len >= BEYOND_CACHES
+    }
+
     /// Asks the system for huge pages where the memory is large and not yet touched: a fault per 2 MiB, not per 4 KiB.
     pub fn advise_huge_pages(&self) {
         const PAGE: usize = 4096;
@@ -137,6 +142,8 @@ impl Target for Region<'_> {
     }
 }
 
+/// More than the share of a cache that a program can count on, on all but the largest machines.
+const BEYOND_CACHES: usize = 64 << 20;
 /// Below this, faults cost less than the call.
 const HUGE_PAGES_FROM: usize = 4 << 20;
 

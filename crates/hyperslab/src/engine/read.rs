@@ -1,8 +1,8 @@
 //! Reads of one dataset: plans them, and spreads their tasks over threads. (What one task does is in `run.rs`.)
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hyperslab_format::Extent;
 use hyperslab_format::datatype::Datatype;
@@ -77,8 +77,11 @@ impl Reading<'_> {
             .iter()
             .map(|(what, dst)| self.tiling(&pieces, what, dst, memory_size))
             .collect::<Result<Vec<_>>>()?;
-        let users: Vec<User<'_>> =
-            tilings.iter().zip(reads).map(|(tiling, (_, dst))| User { cut: Cut::Tiling(tiling), dst }).collect();
+        let users: Vec<User<'_>> = tilings
+            .iter()
+            .zip(reads)
+            .map(|(tiling, (_, dst))| User { cut: Cut::Tiling(tiling), dst })
+            .collect();
         let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
         let (tasks, touches) = pieces.shared_tasks(self.store, &tilings.iter().collect::<Vec<_>>())?;
         run.execute(&tasks, &touches, &users, options.threads)

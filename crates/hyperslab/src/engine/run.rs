@@ -113,7 +113,11 @@ impl Run<'_> {
                 let mut region = users[0].dst.region();
                 let dst = region.run(offset, self.piece_bytes);
                 let stored = self.stored(record, stored, &mut scratch.stored)?;
-                Ok(chunked.pipeline.decode_into(record.mask, stored, dst, &mut scratch.filters)?)
+                Ok(if users[0].dst.is_beyond_caches() {
+                    chunked.pipeline.decode_past_cache(record.mask, stored, dst, &mut scratch.filters)?
+                } else {
+                    chunked.pipeline.decode_into(record.mask, stored, dst, &mut scratch.filters)?
+                })
             }
             (Wanted::Box { axes, offset, elements }, Some(blosc))
                 if !self.keeps(record, elements * self.emit.stored_size) =>
