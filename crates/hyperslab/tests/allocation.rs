@@ -93,7 +93,9 @@ fn opening_a_file_allocates_for_what_it_touches() {
         count(|| File::open(golden(name)).unwrap()).0
     };
     let (few, many) = (open("symbol_table_3.h5"), open("symbol_table_300.h5"));
-    assert_eq!(few.calls, many.calls, "the links of the root are not read");
+    // What is cached goes to parts of the cache by its hash, and a part allocates when it gets its first block.
+    let apart = few.calls.abs_diff(many.calls);
+    assert!(apart <= 4, "the links of the root are not read: {few:?} for 3, {many:?} for 300");
     for name in ["btree1.h5", "extensible_array_full_v110.h5", "btree2_latest.h5", "symbol_table_300.h5"] {
         let counted = open(name);
         assert!(counted.calls <= 64 && counted.bytes <= 8 << 10, "{name}: {counted:?}");
