@@ -95,7 +95,7 @@ pub(super) struct Decoder<'a> {
 /// Byte planes of a shuffled block.
 #[derive(Clone, Copy)]
 struct Planes<'a> {
-    planes: [Plane<'a>; MAX_PLANES],
+    all: [Plane<'a>; MAX_PLANES],
     width: usize,
     stores: Stores,
 }
@@ -117,7 +117,7 @@ impl Planes<'_> {
 impl Source for Planes<'_> {
     #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
-        let planes = &self.planes[..self.width];
+        let planes = &self.all[..self.width];
         if into.len() == self.width {
             let at = self.element(at);
             for (byte, plane) in into.iter_mut().zip(planes) {
@@ -131,7 +131,7 @@ impl Source for Planes<'_> {
 
     #[inline]
     fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
-        let planes = &self.planes[..self.width];
+        let planes = &self.all[..self.width];
         simd::unshuffle_runs(planes, self.element(at), self.element(step), into, self.stores);
     }
 }
@@ -365,7 +365,7 @@ impl<'a> Decoder<'a> {
                 *plane = Plane::of(bytes);
             }
         }
-        Ok(Planes { planes, width, stores: buffers.stores })
+        Ok(Planes { all: planes, width, stores: buffers.stores })
     }
 
     /// Decodes block `index` with all filters undone into `Buffers::rows`; block 0 of a chunk of differences into

@@ -124,7 +124,7 @@ pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], ru
     unsafe {
         match *planes {
             [a, b] => {
-                runs.each([a, b], |planes, dst, n| unshuffle_fixed::<V, L, _, 2>(planes, dst, n, stores))
+                runs.each([a, b], |planes, dst, n| unshuffle_fixed::<V, L, _, 2>(planes, dst, n, stores));
             }
             [a, b, c, d] => runs.each([a, b, c, d], |planes, dst, n| {
                 unshuffle_fixed::<V, L, _, 4>(planes, dst, n, stores);

@@ -52,7 +52,7 @@ impl Reading<'_> {
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // The small read: no tiling, no list of tasks, no threads.
             let dst_strides = dst.strides_for(&what.shape(&self.array.shape), memory_size)?;
-            let part = Part { within, dst: 0, dst_strides };
+            let part = Part { within: within.0, dst: 0, dst_strides };
             let user = User { cut: Cut::Part(&part), dst };
             let task = pieces.task(self.store, coord)?;
             return scratch::with(|scratch| run.task(&task, None, &[0], &[user], scratch));

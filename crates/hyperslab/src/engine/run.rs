@@ -113,11 +113,13 @@ impl Run<'_> {
                 let mut region = users[0].dst.region();
                 let dst = region.run(offset, self.piece_bytes);
                 let stored = self.stored(record, stored, &mut scratch.stored)?;
-                Ok(if users[0].dst.is_beyond_caches() {
-                    chunked.pipeline.decode_past_cache(record.mask, stored, dst, &mut scratch.filters)?
+                let (pipeline, filters) = (&chunked.pipeline, &mut scratch.filters);
+                let decoded = if users[0].dst.is_beyond_caches() {
+                    pipeline.decode_past_cache(record.mask, stored, dst, filters)
                 } else {
-                    chunked.pipeline.decode_into(record.mask, stored, dst, &mut scratch.filters)?
-                })
+                    pipeline.decode_into(record.mask, stored, dst, filters)
+                };
+                Ok(decoded?)
             }
             (Wanted::Box { axes, offset, elements }, Some(blosc))
                 if !self.keeps(record, elements * self.emit.stored_size) =>

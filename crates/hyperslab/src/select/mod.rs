@@ -165,11 +165,7 @@ impl Selection {
 
     /// If this is a box that lies in one chunk of the shape `chunk`: the chunk's coordinate, and the box relative to it.
     /// Checked like a [`Tiling`], and much cheaper.
-    pub fn in_one_chunk(
-        &self,
-        extent: &[u64],
-        chunk: &[u64],
-    ) -> Result<Option<(Coord, SmallVec<[Dim; 4]>)>, RequestError> {
+    pub fn in_one_chunk(&self, extent: &[u64], chunk: &[u64]) -> Result<Option<(Coord, Slab)>, RequestError> {
         let found = match self {
             Self::Slab(slab) => slab.in_one_chunk(chunk),
             Self::All => Slab::whole(extent).in_one_chunk(chunk),

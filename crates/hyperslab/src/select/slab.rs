@@ -37,7 +37,7 @@ impl Slab {
     }
 
     /// If this lies in one chunk of the shape `chunk`: the chunk's coordinate, and the box relative to it.
-    pub(super) fn in_one_chunk(&self, chunk: &[u64]) -> Option<(Coord, SmallVec<[Dim; 4]>)> {
+    pub(super) fn in_one_chunk(&self, chunk: &[u64]) -> Option<(Coord, Self)> {
         if self.0.len() != chunk.len() {
             return None;
         }
@@ -53,7 +53,7 @@ impl Slab {
             coord.push(at);
             within.push(Dim { start, ..*dim });
         }
-        Some((coord, within))
+        Some((coord, Self(within)))
     }
 
     /// As HDF5 describes it.

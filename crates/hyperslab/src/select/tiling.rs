@@ -390,7 +390,7 @@ mod tests {
                 let mut parts = Vec::new();
                 tiling.parts(&coord, |part| parts.push(part));
                 let dst_strides = tiling.strides().into();
-                prop_assert_eq!(parts, [Part { within, dst: 0, dst_strides }]);
+                prop_assert_eq!(parts, [Part { within: within.0, dst: 0, dst_strides }]);
             }
         }
 
