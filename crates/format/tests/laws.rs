@@ -10,14 +10,14 @@ use hyperslab_format::layout::{
     ChunkIndexInfo, ChunkedLayout, ExtensibleArrayParameters, Layout, LayoutMessage,
 };
 use hyperslab_format::message::attribute::Attribute;
-use hyperslab_format::message::attribute_info::AttributeInfo;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
+use hyperslab_format::message::dense_info::AttributeInfo;
+use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use hyperslab_format::message::group_info::{Estimate, GroupInfo, PhaseChange};
 use hyperslab_format::message::link::{Link, LinkTarget};
-use hyperslab_format::message::link_info::LinkInfo;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::small::{
     BTreeK, Comment, Continuation, ModificationTime, OldModificationTime, ReferenceCount, SymbolTable,

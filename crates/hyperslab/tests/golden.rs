@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hyperslab::{Error, File, Group, Node, Selection};
-use hyperslab_format::layout::{ChunkIndexInfo, Layout};
+
 use hyperslab_testkit::golden::{self, Manifest};
 
 #[test]
@@ -44,7 +44,7 @@ fn check(file: &File, entry: &golden::File, expected: &golden::Dataset) -> Resul
         Ok(dataset) => dataset,
         Err(error) => return refusal(error),
     };
-    let found = if dataset.has_external_files() { "external" } else { layout_name(dataset.layout()) };
+    let found = if dataset.has_external_files() { "external" } else { dataset.layout().name() };
     if dataset.shape() != expected.shape
         || expected.chunks.as_deref().is_some_and(|chunks| dataset.chunk_shape() != Some(chunks))
         || expected.index.as_deref().is_some_and(|index| found != index)
@@ -72,7 +72,7 @@ fn every_structure_is_met_in_some_golden_file() {
     for (_, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
         let file = File::open(&path).unwrap();
         each_dataset(&file.root(), 0, &mut |dataset| {
-            *met.entry(layout_name(dataset.layout())).or_default() += 1;
+            *met.entry(dataset.layout().name()).or_default() += 1;
         });
     }
     let layouts: &[_] = if golden::generated().is_dir() {
@@ -121,20 +121,4 @@ fn each_dataset(group: &Group, depth: u32, f: &mut dyn FnMut(&hyperslab::Dataset
 
 fn is_refusal(error: &Error) -> bool {
     matches!(error.root(), Error::Unsupported { .. } | Error::Chunk { .. } | Error::Filter { .. })
-}
-
-fn layout_name(layout: &Layout) -> &'static str {
-    match layout {
-        Layout::Compact { .. } => "compact",
-        Layout::Contiguous(_) => "contiguous",
-        Layout::Virtual { .. } => "virtual",
-        Layout::Chunked(chunked) => match chunked.index {
-            ChunkIndexInfo::BTree1 { .. } => "btree1",
-            ChunkIndexInfo::Single { .. } => "single",
-            ChunkIndexInfo::Implicit { .. } => "implicit",
-            ChunkIndexInfo::FixedArray { .. } => "fixed_array",
-            ChunkIndexInfo::ExtensibleArray { .. } => "extensible_array",
-            ChunkIndexInfo::BTree2 { .. } => "btree2",
-        },
-    }
 }

@@ -163,3 +163,24 @@ def test_a_file_that_ends_early_is_refused_when_opened_or_read(golden, tmp_path)
             f["a"][:]
             f["group/b"][:]
             list(f.attrs.items())
+
+
+@pytest.mark.parametrize(
+    "driver, name, first, what",
+    [("family", "part%d.h5", "part0.h5", "family"), ("split", "part", "part-m.h5", "split")],
+)
+def test_a_file_that_is_one_of_several_is_refused_by_name(tmp_path, driver, name, first, what):
+    if IS_H5PY:
+        return
+    options = {"memb_size": 1 << 16} if driver == "family" else {}
+    with h5py.File(tmp_path / name, "w", driver=driver, libver="earliest", **options) as f:
+        f["x"] = np.arange(100_000)
+    with pytest.raises(NotImplementedError, match=what):
+        hs.File(tmp_path / first)
+
+
+def test_a_family_of_one_file_is_read(tmp_path):
+    with h5py.File(tmp_path / "part%d.h5", "w", driver="family", libver="earliest") as f:
+        f["x"] = np.arange(100_000)
+    with hs.File(tmp_path / "part0.h5") as f:
+        assert np.array_equal(f["x"][:], np.arange(100_000))

@@ -1,7 +1,6 @@
 //! How a dataset is stored, in words.
 
 use hyperslab::Dataset;
-use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::filters::FilterSpec;
 
 use super::{plain, shape};
@@ -20,22 +19,9 @@ pub(crate) fn summary(dataset: &Dataset) -> String {
     parts.join(", ")
 }
 
-/// The layout; of chunks, the structure that finds them. The names are those of the specification, in small letters.
+/// The layout; of chunks, the structure that finds them.
 pub(crate) fn layout(dataset: &Dataset) -> &'static str {
-    match dataset.layout() {
-        _ if dataset.has_external_files() => "external",
-        Layout::Compact { .. } => "compact",
-        Layout::Contiguous(_) => "contiguous",
-        Layout::Virtual { .. } => "virtual",
-        Layout::Chunked(chunked) => match chunked.index {
-            ChunkIndexInfo::BTree1 { .. } => "btree1",
-            ChunkIndexInfo::Single { .. } => "single",
-            ChunkIndexInfo::Implicit { .. } => "implicit",
-            ChunkIndexInfo::FixedArray { .. } => "fixed_array",
-            ChunkIndexInfo::ExtensibleArray { .. } => "extensible_array",
-            ChunkIndexInfo::BTree2 { .. } => "btree2",
-        },
-    }
+    if dataset.has_external_files() { "external" } else { dataset.layout().name() }
 }
 
 /// A filter by its usual name, with its level where it has one.

@@ -32,6 +32,25 @@ pub enum Layout {
     },
 }
 
+impl Layout {
+    /// The kind in a word: of chunks, the structure that finds them.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Compact { .. } => "compact",
+            Self::Contiguous(_) => "contiguous",
+            Self::Virtual { .. } => "virtual",
+            Self::Chunked(chunked) => match chunked.index {
+                ChunkIndexInfo::BTree1 { .. } => "btree1",
+                ChunkIndexInfo::Single { .. } => "single",
+                ChunkIndexInfo::Implicit { .. } => "implicit",
+                ChunkIndexInfo::FixedArray { .. } => "fixed_array",
+                ChunkIndexInfo::ExtensibleArray { .. } => "extensible_array",
+                ChunkIndexInfo::BTree2 { .. } => "btree2",
+            },
+        }
+    }
+}
+
 /// Chunks and how they are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkedLayout {

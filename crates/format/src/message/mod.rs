@@ -1,14 +1,13 @@
 //! Header messages (spec IV.A.2): one file each, named as the specification names them.
 
 pub mod attribute;
-pub mod attribute_info;
 pub mod dataspace;
+pub mod dense_info;
 pub mod file_space;
 pub mod fill;
 pub mod filters;
 pub mod group_info;
 pub mod link;
-pub mod link_info;
 pub mod shared;
 pub mod small;
 
@@ -101,7 +100,7 @@ macro_rules! bodies {
 
 bodies! {
     attribute::Attribute => ATTRIBUTE,
-    attribute_info::AttributeInfo => ATTRIBUTE_INFO,
+    dense_info::AttributeInfo => ATTRIBUTE_INFO,
     dataspace::Dataspace => DATASPACE,
     dataspace::DataspaceMessage => DATASPACE,
     Datatype => DATATYPE,
@@ -113,7 +112,7 @@ bodies! {
     Layout => LAYOUT,
     LayoutMessage => LAYOUT,
     link::Link => LINK,
-    link_info::LinkInfo => LINK_INFO,
+    dense_info::LinkInfo => LINK_INFO,
     small::BTreeK => BTREE_K,
     small::Comment => COMMENT,
     small::Continuation => CONTINUATION,

@@ -8,8 +8,8 @@ use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::RawMessage;
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
-use hyperslab_format::message::attribute_info::AttributeInfo;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::dense_info::AttributeInfo;
 
 use super::header_io::{self, Header};
 use super::{Object, dataset};

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use hyperslab_format::btree2::record::Record;
 use hyperslab_format::bytes::lookup3::lookup3;
+use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::link::Link;
-use hyperslab_format::message::link_info::LinkInfo;
 use hyperslab_format::message::small::SymbolTable;
 
 use super::header_io::Header;

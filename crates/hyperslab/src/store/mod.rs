@@ -40,9 +40,7 @@ impl Store {
             let mut reader = Reader::new(&prefix, Widths::EIGHT, Addr::new(0));
             let superblock = reader.structure::<Superblock>(&()).map_err(Error::from_format)?.relocated(base);
             let len = file_len - base;
-            if superblock.end_of_file() > file_len {
-                return Err(truncated_file(superblock.end_of_file(), file_len));
-            }
+            check_whole(&superblock, &*driver, base, file_len)?;
             let cache = BlockCache::new(metadata_cache_bytes);
             return Ok(Self { driver, base, len, superblock, cache, btree_k: OnceLock::new() });
         }
@@ -205,6 +203,28 @@ impl Store {
         };
         Error::Format(FormatError { kind, structure, spec, at: extent.addr, offset: 0 })
     }
+}
+
+/// Refuses a file that is not all there: it was cut short, or is one of several.
+fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len: u64) -> Result<()> {
+    let is_cut = superblock.end_of_file() > file_len;
+    match written_by(superblock, driver, base).as_ref() {
+        // A family of one member is a file like others; the parts of a multi file are never whole.
+        Some(b"NCSAfami") if is_cut => Err(Error::unsupported("a family of files", "II.B")),
+        Some(b"NCSAmult") => {
+            Err(Error::unsupported("a file split by the kind of data (multi, split)", "II.B"))
+        }
+        _ if is_cut => Err(truncated_file(superblock.end_of_file(), file_len)),
+        _ => Ok(()),
+    }
+}
+
+/// The Driver Identification of the driver information block, if the superblock names one (spec II.B).
+fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option<[u8; 8]> {
+    let at = superblock.driver_information()?;
+    let mut name = [0; 8];
+    driver.read_at(base.checked_add(at.get())?.checked_add(8)?, &mut name).ok()?;
+    Some(name)
 }
 
 fn truncated_file(needed: u64, have: u64) -> Error {

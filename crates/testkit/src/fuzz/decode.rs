@@ -26,14 +26,14 @@ use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, Variabl
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
 use hyperslab_format::layout::{Layout, LayoutMessage};
 use hyperslab_format::message::attribute::Attribute;
-use hyperslab_format::message::attribute_info::AttributeInfo;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
+use hyperslab_format::message::dense_info::AttributeInfo;
+use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::fill::{FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::message::group_info::GroupInfo;
 use hyperslab_format::message::link::Link;
-use hyperslab_format::message::link_info::LinkInfo;
 use hyperslab_format::message::shared::SharedLocation;
 use hyperslab_format::message::small::{
     BTreeK, Comment, Continuation, ModificationTime, OldModificationTime, ReferenceCount, SymbolTable,

@@ -1,16 +1,22 @@
-//! Attribute info message, type 21 (spec IV.A.2.v): where an object keeps its attributes when they are many.
+//! Link info message, type 2 (spec IV.A.2.c), and attribute info message, type 21 (spec IV.A.2.v): where a new-style group
+//! keeps its links, or an object its attributes, when they are many. The two differ in the width of creation orders.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// The attribute storage of an object. Fields in disk order.
+/// The link storage of a new-style group.
+pub type LinkInfo = DenseInfo<u64>;
+/// The attribute storage of an object.
+pub type AttributeInfo = DenseInfo<u16>;
+
+/// A fractal heap of links or attributes and the B-trees over it. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AttributeInfo {
+pub struct DenseInfo<O> {
     /// The next creation order to be given out, if the object tracks it.
-    pub max_creation_order: Option<u16>,
-    /// The fractal heap of the attributes; undefined while they are messages of the header.
+    pub max_creation_order: Option<O>,
+    /// The fractal heap; undefined while links or attributes are messages of the header.
     pub heap: Addr,
     /// The version 2 B-tree of their names.
     pub name_index: Addr,
@@ -18,23 +24,41 @@ pub struct AttributeInfo {
     pub creation_order_index: Option<Addr>,
 }
 
+/// A creation order, as wide as one of the two messages stores it.
+pub trait CreationOrder: Copy + Into<u64> + TryFrom<u64> {
+    /// The message's name.
+    const MESSAGE: &'static str;
+    /// The section that defines it.
+    const SPEC: &'static str;
+}
+
+impl CreationOrder for u64 {
+    const MESSAGE: &'static str = "link info message";
+    const SPEC: &'static str = "IV.A.2.c";
+}
+
+impl CreationOrder for u16 {
+    const MESSAGE: &'static str = "attribute info message";
+    const SPEC: &'static str = "IV.A.2.v";
+}
+
 const TRACKED: u8 = 1;
 const INDEXED: u8 = 2;
 
-impl AttributeInfo {
-    /// Whether the attributes are in the fractal heap.
+impl<O> DenseInfo<O> {
+    /// Whether links or attributes are in the fractal heap.
     pub fn is_dense(&self) -> bool {
         self.heap.is_defined()
     }
 }
 
-impl Structure for AttributeInfo {
-    const NAME: &'static str = "attribute info message";
-    const SPEC: &'static str = "IV.A.2.v";
+impl<O: CreationOrder> Structure for DenseInfo<O> {
+    const NAME: &'static str = O::MESSAGE;
+    const SPEC: &'static str = O::SPEC;
     type Context = ();
 
     fn read_len(widths: Widths, (): &()) -> usize {
-        4 + 3 * widths.offset.bytes()
+        2 + size_of::<O>() + 3 * widths.offset.bytes()
     }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
@@ -44,7 +68,12 @@ impl Structure for AttributeInfo {
             return Err(r.bad_value("Flags", flags.into(), "bits 0 and 1 alone"));
         }
         Ok(Self {
-            max_creation_order: if flags & TRACKED != 0 { Some(r.u16()?) } else { None },
+            // As many bytes as `O` has, so the conversion never fails.
+            max_creation_order: if flags & TRACKED != 0 {
+                r.uint(size_of::<O>())?.try_into().ok()
+            } else {
+                None
+            },
             heap: r.addr()?,
             name_index: r.addr()?,
             creation_order_index: if flags & INDEXED != 0 { Some(r.addr()?) } else { None },
@@ -57,7 +86,7 @@ impl Structure for AttributeInfo {
         let indexed = if self.creation_order_index.is_some() { INDEXED } else { 0 };
         w.u8(tracked | indexed);
         if let Some(order) = self.max_creation_order {
-            w.u16(order);
+            w.uint(order.into(), size_of::<O>());
         }
         w.addr(self.heap);
         w.addr(self.name_index);
@@ -67,7 +96,7 @@ impl Structure for AttributeInfo {
     }
 
     fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        let order = self.max_creation_order.map_or(0, |_| 2);
+        let order = self.max_creation_order.map_or(0, |_| size_of::<O>());
         let addresses = 2 + usize::from(self.creation_order_index.is_some());
         2 + order + addresses * widths.offset.bytes()
     }
@@ -77,6 +106,14 @@ impl Structure for AttributeInfo {
 mod tests {
     use super::*;
     use crate::golden;
+
+    /// A small group with `track_order=True`, by h5py 3.16 with `libver="latest"`.
+    #[test]
+    fn a_group_that_tracks_creation_order_has_three_addresses() {
+        let info: LinkInfo = golden::golden("00 03 0300000000000000 ff*24", &());
+        assert_eq!((info.max_creation_order, info.is_dense()), (Some(3), false));
+        assert_eq!(info.creation_order_index, Some(Addr::UNDEFINED));
+    }
 
     /// A dataset with three attributes in order of creation, by h5py 3.16 with `libver="latest"`.
     #[test]
