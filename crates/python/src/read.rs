@@ -245,7 +245,7 @@ pub(crate) fn array<'py>(
             // A conversion leaves the gaps between members as they are.
             bytes.fill(0);
         }
-        let destination = Destination::contiguous(bytes);
+        let destination = Destination::contiguous(bytes).untouched();
         py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
     }
     Ok(array)

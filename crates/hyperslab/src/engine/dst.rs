@@ -20,6 +20,8 @@ pub struct Destination<'a> {
     len: usize,
     /// Bytes from one position to the next along each dimension of the result; `None` if it is row-major and dense.
     strides: Option<SmallVec<[usize; 4]>>,
+    /// Whether the system has yet to give pages for the memory.
+    is_untouched: bool,
     memory: PhantomData<&'a mut [u8]>,
 }
 
@@ -31,7 +33,13 @@ unsafe impl Sync for Destination<'_> {}
 impl<'a> Destination<'a> {
     /// A dense, row-major destination.
     pub fn contiguous(bytes: &'a mut [u8]) -> Self {
-        Self { base: bytes.as_mut_ptr(), len: bytes.len(), strides: None, memory: PhantomData }
+        Self {
+            base: bytes.as_mut_ptr(),
+            len: bytes.len(),
+            strides: None,
+            is_untouched: false,
+            memory: PhantomData,
+        }
     }
 
     /// A destination of the given shape whose first element is the first of `bytes`, with `strides` in bytes.
@@ -65,6 +73,7 @@ impl<'a> Destination<'a> {
             base: bytes.as_mut_ptr(),
             len: bytes.len(),
             strides: Some(SmallVec::from_slice(strides)),
+            is_untouched: false,
             memory: PhantomData,
         })
     }
@@ -95,13 +104,22 @@ impl<'a> Destination<'a> {
         Region { base: self.base, len: self.len, memory: PhantomData }
     }
 
-    /// Whether so much is read that nobody will find the beginning in a cache when the end is there.
-    pub(super) fn is_beyond_caches(&self) -> bool {
-        self.len >= BEYOND_CACHES
+    /// The same for memory that was just allocated: workers fault it in as they write, and where it is large the system is
+    /// asked for huge pages, which makes a fault per 2 MiB and not per 4 KiB.
+    #[must_use]
+    pub fn untouched(mut self) -> Self {
+        self.is_untouched = true;
+        self.advise_huge_pages();
+        self
     }
 
-    /// Asks the system for huge pages where the memory is large and not yet touched: a fault per 2 MiB, not per 4 KiB.
-    pub fn advise_huge_pages(&self) {
+    /// Whether results are better written past the caches: so much is read that nobody will find the beginning in a cache
+    /// when the end is there. Not into untouched memory, whose pages the system puts into the cache when it clears them.
+    pub(super) fn is_beyond_caches(&self) -> bool {
+        self.len >= BEYOND_CACHES && !self.is_untouched
+    }
+
+    fn advise_huge_pages(&self) {
         const PAGE: usize = 4096;
         if self.len < HUGE_PAGES_FROM {
             return;

@@ -46,8 +46,7 @@ impl Dataset {
         let what = what.into();
         let count = what.count(self.shape())?;
         let mut values = zeroed::<T::Raw>(count)?;
-        let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values));
-        dst.advise_huge_pages();
+        let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
         let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
         self.read_with(&what, &dst, &options)?;
         Ok(T::from_raw(values))
