@@ -60,6 +60,11 @@ pub trait Filter: fmt::Debug + Send + Sync {
         decoded
     }
 
+    /// If it is a byte shuffle: the bytes of an element.
+    fn as_shuffle(&self) -> Option<usize> {
+        None
+    }
+
     /// The filter as a Blosc chunk decoder, which can decode parts of a chunk.
     fn as_blosc(&self) -> Option<&crate::blosc::Blosc> {
         None

@@ -14,6 +14,7 @@ pub mod gather;
 mod lz4;
 mod lzf;
 pub mod pipeline;
+mod planes;
 pub mod registry;
 mod shuffle;
 mod simd;

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use crate::blosc::Blosc;
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer};
+use crate::gather::{Gather, Target, Walk, scatter};
+use crate::planes::{MAX_PLANES, Planes};
 use crate::registry::{Parameters, Registry, registered_name};
 use crate::simd::Stores;
 
@@ -160,6 +162,37 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<()> {
         self.decode(mask, stored, dst, scratch, Stores::PastCache)
+    }
+
+    /// Decodes a chunk and copies its selected elements to their places. Shuffled elements are put together there, without
+    /// a pass through memory between. `room` is as long as the chunk, and clobbered.
+    pub fn scatter_into<T: Target + ?Sized>(
+        &self,
+        mask: FilterMask,
+        stored: &[u8],
+        room: &mut [u8],
+        gather: &Gather<'_>,
+        target: &mut T,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Some((index, size)) = self.shuffle(mask).filter(|&(_, size)| size == gather.element_size) else {
+            self.decode_into(mask, stored, room, scratch)?;
+            scatter(gather, room, target);
+            return Ok(());
+        };
+        self.decode_into(mask.skipping(index), stored, room, scratch)?;
+        if let Some(walk) = Walk::of(gather) {
+            walk.copy(&Planes::of(room, size, Stores::Cached), target);
+        }
+        Ok(())
+    }
+
+    /// If the last filter to be undone is a shuffle of elements that can be put together on their way: its number, and their
+    /// size.
+    fn shuffle(&self, mask: FilterMask) -> Option<(usize, usize)> {
+        let (index, stage) = self.active(mask).next()?;
+        let size = stage.filter.as_ref().ok()?.as_shuffle()?;
+        (2..=MAX_PLANES).contains(&size).then_some((index, size))
     }
 
     fn decode(

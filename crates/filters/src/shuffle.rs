@@ -36,6 +36,10 @@ impl Filter for Shuffle {
         Ok(src.len())
     }
 
+    fn as_shuffle(&self) -> Option<usize> {
+        Some(self.element_size)
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
         let start = dst.len();
         dst.resize(start + src.len(), 0);

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use hyperslab_filters::error::Result;
+use hyperslab_filters::gather::scatter;
 use hyperslab_filters::{
-    Encoded, Filter, FilterError, FilterId, FilterMask, Pipeline, Registry, Scratch, StageSpec,
+    Axis, Encoded, Filter, FilterError, FilterId, FilterMask, Gather, Pipeline, Registry, Scratch, StageSpec,
 };
 use proptest::prelude::*;
 
@@ -65,6 +66,41 @@ proptest! {
         // Again, in buffers that hold what the first time left behind.
         pipeline.decode_into(mask, &stored, &mut found, scratch).unwrap();
         prop_assert_eq!(found, raw);
+    }
+
+    #[test]
+    fn selected_elements_are_those_of_the_decoded_chunk(
+        specs in chains(),
+        shape in prop::collection::vec(1usize..9, 1..4),
+        size in prop::sample::select(vec![1usize, 2, 3, 4, 8, 16, 20]),
+        picks in prop::collection::vec((0usize..9, 1usize..4, 1usize..9), 3),
+        gap in 0usize..5,
+        seed in any::<u8>(),
+    ) {
+        let elements: usize = shape.iter().product();
+        let raw: Vec<u8> = (0..elements * size).map(|i| ((i * 7 + i / 13) % 251).to_le_bytes()[0] ^ seed).collect();
+        let mut axes = Vec::new();
+        let mut pitch = size + gap;
+        for (&len, &(start, step, count)) in shape.iter().zip(&picks).rev() {
+            let start = start % len;
+            let count = count.min((len - start).div_ceil(step));
+            axes.insert(0, Axis { start, step, count, stride: pitch.cast_signed() });
+            pitch = pitch * count + gap;
+        }
+        let gather = Gather { element_size: size, chunk_shape: &shape, axes: &axes, offset: gap };
+        let mut expected = vec![0xee; pitch + gap];
+        scatter(&gather, &raw, &mut expected[..]);
+        // A shuffle of exactly these elements comes first in half of the chains.
+        let width = [u32::try_from(size).unwrap()];
+        let mut specs = specs;
+        if seed % 2 == 0 {
+            specs.insert(0, spec(FilterId::SHUFFLE, &width));
+        }
+        let (pipeline, scratch) = (pipeline(&specs), &mut Scratch::default());
+        let (stored, mask) = pipeline.encode(&raw, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
+        let (mut found, mut room) = (vec![0xee; pitch + gap], vec![0; raw.len()]);
+        pipeline.scatter_into(mask, &stored, &mut room, &gather, &mut found[..], scratch).unwrap();
+        prop_assert_eq!(found, expected);
     }
 
     #[test]

@@ -4,13 +4,12 @@ use super::chunk::{Chunk, Stream};
 use super::codec::Codec;
 use crate::codec::Contexts;
 use crate::error::{FilterError, Result};
-use crate::gather::{Comb, Rows, Source, Target, Walk};
+use crate::gather::{Rows, Source, Target, Walk};
+use crate::planes::{MAX_PLANES, Planes};
 use crate::simd::{self, Plane, Stores};
 
 /// Room after each plane, so that wide copies need no care at its end.
 const SLACK: usize = 64;
-/// Planes that are put together on the way to the destination; wider elements go through memory.
-const MAX_PLANES: usize = 16;
 
 /// Buffers and decoder states that are kept from chunk to chunk.
 #[derive(Debug, Default)]
@@ -90,50 +89,6 @@ pub(super) struct Decoder<'a> {
     has_reference: bool,
     /// Blocks are cut at the next block that is stored after them, not just at the chunk's end.
     strict: bool,
-}
-
-/// Byte planes of a shuffled block.
-#[derive(Clone, Copy)]
-struct Planes<'a> {
-    all: [Plane<'a>; MAX_PLANES],
-    width: usize,
-    stores: Stores,
-}
-
-impl Planes<'_> {
-    /// The element at byte `at`.
-    #[inline]
-    fn element(&self, at: usize) -> usize {
-        // The usual sizes are spelled out, because a division costs as much as the transpose of a short run.
-        match self.width {
-            2 => at / 2,
-            4 => at / 4,
-            8 => at / 8,
-            width => at / width,
-        }
-    }
-}
-
-impl Source for Planes<'_> {
-    #[inline]
-    fn copy(&self, at: usize, into: &mut [u8]) {
-        let planes = &self.all[..self.width];
-        if into.len() == self.width {
-            let at = self.element(at);
-            for (byte, plane) in into.iter_mut().zip(planes) {
-                *byte = plane.byte(at);
-            }
-            return;
-        }
-        let len = into.len();
-        self.copy_comb(at, 0, &mut Comb::of(into, 0, 0, 1, len));
-    }
-
-    #[inline]
-    fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
-        let planes = &self.all[..self.width];
-        simd::unshuffle_runs(planes, self.element(at), self.element(step), into, self.stores);
-    }
 }
 
 impl<'a> Decoder<'a> {
@@ -365,7 +320,7 @@ impl<'a> Decoder<'a> {
                 *plane = Plane::of(bytes);
             }
         }
-        Ok(Planes { all: planes, width, stores: buffers.stores })
+        Ok(Planes::new(&planes[..width], buffers.stores))
     }
 
     /// Decodes block `index` with all filters undone into `Buffers::rows`; block 0 of a chunk of differences into

@@ -48,6 +48,11 @@ impl Emit<'_> {
             .collect()
     }
 
+    /// The copy of the elements at `axes` of a decoded piece, as they are, to their places from `offset` on.
+    pub(super) fn gather<'g>(&'g self, axes: &'g [Axis], offset: usize) -> Gather<'g> {
+        Gather { element_size: self.stored_size, chunk_shape: &self.piece, axes, offset }
+    }
+
     /// Copies the selected elements of `source`, which holds a box of elements of the shape `shape`.
     pub(super) fn scatter(
         &self,

@@ -124,13 +124,18 @@ impl Run<'_> {
             (Wanted::Box { axes, offset, elements }, Some(blosc))
                 if !self.keeps(record, elements * self.emit.stored_size) =>
             {
-                let gather = Gather {
-                    element_size: self.emit.stored_size,
-                    chunk_shape: &self.emit.piece,
-                    axes: &axes,
-                    offset,
-                };
+                let gather = self.emit.gather(&axes, offset);
                 self.blosc(record, blosc, stored, &gather, &mut users[0].dst.region(), scratch)
+            }
+            (Wanted::Box { axes, offset, .. }, None)
+                if self.emit.is_identity() && !self.is_kept(users, coord) =>
+            {
+                let gather = self.emit.gather(&axes, offset);
+                let stored = self.stored(record, stored, &mut scratch.stored)?;
+                let room = sized(&mut scratch.chunk, self.piece_bytes)?;
+                let (mut region, filters) = (users[0].dst.region(), &mut scratch.filters);
+                let pipeline = &chunked.pipeline;
+                Ok(pipeline.scatter_into(record.mask, stored, room, &gather, &mut region, filters)?)
             }
             _ => self.decoded(chunk, scratch),
         }
@@ -139,8 +144,7 @@ impl Run<'_> {
     /// Decodes a whole chunk, for several uses or for later.
     fn decoded(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
         let FilteredChunk { record, chunked, coord, users, stored } = chunk;
-        let is_kept =
-            users.len() == 1 && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, coord);
+        let is_kept = self.is_kept(users, coord);
         // What is kept needs memory of its own, and is decoded straight into it.
         let mut buffer = if is_kept { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
         let whole = sized(&mut buffer, self.piece_bytes)?;
@@ -228,6 +232,11 @@ impl Run<'_> {
         is_small
             && self.reading.cache.admits(self.piece_bytes)
             && self.reading.cache.touch(record.extent.addr)
+    }
+
+    /// Whether a chunk, once decoded, is kept: others may come for the rest of it.
+    fn is_kept(&self, users: &[User<'_>], coord: &[u64]) -> bool {
+        users.len() == 1 && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, coord)
     }
 
     /// Whether one user takes every element that the array has of the chunk: then nobody comes back for it.
