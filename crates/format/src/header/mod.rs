@@ -18,6 +18,7 @@
 //!
 //! Messages are kept as they are and decoded when asked for, so that unknown ones survive an edit of the header.
 
+pub mod edit;
 pub mod v1;
 pub mod v2;
 
@@ -200,6 +201,15 @@ impl ObjectHeader {
             Some(feature) => Err(message.error(ErrorKind::Unsupported { feature })),
             None => Ok(()),
         })
+    }
+
+    /// The same header with its continuations noted again, after its chunks changed.
+    fn again(&self, widths: Widths) -> Result<Self> {
+        let mut chunks = self.chunks.iter().cloned();
+        let Some(first) = chunks.next() else { return Ok(self.clone()) };
+        let mut header = Self::with_first_chunk(self.prefix, first, widths)?;
+        chunks.try_for_each(|chunk| header.add(chunk, widths))?;
+        Ok(header)
     }
 
     /// Adds the next chunk and notes the continuations that it names.

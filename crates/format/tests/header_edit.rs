@@ -1,0 +1,210 @@
+//! Changes of object headers against a list of messages: whatever is put, replaced and removed, the chunks keep their places and
+//! lengths, and what is decoded from them again is what the list holds.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use hyperslab_format::header::edit::{Fit, HeaderEdit, Place};
+use hyperslab_format::header::{ChunkContext, ObjectHeader, Prefix, RawMessage, v2};
+use hyperslab_format::message::kind;
+use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Widths, Writer};
+use proptest::prelude::*;
+
+const WIDTHS: Widths = Widths::EIGHT;
+
+/// One change; numbers choose among what is there.
+#[derive(Debug, Clone)]
+enum Change {
+    Put(u16, Vec<u8>),
+    Replace(usize, Vec<u8>),
+    Remove(usize),
+    Links(u32),
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let data = || prop::collection::vec(any::<u8>(), 0..90);
+    let kinds = prop::sample::select(vec![kind::ATTRIBUTE, kind::LINK, kind::COMMENT]);
+    let change = prop_oneof![
+        4 => (kinds, data()).prop_map(|(kind, data)| Change::Put(kind, data)),
+        2 => (0usize..50, data()).prop_map(|(at, data)| Change::Replace(at, data)),
+        2 => (0usize..50).prop_map(Change::Remove),
+        1 => (1u32..4).prop_map(Change::Links),
+    ];
+    prop::collection::vec(change, 1..30)
+}
+
+fn prefixes() -> impl Strategy<Value = Prefix> {
+    let v2 = |tracks_creation_order| {
+        Prefix::V2(v2::Prefix {
+            len_width: 1,
+            tracks_creation_order,
+            indexes_creation_order: false,
+            times: None,
+            phase_change: None,
+        })
+    };
+    prop::sample::select(vec![Prefix::V1 { reference_count: 1 }, v2(false), v2(true)])
+}
+
+fn raw(kind: u16, data: Vec<u8>) -> RawMessage {
+    RawMessage { kind, flags: 0, creation_order: None, data, at: Addr::UNDEFINED }
+}
+
+/// A header with nothing but room for messages.
+fn empty(prefix: Prefix, room: usize) -> ObjectHeader {
+    let tracks = matches!(prefix, Prefix::V2(v2::Prefix { tracks_creation_order: true, .. }));
+    let nil = RawMessage { creation_order: tracks.then_some(0), ..raw(kind::NIL, vec![0; room]) };
+    ObjectHeader::new(prefix, vec![nil], Addr::new(96), WIDTHS).unwrap()
+}
+
+/// The header again, from the bytes of its chunks.
+fn stored(header: &ObjectHeader) -> ObjectHeader {
+    let mut bytes = Vec::new();
+    Writer::new(&mut bytes, WIDTHS).structure(header, &());
+    assert_eq!(bytes.len() as u64, header.chunks[0].extent.len);
+    let mut again: ObjectHeader =
+        Reader::new(&bytes, WIDTHS, header.chunks[0].extent.addr).structure(&()).unwrap();
+    let framing = header.prefix.framing();
+    while let Some(extent) = again.next_pending() {
+        let chunk = &header.chunks[again.chunks.len()];
+        assert_eq!(chunk.extent, extent, "chunks stand in the order of their continuations");
+        let mut bytes = Vec::new();
+        Writer::new(&mut bytes, WIDTHS).structure(chunk, &ChunkContext { framing, len: extent.len });
+        assert_eq!(bytes.len() as u64, extent.len);
+        again.decode_continuation(&mut Reader::new(&bytes, WIDTHS, extent.addr)).unwrap();
+    }
+    again
+}
+
+/// What a header holds, in no order: of the messages that a caller knows of.
+fn contents(header: &ObjectHeader) -> Vec<(u16, Vec<u8>)> {
+    let own = [kind::NIL, kind::CONTINUATION, kind::REFERENCE_COUNT];
+    let messages = header.messages().filter(|message| !own.contains(&message.kind));
+    let mut contents: Vec<_> = messages.map(|message| (message.kind, message.data.clone())).collect();
+    contents.sort();
+    contents
+}
+
+fn finish(edit: &mut HeaderEdit, fit: Fit, message: RawMessage, end: &mut u64, spare: u64) {
+    if let Fit::Needs(len) = fit {
+        let extent = Extent::new(Addr::new(*end), len + spare * 8);
+        *end += extent.len;
+        edit.put_in(message, extent).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+
+    #[test]
+    fn a_header_holds_what_was_put_in_and_its_chunks_stay_where_they_are(
+        prefix in prefixes(),
+        room in 3usize..12,
+        changes in changes(),
+        spare in 0u64..9,
+    ) {
+        let first = empty(prefix, room * 8);
+        let mut edit = HeaderEdit::new(first, WIDTHS).unwrap();
+        let mut end = 1 << 20;
+        let padded = |mut data: Vec<u8>| {
+            if matches!(prefix, Prefix::V1 { .. }) {
+                data.resize(data.len().next_multiple_of(8), 0);
+            }
+            data
+        };
+        let (mut model, mut links) = (Vec::<(u16, Vec<u8>)>::new(), 1);
+        for change in changes {
+            let before: Vec<Extent> = edit.header().chunks.iter().map(|chunk| chunk.extent).collect();
+            // A message of the model, and where the header has it.
+            let find = |edit: &HeaderEdit, at: usize| -> Option<((u16, Vec<u8>), Place)> {
+                let wanted = model.get(at % model.len().max(1))?.clone();
+                let place = edit.places(wanted.0).find(|(_, message)| message.data == wanted.1)?.0;
+                Some((wanted, place))
+            };
+            match change {
+                Change::Put(kind, data) => {
+                    let message = raw(kind, data.clone());
+                    let fit = edit.put(message.clone()).unwrap();
+                    finish(&mut edit, fit, message, &mut end, spare);
+                    model.push((kind, padded(data)));
+                }
+                Change::Replace(at, data) => {
+                    let Some((old, place)) = find(&edit, at) else { continue };
+                    let message = raw(old.0, data.clone());
+                    let fit = edit.replace(place, message.clone()).unwrap();
+                    finish(&mut edit, fit, message, &mut end, spare);
+                    let gone = model.iter().position(|held| *held == old).unwrap();
+                    model[gone] = (old.0, padded(data));
+                }
+                Change::Remove(at) => {
+                    let Some((old, place)) = find(&edit, at) else { continue };
+                    prop_assert_eq!(edit.remove(place).unwrap().data, old.1.clone());
+                    let gone = model.iter().position(|held| *held == old).unwrap();
+                    model.remove(gone);
+                }
+                Change::Links(count) => {
+                    let fit = edit.set_reference_count(count).unwrap();
+                    let message = edit.message(&hyperslab_format::message::small::ReferenceCount { count }, 0);
+                    finish(&mut edit, fit, message, &mut end, spare);
+                    links = count;
+                }
+            }
+            let header = stored(edit.header());
+            prop_assert_eq!(&header, edit.header());
+            model.sort();
+            prop_assert_eq!(contents(&header), model.clone());
+            prop_assert_eq!(header.reference_count(WIDTHS).unwrap(), links);
+            for extent in before {
+                prop_assert!(header.chunks.iter().any(|chunk| chunk.extent == extent), "{:?} moved", extent);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_that_do_not_change_are_not_written_again(sizes in prop::collection::vec(8usize..60, 2..12)) {
+        let prefix = Prefix::V2(v2::Prefix {
+            len_width: 0,
+            tracks_creation_order: false,
+            indexes_creation_order: false,
+            times: None,
+            phase_change: None,
+        });
+        let mut header = empty(prefix, 40);
+        let mut end = 1 << 20;
+        for size in sizes {
+            let mut edit = HeaderEdit::new(header.clone(), WIDTHS).unwrap();
+            let message = raw(kind::COMMENT, vec![7; size]);
+            let fit = edit.put(message.clone()).unwrap();
+            finish(&mut edit, fit, message, &mut end, 0);
+            let (after, changed) = edit.finish();
+            for (number, chunk) in after.chunks.iter().enumerate() {
+                let is_new = !header.chunks.contains(chunk);
+                prop_assert!(!is_new || changed.contains(&number), "chunk {} is not said to have changed", number);
+            }
+            prop_assert!(changed.len() <= 2, "{:?} of {} chunks", changed, after.chunks.len());
+            header = after;
+        }
+    }
+}
+
+#[test]
+fn a_message_longer_than_its_length_field_is_refused() {
+    let prefix = Prefix::V1 { reference_count: 1 };
+    let header = empty(prefix, 80);
+    let mut edit = HeaderEdit::new(header, WIDTHS).unwrap();
+    let error = edit.put(raw(kind::ATTRIBUTE, vec![0; 65_536])).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::TooLarge { field: "Size of Message Data", .. }), "{error}");
+    let too_small =
+        edit.put_in(raw(kind::ATTRIBUTE, vec![0; 400]), Extent::new(Addr::new(4096), 64)).unwrap_err();
+    assert!(matches!(too_small.kind, ErrorKind::Value { field: "Length", .. }), "{too_small}");
+    let nowhere = edit.remove(Place { chunk: 0, message: 5 }).unwrap_err();
+    assert!(matches!(nowhere.kind, ErrorKind::Missing { .. }), "{nowhere}");
+}
+
+#[test]
+fn a_header_too_small_for_a_continuation_says_so() {
+    let prefix = Prefix::V1 { reference_count: 1 };
+    let header = empty(prefix, 8);
+    let mut edit = HeaderEdit::new(header, WIDTHS).unwrap();
+    let error = edit.put(raw(kind::ATTRIBUTE, vec![0; 80])).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Missing { what: "room for a continuation message" }), "{error}");
+}
