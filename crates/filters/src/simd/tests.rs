@@ -57,6 +57,28 @@ fn planes_from_different_places_become_elements_at_any_alignment() {
 }
 
 #[test]
+fn a_run_streamed_to_any_place_in_a_line_is_whole() {
+    for kernels in Kernels::available() {
+        for size in [2, 4, 8, 16] {
+            let n = 4096 / size + 37;
+            let src: Vec<u8> = (0..n * size).map(|at: usize| (at * 31 + at / 251).to_le_bytes()[0]).collect();
+            let shuffled = model_shuffle(size, &src);
+            let planes: Vec<Plane<'_>> = shuffled.chunks(n).map(Plane::of).collect();
+            for offset in (0..64).step_by(size) {
+                let mut found = vec![0xee; src.len() + 192];
+                let start = found.as_ptr().align_offset(64) + offset;
+                let mut comb = Comb::of(&mut found, start, 0, 1, src.len());
+                unshuffle_runs_with(kernels, &planes, 0, 0, &mut comb, Stores::PastCache);
+                let place = start..start + src.len();
+                assert!(found[place.clone()] == src[..], "{} size {size} offset {offset}", kernels.name);
+                let outside = found[..place.start].iter().chain(&found[place.end..]);
+                assert!(outside.into_iter().all(|&byte| byte == 0xee), "wrote outside of the destination");
+            }
+        }
+    }
+}
+
+#[test]
 fn runs_of_elements_go_where_the_comb_says_and_a_repeated_byte_is_a_plane() {
     each_case(|kernels, size, src| {
         let all = src.len() / size;

@@ -209,9 +209,13 @@ unsafe fn unshuffle_fixed<V: Vector, L: Lane, P: Planes, const N: usize>(
     unsafe {
         let mut at = 0;
         if stores == Stores::PastCache && n * N >= STREAMED_FROM && dst.align_offset(LINE).is_multiple_of(N) {
-            // Up to the first whole line as usual: at most one block, as a block is one line or more.
-            unshuffle_block::<V, P, N, false>(planes, dst, 0);
-            at = dst.align_offset(LINE) / N;
+            // Up to the first whole line as usual; elements done twice get the same bytes.
+            let head = dst.align_offset(LINE) / N;
+            while at < head {
+                unshuffle_block::<V, P, N, false>(planes, dst, at);
+                at += V::BYTES;
+            }
+            at = head;
             while at + V::BYTES <= n {
                 unshuffle_block::<V, P, N, true>(planes, dst, at);
                 at += V::BYTES;
