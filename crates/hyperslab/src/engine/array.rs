@@ -1,14 +1,16 @@
 //! What the engine knows of a dataset: where its elements are and how to decode them. Built once, shared by handles.
 
 use hyperslab_filters::Pipeline;
-use hyperslab_format::Extent;
 use hyperslab_format::datatype::Datatype;
+use hyperslab_format::{Addr, Extent};
 
 use crate::index::ChunkIndex;
 
 /// A stored array.
 #[derive(Debug)]
 pub struct StoredArray {
+    /// The address of the dataset's object header: which dataset of the file this is.
+    pub header: Addr,
     /// Elements along each dimension; empty for a scalar.
     pub shape: Vec<u64>,
     /// The datatype of the elements in the file.

@@ -198,7 +198,7 @@ impl Run<'_> {
     fn whole_extent(&self, task: &ReadTask) -> Option<Extent> {
         match task.source {
             Source::Raw(extent) if self.chunked.is_some() => Some(extent),
-            Source::Chunk(record) if self.reading.cache.get(record.extent.addr).is_none() => {
+            Source::Chunk(record) if self.reading.cache.get(&self.key(record)).is_none() => {
                 Some(record.extent)
             }
             _ => None,

@@ -8,6 +8,7 @@ use hyperslab_format::Addr;
 use smallvec::SmallVec;
 
 use super::array::{ChunkedStorage, Storage};
+use super::chunk_cache::ChunkKey;
 use super::dst::Region;
 use super::emit::{Emit, FillElement};
 use super::place::{User, Wanted, each_place};
@@ -103,7 +104,7 @@ impl Run<'_> {
     /// A filtered chunk, by the shortest route.
     fn chunk(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
         let FilteredChunk { record, chunked, coord, users, stored } = chunk;
-        if let Some(whole) = self.reading.cache.get(record.extent.addr) {
+        if let Some(whole) = self.reading.cache.get(&self.key(record)) {
             return Ok(self.scatter(&whole, users, coord, scratch)?);
         }
         let wanted = Wanted::of(users, coord, &self.emit);
@@ -152,7 +153,7 @@ impl Run<'_> {
         chunked.pipeline.decode_into(record.mask, bytes, whole, &mut scratch.filters)?;
         self.scatter(whole, users, coord, scratch)?;
         if is_kept {
-            self.reading.cache.insert(record.extent.addr, Arc::new(buffer));
+            self.reading.cache.insert(self.key(record), Arc::new(buffer));
         } else {
             scratch.chunk = buffer;
         }
@@ -225,13 +226,16 @@ impl Run<'_> {
         Ok(bytes)
     }
 
+    /// What a decoded chunk is kept under.
+    pub(super) fn key(&self, record: ChunkRecord) -> ChunkKey {
+        ChunkKey { dataset: self.reading.array.header, record }
+    }
+
     /// Whether to decode the whole chunk and keep it, although a part would do: small parts of it are read again and
     /// again.
     fn keeps(&self, record: ChunkRecord, wanted_bytes: usize) -> bool {
         let is_small = wanted_bytes.saturating_mul(SMALL_PARTS) <= self.piece_bytes;
-        is_small
-            && self.reading.cache.admits(self.piece_bytes)
-            && self.reading.cache.touch(record.extent.addr)
+        is_small && self.reading.cache.admits(self.piece_bytes) && self.reading.cache.touch(self.key(record))
     }
 
     /// Whether a chunk, once decoded, is kept: others may come for the rest of it.

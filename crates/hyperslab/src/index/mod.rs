@@ -20,7 +20,7 @@ use crate::store::Store;
 pub use grid::Grid;
 
 /// Where a chunk is, how many bytes it has there, and which filters it was stored without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChunkRecord {
     /// Its stored bytes.
     pub extent: Extent,

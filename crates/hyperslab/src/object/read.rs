@@ -168,6 +168,7 @@ impl Dataset {
             Layout::Virtual { .. } => return Err(Error::unsupported("a virtual dataset", "IV.A.2.i")),
         };
         Ok(StoredArray {
+            header: self.address(),
             shape: self.shape().to_vec(),
             datatype: self.datatype().clone(),
             element_size: self.element_size(),

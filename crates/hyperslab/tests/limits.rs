@@ -1,0 +1,225 @@
+//! Limits against damaged files, one by one: what leads back to where it was, beyond the file, or to what belongs to
+//! another dataset is an error that says so.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use hyperslab::{Dataset, Error, File, Result};
+use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Kind, BTree1Node};
+use hyperslab_format::btree2::header::BTree2Header;
+use hyperslab_format::btree2::node::{BTree2Node, ChildPointer};
+use hyperslab_format::btree2::record::{RecordForm, Records};
+use hyperslab_format::layout::{ChunkIndexInfo, Layout};
+use hyperslab_format::{Addr, Extent, Reader, Structure, Widths, Writer};
+
+fn golden(name: &str) -> Vec<u8> {
+    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files").join(name)).unwrap()
+}
+
+fn open(bytes: &[u8]) -> File {
+    File::from_bytes(bytes.to_vec()).unwrap()
+}
+
+fn failure<T>(result: Result<T>) -> String {
+    result.err().expect("a damaged file is refused").to_string()
+}
+
+/// Where `signature` stands.
+fn places<'b>(bytes: &'b [u8], signature: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
+    bytes.windows(signature.len()).enumerate().filter(move |(_, at)| *at == signature).map(|(at, _)| at)
+}
+
+fn decode<S: Structure>(bytes: &[u8], at: usize, context: &S::Context) -> S {
+    Reader::new(&bytes[at..], Widths::EIGHT, Addr::new(at as u64)).structure(context).unwrap()
+}
+
+/// Writes `value` over what is at `at`.
+fn encode<S: Structure>(bytes: &mut [u8], at: usize, value: &S, context: &S::Context) {
+    let mut encoded = Vec::new();
+    Writer::new(&mut encoded, Widths::EIGHT).structure(value, context);
+    bytes[at..at + encoded.len()].copy_from_slice(&encoded);
+}
+
+fn position(addr: Addr) -> usize {
+    usize::try_from(addr.get()).unwrap()
+}
+
+#[test]
+fn an_extent_may_end_with_the_file_and_not_a_byte_later() {
+    for (name, user_block) in [("single_latest.h5", 0), ("userblock_512_latest.h5", 512)] {
+        let bytes = golden(name);
+        let file = open(&bytes);
+        let len = bytes.len() as u64 - user_block;
+        let check = |at, len| file.store().check(Extent::new(Addr::new(at), len), ("test", ""));
+        assert_eq!(check(len - 4, 4).unwrap(), 4);
+        assert_eq!(check(len, 0).unwrap(), 0);
+        for (at, len) in [(len - 4, 5), (len, 1), (0, len + 1), (4, u64::MAX - 2), (u64::MAX - 3, 8)] {
+            assert!(check(at, len).is_err(), "{len} bytes at {at}");
+        }
+        assert!(file.store().bytes(Extent::new(Addr::new(1), len), ("test", "")).is_err());
+    }
+}
+
+/// The nodes of groups in version 1 B-trees: where each is, and what it is.
+fn group_nodes(bytes: &[u8], context: &BTree1Context) -> Vec<(usize, BTree1Node)> {
+    places(bytes, b"TREE\0").map(|at| (at, decode(bytes, at, context))).collect()
+}
+
+fn groups(bytes: &[u8]) -> BTree1Context {
+    BTree1Context { kind: BTree1Kind::Group, k: open(bytes).store().btree_k().group_internal_k }
+}
+
+#[test]
+fn a_node_that_is_twice_in_the_tree_of_a_group_ends_the_listing() {
+    let mut bytes = golden("object/symbol_table.h5");
+    let k = groups(&bytes);
+    let (at, mut node) =
+        group_nodes(&bytes, &k).into_iter().find(|(_, node)| node.children.len() > 1).unwrap();
+    node.children[1] = node.children[0];
+    encode(&mut bytes, at, &node, &k);
+    let group = open(&bytes).group("many").unwrap();
+    assert!(failure(group.names()).contains("one that is not in the tree already"));
+}
+
+#[test]
+fn a_node_of_a_group_that_is_not_a_level_lower_ends_the_search() {
+    let mut bytes = golden("symbol_table_deep.h5");
+    let k = groups(&bytes);
+    let path = {
+        let file = open(&bytes);
+        let mut groups = file.root().names().unwrap().into_iter();
+        groups.find(|name| file.group(name).is_ok_and(|group| group.len().unwrap() > 2)).unwrap()
+    };
+    let inner: Vec<_> = group_nodes(&bytes, &k).into_iter().filter(|(_, node)| node.level > 0).collect();
+    assert!(!inner.is_empty());
+    // First a level that stays the same, and then a node that is its own child.
+    for is_circle in [false, true] {
+        for (at, node) in &inner {
+            if is_circle {
+                let circle = vec![Addr::new(*at as u64); node.children.len()];
+                encode(&mut bytes, *at, &BTree1Node { children: circle, ..node.clone() }, &k);
+            } else {
+                for &child in &node.children {
+                    let mut below: BTree1Node = decode(&bytes, position(child), &k);
+                    below.level = node.level;
+                    encode(&mut bytes, position(child), &below, &k);
+                }
+            }
+        }
+        let group = open(&bytes).group(&path).unwrap();
+        assert!(failure(group.link("no such name")).contains("one less than the level above"));
+        group.names().unwrap_err();
+    }
+}
+
+#[test]
+fn a_node_that_is_twice_in_the_tree_of_links_ends_the_listing() {
+    let mut bytes = golden("object/heaps.h5");
+    let trees = places(&bytes, b"BTHD\0\x05").map(|at| decode::<BTree2Header>(&bytes, at, &()));
+    let header = trees.into_iter().find(|header| header.depth == 1).unwrap();
+    let (root, shape) = header.root(Widths::EIGHT).unwrap();
+    let mut node: BTree2Node = decode(&bytes, position(root), &shape);
+    node.children[1] = node.children[0];
+    encode(&mut bytes, position(root), &node, &shape);
+    let file = open(&bytes);
+    let listed = ["plain", "packed"].map(|path| file.group(path).unwrap().names());
+    let refused = listed.into_iter().filter_map(Result::err).map(|error| error.to_string());
+    let refused: Vec<String> = refused.collect();
+    assert_eq!(refused.len(), 1);
+    assert!(refused[0].contains("one that is not in the tree already"), "{refused:?}");
+}
+
+/// The index of a dataset in chunks.
+fn index(file: &File, path: &str) -> (Dataset, ChunkIndexInfo) {
+    let dataset = file.dataset(path).unwrap();
+    match dataset.layout() {
+        Layout::Chunked(layout) => (dataset.clone(), layout.index.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whether listing the chunks is refused because there are more nodes than the file has room for.
+fn is_refused_as_a_circle(file: &File, path: &str) -> bool {
+    let listed = file.dataset(path).unwrap().visit_chunks(&mut |_, _| ControlFlow::Continue(()));
+    listed.is_err_and(|error| error.to_string().contains("nested more than"))
+}
+
+#[test]
+fn more_nodes_of_chunks_than_the_file_has_room_for_end_the_listing() {
+    let mut bytes = golden("btree1_k2.h5");
+    let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/deep").1 else { panic!() };
+    let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 2 };
+    let mut at = position(root);
+    // Every child of a node is the same one: few nodes, and four times as many visits at each level.
+    loop {
+        let mut node: BTree1Node = decode(&bytes, at, &context);
+        if node.level == 0 {
+            break;
+        }
+        let below = node.children[0];
+        node.children = vec![below; 4];
+        let BTree1Keys::Chunks(keys) = &mut node.keys else { panic!() };
+        keys.sizes = vec![keys.sizes[0]; 5];
+        keys.masks = vec![keys.masks[0]; 5];
+        keys.offsets = keys.offsets[..2].repeat(5);
+        encode(&mut bytes, at, &node, &context);
+        at = position(below);
+    }
+    assert!(is_refused_as_a_circle(&open(&bytes), "/deep"));
+    assert!(!is_refused_as_a_circle(&open(&bytes), "/deep_grid"));
+}
+
+#[test]
+fn more_nodes_of_chunk_records_than_the_file_has_room_for_end_the_listing() {
+    let mut bytes = golden("btree2_latest.h5");
+    let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(&bytes), "/depth1").1 else { panic!() };
+    let header: BTree2Header = decode(&bytes, position(addr), &());
+    let (root, shape) = header.root(Widths::EIGHT).unwrap();
+    let node: BTree2Node = decode(&bytes, position(root), &shape);
+    let form = RecordForm::new(header.kind, header.record_size, Widths::EIGHT).unwrap();
+    let record = node.records.get(0).unwrap();
+    let (header, records) = (BTree2Header { root_records: 40, ..header }, vec![record; 40]);
+    let children: Vec<ChildPointer> = vec![node.children[0]; 41];
+    let (root, shape) = header.root(Widths::EIGHT).map(|(_, shape)| (root, shape)).unwrap();
+    encode(&mut bytes, position(addr), &header, &());
+    let node = BTree2Node { records: Records::new(form, &records), children };
+    encode(&mut bytes, position(root), &node, &shape);
+    assert!(is_refused_as_a_circle(&open(&bytes), "/depth1"));
+    assert!(!is_refused_as_a_circle(&open(&bytes), "/depth1_full"));
+}
+
+#[test]
+fn a_decoded_chunk_is_kept_for_its_own_dataset() {
+    let mut bytes = golden("resized_earliest.h5");
+    let file = open(&bytes);
+    let (first, _) = index(&file, "/fixed_gzip");
+    let (_, ChunkIndexInfo::BTree1 { addr }) = index(&file, "/unlimited_gzip") else { panic!() };
+    let record = first.chunk_at(&[0, 0]).unwrap().unwrap();
+    // The first chunk of another dataset is where that of this one is, but its dataset says that it is wider.
+    let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 2 }, k: 32 };
+    let mut node: BTree1Node = decode(&bytes, position(addr), &context);
+    node.children[0] = record.extent.addr;
+    if let BTree1Keys::Chunks(keys) = &mut node.keys {
+        keys.sizes[0] = u32::try_from(record.extent.len).unwrap();
+    }
+    encode(&mut bytes, position(addr), &node, &context);
+    // A layout message of version 3: three dimensions, the address of the tree, and the sides of a chunk.
+    let mut message = vec![3, 2, 3];
+    message.extend(addr.get().to_le_bytes());
+    let sides = places(&bytes, &message).next().unwrap() + message.len();
+    assert_eq!(bytes[sides..sides + 12], [4, 0, 0, 0, 5, 0, 0, 0, 4, 0, 0, 0]);
+    bytes[sides + 4] = 10;
+
+    let file = open(&bytes);
+    let (narrow, wide) = (file.dataset("/fixed_gzip").unwrap(), file.dataset("/unlimited_gzip").unwrap());
+    let before = wide.read::<i32>([0..2, 6..9]);
+    assert!(matches!(before.unwrap_err().root(), Error::Chunk { .. }));
+    for _ in 0..5 {
+        narrow.read::<i32>([1..3, 1..3]).unwrap();
+    }
+    assert!(file.chunk_cache().weight_bytes() > 0, "the chunk is kept");
+    let after = wide.read::<i32>([0..2, 6..9]);
+    assert!(matches!(after.unwrap_err().root(), Error::Chunk { .. }));
+}
