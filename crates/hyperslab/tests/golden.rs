@@ -66,6 +66,34 @@ fn check(file: &File, entry: &golden::File, expected: &golden::Dataset) -> Resul
     }
 }
 
+/// Listing goes through the structures of an index, looking up computes where to go; neither knows of the other.
+#[test]
+fn a_listing_has_exactly_the_chunks_that_are_found_one_by_one() {
+    let (mut listed, mut never_written) = (0, 0);
+    for (entry, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
+        let file = File::open(&path).unwrap();
+        for expected in entry.datasets.iter().filter(|expected| !expected.refused) {
+            let Ok(dataset) = file.dataset(&expected.path) else { continue };
+            let Some(chunk) = dataset.chunk_shape().map(<[u64]>::to_vec) else { continue };
+            let mut found = BTreeMap::new();
+            let listing = dataset.visit_chunks(&mut |coord, record| {
+                let twice = found.insert(coord.to_vec(), record);
+                assert_eq!(twice, None, "{}:{} {coord:?}", entry.name, expected.path);
+                ControlFlow::Continue(())
+            });
+            listing.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+            listed += found.len();
+            for coord in Selection::All.tiling(dataset.shape(), &chunk).unwrap().touched() {
+                let record = dataset.chunk_at(&coord).unwrap();
+                assert_eq!(record, found.remove(coord.as_slice()), "{}:{}", entry.name, expected.path);
+                never_written += usize::from(record.is_none());
+            }
+            assert!(found.is_empty(), "{}:{}: {found:?}", entry.name, expected.path);
+        }
+    }
+    assert!(listed > 1000 && never_written > 100, "{listed} listed, {never_written} never written");
+}
+
 #[test]
 fn every_structure_is_met_in_some_golden_file() {
     let mut met: BTreeMap<&str, usize> = BTreeMap::new();

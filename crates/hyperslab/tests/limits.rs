@@ -194,7 +194,7 @@ fn more_nodes_of_chunk_records_than_the_file_has_room_for_end_the_listing() {
 fn a_decoded_chunk_is_kept_for_its_own_dataset() {
     let mut bytes = golden("resized_earliest.h5");
     let file = open(&bytes);
-    let (first, _) = index(&file, "/fixed_gzip");
+    let (first, own) = index(&file, "/fixed_gzip");
     let (_, ChunkIndexInfo::BTree1 { addr }) = index(&file, "/unlimited_gzip") else { panic!() };
     let record = first.chunk_at(&[0, 0]).unwrap().unwrap();
     // The first chunk of another dataset is where that of this one is, but its dataset says that it is wider.
@@ -205,6 +205,13 @@ fn a_decoded_chunk_is_kept_for_its_own_dataset() {
         keys.sizes[0] = u32::try_from(record.extent.len).unwrap();
     }
     encode(&mut bytes, position(addr), &node, &context);
+    let ChunkIndexInfo::BTree1 { addr: own } = own else { panic!() };
+    let mut node: BTree1Node = decode(&bytes, position(own), &context);
+    node.children[1] = record.extent.addr;
+    if let BTree1Keys::Chunks(keys) = &mut node.keys {
+        keys.sizes[1] = 20;
+    }
+    encode(&mut bytes, position(own), &node, &context);
     // A layout message of version 3: three dimensions, the address of the tree, and the sides of a chunk.
     let mut message = vec![3, 2, 3];
     message.extend(addr.get().to_le_bytes());
@@ -222,4 +229,7 @@ fn a_decoded_chunk_is_kept_for_its_own_dataset() {
     assert!(file.chunk_cache().weight_bytes() > 0, "the chunk is kept");
     let after = wide.read::<i32>([0..2, 6..9]);
     assert!(matches!(after.unwrap_err().root(), Error::Chunk { .. }));
+    // Neither is it kept for another chunk of its own, which is stored there in fewer bytes.
+    let beside = narrow.read::<i32>([1..3, 6..8]);
+    assert!(matches!(beside.unwrap_err().root(), Error::Chunk { .. }));
 }

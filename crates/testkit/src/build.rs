@@ -6,6 +6,7 @@ use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::MessageBody;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::dense_info::LinkInfo;
+use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
@@ -16,6 +17,24 @@ use hyperslab_format::{Addr, Widths, Writer, datatype::Charset};
 /// # Panics
 /// If the structures cannot be encoded, which is a fault of this function.
 pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
+    let index = ChunkIndexInfo::Implicit { addr: DATA };
+    let mut stored = values.to_vec();
+    stored.resize(values.len().next_multiple_of(usize::try_from(chunk).expect("chunks are in memory")), 0);
+    file(values.len() as u64, chunk, index, &[], &stored)
+}
+
+/// A file whose one dataset, `/values`, has `len` bytes in one chunk, which went through `filter` and is `stored` now.
+///
+/// # Panics
+/// If the structures cannot be encoded, which is a fault of this function.
+pub fn one_filtered_chunk(len: u64, filter: FilterSpec, stored: &[u8]) -> Vec<u8> {
+    let index = ChunkIndexInfo::Single { addr: DATA, filtered: Some((stored.len() as u64, 0)) };
+    let pipeline = FilterPipeline { version: 2, filters: vec![filter] };
+    file(len, len, index, &[message(&pipeline)], stored)
+}
+
+/// A file whose one dataset, `/values`, has `len` elements of a byte; at [`DATA`] is `stored`.
+fn file(len: u64, chunk: u64, index: ChunkIndexInfo, more: &[RawMessage], stored: &[u8]) -> Vec<u8> {
     let integer = Integer {
         size: 1,
         order: ByteOrder::Little,
@@ -29,10 +48,11 @@ pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
         chunk_shape: vec![chunk],
         element_size: 1,
         unfiltered_edges: false,
-        index: ChunkIndexInfo::Implicit { addr: DATA },
+        index,
     });
-    let shape = Dataspace::Simple { shape: vec![values.len() as u64], max_shape: None };
-    let dataset = [message(&shape), message(&Datatype::Integer(integer)), message(&layout)];
+    let shape = Dataspace::Simple { shape: vec![len], max_shape: None };
+    let mut dataset = vec![message(&shape), message(&Datatype::Integer(integer)), message(&layout)];
+    dataset.extend_from_slice(more);
     let links = LinkInfo {
         max_creation_order: None,
         heap: Addr::UNDEFINED,
@@ -41,21 +61,20 @@ pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
     };
     let target = LinkTarget::Hard(DATASET);
     let link = Link { creation_order: None, charset: Charset::Ascii, name: "values".into(), target };
-    let root = [message(&links), message(&link)];
+    let root = vec![message(&links), message(&link)];
 
-    let stored = values.len().next_multiple_of(usize::try_from(chunk).expect("chunks are in memory"));
     let superblock = Superblock::V2(SuperblockV2 {
         version: 2,
         widths: Widths::EIGHT,
         consistency_flags: 0,
         base_address: 0,
         extension: Addr::UNDEFINED,
-        end_of_file: DATA.get() + stored as u64,
+        end_of_file: DATA.get() + stored.len() as u64,
         root: ROOT,
     });
     let mut file = Vec::new();
     Writer::new(&mut file, Widths::EIGHT).structure(&superblock, &());
-    for (at, messages) in [(ROOT, root.to_vec()), (DATASET, dataset.to_vec())] {
+    for (at, messages) in [(ROOT, root), (DATASET, dataset)] {
         pad(&mut file, at);
         let prefix = v2::Prefix {
             len_width: 1,
@@ -68,8 +87,7 @@ pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
         Writer::new(&mut file, Widths::EIGHT).structure(&header.expect("the messages fit"), &());
     }
     pad(&mut file, DATA);
-    file.extend_from_slice(values);
-    file.resize(file.len() - values.len() + stored, 0);
+    file.extend_from_slice(stored);
     file
 }
 

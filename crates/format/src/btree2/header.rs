@@ -139,4 +139,26 @@ mod tests {
         );
         assert!(matches!(kind, ErrorKind::Checksum { .. }), "{kind:?}");
     }
+
+    #[test]
+    fn a_tree_deeper_than_any_is_refused() {
+        let header = BTree2Header {
+            kind: 10,
+            node_size: 2048,
+            record_size: 24,
+            depth: MAX_DEPTH,
+            split_percent: 100,
+            merge_percent: 40,
+            root: Addr::new(64),
+            root_records: 1,
+            total_records: 1,
+        };
+        for (depth, is_refused) in [(MAX_DEPTH, false), (MAX_DEPTH + 1, true), (u16::MAX, true)] {
+            let mut bytes = Vec::new();
+            Writer::new(&mut bytes, Widths::EIGHT).structure(&BTree2Header { depth, ..header }, &());
+            let decoded = Reader::new(&bytes, Widths::EIGHT, Addr::new(0)).structure::<BTree2Header>(&());
+            let is_too_deep = decoded.is_err_and(|error| matches!(error.kind, ErrorKind::Depth { .. }));
+            assert_eq!(is_too_deep, is_refused, "{depth}");
+        }
+    }
 }

@@ -148,6 +148,14 @@ mod tests {
     }
 
     #[test]
+    fn continuations_longer_than_any_header_are_refused_before_their_bytes_are_asked_for() {
+        let longer = FIRST.replace("8800000000000000", "0100001000000000");
+        let error = reader(&golden::unhex(&longer), 0x320).structure::<ObjectHeader>(&()).unwrap_err();
+        let limit = MAX_LEN;
+        assert!(matches!(error.kind, ErrorKind::TooLarge { limit: found, .. } if found == limit), "{error}");
+    }
+
+    #[test]
     fn a_short_first_read_says_how_many_bytes_are_needed() {
         let bytes = golden::unhex(FIRST);
         let error = reader(&bytes[..16], 0x320).structure::<ObjectHeader>(&()).unwrap_err();
