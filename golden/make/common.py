@@ -156,9 +156,11 @@ class GoldenFile:
             note["box"] = list(box)
         return self.note(d, index, pattern, spell or (spelled(dtype) if data is None else None), **note)
 
-    def low(self, path, type_id, shape, plist=None):
-        """A dataset of a low-level type, not yet written."""
-        space = h5py.h5s.create_simple(shape) if shape else h5py.h5s.create(h5py.h5s.SCALAR)
+    def low(self, path, type_id, shape, plist=None, maxshape=None):
+        """A dataset of a low-level type and with exactly these properties, not yet written."""
+        if maxshape is not None:
+            maxshape = tuple(h5py.h5s.UNLIMITED if n is None else n for n in maxshape)
+        space = h5py.h5s.create_simple(shape, maxshape) if shape else h5py.h5s.create(h5py.h5s.SCALAR)
         return h5py.Dataset(h5py.h5d.create(self.h5.id, path.encode(), type_id, space, plist or dcpl()))
 
     def note(self, d, index, pattern="", spell=None, **note):

@@ -2,6 +2,7 @@
 
 import h5py
 import numpy as np
+import pattern as patterns
 from common import call, dcpl, grid, main
 
 EARLY = h5py.h5d.ALLOC_TIME_EARLY
@@ -286,25 +287,31 @@ def edges(topic):
             golden.dataset("undefined", (3,), "<i4", index="contiguous", dcpl=undefined)
     # Version 4 layouts may leave partial edge chunks unfiltered.
     with topic.file("unfiltered_edges.h5", "latest") as golden:
-        for name, maxshape, kind in (
-            ("fixed", None, "fixed_array"),
-            ("unlimited", (None, 10), "extensible_array"),
-            ("free", (None, None), "btree2"),
+        for name, shape, maxshape, kind in (
+            ("fixed", (11, 10), None, "fixed_array"),
+            ("unlimited", (11, 10), (None, 10), "extensible_array"),
+            ("free", (11, 10), (None, None), "btree2"),
+            # The last row of chunks ends with the dataset, so that its first is no edge.
+            ("ends_together", (12, 10), None, "fixed_array"),
         ):
-            plist = dcpl(
-                chunk=(4, 6),
-                chunk_opts=UNFILTERED_EDGES,
-                filters=(lambda p: p.set_shuffle(), lambda p: p.set_deflate(4)),
-            )
-            golden.dataset(
-                name, (11, 10), "<i4", pattern="steps", chunks=(4, 6), maxshape=maxshape, index=kind, dcpl=plist
-            )
-        plist = dcpl(chunk=(16,), chunk_opts=UNFILTERED_EDGES, filters=(lambda p: p.set_deflate(4),))
-        golden.dataset(
-            "one_partial", (10,), "<i4", chunks=(16,), maxshape=(None,), index="extensible_array", dcpl=plist
-        )
-        plist = dcpl(chunk=(16,), chunk_opts=UNFILTERED_EDGES, filters=(lambda p: p.set_deflate(4),))
-        golden.dataset("wide_single", (16,), "<i4", chunks=(16,), index="single", dcpl=plist)
+            unfiltered_edges(golden, name, shape, (4, 6), maxshape, kind, "steps")
+        unfiltered_edges(golden, "one_partial", (10,), (16,), (None,), "extensible_array", "mix")
+        unfiltered_edges(golden, "wide_single", (16,), (16,), None, "single", "steps")
+
+
+def unfiltered_edges(golden, path, shape, chunks, maxshape, index, pattern):
+    """A shuffled and deflated dataset whose partial edge chunks are stored as they are."""
+    filters = (lambda p: p.set_shuffle(), lambda p: p.set_deflate(4))
+    plist = dcpl(chunk=chunks, chunk_opts=UNFILTERED_EDGES, filters=filters)
+    # Not by `create_dataset`, which sets the chunks again: that takes the option back.
+    d = golden.low(path, h5py.h5t.STD_I32LE, shape, plist, maxshape)
+    d[()] = patterns.array(pattern, "<i4", shape)
+    for number in range(d.id.get_num_chunks()):
+        chunk = d.id.get_chunk_info(number)
+        is_partial = any(at + c > n for at, c, n in zip(chunk.chunk_offset, chunks, shape))
+        if is_partial != (chunk.size == np.prod(chunks) * 4):
+            raise AssertionError(f"{path}: the chunk at {chunk.chunk_offset} has {chunk.size} bytes")
+    golden.note(d, index, pattern, "<i4")
 
 
 def elsewhere(topic):

@@ -1,7 +1,9 @@
-//! The laws of `Structure` as one test for any structure: L1, L3, and that damage is never a panic.
+//! The laws of `Structure` as one test for any structure: L1, L3, that damage is never a panic, and always an error where
+//! there is a checksum.
 
 use std::fmt::Debug;
 
+use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::{Addr, Reader, Structure, Width, Widths, Writer};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
@@ -83,6 +85,15 @@ where
         prop_assert!(shorter.is_err(), "L3: {len} of {} bytes decode as {shorter:?}", bytes.len());
     }
 
+    if ends_with_checksum(&bytes) {
+        for bit in 0..bytes.len() * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let flipped = Reader::new(&bytes, widths, AT).structure::<S>(context);
+            prop_assert!(flipped.is_err(), "bit {bit} flipped decodes as {flipped:?}");
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
     // Any outcome but a panic.
     for (index, change) in damage {
         // An index cannot be taken of nothing; then there is nothing to change either.
@@ -92,4 +103,9 @@ where
         let _ = Reader::new(&bytes, widths, AT).structure::<S>(context);
     }
     Ok(())
+}
+
+/// Whether the last four bytes are the checksum of those before them.
+pub(crate) fn ends_with_checksum(bytes: &[u8]) -> bool {
+    bytes.split_last_chunk().is_some_and(|(before, stored)| lookup3(before).to_le_bytes() == *stored)
 }
