@@ -299,6 +299,24 @@ def edges(topic):
         unfiltered_edges(golden, "wide_single", (16,), (16,), None, "single", "steps")
 
 
+    # Small arrays whose written elements stand right after parts that were never written.
+    with topic.file("array_holes.h5", "latest") as golden:
+        # Pages of 1024 elements, of which the second was never written.
+        golden.dataset(
+            "pages", (2100,), "|u1", chunks=(1,), written=[(0,), (2048,), (2099,)], index="fixed_array"
+        )
+        # The index block has 4 elements and names data blocks for 240 more; the first secondary block, for 256, is missing.
+        golden.dataset(
+            "super_blocks",
+            (520,),
+            "|u1",
+            chunks=(1,),
+            maxshape=(None,),
+            written=[(0,), (500,), (501,), (519,)],
+            index="extensible_array",
+        )
+
+
 def unfiltered_edges(golden, path, shape, chunks, maxshape, index, pattern):
     """A shuffled and deflated dataset whose partial edge chunks are stored as they are."""
     filters = (lambda p: p.set_shuffle(), lambda p: p.set_deflate(4))

@@ -172,6 +172,76 @@ fn more_nodes_of_chunks_than_the_file_has_room_for_end_the_listing() {
 }
 
 #[test]
+fn a_node_of_chunks_that_is_its_own_child_ends_the_search_and_the_listing() {
+    let mut bytes = golden("btree1_k2.h5");
+    let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/deep").1 else { panic!() };
+    let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 2 };
+    let mut node: BTree1Node = decode(&bytes, position(root), &context);
+    node.children.fill(root);
+    encode(&mut bytes, position(root), &node, &context);
+    let dataset = open(&bytes).dataset("/deep").unwrap();
+    let expected = "one less than that of the node above";
+    assert!(failure(dataset.chunk_at(&[0])).contains(expected));
+    assert!(failure(dataset.stored_chunks()).contains(expected));
+}
+
+#[test]
+fn chunks_beyond_the_extent_are_not_listed() {
+    let mut bytes = golden("btree1.h5");
+    let stored = |bytes: &[u8]| open(bytes).dataset("/level0").unwrap().stored_chunks().unwrap();
+    assert_eq!(stored(&bytes), 17);
+    // A dataspace message of version 1: one dimension, its largest size as well, and 50 elements.
+    let mut message = vec![1, 1, 1, 0, 0, 0, 0, 0];
+    message.extend(50_u64.to_le_bytes());
+    let at = places(&bytes, &message).next().unwrap();
+    bytes[at + 8] = 20;
+    assert_eq!(open(&bytes).dataset("/level0").unwrap().shape(), [20]);
+    assert_eq!(stored(&bytes), 7);
+}
+
+#[test]
+fn a_chunk_stored_without_its_filters_has_the_size_of_a_chunk() {
+    let mut bytes = golden("resized_earliest.h5");
+    let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/fixed_gzip").1 else { panic!() };
+    let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 2 }, k: 32 };
+    let mut node: BTree1Node = decode(&bytes, position(root), &context);
+    let BTree1Keys::Chunks(keys) = &mut node.keys else { panic!() };
+    assert_ne!(keys.sizes[0], 80);
+    keys.masks[0] = u32::MAX;
+    encode(&mut bytes, position(root), &node, &context);
+    let read = open(&bytes).dataset("/fixed_gzip").unwrap().read::<i32>([0..4, 0..5]);
+    assert!(matches!(read.unwrap_err().root(), Error::Chunk { .. }));
+}
+
+#[test]
+fn a_name_of_a_local_heap_that_does_not_end_is_refused() {
+    let mut bytes = golden("symbol_table_3.h5");
+    let header = places(&bytes, b"HEAP").nth(1).unwrap();
+    // The data of the heap of `/g` (their size, a free list, their address) go to the end of the file, where names are long.
+    for (len, is_refused) in [(60_000_u64, false), (100_000, true)] {
+        bytes[header + 8..header + 16].copy_from_slice(&(len + 1).to_le_bytes());
+        let at = bytes.len() as u64;
+        bytes[header + 24..header + 32].copy_from_slice(&at.to_le_bytes());
+        bytes.resize(bytes.len() + usize::try_from(len).unwrap(), b'n');
+        bytes.push(0);
+        let names = open(&bytes).group("g").unwrap().names();
+        assert_eq!(names.is_err(), is_refused, "{len}");
+        if is_refused {
+            assert!(failure(names).contains("at most 64 KiB"));
+        }
+    }
+}
+
+#[test]
+fn a_sequence_longer_than_what_is_stored_of_it_is_refused() {
+    let file = open(&golden("object/attributes_latest.h5"));
+    let text = file.group("few").unwrap().attribute("text").unwrap();
+    let ids = file.vlen_ids(&text.data).unwrap();
+    assert_eq!(file.vlen_many(&ids, 1).unwrap(), ["grüße".as_bytes()]);
+    assert!(failure(file.vlen_many(&ids, 2)).contains("global heap"));
+}
+
+#[test]
 fn more_nodes_of_chunk_records_than_the_file_has_room_for_end_the_listing() {
     let mut bytes = golden("btree2_latest.h5");
     let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(&bytes), "/depth1").1 else { panic!() };
