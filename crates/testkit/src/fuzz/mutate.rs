@@ -7,8 +7,10 @@ use super::input::Random;
 /// A checksum in a seed: that of all bytes from `start` to `at`, where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
-    start: usize,
-    at: usize,
+    /// Where the structure begins, with its signature.
+    pub start: usize,
+    /// Where the checksum is.
+    pub at: usize,
 }
 
 /// Finds the checksums of the structures in `bytes`, by their signatures and by trial: any length may be the right one.
