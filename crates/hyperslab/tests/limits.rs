@@ -10,7 +10,7 @@ use hyperslab::{Dataset, Error, File, Result};
 use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Kind, BTree1Node};
 use hyperslab_format::btree2::header::BTree2Header;
 use hyperslab_format::btree2::node::{BTree2Node, ChildPointer};
-use hyperslab_format::btree2::record::{RecordForm, Records};
+use hyperslab_format::btree2::record::{Record, RecordForm, Records};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::{Addr, Extent, Reader, Structure, Widths, Writer};
 
@@ -230,6 +230,38 @@ fn a_name_of_a_local_heap_that_does_not_end_is_refused() {
             assert!(failure(names).contains("at most 64 KiB"));
         }
     }
+}
+
+#[test]
+fn a_heap_that_says_its_bytes_need_more_than_a_gibibyte_is_refused() {
+    let mut bytes = golden("object/heaps.h5");
+    // The B-tree of huge objects that went through filters.
+    let at = places(&bytes, b"BTHD\0\x02").next().unwrap();
+    let (root, shape) = decode::<BTree2Header>(&bytes, at, &()).root(Widths::EIGHT).unwrap();
+    let mut node: BTree2Node = decode(&bytes, position(root), &shape);
+    let mut records: Vec<Record> = node.records.iter().map(Result::unwrap).collect();
+    for record in &mut records {
+        let Record::Huge { filtered: Some((_, size)), .. } = record else { panic!("{record:?}") };
+        *size = 1 << 40;
+    }
+    let form = RecordForm::new(shape.kind, shape.record_size, Widths::EIGHT).unwrap();
+    node.records = Records::new(form, &records);
+    encode(&mut bytes, position(root), &node, &shape);
+    let file = open(&bytes);
+    let refused = file.group("packed").unwrap().names();
+    assert!(failure(refused).contains("size without filters"));
+}
+
+#[test]
+fn a_datatype_that_leads_back_to_itself_is_refused() {
+    let mut bytes = golden("object/committed_earliest.h5");
+    let file = open(&bytes);
+    let numbers = file.dataset("numbers").unwrap();
+    let (own, committed) = (numbers.address(), numbers.committed_datatype().unwrap());
+    let header = position(own);
+    let at = header + places(&bytes[header..], &committed.get().to_le_bytes()).next().unwrap();
+    bytes[at..at + 8].copy_from_slice(&own.get().to_le_bytes());
+    assert!(failure(open(&bytes).dataset("numbers")).contains("nested more than"));
 }
 
 #[test]
