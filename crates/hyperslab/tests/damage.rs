@@ -189,3 +189,16 @@ fn a_wrong_checksum_of_a_page_is_an_error() {
     damaged.read::<u8>(0..1).unwrap();
     assert!(damaged.read::<u8>(2048..2049).unwrap_err().to_string().contains("checksum"));
 }
+
+#[test]
+fn a_wrong_checksum_of_a_heap_block_is_an_error() {
+    let sound = sample("heaps.h5");
+    let blocks = sound.windows(4).enumerate().filter(|(_, window)| *window == b"FHDB").map(|(at, _)| at);
+    let refused = blocks.take(8).filter(|at| {
+        let mut damaged = sound.clone();
+        // After the signature, the version, the address of the heap's header and four bytes of the block's offset.
+        damaged[at + 4 + 1 + 8 + 4] ^= 1;
+        !is_whole(&damaged)
+    });
+    assert!(refused.count() > 0);
+}
