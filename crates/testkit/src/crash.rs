@@ -40,8 +40,19 @@ pub struct Failure {
     pub at: usize,
     /// Whether all later ones fail, too.
     pub stays: bool,
-    /// Whether a write that fails has written its first half.
-    pub half: bool,
+    /// What a write that fails has written.
+    pub written: Written,
+}
+
+/// What of a write has arrived when it fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Nothing.
+    Nothing,
+    /// The first half of its sectors.
+    HalfOfItsSectors,
+    /// All of it.
+    All,
 }
 
 impl CrashDriver {
@@ -77,20 +88,27 @@ impl CrashDriver {
         let number = self.changes.fetch_add(1, Ordering::Relaxed);
         let fails = |failure: &Failure| number == failure.at || (failure.stays && number > failure.at);
         let failure = self.failure.as_ref().filter(|failure| fails(failure));
-        let step = match (failure, step) {
-            (None, step) => step,
-            (Some(Failure { half: true, .. }), Step::Write { offset, mut bytes }) => {
-                bytes.truncate(bytes.len() / 2);
-                Step::Write { offset, bytes }
-            }
-            (Some(_), _) => return Err(io::Error::other("the medium failed")),
-        };
-        match &step {
-            Step::Write { offset, bytes } => self.inner.write_at(*offset, bytes)?,
-            Step::SetLen(len) => self.inner.set_len(*len)?,
-            Step::Flush => {}
+        let mut arrived = pieces(&step);
+        if let Some(Failure { written, .. }) = failure {
+            arrived.truncate(match (&step, written) {
+                (Step::Write { .. }, Written::All) => arrived.len(),
+                (Step::Write { .. }, Written::HalfOfItsSectors) => arrived.len() / 2,
+                _ => 0,
+            });
         }
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner).push(step);
+        for piece in &arrived {
+            match piece {
+                Step::Write { offset, bytes } => self.inner.write_at(*offset, bytes)?,
+                Step::SetLen(len) => self.inner.set_len(*len)?,
+                Step::Flush => {}
+            }
+        }
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.is_none() {
+            steps.push(step)
+        } else {
+            steps.extend(arrived)
+        }
         if failure.is_some() { Err(io::Error::other("the medium failed")) } else { Ok(()) }
     }
 }
@@ -327,12 +345,20 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_medium_may_have_written_half() {
-        let driver = CrashDriver::failing(vec![0; 8], Failure { at: 1, stays: false, half: true });
-        driver.write_at(0, &[1]).unwrap();
-        assert!(!driver.has_failed());
-        assert!(driver.write_at(4, &[2; 4]).is_err());
-        driver.set_len(7).unwrap();
-        assert_eq!(driver.into_recording().last_image(), [1, 0, 0, 0, 2, 2, 0]);
+    fn a_failing_medium_may_have_written_some_sectors() {
+        for (written, expected) in [
+            (Written::Nothing, [1, 0, 0, 0]),
+            (Written::HalfOfItsSectors, [1, 0, 2, 0]),
+            (Written::All, [1, 0, 2, 2]),
+        ] {
+            let failure = Failure { at: 1, stays: false, written };
+            let driver = CrashDriver::failing(vec![0; 1024], failure);
+            driver.write_at(0, &[1]).unwrap();
+            assert!(!driver.has_failed());
+            assert!(driver.write_at(510, &[2; 4]).is_err());
+            driver.set_len(514).unwrap();
+            let image = driver.into_recording().last_image();
+            assert_eq!([image[0], image[1], image[511], image[513]], expected);
+        }
     }
 }

@@ -219,9 +219,13 @@ fn replace_superblock(driver: &dyn Driver, commit: &Commit, ends: Ends) -> Outco
     if before == commit.after {
         return Outcome::Committed;
     }
-    let done =
-        write(driver, commit.superblock_at, &commit.after).and_then(|()| commit.durability.flush(driver));
-    if let Err(error) = done {
+    if let Err(error) = write(driver, commit.superblock_at, &commit.after) {
+        let undone = commit.before.is_some()
+            && write(driver, commit.superblock_at, before).is_ok()
+            && commit.durability.flush(driver).is_ok();
+        return failed(undone, error);
+    }
+    if let Err(error) = commit.durability.flush(driver) {
         return Outcome::Poisoned(error);
     }
     if ends.after < ends.before {
@@ -241,12 +245,14 @@ fn begin(driver: &dyn Driver, journal: &Journal, at: u64, durability: Durability
         let undone = set_len(driver, at)
             .and_then(|()| write_change(driver, images.at, &images.guarded, &images.before))
             .and_then(|()| durability.flush(driver));
-        return Err(match undone {
-            Ok(()) => Outcome::Undone(error),
-            Err(_) => Outcome::Poisoned(error),
-        });
+        return Err(failed(undone.is_ok(), error));
     }
     durability.flush(driver).map_err(Outcome::Poisoned)
+}
+
+/// The outcome of a commit that failed before it was durable, and was undone or not.
+fn failed(undone: bool, error: Error) -> Outcome {
+    if undone { Outcome::Undone(error) } else { Outcome::Poisoned(error) }
 }
 
 fn write_journal(driver: &dyn Driver, journal: &Journal, at: u64) -> Result<()> {
