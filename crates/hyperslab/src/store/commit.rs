@@ -157,10 +157,12 @@ fn plan(driver: &dyn Driver, commit: &Commit) -> Result<Plan> {
         return Ok(Plan::Superblock { ends });
     }
     let entries = entries(driver, commit, ends)?;
+    let mut new_blocks: Vec<_> = commit.new_blocks.iter().filter(|block| block.len > 0).copied().collect();
+    new_blocks.sort_unstable_by_key(|block| block.offset);
     let journal = Journal {
         transaction: commit.transaction,
         images: Images { at, before: before.clone(), guarded, after: commit.after.clone() },
-        new_blocks: commit.new_blocks.clone(),
+        new_blocks,
         overwrites: entries,
     };
     let journal_at = ends.both();

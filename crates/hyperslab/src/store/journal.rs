@@ -7,7 +7,7 @@
 //! ```text
 //! header      magic, version, bytes of a superblock, transaction number, offset of the superblock, numbers of new
 //!             blocks and of overwrites; three images of the superblock (before, guarded, after); CRC-32C of all that
-//! new blocks  offset, length, CRC-32C of each
+//! new blocks  offset, length, CRC-32C of each; ascending, none meets another
 //! overwrites  offset, length, CRC-32C of the old bytes, the new bytes of each; ascending, none meets another
 //! trailer     magic, offset and length of the journal, CRC-32C of the journal, CRC-32C of the trailer: 32 bytes, the
 //!             last of the file
@@ -114,17 +114,20 @@ impl Journal {
         let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
         let Header { transaction, images, new_blocks: blocks, overwrites: entries } = header(&mut r)?;
         images.check(at)?;
-        let mut new_blocks = Vec::new();
+        // Ascending and apart, both: to verify them takes no longer than to read the file, and whoever lays them over it
+        // need not think of their order.
+        let mut new_blocks: Vec<NewBlock> = Vec::new();
+        let mut end = 0;
         for _ in 0..blocks {
             let (offset, len, crc32c) = (r.u64().ok()?, r.u64().ok()?, r.u32().ok()?);
-            offset.checked_add(len).filter(|&end| end <= at)?;
+            (offset >= end).then_some(())?;
+            end = offset.checked_add(len).filter(|&end| end <= at)?;
             new_blocks.push(NewBlock { offset, len, crc32c });
         }
         let mut overwrites: Vec<Entry> = Vec::new();
         let mut end = 0;
         for _ in 0..entries {
             let (offset, len, old_crc32c) = (r.u64().ok()?, r.u64().ok()?, r.u32().ok()?);
-            // Ascending and apart: whoever lays them over a file need not think of their order.
             (offset >= end).then_some(())?;
             end = offset.checked_add(len).filter(|&end| end <= at)?;
             let bytes = r.bytes(usize::try_from(len).ok()?).ok()?.to_vec();
@@ -322,9 +325,11 @@ mod tests {
         outside.overwrites[1].offset = 699;
         let mut block = journal();
         block.new_blocks[0].len = u64::MAX;
+        let mut twice = journal();
+        twice.new_blocks.push(twice.new_blocks[0]);
         let mut end = journal();
         end.images.after = superblock(701);
-        for wrong in [overlapping, outside, block, end] {
+        for wrong in [overlapping, outside, block, twice, end] {
             assert!(matches!(found_in(&file_with(&wrong)), Found::Torn(_)));
         }
     }
