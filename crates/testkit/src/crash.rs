@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use hyperslab::driver::{Driver, Hints, Memory};
 
+use crate::fuzz::Random;
+
 /// A file in memory whose changes are recorded, and that may be told to fail.
 #[derive(Debug)]
 pub struct CrashDriver {
@@ -228,8 +230,9 @@ impl Recording {
                     try_subset(&|i| i != lonely);
                 }
                 for _ in 0..SAMPLES {
-                    let (set, density) = (random.next(), 1 + random.below(7));
-                    try_subset(&|i| Random::new(set ^ i as u64).below(8) < density);
+                    let density = 1 + random.below(7);
+                    let chosen: Vec<bool> = pieces.iter().map(|_| random.below(8) < density).collect();
+                    try_subset(&|i| chosen.get(i).is_some_and(|&chosen| chosen));
                 }
             }
             counts.epochs += 1;
@@ -268,36 +271,6 @@ fn apply(image: &mut Vec<u8>, step: &Step) {
         }
         Step::SetLen(len) => image.resize(size(*len), 0),
         Step::Flush => {}
-    }
-}
-
-/// Numbers that look random and are the same in every run.
-#[derive(Debug, Clone)]
-pub struct Random(u64);
-
-impl Random {
-    /// The sequence of this seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number (SplitMix64).
-    #[expect(clippy::should_implement_trait, reason = "it never ends")]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `limit`, which is not 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    /// So many bytes.
-    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next().to_le_bytes()[0]).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use hyperslab::store::commit::{Commit, Durability, NewBlock, Overwrite};
 use hyperslab::store::recovery::{Action, act, inspect};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
-use hyperslab_testkit::crash::Random;
+use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::golden;
 
 /// Superblocks of every version, behind user blocks, and with addresses of four bytes.
@@ -85,25 +85,24 @@ impl Case {
             Size::OverwritesOnly | Size::Shrinking => (3, 0, 200),
         };
         let cut = if size == Size::Shrinking { 1 + random.below(99) } else { 0 };
-        let kept = before.len() - usize::try_from(cut).unwrap();
+        let kept = before.len() - cut;
         let mut after = before[..kept].to_vec();
 
         // One overwrite in each of as many parts of the file: they cannot meet.
         let mut changes = Vec::new();
         let part = (kept - first) / overwrites.max(1);
         for number in 0..overwrites {
-            let len = 1 + usize::try_from(random.below(longest)).unwrap().min(part - 2);
-            let room = u64::try_from(part - len).unwrap();
-            let offset = first + number * part + usize::try_from(random.below(room)).unwrap();
+            let len = 1 + random.below(longest).min(part - 2);
+            let offset = first + number * part + random.below(part - len);
             let bytes: Vec<u8> =
-                random.bytes(len).iter().zip(&before[offset..]).map(|(new, old)| old ^ (new | 1)).collect();
+                bytes(random, len).iter().zip(&before[offset..]).map(|(new, old)| old ^ (new | 1)).collect();
             after[offset..offset + len].copy_from_slice(&bytes);
             changes.push(Overwrite { offset: offset as u64, bytes });
         }
         let mut new_blocks = Vec::new();
         for _ in 0..blocks {
-            let len = 1 + usize::try_from(random.below(longest)).unwrap();
-            let bytes = random.bytes(len);
+            let len = 1 + random.below(longest);
+            let bytes = bytes(random, len);
             new_blocks.push((after.len() as u64, bytes.clone()));
             after.extend(bytes);
         }
@@ -126,6 +125,10 @@ impl Case {
             driver.write_at(*offset, bytes).unwrap();
         }
     }
+}
+
+fn bytes(random: &mut Random, count: usize) -> Vec<u8> {
+    (0..count).map(|_| random.u64().to_be_bytes()[0]).collect()
 }
 
 /// The bytes of the superblock with another end of file.

@@ -7,7 +7,8 @@ use hyperslab::store::Store;
 use hyperslab::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
 use hyperslab::store::recovery::{Action, Seal, Trailer, act, inspect};
 use hyperslab_format::superblock::guard;
-use hyperslab_testkit::crash::{CrashDriver, Random};
+use hyperslab_testkit::crash::CrashDriver;
+use hyperslab_testkit::fuzz::Random;
 
 use crate::case::{Case, FILES, Size, file, image_of, recovered};
 

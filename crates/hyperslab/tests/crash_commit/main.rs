@@ -8,7 +8,8 @@ mod damage;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::store::commit::{Durability, Outcome, commit};
 use hyperslab::store::recovery::{Action, act, inspect};
-use hyperslab_testkit::crash::{Counts, CrashDriver, Failure, Random, Recording, Written};
+use hyperslab_testkit::crash::{Counts, CrashDriver, Failure, Recording, Written};
+use hyperslab_testkit::fuzz::Random;
 
 use case::{Case, FILES, image_of, recovered};
 
