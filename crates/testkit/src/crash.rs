@@ -196,7 +196,8 @@ impl Recording {
         let mut counts = Counts { epochs: 1, exhaustive: 1, images: 1 };
         let mut image = self.start.clone();
         visit(&image);
-        for piece in self.steps.iter().flat_map(|step| pieces(step)) {
+        let changes = self.steps.iter().filter(|step| **step != Step::Flush);
+        for piece in changes.flat_map(pieces) {
             apply(&mut image, &piece);
             visit(&image);
             counts.images += 1;
