@@ -179,6 +179,26 @@ impl Recording {
         image
     }
 
+    /// A driver on which the first `count` changes have been made, as the death of a program leaves it: nothing more of
+    /// them is durable than was.
+    pub fn replayed(&self, count: usize) -> CrashDriver {
+        let driver = CrashDriver::new(self.start.clone());
+        for step in self.steps.iter().take(count) {
+            driver.change(step.clone()).expect("it is not told to fail");
+        }
+        driver
+    }
+
+    /// How many changes there were, flushes among them.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether nothing was done to the file.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
     /// What would have been recorded without one of the flushes, counted from 0.
     #[must_use]
     pub fn without_flush(&self, number: usize) -> Self {

@@ -77,6 +77,10 @@ fn a_guard_without_a_journal_is_taken_back() {
         image.extend(b"half a journal");
         assert_eq!(recovered(&image, &states), Ok(0));
         assert_eq!(open(&image).unwrap().superblock().end_of_file(), states[0].len() as u64);
+        // What follows the end of the file may be the user's own.
+        let driver = Memory::new(image.clone());
+        act(&driver, &inspect(&driver).unwrap()).unwrap();
+        assert!(driver.into_bytes().ends_with(b"half a journal"));
         // Cut short, the file is not what it was.
         image.truncate(states[0].len() - 1);
         let error = open(&image).unwrap_err().to_string();
@@ -112,6 +116,27 @@ fn a_torn_superblock_is_finished_by_a_whole_journal() {
         }
     }
     assert!(torn > 20, "{torn}");
+}
+
+#[test]
+fn a_torn_journal_knows_no_final_superblock() {
+    for name in FILES {
+        let Interrupted { case, mut guarded, .. } = interrupted(name);
+        let (before, after) = (case.commit.before.as_deref().unwrap(), &case.commit.after);
+        let last_of_journal = guarded.len() - 33;
+        guarded[last_of_journal] ^= 1;
+        // The bytes of both that differ, in turn.
+        let mut differing = 0;
+        let pick = |(old, new): (&u8, &u8)| {
+            differing += usize::from(old != new);
+            if differing % 2 == 1 { *new } else { *old }
+        };
+        let mixture: Vec<u8> = before.iter().zip(after).map(pick).collect();
+        if mixture != *before && mixture != *after {
+            replace(&mut guarded, &case, &mixture);
+            refuses(&guarded);
+        }
+    }
 }
 
 #[test]
