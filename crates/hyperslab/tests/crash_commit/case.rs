@@ -59,7 +59,13 @@ pub(crate) enum Size {
     OverwritesOnly,
     /// Overwrites, and the file ends earlier.
     Shrinking,
+    /// Nothing but that the file ends earlier.
+    SuperblockOnly,
 }
+
+/// All of them.
+pub(crate) const EVERY_SIZE: [Size; 6] =
+    [Size::Small, Size::Large, Size::BlocksOnly, Size::OverwritesOnly, Size::Shrinking, Size::SuperblockOnly];
 
 /// A commit and the file after it.
 pub(crate) struct Case {
@@ -83,8 +89,10 @@ impl Case {
             Size::Large => (5, 3, 1500),
             Size::BlocksOnly => (0, 2, 700),
             Size::OverwritesOnly | Size::Shrinking => (3, 0, 200),
+            Size::SuperblockOnly => (0, 0, 1),
         };
-        let cut = if size == Size::Shrinking { 1 + random.below(99) } else { 0 };
+        let shrinks = matches!(size, Size::Shrinking | Size::SuperblockOnly);
+        let cut = if shrinks { 1 + random.below(99) } else { 0 };
         let kept = before.len() - cut;
         let mut after = before[..kept].to_vec();
 

@@ -11,7 +11,7 @@ use hyperslab::store::recovery::{Action, act, inspect};
 use hyperslab_testkit::crash::{Counts, CrashDriver, Failure, Recording, Written};
 use hyperslab_testkit::fuzz::Random;
 
-use case::{Case, FILES, image_of, recovered};
+use case::{Case, EVERY_SIZE, FILES, Size, image_of, recovered};
 
 /// Does the writes of `cases`, one after the other, and returns them with every state of the file between them.
 fn record(
@@ -33,8 +33,6 @@ fn record(
     (recording, states)
 }
 
-use case::Size;
-
 fn total(counts: &mut Counts, more: Counts) {
     counts.epochs += more.epochs;
     counts.exhaustive += more.exhaustive;
@@ -45,7 +43,7 @@ fn total(counts: &mut Counts, more: Counts) {
 fn a_killed_commit_leaves_the_old_file_or_the_new() {
     let mut counts = Counts::default();
     for (number, name) in FILES.iter().enumerate() {
-        for size in [Size::Small, Size::Large, Size::BlocksOnly, Size::OverwritesOnly, Size::Shrinking] {
+        for size in EVERY_SIZE {
             let random = &mut Random::new(number as u64);
             let (recording, states) =
                 record(&case::file(name), Durability::Kill, random, &[size, Size::Small]);
@@ -69,12 +67,13 @@ fn a_killed_commit_leaves_the_old_file_or_the_new() {
 fn a_loss_of_power_leaves_the_old_file_or_the_new() {
     let mut counts = Counts::default();
     for (number, name) in FILES.iter().enumerate() {
-        for size in [Size::Small, Size::Large, Size::BlocksOnly, Size::OverwritesOnly, Size::Shrinking] {
+        for size in EVERY_SIZE {
             let random = &mut Random::new(100 + number as u64);
             let (recording, states) = record(&case::file(name), Durability::Power, random, &[size]);
             let commit_point = 1;
             // Versions 0 and 1 have no checksum to show that a superblock was torn.
-            let is_direct = size == Size::BlocksOnly && image_of(&states[0])[8] >= 2;
+            let is_direct =
+                matches!(size, Size::BlocksOnly | Size::SuperblockOnly) && image_of(&states[0])[8] >= 2;
             assert_eq!(recording.flushes(), if is_direct { 2 } else { 3 }, "{name} {size:?}");
             total(
                 &mut counts,
@@ -189,7 +188,7 @@ fn recovery_makes_durable_what_a_kill_has_left() {
 #[test]
 fn a_tail_that_was_never_cut_is_in_nobodys_way() {
     for name in FILES {
-        for size in [Size::Small, Size::BlocksOnly, Size::OverwritesOnly, Size::Shrinking] {
+        for size in EVERY_SIZE {
             let random = &mut Random::new(17);
             let (recording, states) = record(&case::file(name), Durability::Power, random, &[Size::Large]);
             let image = recording.replayed(recording.len() - 1).into_recording().last_image();
