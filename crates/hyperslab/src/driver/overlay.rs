@@ -70,7 +70,9 @@ impl Driver for Overlay {
     fn read_batch(&self, requests: &mut [ReadRequest<'_>]) -> io::Result<()> {
         requests.iter().try_for_each(|request| self.check(request.offset, request.dst.len()))?;
         self.inner.read_batch(requests)?;
-        requests.iter_mut().for_each(|request| self.patch(request.offset, request.dst));
+        for request in requests {
+            self.patch(request.offset, request.dst);
+        }
         Ok(())
     }
 
