@@ -56,6 +56,12 @@ pub enum Error {
         /// The section of the specification.
         spec: &'static str,
     },
+    /// A transaction was interrupted, and what became of the file since leaves no way to finish or undo it.
+    #[error("the file needs recovery: {why}; `hyperslab recover --dry-run FILE` says what is there")]
+    NeedsRecovery {
+        /// What stands in the way.
+        why: &'static str,
+    },
     /// Any of these, at an object of the file.
     #[error("{source} ({path})")]
     At {
@@ -217,6 +223,12 @@ pub enum RequestError {
         expected: u64,
         /// Bytes of the destination.
         found: u64,
+    },
+    /// A commit that contradicts itself, or the file.
+    #[error("the commit has {what}")]
+    Commit {
+        /// What is wrong with it.
+        what: &'static str,
     },
     /// The destination's strides make elements overlap.
     #[error("elements of the destination overlap: read into a contiguous array and copy")]

@@ -1,8 +1,9 @@
 //! What the tests of hyperslab share: golden files and the formulas behind their values, strategies for proptest,
-//! fuzz targets, minimal files, and an allocator that is watched.
+//! fuzz targets, minimal files, a driver that remembers what a crash could leave, and an allocator that is watched.
 
 pub mod allocator;
 pub mod build;
+pub mod crash;
 pub mod fuzz;
 pub mod golden;
 pub mod pattern;

@@ -3,6 +3,7 @@
 mod dump;
 mod explain;
 mod ls;
+mod recover;
 mod stat;
 
 use std::io::Write;
@@ -18,6 +19,7 @@ pub(crate) enum Command {
     Dump(dump::Args),
     Stat(stat::Args),
     Explain(explain::Args),
+    Recover(recover::Args),
 }
 
 impl Command {
@@ -28,6 +30,7 @@ impl Command {
             Self::Dump(args) => dump::run(args, out),
             Self::Stat(args) => stat::run(args, out),
             Self::Explain(args) => explain::run(args, out),
+            Self::Recover(args) => recover::run(args, out),
         }
     }
 }

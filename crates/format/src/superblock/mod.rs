@@ -1,7 +1,8 @@
 //! Superblock (spec II.A): where a file says what it is, how wide its addresses are and where its root group is.
 //!
-//! Versions 0 and 1 are in [`v0`], 2 and 3 in [`v2`].
+//! Versions 0 and 1 are in [`v0`], 2 and 3 in [`v2`]; how a file is closed while it is changed is in [`guard`](mod@guard).
 
+pub mod guard;
 pub mod v0;
 pub mod v2;
 

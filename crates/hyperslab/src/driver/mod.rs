@@ -4,10 +4,12 @@ use std::fmt::Debug;
 use std::io;
 
 mod memory;
+mod overlay;
 mod posix;
 mod trace;
 
 pub use memory::Memory;
+pub use overlay::Overlay;
 pub use posix::Posix;
 pub use trace::{Operation, Trace};
 

@@ -1,6 +1,10 @@
-//! One file as a store of structures: where it begins, how wide its fields are, and a cache of what was decoded.
+//! One file as a store of structures: where it begins, how wide its fields are, a cache of what was decoded; and how
+//! changes get into it, all or nothing.
 
 mod cache;
+pub mod commit;
+mod journal;
+pub mod recovery;
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,30 +31,19 @@ pub struct Store {
 }
 
 impl Store {
-    /// Finds and reads the superblock.
+    /// Finds and reads the superblock. A file that a crash left half-way is seen as recovery would leave it; nothing is
+    /// written.
     pub fn open(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
-        let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
-        for base in Superblock::candidate_offsets(file_len) {
-            let prefix_len = usize::try_from(file_len - base).unwrap_or(usize::MAX).min(SUPERBLOCK_PREFIX);
-            let mut prefix = vec![0; prefix_len];
-            driver.read_at(base, &mut prefix).map_err(Error::io("read", base, prefix_len as u64))?;
-            if !Superblock::is_signature(&prefix) {
-                continue;
-            }
-            let mut reader = Reader::new(&prefix, Widths::EIGHT, Addr::new(0));
-            let superblock = reader.structure::<Superblock>(&()).map_err(Error::from_format)?.relocated(base);
-            let len = file_len - base;
-            check_whole(&superblock, &*driver, base, file_len)?;
-            let cache = BlockCache::new(metadata_cache_bytes);
-            return Ok(Self { driver, base, len, superblock, cache, btree_k: OnceLock::new() });
+        let report = recovery::inspect(&*driver)?;
+        if let Some(error) = report.refused() {
+            return Err(error);
         }
-        Err(Error::Format(FormatError {
-            kind: ErrorKind::NotHdf5 { file_len },
-            structure: "Superblock",
-            spec: "II.A",
-            at: Addr::new(0),
-            offset: 0,
-        }))
+        let driver = report.view(driver);
+        let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
+        let (base, superblock) = (report.superblock_at(), report.superblock().clone());
+        check_whole(&superblock, &*driver, base, file_len)?;
+        let cache = BlockCache::new(metadata_cache_bytes);
+        Ok(Self { driver, base, len: file_len - base, superblock, cache, btree_k: OnceLock::new() })
     }
 
     /// The superblock.
@@ -236,6 +229,3 @@ fn truncated_file(needed: u64, have: u64) -> Error {
         offset: 0,
     })
 }
-
-/// Enough for every version of the superblock.
-const SUPERBLOCK_PREFIX: usize = 512;

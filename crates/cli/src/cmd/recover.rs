@@ -1,0 +1,99 @@
+//! `hyperslab recover`: a file that a crash left half-way.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use hyperslab::driver::Posix;
+use hyperslab::store::recovery::{Action, Report, Seal, Trailer, act, inspect};
+
+use crate::error;
+use crate::show::{counted, plain};
+
+/// Finish or undo the transaction that a crash interrupted
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  hyperslab recover --dry-run climate.h5
+  hyperslab recover climate.h5
+
+A program that dies while it commits leaves the old file or the new one, but perhaps guarded, so that other programs
+refuse it. Reading with hyperslab needs no recovery; this command writes what those readers see into the file. No program
+may have the file open for writing meanwhile.")]
+pub(crate) struct Args {
+    /// The HDF5 file
+    file: PathBuf,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let path = &args.file;
+    let report = inspected(path, false)?.1;
+    let shown = plain(&path.display().to_string());
+    writeln!(out, "{shown}: {}", found(&report))?;
+    if report.superblock().is_marked_open() {
+        writeln!(
+            out,
+            "  marked as open for writing: some program writes it, or died (`h5clear -s` removes the mark)"
+        )?;
+    }
+    if let Some(why) = report.refusal {
+        bail!("{shown}: cannot be recovered: {why}");
+    }
+    if report.action == Action::Nothing || args.dry_run {
+        writeln!(out, "  {}", todo(&report))?;
+        return Ok(());
+    }
+    let (driver, report) = inspected(path, true)?;
+    act(&driver, &report).with_context(|| shown)?;
+    writeln!(out, "  done: {}", todo(&report))?;
+    Ok(())
+}
+
+fn inspected(path: &Path, write: bool) -> anyhow::Result<(Posix, Report)> {
+    let opened = if write {
+        OpenOptions::new().read(true).write(true).open(path).map(Posix::new)
+    } else {
+        Posix::open(path)
+    };
+    let driver = opened.map_err(|source| error::opening(path, hyperslab::Error::io("open", 0, 0)(source)))?;
+    let report = inspect(&driver).map_err(|error| error::opening(path, error))?;
+    Ok((driver, report))
+}
+
+/// What is there.
+fn found(report: &Report) -> String {
+    let journal = match report.trailer {
+        Trailer::Absent => "no journal",
+        Trailer::Torn => "a journal that is not whole",
+        Trailer::Whole => "a whole journal",
+    };
+    let superblock = match report.seal {
+        Seal::Before if report.trailer == Trailer::Absent => "an unmarked superblock",
+        Seal::Before => "the superblock of before the transaction",
+        Seal::Guarded => "a guarded superblock, which other programs refuse",
+        Seal::After => "the superblock of after the transaction",
+        Seal::Torn => "a superblock that was half written",
+        Seal::Foreign => "a superblock that the journal does not know",
+    };
+    format!("{journal}, {superblock}")
+}
+
+/// What is to be done, or was.
+fn todo(report: &Report) -> String {
+    match report.action {
+        Action::Nothing => "nothing to do".to_owned(),
+        Action::DropTail => format!("cut what is left of a transaction, to {} bytes", report.len_bytes()),
+        Action::Unguard => "undo a transaction, of which nothing has reached the file".to_owned(),
+        Action::Redo => {
+            let number = report.transaction().unwrap_or_default();
+            let overwrites = counted(report.overwrites() as u64, "overwrite");
+            let blocks = counted(report.new_blocks() as u64, "new block");
+            format!("finish transaction {number} ({overwrites}, {blocks})")
+        }
+        Action::Refuse => "leave it as it is".to_owned(),
+    }
+}

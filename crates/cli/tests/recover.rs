@@ -1,0 +1,138 @@
+//! `hyperslab recover` on files that a crash left half-way.
+
+#![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use hyperslab::driver::Memory;
+use hyperslab::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
+use hyperslab::store::recovery::inspect;
+use hyperslab_testkit::crash::CrashDriver;
+use hyperslab_testkit::golden;
+
+/// A golden file, a change of some bytes of a dataset, and every image on the way.
+struct Change {
+    before: Vec<u8>,
+    after: Vec<u8>,
+    images: Vec<Vec<u8>>,
+}
+
+fn change() -> Change {
+    let before = std::fs::read(golden::directory().join("files/libver_v110.h5")).unwrap();
+    let superblock = inspect(&Memory::new(before.clone())).unwrap().superblock_bytes().to_vec();
+    let offset = before.len() - 8;
+    let bytes = vec![0x5a; 8];
+    let driver = CrashDriver::new(before.clone());
+    let commit_it = Commit {
+        transaction: 12,
+        superblock_at: 0,
+        before: Some(superblock.clone()),
+        after: superblock,
+        new_blocks: Vec::new(),
+        overwrites: vec![Overwrite { offset: offset as u64, bytes }],
+        durability: Durability::Kill,
+    };
+    assert!(matches!(commit(&driver, &commit_it), Outcome::Committed));
+    let mut images = Vec::new();
+    let recording = driver.into_recording();
+    recording.after_kill(|image| images.push(image.to_vec()));
+    Change { before, after: recording.last_image(), images }
+}
+
+fn recover(file: &Path, more: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["hyperslab", "recover"].iter().chain(more).map(OsString::from);
+    let code = hyperslab_cli::run(args.chain([file.into()]), &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+/// A file of this test alone, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, image: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("hyperslab-{}-{name}.h5", std::process::id()));
+        std::fs::write(&path, image).unwrap();
+        Self(path)
+    }
+
+    fn content(&self) -> Vec<u8> {
+        std::fs::read(&self.0).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn every_interrupted_commit_is_finished_or_undone() {
+    let change = change();
+    let mut finished = 0;
+    for image in &change.images {
+        let file = Scratch::new("interrupted", image);
+        let (code, would, err) = recover(&file.0, &["--dry-run"]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert_eq!(&file.content(), image, "a dry run has written");
+        let (code, did, err) = recover(&file.0, &[]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        let content = file.content();
+        // What lies in the tail without a trailer may be anybody's.
+        assert!(content.starts_with(&change.before) || content == change.after);
+        if would.contains("finish transaction 12 (1 overwrite, 0 new blocks)") {
+            assert!(did.contains("done: finish transaction 12") && content == change.after, "{did}");
+            finished += 1;
+        }
+        let (code, again, _) = recover(&file.0, &[]);
+        assert!(code == 0 && again.ends_with("  nothing to do\n"), "{again}");
+    }
+    assert!(finished >= 3, "{finished}");
+}
+
+#[test]
+fn a_whole_file_needs_nothing() {
+    let file = Scratch::new("whole", &change().before);
+    let shown = file.0.display();
+    let expected = format!("{shown}: no journal, an unmarked superblock\n  nothing to do\n");
+    assert_eq!(recover(&file.0, &[]), (0, expected, String::new()));
+}
+
+#[test]
+fn a_file_that_another_program_changed_is_left_alone() {
+    let change = change();
+    // A whole journal under an unguarded superblock: others could write, and did.
+    let mut image = change
+        .images
+        .iter()
+        .find(|image| inspect(&Memory::new((*image).clone())).unwrap().transaction().is_some())
+        .unwrap()
+        .clone();
+    let target = change.before.len() - 8;
+    image[target..target + 8].copy_from_slice(b"!another");
+    let file = Scratch::new("changed", &image);
+    let (code, out, err) = recover(&file.0, &[]);
+    assert_eq!((code, file.content() == image), (1, true));
+    assert!(out.contains("a whole journal, the superblock of before the transaction"), "{out}");
+    assert!(err.contains("cannot be recovered: it was changed by another program"), "{err}");
+}
+
+#[test]
+fn a_mark_of_another_program_is_named() {
+    let mut image = std::fs::read(golden::directory().join("files/libver_v110.h5")).unwrap();
+    // File Consistency Flags of version 3, and the checksum for it.
+    image[11] = 1;
+    let sum = hyperslab_format::bytes::lookup3::lookup3(&image[..44]);
+    image[44..48].copy_from_slice(&sum.to_le_bytes());
+    let file = Scratch::new("marked", &image);
+    let (code, out, _) = recover(&file.0, &[]);
+    assert!(code == 0 && out.contains("marked as open for writing"), "{out}");
+}
+
+#[test]
+fn what_is_no_file_is_named() {
+    let (code, _, err) = recover(Path::new("/no/such.h5"), &[]);
+    assert!(code == 1 && err.contains("/no/such.h5: No such file"), "{err}");
+}

@@ -1,0 +1,115 @@
+//! A view of another driver with some bytes replaced and another length: a file as it will be, without writing it.
+
+use std::io;
+use std::sync::Arc;
+
+use super::{Driver, Hints, ReadRequest};
+
+/// The view. It cannot be written.
+#[derive(Debug)]
+pub struct Overlay {
+    inner: Arc<dyn Driver>,
+    /// Offsets and bytes, ascending; none meets another.
+    patches: Vec<(u64, Vec<u8>)>,
+    len: u64,
+}
+
+impl Overlay {
+    /// The first `len` bytes of `inner` with the bytes of `patches` at their offsets. No patch may meet another.
+    pub fn new(inner: Arc<dyn Driver>, mut patches: Vec<(u64, Vec<u8>)>, len: u64) -> Self {
+        patches.sort_unstable_by_key(|(offset, _)| *offset);
+        Self { inner, patches, len }
+    }
+
+    fn check(&self, offset: u64, len: usize) -> io::Result<()> {
+        let end = offset.checked_add(len as u64);
+        if end.is_some_and(|end| end <= self.len) { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    /// Lays the patches over the bytes read from `offset`.
+    fn patch(&self, offset: u64, dst: &mut [u8]) {
+        let end = offset.saturating_add(dst.len() as u64);
+        let ends_before = |(at, bytes): &(u64, Vec<u8>)| at.saturating_add(bytes.len() as u64) <= offset;
+        let first = self.patches.partition_point(ends_before);
+        let meeting = self.patches.iter().skip(first).take_while(|(at, _)| *at < end);
+        for (at, bytes) in meeting {
+            let from = offset.max(*at);
+            // Both differences are within slices, whose lengths are sizes.
+            let skip = |start: u64| usize::try_from(from - start).unwrap_or(usize::MAX);
+            let source = bytes.get(skip(*at)..).unwrap_or_default();
+            let target = dst.get_mut(skip(offset)..).unwrap_or_default();
+            target.iter_mut().zip(source).for_each(|(target, source)| *target = *source);
+        }
+    }
+}
+
+impl Driver for Overlay {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        self.check(offset, dst.len())?;
+        self.inner.read_at(offset, dst)?;
+        self.patch(offset, dst);
+        Ok(())
+    }
+
+    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn set_len(&self, _: u64) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn flush(&self, _: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_batch(&self, requests: &mut [ReadRequest<'_>]) -> io::Result<()> {
+        requests.iter().try_for_each(|request| self.check(request.offset, request.dst.len()))?;
+        self.inner.read_batch(requests)?;
+        for request in requests {
+            self.patch(request.offset, request.dst);
+        }
+        Ok(())
+    }
+
+    fn hints(&self) -> Hints {
+        self.inner.hints()
+    }
+}
+
+fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a view of a file that awaits recovery is for reading")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Memory;
+
+    #[test]
+    fn every_range_shows_the_patches_over_the_file() {
+        let bytes: Vec<u8> = (0..40).collect();
+        let patches = vec![(20, vec![104; 5]), (3, vec![101; 4]), (7, vec![102]), (30, vec![])];
+        let mut expected = bytes.clone();
+        for (at, patch) in &patches {
+            expected[*at..at + patch.len()].copy_from_slice(patch);
+        }
+        let patches = patches.into_iter().map(|(at, patch)| (at as u64, patch)).collect();
+        let view = Overlay::new(Arc::new(Memory::new(bytes)), patches, 33);
+        for start in 0..=33 {
+            for end in start..=33 {
+                let (mut alone, mut batch) = (vec![0; end - start], vec![0; end - start]);
+                view.read_at(start as u64, &mut alone).unwrap();
+                view.read_batch(&mut [ReadRequest { offset: start as u64, dst: &mut batch }]).unwrap();
+                assert_eq!((&alone[..], &batch[..]), (&expected[start..end], &expected[start..end]));
+            }
+        }
+        assert!(view.read_at(33, &mut [0]).is_err() && view.read_at(u64::MAX, &mut [0; 2]).is_err());
+        assert!(view.write_at(0, &[1]).is_err() && view.set_len(1).is_err());
+        assert_eq!(view.len().unwrap(), 33);
+    }
+}

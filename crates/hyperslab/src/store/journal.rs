@@ -1,0 +1,343 @@
+//! The journal of one transaction: what must be known to finish it, in the tail of the file itself.
+//!
+//! A tail, the bytes after the End of File Address, is ignored by every reader and cut by libhdf5 when it has written
+//! (spec II.A lets users keep content of their own there). A journal found at open therefore belongs to the bytes
+//! before it. It is, little-endian:
+//!
+//! ```text
+//! header      magic, version, bytes of a superblock, transaction number, offset of the superblock, numbers of new
+//!             blocks and of overwrites; three images of the superblock (before, guarded, after); CRC-32C of all that
+//! new blocks  offset, length, CRC-32C of each; ascending, none meets another
+//! overwrites  offset, length, CRC-32C of the old bytes, the new bytes of each; ascending, none meets another
+//! trailer     magic, offset and length of the journal, CRC-32C of the journal, CRC-32C of the trailer: 32 bytes, the
+//!             last of the file
+//! ```
+//!
+//! Invariants, which the code of this module's neighbours names:
+//!
+//! - **J1** A reachable byte of metadata is overwritten only after a journal holding its new value is durable.
+//! - **J2** No overwrite begins before the guard is durable, so no other program sees a half-applied change.
+//! - **J3** Redo is idempotent: overwrites are absolute bytes, not edits.
+//! - **J4** The tail is cut only after the final superblock is durable.
+//! - **J5** Space freed by a transaction is not allocated again until that transaction is durable and no open snapshot
+//!   of this process is older.
+//! - **J6** If the superblock is none of the journal's images nor a byte-wise mixture of them, nobody guesses: refuse.
+//!
+//! What the medium must keep: a write inside one sector of 512 bytes is all or nothing, or detectably torn; after a
+//! flush, writes are durable; a write changes no byte outside its range.
+
+use hyperslab_format::superblock::{Superblock, guard};
+use hyperslab_format::{Addr, Reader, Widths, Writer};
+
+use super::commit::NewBlock;
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+
+/// A transaction as its journal has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Journal {
+    pub(super) transaction: u64,
+    pub(super) images: Images,
+    pub(super) new_blocks: Vec<NewBlock>,
+    pub(super) overwrites: Vec<Entry>,
+}
+
+/// The superblock through a transaction. All images have the same length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Images {
+    /// The file offset at which they stand.
+    pub(super) at: u64,
+    pub(super) before: Vec<u8>,
+    pub(super) guarded: Vec<u8>,
+    pub(super) after: Vec<u8>,
+}
+
+/// One overwrite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) offset: u64,
+    pub(super) old_crc32c: u32,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What the last bytes of a file are.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// No journal.
+    Absent,
+    /// The trailer of a journal that is not whole; its images, if they are.
+    Torn(Option<Images>),
+    /// A journal that is whole, whatever the new blocks it names hold.
+    Whole(Journal),
+}
+
+impl Journal {
+    /// The journal and its trailer, to be written at file offset `at`.
+    pub(super) fn encode(&self, at: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut w = Writer::new(&mut bytes, Widths::EIGHT);
+        w.bytes(MAGIC);
+        w.u32(VERSION);
+        w.uint(self.images.before.len() as u64, 4);
+        w.u64(self.transaction);
+        w.u64(self.images.at);
+        w.u64(self.new_blocks.len() as u64);
+        w.u64(self.overwrites.len() as u64);
+        for image in [&self.images.before, &self.images.guarded, &self.images.after] {
+            w.bytes(image);
+        }
+        seal(&mut bytes, 0);
+        let mut w = Writer::new(&mut bytes, Widths::EIGHT);
+        for block in &self.new_blocks {
+            w.u64(block.offset);
+            w.u64(block.len);
+            w.u32(block.crc32c);
+        }
+        for entry in &self.overwrites {
+            w.u64(entry.offset);
+            w.u64(entry.bytes.len() as u64);
+            w.u32(entry.old_crc32c);
+            w.bytes(&entry.bytes);
+        }
+        let (len, crc) = (bytes.len(), crc32c::crc32c(&bytes));
+        let mut w = Writer::new(&mut bytes, Widths::EIGHT);
+        w.bytes(TRAILER_MAGIC);
+        w.u64(at);
+        w.u64(len as u64);
+        w.u32(crc);
+        seal(&mut bytes, len);
+        bytes
+    }
+
+    /// Reads what `encode` wrote at `at`, without the trailer; `None` if it makes no sense.
+    fn decode(bytes: &[u8], at: u64) -> Option<Self> {
+        let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
+        let Header { transaction, images, new_blocks: blocks, overwrites: entries } = header(&mut r)?;
+        images.check(at)?;
+        // Ascending and apart, both: to verify them takes no longer than to read the file, and whoever lays them over it
+        // need not think of their order.
+        let mut new_blocks: Vec<NewBlock> = Vec::new();
+        let mut end = 0;
+        for _ in 0..blocks {
+            let (offset, len, crc32c) = (r.u64().ok()?, r.u64().ok()?, r.u32().ok()?);
+            (offset >= end).then_some(())?;
+            end = offset.checked_add(len).filter(|&end| end <= at)?;
+            new_blocks.push(NewBlock { offset, len, crc32c });
+        }
+        let mut overwrites: Vec<Entry> = Vec::new();
+        let mut end = 0;
+        for _ in 0..entries {
+            let (offset, len, old_crc32c) = (r.u64().ok()?, r.u64().ok()?, r.u32().ok()?);
+            (offset >= end).then_some(())?;
+            end = offset.checked_add(len).filter(|&end| end <= at)?;
+            let bytes = r.bytes(usize::try_from(len).ok()?).ok()?.to_vec();
+            overwrites.push(Entry { offset, old_crc32c, bytes });
+        }
+        r.is_at_end().then_some(Self { transaction, images, new_blocks, overwrites })
+    }
+}
+
+impl Images {
+    /// Checks that a transaction could have had them, with its journal at `journal_at`.
+    fn check(&self, journal_at: u64) -> Option<()> {
+        let end = |image: &[u8]| decode_superblock(image, self.at).ok().map(|found| found.end_of_file());
+        let holds = end(&self.before)? <= journal_at
+            && end(&self.after)? <= journal_at
+            && guard::set(&self.before)? == self.guarded;
+        holds.then_some(())
+    }
+}
+
+/// Looks for a journal at the end of a file of `file_len` bytes. Nothing is allocated by a size that does not verify.
+pub(super) fn find(driver: &dyn Driver, file_len: u64) -> Result<Found> {
+    let Some(trailer_at) = file_len.checked_sub(TRAILER_LEN as u64) else { return Ok(Found::Absent) };
+    let mut trailer = [0; TRAILER_LEN];
+    read(driver, trailer_at, &mut trailer)?;
+    if !trailer.starts_with(TRAILER_MAGIC) {
+        return Ok(Found::Absent);
+    }
+    let Some((at, len, crc)) = decode_trailer(&trailer) else { return Ok(Found::Torn(None)) };
+    if at.checked_add(len) != Some(trailer_at) {
+        return Ok(Found::Torn(None));
+    }
+    let mut head = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(LONGEST_HEADER)];
+    read(driver, at, &mut head)?;
+    let mut r = Reader::new(&head, Widths::EIGHT, Addr::new(0));
+    let images = header(&mut r).map(|header| header.images).filter(|images| images.check(at).is_some());
+    let Some(images) = images else { return Ok(Found::Torn(None)) };
+    if crc_of(driver, at, len)? != crc {
+        return Ok(Found::Torn(Some(images)));
+    }
+    let Ok(size) = usize::try_from(len) else { return Ok(Found::Torn(Some(images))) };
+    let mut bytes = vec![0; size];
+    read(driver, at, &mut bytes)?;
+    Ok(Journal::decode(&bytes, at).map_or(Found::Torn(Some(images)), Found::Whole))
+}
+
+struct Header {
+    transaction: u64,
+    images: Images,
+    new_blocks: u64,
+    overwrites: u64,
+}
+
+fn header(r: &mut Reader<'_>) -> Option<Header> {
+    let mut ahead = r.clone();
+    (r.bytes(MAGIC.len()).ok()? == MAGIC && r.u32().ok()? == VERSION).then_some(())?;
+    let len = usize::try_from(r.u32().ok()?).ok().filter(|&len| len <= LONGEST_SUPERBLOCK)?;
+    let (transaction, at) = (r.u64().ok()?, r.u64().ok()?);
+    let (new_blocks, overwrites) = (r.u64().ok()?, r.u64().ok()?);
+    let mut image = || r.bytes(len).ok().map(<[u8]>::to_vec);
+    let images = Images { at, before: image()?, guarded: image()?, after: image()? };
+    let summed = ahead.bytes(r.position()).ok()?;
+    (r.u32().ok()? == crc32c::crc32c(summed)).then_some(Header {
+        transaction,
+        images,
+        new_blocks,
+        overwrites,
+    })
+}
+
+/// Offset, length and CRC-32C of the journal.
+fn decode_trailer(bytes: &[u8]) -> Option<(u64, u64, u32)> {
+    let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
+    r.skip(TRAILER_MAGIC.len()).ok()?;
+    let found = (r.u64().ok()?, r.u64().ok()?, r.u32().ok()?);
+    (r.u32().ok()? == crc32c::crc32c(bytes.get(..TRAILER_LEN - 4)?)).then_some(found)
+}
+
+/// Appends the CRC-32C of the bytes from `start` on.
+fn seal(bytes: &mut Vec<u8>, start: usize) {
+    let crc = crc32c::crc32c(bytes.get(start..).unwrap_or_default());
+    bytes.extend_from_slice(&crc.to_le_bytes());
+}
+
+/// The CRC-32C of `len` bytes at `offset`, read in pieces.
+pub(super) fn crc_of(driver: &dyn Driver, offset: u64, len: u64) -> Result<u32> {
+    let mut piece = vec![0; usize::try_from(len.min(PIECE)).unwrap_or(0)];
+    let (mut crc, mut done) = (0, 0);
+    while done < len {
+        let take = usize::try_from((len - done).min(PIECE)).unwrap_or(0);
+        let part = piece.get_mut(..take).unwrap_or_default();
+        read(driver, offset + done, part)?;
+        crc = crc32c::crc32c_append(crc, part);
+        done += take as u64;
+    }
+    Ok(crc)
+}
+
+/// The superblock in `image`, which stands at file offset `at`.
+pub(super) fn decode_superblock(image: &[u8], at: u64) -> hyperslab_format::Result<Superblock> {
+    let mut r = Reader::new(image, Widths::EIGHT, Addr::new(0));
+    r.structure::<Superblock>(&()).map(|superblock| superblock.relocated(at))
+}
+
+pub(super) fn read(driver: &dyn Driver, offset: u64, dst: &mut [u8]) -> Result<()> {
+    driver.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
+}
+
+const MAGIC: &[u8; 8] = b"hslabjnl";
+const TRAILER_MAGIC: &[u8; 8] = b"hslabend";
+const VERSION: u32 = 1;
+const TRAILER_LEN: usize = 32;
+/// Of version 1 with addresses of eight bytes.
+const LONGEST_SUPERBLOCK: usize = 100;
+const LONGEST_HEADER: usize = 48 + 3 * LONGEST_SUPERBLOCK + 4;
+const PIECE: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Memory;
+
+    fn superblock(end_of_file: u64) -> Vec<u8> {
+        let superblock = Superblock::V2(hyperslab_format::superblock::v2::SuperblockV2 {
+            version: 3,
+            widths: Widths::EIGHT,
+            consistency_flags: 0,
+            base_address: 0,
+            extension: Addr::UNDEFINED,
+            end_of_file,
+            root: Addr::new(48),
+        });
+        let mut bytes = Vec::new();
+        Writer::new(&mut bytes, Widths::EIGHT).structure(&superblock, &());
+        bytes
+    }
+
+    fn journal() -> Journal {
+        let before = superblock(600);
+        let guarded = guard::set(&before).unwrap();
+        Journal {
+            transaction: 7,
+            images: Images { at: 0, before, guarded, after: superblock(700) },
+            new_blocks: vec![NewBlock { offset: 600, len: 100, crc32c: 5 }],
+            overwrites: vec![
+                Entry { offset: 100, old_crc32c: 1, bytes: vec![1; 10] },
+                Entry { offset: 110, old_crc32c: 2, bytes: vec![2; 3] },
+            ],
+        }
+    }
+
+    fn file_with(journal: &Journal) -> Vec<u8> {
+        let mut file = vec![0; 700];
+        file.extend(journal.encode(700));
+        file
+    }
+
+    fn found_in(file: &[u8]) -> Found {
+        find(&Memory::new(file.to_vec()), file.len() as u64).unwrap()
+    }
+
+    #[test]
+    fn what_was_written_is_found() {
+        let Found::Whole(found) = found_in(&file_with(&journal())) else { panic!("not whole") };
+        assert_eq!(found, journal());
+    }
+
+    #[test]
+    fn a_journal_with_any_byte_wrong_or_missing_is_not_whole() {
+        let whole = file_with(&journal());
+        for at in 700..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x10;
+            assert!(!matches!(found_in(&damaged), Found::Whole(_)), "{at}");
+            assert!(matches!(found_in(&whole[..at]), Found::Absent), "{at}");
+        }
+        let mut moved = vec![0; 8];
+        moved.extend(&whole);
+        assert!(matches!(found_in(&moved), Found::Torn(None)));
+    }
+
+    #[test]
+    fn the_images_outlive_a_torn_body() {
+        let mut damaged = file_with(&journal());
+        let body = damaged.len() - TRAILER_LEN - 1;
+        damaged[body] ^= 1;
+        assert!(matches!(found_in(&damaged), Found::Torn(Some(images)) if images == journal().images));
+    }
+
+    #[test]
+    fn a_journal_that_makes_no_sense_is_not_ours() {
+        let mut overlapping = journal();
+        overlapping.overwrites[1].offset = 109;
+        let mut outside = journal();
+        outside.overwrites[1].offset = 699;
+        let mut block = journal();
+        block.new_blocks[0].len = u64::MAX;
+        let mut twice = journal();
+        twice.new_blocks.push(twice.new_blocks[0]);
+        let mut end = journal();
+        end.images.after = superblock(701);
+        for wrong in [overlapping, outside, block, twice, end] {
+            assert!(matches!(found_in(&file_with(&wrong)), Found::Torn(_)));
+        }
+    }
+
+    #[test]
+    fn a_tail_of_somebody_else_is_no_journal() {
+        for tail in [&b""[..], b"notes", &[0; 500], b"hslabjnl"] {
+            assert!(matches!(found_in(tail), Found::Absent));
+        }
+    }
+}

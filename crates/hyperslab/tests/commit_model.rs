@@ -1,0 +1,185 @@
+//! The commit protocol as a model, with every state that a crash can leave, against the rules of recovery.
+//!
+//! Two anchored blocks, two new blocks, journal, superblock. Between two flushes any subset of the writes persists, each
+//! whole or torn; `torn_superblock` lets the superblock tear as well.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use std::collections::BTreeMap;
+
+use hyperslab::store::recovery::{Action, Seal, Trailer, decide};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Value {
+    None,
+    Old,
+    Guard,
+    New,
+    Torn,
+}
+use Value::{Guard, New, None as Nothing, Old, Torn};
+
+/// The blocks of the model, as places in a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Superblock,
+    Anchor1,
+    Anchor2,
+    New1,
+    New2,
+    Journal,
+}
+use Block::{Anchor1, Anchor2, Journal, New1, New2, Superblock};
+
+type State = [Value; 6];
+type Epochs = Vec<Vec<(Block, Value)>>;
+
+const START: State = [Old, Old, Old, Nothing, Nothing, Nothing];
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum GuardIs {
+    WithJournal,
+    WithOverwrites,
+    Absent,
+}
+
+fn protocol(guard: GuardIs) -> Epochs {
+    let blocks_and_journal = vec![(New1, New), (New2, New), (Journal, New)];
+    let guarded = vec![(Superblock, Guard)];
+    let overwrites = vec![(Anchor1, New), (Anchor2, New)];
+    let (last, cut) = (vec![(Superblock, New)], vec![(Journal, Nothing)]);
+    match guard {
+        GuardIs::WithJournal => vec![[blocks_and_journal, guarded].concat(), overwrites, last, cut],
+        GuardIs::WithOverwrites => vec![blocks_and_journal, [guarded, overwrites].concat(), last, cut],
+        GuardIs::Absent => vec![blocks_and_journal, overwrites, last, cut],
+    }
+}
+
+fn without_flush(mut epochs: Epochs, number: usize) -> Epochs {
+    let merged = epochs.remove(number + 1);
+    epochs[number].extend(merged);
+    epochs
+}
+
+fn crash_states(epochs: &Epochs, torn_superblock: bool) -> Vec<State> {
+    let mut durable = START;
+    let mut states = Vec::new();
+    for epoch in epochs {
+        let mut reached = vec![durable];
+        for block in [Superblock, Anchor1, Anchor2, New1, New2, Journal] {
+            let written: Vec<Value> = epoch.iter().filter(|(b, _)| *b == block).map(|(_, v)| *v).collect();
+            if written.is_empty() {
+                continue;
+            }
+            let tears = torn_superblock || block != Superblock;
+            let choices: Vec<Value> =
+                [durable[block as usize]].into_iter().chain(written).chain(tears.then_some(Torn)).collect();
+            reached = reached
+                .iter()
+                .flat_map(|state| choices.iter().map(move |choice| with(*state, block, *choice)))
+                .collect();
+        }
+        states.extend(reached);
+        for (block, value) in epoch {
+            durable[*block as usize] = *value;
+        }
+    }
+    states.push(durable);
+    states
+}
+
+fn with(mut state: State, block: Block, value: Value) -> State {
+    state[block as usize] = value;
+    state
+}
+
+fn seen(state: State) -> &'static str {
+    let [superblock, anchor1, anchor2, new1, new2, _] = state;
+    match superblock {
+        Old if [anchor1, anchor2] == [Old; 2] => "old",
+        New if [anchor1, anchor2, new1, new2] == [New; 4] => "new",
+        _ => "MIXED",
+    }
+}
+
+/// What a program sees that knows of no journal.
+fn others(state: State) -> &'static str {
+    if matches!(state[Superblock as usize], Guard | Torn) { "refused" } else { seen(state) }
+}
+
+fn recovered(state: State) -> &'static str {
+    let at = |block: Block| state[block as usize];
+    let trailer = match at(Journal) {
+        Nothing => Trailer::Absent,
+        New if at(New1) == New && at(New2) == New => Trailer::Whole,
+        _ => Trailer::Torn,
+    };
+    let seal = match at(Superblock) {
+        Old => Seal::Before,
+        Guard => Seal::Guarded,
+        New => Seal::After,
+        _ => Seal::Torn,
+    };
+    match decide(trailer, seal) {
+        Action::Refuse => "refused",
+        Action::Nothing | Action::DropTail => seen(state),
+        Action::Unguard => seen(with(state, Superblock, Old)),
+        Action::Redo => {
+            let redone =
+                [Anchor1, Anchor2, Superblock].iter().fold(state, |state, block| with(state, *block, New));
+            seen(redone)
+        }
+    }
+}
+
+fn count(states: &[State], sees: fn(State) -> &'static str) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for state in states {
+        *counts.entry(sees(*state)).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn every_crash_leaves_the_old_state_or_the_new() {
+    let states = crash_states(&protocol(GuardIs::WithJournal), false);
+    assert_eq!(states.len(), 69);
+    assert_eq!(count(&states, recovered), BTreeMap::from([("old", 52), ("new", 17)]));
+    assert_eq!(count(&states, others), BTreeMap::from([("old", 27), ("refused", 37), ("new", 5)]));
+}
+
+#[test]
+fn a_torn_superblock_is_recovered_or_refused() {
+    let states = crash_states(&protocol(GuardIs::WithJournal), true);
+    assert_eq!(states.len(), 97);
+    assert_eq!(count(&states, recovered), BTreeMap::from([("old", 69), ("new", 19), ("refused", 9)]));
+    assert!(!count(&states, others).contains_key("MIXED"));
+}
+
+#[test]
+fn without_any_of_the_flushes_states_mix() {
+    for number in 0..3 {
+        for torn_superblock in [false, true] {
+            let states =
+                crash_states(&without_flush(protocol(GuardIs::WithJournal), number), torn_superblock);
+            assert!(count(&states, recovered).contains_key("MIXED"), "flush {number}");
+        }
+    }
+}
+
+#[test]
+fn without_the_guard_or_its_flush_other_programs_see_mixed_states() {
+    for guard in [GuardIs::WithOverwrites, GuardIs::Absent] {
+        for torn_superblock in [false, true] {
+            let states = crash_states(&protocol(guard), torn_superblock);
+            assert!(count(&states, others).contains_key("MIXED"), "{guard:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_of_the_journal_is_refused() {
+    for trailer in [Trailer::Absent, Trailer::Torn, Trailer::Whole] {
+        assert_eq!(decide(trailer, Seal::Foreign), Action::Refuse);
+    }
+}

@@ -1,0 +1,190 @@
+//! Random commits to real files, and what there is to see of them.
+
+use std::sync::Arc;
+
+use hyperslab::driver::{Driver, Memory};
+use hyperslab::store::commit::{Commit, Durability, NewBlock, Overwrite};
+use hyperslab::store::recovery::{Action, act, inspect};
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
+use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::golden;
+
+/// Superblocks of every version, behind user blocks, and with addresses of four bytes.
+pub(crate) const FILES: &[&str] = &[
+    "libver_earliest.h5",
+    "superblock_v1.h5",
+    "libver_v108.h5",
+    "libver_latest.h5",
+    "userblock_512_earliest.h5",
+    "userblock_1024_latest.h5",
+    "sizes_4_4_earliest.h5",
+    "sizes_4_4_v110.h5",
+];
+
+/// A golden file, cut where its superblock says that it ends.
+pub(crate) fn file(name: &str) -> Vec<u8> {
+    let mut image = std::fs::read(golden::directory().join("files").join(name)).unwrap();
+    let end = superblock(&image).1.end_of_file();
+    image.truncate(usize::try_from(end).unwrap());
+    image
+}
+
+/// The superblock and where it stands.
+fn superblock(file: &[u8]) -> (usize, Superblock) {
+    let at = Superblock::candidate_offsets(file.len() as u64)
+        .map(|at| usize::try_from(at).unwrap())
+        .find(|&at| Superblock::is_signature(&file[at..]))
+        .unwrap();
+    let mut r = Reader::new(&file[at..], Widths::EIGHT, Addr::new(0));
+    (at, r.structure(&()).unwrap())
+}
+
+/// The bytes of the superblock.
+pub(crate) fn image_of(file: &[u8]) -> Vec<u8> {
+    let (at, superblock) = superblock(file);
+    file[at..at + superblock.encoded_len(superblock.widths(), &())].to_vec()
+}
+
+/// What a commit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// A few bytes here and there, one new block.
+    Small,
+    /// Many sectors.
+    Large,
+    /// New blocks alone.
+    BlocksOnly,
+    /// Overwrites alone: the superblock stays as it is.
+    OverwritesOnly,
+    /// Overwrites, and the file ends earlier.
+    Shrinking,
+    /// Nothing but that the file ends earlier.
+    SuperblockOnly,
+}
+
+/// All of them.
+pub(crate) const EVERY_SIZE: [Size; 6] =
+    [Size::Small, Size::Large, Size::BlocksOnly, Size::OverwritesOnly, Size::Shrinking, Size::SuperblockOnly];
+
+/// A commit and the file after it.
+pub(crate) struct Case {
+    pub(crate) commit: Commit,
+    blocks: Vec<(u64, Vec<u8>)>,
+    pub(crate) after: Vec<u8>,
+}
+
+impl Case {
+    pub(crate) fn random(
+        before: &[u8],
+        transaction: u64,
+        durability: Durability,
+        random: &mut Random,
+        size: Size,
+    ) -> Self {
+        let (at, old) = superblock(before);
+        let first = at + image_of(before).len();
+        let (overwrites, blocks, longest) = match size {
+            Size::Small => (2, 1, 60),
+            Size::Large => (5, 3, 1500),
+            Size::BlocksOnly => (0, 2, 700),
+            Size::OverwritesOnly | Size::Shrinking => (3, 0, 200),
+            Size::SuperblockOnly => (0, 0, 1),
+        };
+        let shrinks = matches!(size, Size::Shrinking | Size::SuperblockOnly);
+        let cut = if shrinks { 1 + random.below(99) } else { 0 };
+        let kept = before.len() - cut;
+        let mut after = before[..kept].to_vec();
+
+        // One overwrite in each of as many parts of the file: they cannot meet.
+        let mut changes = Vec::new();
+        let part = (kept - first) / overwrites.max(1);
+        for number in 0..overwrites {
+            let len = 1 + random.below(longest).min(part - 2);
+            let offset = first + number * part + random.below(part - len);
+            let bytes: Vec<u8> =
+                bytes(random, len).iter().zip(&before[offset..]).map(|(new, old)| old ^ (new | 1)).collect();
+            after[offset..offset + len].copy_from_slice(&bytes);
+            changes.push(Overwrite { offset: offset as u64, bytes });
+        }
+        let mut new_blocks = Vec::new();
+        for _ in 0..blocks {
+            let len = 1 + random.below(longest);
+            let bytes = bytes(random, len);
+            new_blocks.push((after.len() as u64, bytes.clone()));
+            after.extend(bytes);
+        }
+        let image = ending_at(&old, after.len() as u64);
+        after[at..at + image.len()].copy_from_slice(&image);
+        let commit = Commit {
+            transaction,
+            superblock_at: at as u64,
+            before: Some(image_of(before)),
+            after: image,
+            new_blocks: new_blocks.iter().map(|(offset, bytes)| NewBlock::new(*offset, bytes)).collect(),
+            overwrites: changes,
+            durability,
+        };
+        Self { commit, blocks: new_blocks, after }
+    }
+
+    pub(crate) fn write_new_blocks(&self, driver: &dyn Driver) {
+        for (offset, bytes) in &self.blocks {
+            driver.write_at(*offset, bytes).unwrap();
+        }
+    }
+}
+
+fn bytes(random: &mut Random, count: usize) -> Vec<u8> {
+    (0..count).map(|_| random.u64().to_be_bytes()[0]).collect()
+}
+
+/// The bytes of the superblock with another end of file.
+fn ending_at(superblock: &Superblock, end: u64) -> Vec<u8> {
+    let mut changed = superblock.clone();
+    match &mut changed {
+        Superblock::V0(s) => s.end_of_file = end,
+        Superblock::V2(s) => s.end_of_file = end,
+    }
+    let mut bytes = Vec::new();
+    Writer::new(&mut bytes, changed.widths()).structure(&changed, &());
+    bytes
+}
+
+/// Recovers the file in `image` and returns which of `states` it then is; or what is wrong.
+///
+/// A read-only view must show the same, doing it again must change nothing, and a program that knows of no journal must
+/// see a state or refuse the file.
+pub(crate) fn recovered(image: &[u8], states: &[Vec<u8>]) -> Result<usize, String> {
+    let shown = |image: &[u8]| states.iter().position(|state| image.starts_with(state));
+    let (_, stored) = superblock(image);
+    if stored.end_of_file() <= image.len() as u64 && shown(image).is_none() {
+        return Err("another program sees a mixture".into());
+    }
+    let driver = Arc::new(Memory::new(image.to_vec()));
+    let report = inspect(&*driver).map_err(|error| error.to_string())?;
+    if report.action == Action::Refuse {
+        return Err(format!("refused: {report:?}"));
+    }
+    let view = bytes_of(&*report.view(Arc::clone(&driver) as Arc<dyn Driver>));
+    if driver.len().ok() != Some(image.len() as u64) || bytes_of(&*driver) != image {
+        return Err("looking has changed the file".into());
+    }
+    act(&*driver, &report).map_err(|error| error.to_string())?;
+    let done = bytes_of(&*driver);
+    let describe = || format!("{:?} {:?} {:?}", report.trailer, report.seal, report.action);
+    let state = shown(&done).ok_or_else(|| format!("a mixture after {}", describe()))?;
+    if !view.starts_with(&states[state]) || report.len_bytes() != done.len() as u64 {
+        return Err(format!("a view shows something else than {}", describe()));
+    }
+    if inspect(&*driver).map_err(|error| error.to_string())?.action != Action::Nothing {
+        return Err(format!("there is more to do after {}", describe()));
+    }
+    Ok(state)
+}
+
+fn bytes_of(driver: &dyn Driver) -> Vec<u8> {
+    let mut bytes = vec![0; usize::try_from(driver.len().unwrap()).unwrap()];
+    driver.read_at(0, &mut bytes).unwrap();
+    bytes
+}

@@ -1,0 +1,265 @@
+//! What a crash cannot leave: files changed by others, damaged journals, commits that contradict themselves.
+
+use std::sync::Arc;
+
+use hyperslab::driver::{Driver, Memory};
+use hyperslab::store::Store;
+use hyperslab::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
+use hyperslab::store::recovery::{Action, Seal, Trailer, act, inspect};
+use hyperslab_format::superblock::guard;
+use hyperslab_testkit::crash::CrashDriver;
+use hyperslab_testkit::fuzz::Random;
+
+use crate::case::{Case, FILES, Size, file, image_of, recovered};
+
+/// A file of which the journal is whole, with the guard and without; and its two states.
+struct Interrupted {
+    case: Case,
+    guarded: Vec<u8>,
+    unguarded: Vec<u8>,
+    states: [Vec<u8>; 2],
+}
+
+fn interrupted(name: &str) -> Interrupted {
+    let first = file(name);
+    let case = Case::random(&first, 41, Durability::Power, &mut Random::new(20), Size::Small);
+    let driver = CrashDriver::new(first.clone());
+    case.write_new_blocks(&driver);
+    assert!(matches!(commit(&driver, &case.commit), Outcome::Committed));
+    let mut guarded = Vec::new();
+    driver.into_recording().after_power_loss(0, |epoch, image| {
+        if epoch == 1 && guarded.is_empty() {
+            guarded = image.to_vec();
+        }
+    });
+    let mut unguarded = guarded.clone();
+    replace(&mut unguarded, &case, case.commit.before.as_deref().unwrap());
+    let states = [first, case.after.clone()];
+    Interrupted { case, guarded, unguarded, states }
+}
+
+fn replace(image: &mut [u8], case: &Case, superblock: &[u8]) {
+    let at = usize::try_from(case.commit.superblock_at).unwrap();
+    image[at..at + superblock.len()].copy_from_slice(superblock);
+}
+
+fn open(image: &[u8]) -> hyperslab::Result<Store> {
+    Store::open(Arc::new(Memory::new(image.to_vec())), 1 << 20)
+}
+
+#[test]
+fn an_open_file_shows_what_recovery_would_leave() {
+    for name in FILES {
+        let Interrupted { case, guarded, states, .. } = interrupted(name);
+        let store = open(&guarded).unwrap();
+        assert_eq!(store.superblock().end_of_file(), states[1].len() as u64, "{name}");
+        let Overwrite { offset, bytes } = &case.commit.overwrites[0];
+        let mut shown = vec![0; bytes.len()];
+        store.driver().read_at(*offset, &mut shown).unwrap();
+        assert_eq!(&shown, bytes, "{name}");
+        assert!(store.driver().write_at(0, &[0]).is_err());
+
+        let report = inspect(&Memory::new(guarded)).unwrap();
+        assert_eq!(
+            (report.trailer, report.seal, report.action),
+            (Trailer::Whole, Seal::Guarded, Action::Redo)
+        );
+        assert_eq!((report.transaction(), report.new_blocks(), report.overwrites()), (Some(41), 1, 2));
+    }
+}
+
+#[test]
+fn a_guard_without_a_journal_is_taken_back() {
+    for name in FILES {
+        let Interrupted { case, states, .. } = interrupted(name);
+        let mut image = states[0].clone();
+        replace(&mut image, &case, &guard::set(&image_of(&states[0])).unwrap());
+        image.extend(b"half a journal");
+        assert_eq!(recovered(&image, &states), Ok(0));
+        assert_eq!(open(&image).unwrap().superblock().end_of_file(), states[0].len() as u64);
+        // What follows the end of the file may be the user's own.
+        let driver = Memory::new(image.clone());
+        act(&driver, &inspect(&driver).unwrap()).unwrap();
+        assert!(driver.into_bytes().ends_with(b"half a journal"));
+        // Cut short, the file is not what it was.
+        image.truncate(states[0].len() - 1);
+        let error = open(&image).unwrap_err().to_string();
+        assert!(error.contains("cut short") && error.contains("hyperslab recover"), "{error}");
+    }
+}
+
+#[test]
+fn a_torn_superblock_is_finished_by_a_whole_journal() {
+    let mut torn = 0;
+    for name in FILES {
+        let Interrupted { case, guarded, unguarded, states } = interrupted(name);
+        let images = [
+            case.commit.before.clone().unwrap(),
+            guard::set(&image_of(&states[0])).unwrap(),
+            case.commit.after.clone(),
+        ];
+        for cut in 0..images[0].len() {
+            for (first, second) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
+                let mixture = [&images[first][..cut], &images[second][cut..]].concat();
+                // Either of the neighbouring steps may have been the one that was interrupted.
+                let mut image = if first == 2 || second == 2 { states[1].clone() } else { unguarded.clone() };
+                let tail = &guarded[states[1].len()..];
+                image.truncate(states[1].len());
+                image.extend(tail);
+                replace(&mut image, &case, &mixture);
+                let report = inspect(&Memory::new(image.clone())).unwrap();
+                torn += usize::from(report.seal == Seal::Torn);
+                let driver = Memory::new(image);
+                act(&driver, &report).unwrap();
+                assert_eq!(driver.into_bytes(), states[1], "{name}: {:?} {cut}", report.seal);
+            }
+        }
+    }
+    assert!(torn > 20, "{torn}");
+}
+
+#[test]
+fn a_torn_journal_knows_no_final_superblock() {
+    for name in FILES {
+        let Interrupted { case, mut guarded, .. } = interrupted(name);
+        let (before, after) = (case.commit.before.as_deref().unwrap(), &case.commit.after);
+        let last_of_journal = guarded.len() - 33;
+        guarded[last_of_journal] ^= 1;
+        // The bytes of both that differ, in turn.
+        let mut differing = 0;
+        let pick = |(old, new): (&u8, &u8)| {
+            differing += usize::from(old != new);
+            if differing % 2 == 1 { *new } else { *old }
+        };
+        let mixture: Vec<u8> = before.iter().zip(after).map(pick).collect();
+        if mixture != *before && mixture != *after {
+            replace(&mut guarded, &case, &mixture);
+            refuses(&guarded);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_others_have_changed_is_refused() {
+    for name in FILES {
+        let Interrupted { case, guarded, unguarded, .. } = interrupted(name);
+        // The superblock is none of the journal's.
+        let mut foreign = case.commit.after.clone();
+        let sized = guard::set(&foreign).unwrap();
+        foreign.copy_from_slice(&sized);
+        foreign[20] ^= 0x55;
+        let mut image = guarded.clone();
+        replace(&mut image, &case, &foreign);
+        refuses(&image);
+        // A target holds neither what was there nor what will be; under the guard that is a torn write.
+        let target = usize::try_from(case.commit.overwrites[1].offset).unwrap();
+        let mut image = unguarded.clone();
+        image[target] = !image[target] ^ 0x3c ^ case.commit.overwrites[1].bytes[0];
+        let is_other =
+            image[target] != unguarded[target] && image[target] != case.commit.overwrites[1].bytes[0];
+        if is_other {
+            refuses(&image);
+        }
+    }
+}
+
+fn refuses(image: &[u8]) {
+    let driver = Memory::new(image.to_vec());
+    let report = inspect(&driver).unwrap();
+    assert_eq!(report.action, Action::Refuse);
+    assert!(act(&driver, &report).unwrap_err().to_string().contains("hyperslab recover"));
+    assert_eq!(driver.into_bytes(), image);
+    let error = open(image).unwrap_err().to_string();
+    assert!(error.contains("changed by another program") && error.contains("hyperslab recover"), "{error}");
+}
+
+#[test]
+fn a_new_block_that_does_not_verify_undoes_the_transaction() {
+    for name in FILES {
+        let Interrupted { case, mut guarded, states, .. } = interrupted(name);
+        let block = usize::try_from(case.commit.new_blocks[0].offset).unwrap();
+        guarded[block] ^= 1;
+        for (place, over) in
+            case.commit.overwrites.iter().map(|over| (usize::try_from(over.offset).unwrap(), over))
+        {
+            let len = over.bytes.len();
+            guarded[place..place + len].copy_from_slice(&states[0][place..place + len]);
+        }
+        let report = inspect(&Memory::new(guarded.clone())).unwrap();
+        assert_eq!((report.trailer, report.action), (Trailer::Torn, Action::Unguard));
+        assert_eq!(recovered(&guarded, &states), Ok(0));
+    }
+}
+
+#[test]
+fn damage_anywhere_ends_in_an_answer() {
+    for name in ["libver_earliest.h5", "libver_latest.h5"] {
+        let Interrupted { guarded, states, .. } = interrupted(name);
+        for at in (0..96).chain(states[1].len()..guarded.len()) {
+            for mask in [0xff, 0x01, 0x40] {
+                let mut image = guarded.clone();
+                image[at] ^= mask;
+                if let Ok(report) = inspect(&Memory::new(image.clone())) {
+                    let driver = Memory::new(image);
+                    let _ = act(&driver, &report);
+                    assert!(driver.len().unwrap() <= guarded.len() as u64);
+                }
+            }
+        }
+        for len in 0..guarded.len() {
+            let _ = open(&guarded[..len]);
+        }
+    }
+}
+
+/// What a commit that must not be begun says; the file stays as it was.
+fn undone(first: &[u8], wrong: &Commit) -> String {
+    let driver = CrashDriver::new(first.to_vec());
+    let Outcome::Undone(error) = commit(&driver, wrong) else { panic!("it was not undone") };
+    assert_eq!(driver.into_recording().last_image(), first);
+    error.to_string()
+}
+
+#[test]
+fn a_commit_that_contradicts_itself_is_not_begun() {
+    let first = file("libver_latest.h5");
+    let good = || Case::random(&first, 1, Durability::Kill, &mut Random::new(21), Size::Small).commit;
+    let changed = |f: &dyn Fn(&mut Commit)| {
+        let mut commit = good();
+        f(&mut commit);
+        undone(&first, &commit)
+    };
+    let overlap = changed(&|commit| commit.overwrites[1].offset = commit.overwrites[0].offset);
+    let superblock = changed(&|commit| commit.overwrites[0].offset = commit.superblock_at + 8);
+    let block = changed(&|commit| commit.overwrites[0].offset = commit.new_blocks[0].offset);
+    for message in [overlap, superblock, block] {
+        assert!(message.contains("overlap"), "{message}");
+    }
+    let outside = changed(&|commit| commit.new_blocks[0].offset += 1);
+    assert!(outside.contains("after the end"), "{outside}");
+    let foreign = changed(&|commit| commit.before = Some(commit.after.clone()));
+    assert!(foreign.contains("some other program"), "{foreign}");
+    let short = changed(&|commit| commit.after.truncate(40));
+    assert!(short.contains("superblock"), "{short}");
+    let lengths = changed(&|commit| commit.before.as_mut().unwrap().push(0));
+    assert!(lengths.contains("two lengths"), "{lengths}");
+    let new = changed(&|commit| commit.before = None);
+    assert!(new.contains("nothing yet"), "{new}");
+}
+
+#[test]
+fn addresses_of_two_bytes_leave_no_room_for_the_guard() {
+    let first = file("sizes_2_2_earliest.h5");
+    let image = image_of(&first);
+    let commit = Commit {
+        transaction: 1,
+        superblock_at: 0,
+        before: Some(image.clone()),
+        after: image,
+        new_blocks: Vec::new(),
+        overwrites: vec![Overwrite { offset: 200, bytes: vec![1] }],
+        durability: Durability::Kill,
+    };
+    let message = undone(&first, &commit);
+    assert!(message.contains("addresses of 2 bytes is not supported"), "{message}");
+}

@@ -1,0 +1,360 @@
+//! A driver that remembers every write, and from that every image of the file that a crash could have left.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use hyperslab::driver::{Driver, Hints, Memory};
+
+use crate::fuzz::Random;
+
+/// A file in memory whose changes are recorded, and that may be told to fail.
+#[derive(Debug)]
+pub struct CrashDriver {
+    start: Vec<u8>,
+    inner: Memory,
+    steps: Mutex<Vec<Step>>,
+    failure: Option<Failure>,
+    changes: AtomicUsize,
+}
+
+/// One recorded change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A write.
+    Write {
+        /// Where.
+        offset: u64,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// A change of length.
+    SetLen(u64),
+    /// A flush.
+    Flush,
+}
+
+/// When a driver fails, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Failure {
+    /// The change that fails, counted from 0: writes, changes of length and flushes.
+    pub at: usize,
+    /// Whether all later ones fail, too.
+    pub stays: bool,
+    /// What a write that fails has written.
+    pub written: Written,
+}
+
+/// What of a write has arrived when it fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Nothing.
+    Nothing,
+    /// The first half of its sectors.
+    HalfOfItsSectors,
+    /// All of it.
+    All,
+}
+
+impl CrashDriver {
+    /// The file with these bytes, all of them durable.
+    pub fn new(image: Vec<u8>) -> Self {
+        Self {
+            start: image.clone(),
+            inner: Memory::new(image),
+            steps: Mutex::default(),
+            failure: None,
+            changes: AtomicUsize::new(0),
+        }
+    }
+
+    /// The same, failing.
+    pub fn failing(image: Vec<u8>, failure: Failure) -> Self {
+        Self { failure: Some(failure), ..Self::new(image) }
+    }
+
+    /// What was done to the file.
+    pub fn into_recording(self) -> Recording {
+        let steps = self.steps.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Recording { start: self.start, steps }
+    }
+
+    /// Whether the failure has happened.
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some_and(|failure| self.changes.load(Ordering::Relaxed) > failure.at)
+    }
+
+    /// Does and records `step`, or fails.
+    fn change(&self, step: Step) -> io::Result<()> {
+        let number = self.changes.fetch_add(1, Ordering::Relaxed);
+        let fails = |failure: &Failure| number == failure.at || (failure.stays && number > failure.at);
+        let failure = self.failure.as_ref().filter(|failure| fails(failure));
+        let mut arrived = pieces(&step);
+        if let Some(Failure { written, .. }) = failure {
+            arrived.truncate(match (&step, written) {
+                (Step::Write { .. }, Written::All) => arrived.len(),
+                (Step::Write { .. }, Written::HalfOfItsSectors) => arrived.len() / 2,
+                _ => 0,
+            });
+        }
+        for piece in &arrived {
+            match piece {
+                Step::Write { offset, bytes } => self.inner.write_at(*offset, bytes)?,
+                Step::SetLen(len) => self.inner.set_len(*len)?,
+                Step::Flush => {}
+            }
+        }
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.is_none() {
+            steps.push(step);
+        } else {
+            steps.extend(arrived);
+        }
+        if failure.is_some() { Err(io::Error::other("the medium failed")) } else { Ok(()) }
+    }
+}
+
+impl Driver for CrashDriver {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        self.inner.read_at(offset, dst)
+    }
+
+    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        self.change(Step::Write { offset, bytes: src.to_vec() })
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(Step::SetLen(len))
+    }
+
+    fn flush(&self, _closing: bool) -> io::Result<()> {
+        self.change(Step::Flush)
+    }
+
+    fn hints(&self) -> Hints {
+        self.inner.hints()
+    }
+}
+
+/// A file and what was done to it.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    start: Vec<u8>,
+    steps: Vec<Step>,
+}
+
+/// How many images there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Stretches between flushes.
+    pub epochs: usize,
+    /// Those of which every subset was tried.
+    pub exhaustive: usize,
+    /// Images in all.
+    pub images: usize,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { epochs, exhaustive, images } = self;
+        write!(f, "{images} images of {epochs} epochs, {exhaustive} of them exhaustively")
+    }
+}
+
+impl Recording {
+    /// How often the file was flushed.
+    pub fn flushes(&self) -> usize {
+        self.steps.iter().filter(|step| **step == Step::Flush).count()
+    }
+
+    /// The file in the end.
+    pub fn last_image(&self) -> Vec<u8> {
+        let mut image = self.start.clone();
+        self.steps.iter().for_each(|step| apply(&mut image, step));
+        image
+    }
+
+    /// A driver on which the first `count` changes have been made, as the death of a program leaves it: nothing more of
+    /// them is durable than was.
+    pub fn replayed(&self, count: usize) -> CrashDriver {
+        let driver = CrashDriver::new(self.start.clone());
+        for step in self.steps.iter().take(count) {
+            driver.change(step.clone()).expect("it is not told to fail");
+        }
+        driver
+    }
+
+    /// How many changes there were, flushes among them.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether nothing was done to the file.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// What would have been recorded without one of the flushes, counted from 0.
+    #[must_use]
+    pub fn without_flush(&self, number: usize) -> Self {
+        let mut changed = self.clone();
+        let mut flushes = 0;
+        changed.steps.retain(|step| {
+            flushes += usize::from(*step == Step::Flush);
+            *step != Step::Flush || flushes != number + 1
+        });
+        changed
+    }
+
+    /// Every image that the death of the program can leave: the order of writes is kept, the last one may be torn.
+    pub fn after_kill(&self, mut visit: impl FnMut(&[u8])) -> Counts {
+        let mut counts = Counts { epochs: 1, exhaustive: 1, images: 1 };
+        let mut image = self.start.clone();
+        visit(&image);
+        let changes = self.steps.iter().filter(|step| **step != Step::Flush);
+        for piece in changes.flat_map(pieces) {
+            apply(&mut image, &piece);
+            visit(&image);
+            counts.images += 1;
+        }
+        counts
+    }
+
+    /// Images that a loss of power can leave, each with the number of its epoch: what was flushed, and of the pieces of
+    /// writes since then any subset. Of more than ten pieces, samples, chosen by `seed`.
+    pub fn after_power_loss(&self, seed: u64, mut visit: impl FnMut(usize, &[u8])) -> Counts {
+        let mut counts = Counts::default();
+        let mut random = Random::new(seed);
+        let mut durable = self.start.clone();
+        for (number, epoch) in self.steps.split(|step| *step == Step::Flush).enumerate() {
+            let pieces: Vec<Step> = epoch.iter().flat_map(pieces).collect();
+            let mut try_subset = |chosen: &dyn Fn(usize) -> bool| {
+                let mut image = durable.clone();
+                let kept = pieces.iter().enumerate().filter(|(i, _)| chosen(*i));
+                kept.for_each(|(_, piece)| apply(&mut image, piece));
+                visit(number, &image);
+                counts.images += 1;
+            };
+            if pieces.len() <= EXHAUSTIVE {
+                (0..1_u64 << pieces.len()).for_each(|set| try_subset(&|i| set >> i & 1 == 1));
+                counts.exhaustive += 1;
+            } else {
+                try_subset(&|_| false);
+                try_subset(&|_| true);
+                for lonely in 0..pieces.len() {
+                    try_subset(&|i| i == lonely);
+                    try_subset(&|i| i != lonely);
+                }
+                for _ in 0..SAMPLES {
+                    let density = 1 + random.below(7);
+                    let chosen: Vec<bool> = pieces.iter().map(|_| random.below(8) < density).collect();
+                    try_subset(&|i| chosen.get(i).is_some_and(|&chosen| chosen));
+                }
+            }
+            counts.epochs += 1;
+            for piece in &pieces {
+                apply(&mut durable, piece);
+            }
+        }
+        counts
+    }
+}
+
+/// The parts of a change that reach the medium each on its own: sectors.
+fn pieces(step: &Step) -> Vec<Step> {
+    let Step::Write { offset, bytes } = step else { return vec![step.clone()] };
+    let mut pieces = Vec::new();
+    let (mut at, mut rest) = (*offset, bytes.as_slice());
+    while !rest.is_empty() {
+        let room = SECTOR - at % SECTOR;
+        let take = usize::try_from(room).unwrap_or(usize::MAX).min(rest.len());
+        let (sector, after) = rest.split_at(take);
+        pieces.push(Step::Write { offset: at, bytes: sector.to_vec() });
+        at += take as u64;
+        rest = after;
+    }
+    pieces
+}
+
+/// Does `step` to an image in memory, whose offsets are all sizes.
+fn apply(image: &mut Vec<u8>, step: &Step) {
+    let size = |offset: u64| usize::try_from(offset).expect("files are in memory");
+    match step {
+        Step::Write { offset, bytes } => {
+            let range = size(*offset)..size(*offset) + bytes.len();
+            if image.len() < range.end {
+                image.resize(range.end, 0);
+            }
+            image[range].copy_from_slice(bytes);
+        }
+        Step::SetLen(len) => image.resize(size(*len), 0),
+        Step::Flush => {}
+    }
+}
+
+/// What a medium writes whole or not at all.
+const SECTOR: u64 = 512;
+/// Pieces of which every subset is tried.
+const EXHAUSTIVE: usize = 10;
+/// Subsets of more pieces.
+const SAMPLES: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded() -> Recording {
+        let driver = CrashDriver::new(vec![0; 1024]);
+        driver.write_at(500, &[1; 24]).unwrap();
+        driver.flush(false).unwrap();
+        driver.write_at(0, &[2]).unwrap();
+        driver.set_len(600).unwrap();
+        driver.into_recording()
+    }
+
+    #[test]
+    fn a_kill_leaves_prefixes_cut_at_sectors() {
+        let mut seen = Vec::new();
+        recorded().after_kill(|image| seen.push((image[0], image[511], image[512], image.len())));
+        let expected = [(0, 0, 0, 1024), (0, 1, 0, 1024), (0, 1, 1, 1024), (2, 1, 1, 1024), (2, 1, 1, 600)];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn a_loss_of_power_leaves_any_subset_since_the_last_flush() {
+        let mut seen = Vec::new();
+        let counts = recorded().after_power_loss(1, |epoch, image| {
+            seen.push((epoch, image[0], image[511], image[512], image.len()));
+        });
+        seen.sort_unstable();
+        let first =
+            [(0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 0), (0, 0, 1, 1)].map(|(e, a, b, c)| (e, a, b, c, 1024));
+        let second = [(1, 0, 1, 1, 600), (1, 0, 1, 1, 1024), (1, 2, 1, 1, 600), (1, 2, 1, 1, 1024)];
+        assert_eq!(seen, [first, second].concat());
+        assert_eq!(counts, Counts { epochs: 2, exhaustive: 2, images: 8 });
+        assert_eq!(recorded().without_flush(0).after_power_loss(1, |_, _| {}).images, 16);
+    }
+
+    #[test]
+    fn a_failing_medium_may_have_written_some_sectors() {
+        for (written, expected) in [
+            (Written::Nothing, [1, 0, 0, 0]),
+            (Written::HalfOfItsSectors, [1, 0, 2, 0]),
+            (Written::All, [1, 0, 2, 2]),
+        ] {
+            let failure = Failure { at: 1, stays: false, written };
+            let driver = CrashDriver::failing(vec![0; 1024], failure);
+            driver.write_at(0, &[1]).unwrap();
+            assert!(!driver.has_failed());
+            assert!(driver.write_at(510, &[2; 4]).is_err());
+            driver.set_len(514).unwrap();
+            let image = driver.into_recording().last_image();
+            assert_eq!([image[0], image[1], image[511], image[513]], expected);
+        }
+    }
+}
