@@ -298,13 +298,10 @@ def edges(topic):
         unfiltered_edges(golden, "one_partial", (10,), (16,), (None,), "extensible_array", "mix")
         unfiltered_edges(golden, "wide_single", (16,), (16,), None, "single", "steps")
 
-
     # Small arrays whose written elements stand right after parts that were never written.
     with topic.file("array_holes.h5", "latest") as golden:
         # Pages of 1024 elements, of which the second was never written.
-        golden.dataset(
-            "pages", (2100,), "|u1", chunks=(1,), written=[(0,), (2048,), (2099,)], index="fixed_array"
-        )
+        golden.dataset("pages", (2100,), "|u1", chunks=(1,), written=[(0,), (2048,), (2099,)], index="fixed_array")
         # The index block has 4 elements and names data blocks for 240 more; the first secondary block, for 256, is missing.
         golden.dataset(
             "super_blocks",
