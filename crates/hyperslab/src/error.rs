@@ -62,6 +62,9 @@ pub enum Error {
         /// What stands in the way.
         why: &'static str,
     },
+    /// A commit failed half-way: which state is in the file will be seen when it is opened next.
+    #[error("an earlier commit failed half-way: close the file and open it again")]
+    Poisoned,
     /// Any of these, at an object of the file.
     #[error("{source} ({path})")]
     At {
@@ -224,6 +227,9 @@ pub enum RequestError {
         /// Bytes of the destination.
         found: u64,
     },
+    /// The file is open for reading alone.
+    #[error("the file is open for reading: open it with mode \"r+\" or \"a\" to change it")]
+    ReadOnly,
     /// A commit that contradicts itself, or the file.
     #[error("the commit has {what}")]
     Commit {

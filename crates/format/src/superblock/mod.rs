@@ -152,6 +152,14 @@ impl Superblock {
         self.version() >= 3 && self.consistency_flags() & (OPEN_FOR_WRITING | OPEN_FOR_SWMR) != 0
     }
 
+    /// Sets the file offset after the last byte that the file uses.
+    pub fn set_end_of_file(&mut self, end: u64) {
+        match self {
+            Self::V0(s) => s.end_of_file = end,
+            Self::V2(s) => s.end_of_file = end,
+        }
+    }
+
     /// Corrects the addresses for a superblock found at file offset `found`.
     ///
     /// A user block may have been added or removed since the file was written; then the place found is the base

@@ -9,7 +9,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 /// The cache of one file: sharded, so that threads rarely meet; the least useful blocks leave first.
 #[derive(Debug)]
-pub(super) struct BlockCache {
+pub struct BlockCache {
     blocks: Cache<(Addr, TypeId), Block, ByBytes>,
 }
 
@@ -51,6 +51,11 @@ impl BlockCache {
 
     pub(super) fn insert<S: Send + Sync + 'static>(&self, at: Addr, value: Arc<S>, len: u64) {
         self.blocks.insert((at, TypeId::of::<S>()), Block { value, len });
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&self) {
+        self.blocks.clear();
     }
 
     /// Bytes held now, by the cache's own measure.

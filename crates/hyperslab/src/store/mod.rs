@@ -3,9 +3,15 @@
 
 mod cache;
 pub mod commit;
+mod dirty;
 mod journal;
+mod lock;
 pub mod recovery;
+mod space;
+mod txn;
+mod writing;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::message::small::BTreeK;
@@ -13,8 +19,16 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
 
 use crate::driver::Driver;
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result};
 use cache::BlockCache;
+use recovery::Report;
+use writing::Writing;
+
+pub use dirty::Block;
+pub use lock::ReadGuard;
+pub use space::SpaceKind;
+pub use txn::Txn;
+pub use writing::WriteOptions;
 
 /// An open file, below the level of objects.
 #[derive(Debug)]
@@ -22,10 +36,12 @@ pub struct Store {
     driver: Arc<dyn Driver>,
     /// Added to every address: where the superblock was found.
     base: u64,
-    /// Bytes of the file from the base address on, when it was opened.
-    len: u64,
+    /// Bytes of the file from the base address on, with those that were given out and are not written yet.
+    len: AtomicU64,
     superblock: Superblock,
     cache: BlockCache,
+    /// Absent in a file open for reading alone.
+    writing: Option<Box<Writing>>,
     /// As the superblock extension says, if it does.
     btree_k: OnceLock<BTreeK>,
 }
@@ -39,11 +55,69 @@ impl Store {
             return Err(error);
         }
         let driver = report.view(driver);
+        Self::new(driver, &report, metadata_cache_bytes)
+    }
+
+    /// Opens a file to change it. What a crash left half-way is finished first.
+    pub fn open_writable(
+        driver: Arc<dyn Driver>,
+        metadata_cache_bytes: u64,
+        options: WriteOptions,
+    ) -> Result<Self> {
+        let mut report = recovery::inspect(&*driver)?;
+        if let Some(error) = report.refused() {
+            return Err(error);
+        }
+        if report.action != recovery::Action::Nothing {
+            recovery::act(&*driver, &report)?;
+            report = recovery::inspect(&*driver)?;
+        }
+        let mut store = Self::new(driver, &report, metadata_cache_bytes)?;
+        if store.superblock.is_marked_open() {
+            return Err(Error::NeedsRecovery { why: MARKED });
+        }
+        let end = store.superblock.end_of_file().saturating_sub(store.base);
+        *store.len.get_mut() = end;
+        let superblock = Some(report.superblock_bytes().to_vec());
+        store.writing = Some(Box::new(Writing::new(end, superblock, store.widths(), options)));
+        Ok(store)
+    }
+
+    /// Makes a new file of what `driver` has, from `base` on. It is none before the first commit, which writes `superblock`.
+    pub fn create(
+        driver: Arc<dyn Driver>,
+        base: u64,
+        superblock: Superblock,
+        metadata_cache_bytes: u64,
+        options: WriteOptions,
+    ) -> Result<Self> {
+        commit::set_len(&*driver, base)?;
+        let widths = superblock.widths();
+        let len = superblock.encoded_len(widths, &()) as u64;
+        Ok(Self {
+            driver,
+            base,
+            len: AtomicU64::new(len),
+            superblock,
+            cache: BlockCache::new(metadata_cache_bytes),
+            writing: Some(Box::new(Writing::new(len, None, widths, options))),
+            btree_k: OnceLock::new(),
+        })
+    }
+
+    fn new(driver: Arc<dyn Driver>, report: &Report, metadata_cache_bytes: u64) -> Result<Self> {
         let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
         let (base, superblock) = (report.superblock_at(), report.superblock().clone());
         check_whole(&superblock, &*driver, base, file_len)?;
-        let cache = BlockCache::new(metadata_cache_bytes);
-        Ok(Self { driver, base, len: file_len - base, superblock, cache, btree_k: OnceLock::new() })
+        Ok(Self {
+            driver,
+            base,
+            len: AtomicU64::new(file_len - base),
+            superblock,
+            cache: BlockCache::new(metadata_cache_bytes),
+            writing: None,
+            btree_k: OnceLock::new(),
+        })
     }
 
     /// The superblock.
@@ -77,7 +151,7 @@ impl Store {
 
     /// Bytes of the file from the base address on.
     pub fn len_bytes(&self) -> u64 {
-        self.len
+        self.len.load(Ordering::Relaxed)
     }
 
     /// The driver below.
@@ -95,8 +169,8 @@ impl Store {
     where
         S: Structure + Send + Sync + 'static,
     {
-        if let Some(cached) = self.cache.get(at) {
-            return Ok(cached);
+        if let Some(known) = self.known(at) {
+            return Ok(known);
         }
         let (value, len) = self.decode::<S>(at, context)?;
         let value = Arc::new(value);
@@ -116,8 +190,8 @@ impl Store {
         at: Addr,
         make: impl FnOnce() -> Result<(T, u64)>,
     ) -> Result<Arc<T>> {
-        if let Some(cached) = self.cache.get(at) {
-            return Ok(cached);
+        if let Some(known) = self.known(at) {
+            return Ok(known);
         }
         let (value, len) = make()?;
         let value = Arc::new(value);
@@ -132,14 +206,20 @@ impl Store {
         name: (&'static str, &'static str),
         f: impl FnOnce(&mut Reader<'_>) -> hyperslab_format::Result<T>,
     ) -> Result<Arc<T>> {
-        if let Some(cached) = self.cache.get(extent.addr) {
-            return Ok(cached);
+        if let Some(known) = self.known(extent.addr) {
+            return Ok(known);
         }
         let bytes = self.bytes(extent, name)?;
         let mut reader = Reader::new(&bytes, self.widths(), extent.addr);
         let value = Arc::new(reader.within(name.0, name.1, f).map_err(Error::from_format)?);
         self.cache.insert(extent.addr, Arc::clone(&value), extent.len);
         Ok(value)
+    }
+
+    /// The value at `at`, if it is in memory.
+    fn known<T: Send + Sync + 'static>(&self, at: Addr) -> Option<Arc<T>> {
+        let dirty = self.writing.as_ref().and_then(|writing| writing.dirty.read().get(at));
+        dirty.or_else(|| self.cache.get(at))
     }
 
     /// The bytes at `extent`, which belong to the structure called `name` (and its section).
@@ -155,20 +235,87 @@ impl Store {
         self.driver.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
     }
 
+    /// Writes bytes to space of the dataset that they belong to, or that nothing reaches yet.
+    pub fn write_data(&self, at: Addr, bytes: &[u8]) -> Result<()> {
+        let writing = self.writing()?;
+        writing.check()?;
+        writing.cut_tail(self)?;
+        let offset = self.base.saturating_add(at.get());
+        commit::write(&*self.driver, offset, bytes)
+    }
+
+    /// Whether the file is open for writing.
+    pub fn is_writable(&self) -> bool {
+        self.writing.is_some()
+    }
+
+    fn writing(&self) -> Result<&Writing> {
+        self.writing.as_deref().ok_or_else(|| RequestError::ReadOnly.into())
+    }
+
+    /// Begins a step that changes the file's metadata. Other steps wait for its end.
+    pub fn begin(&self) -> Result<Txn<'_>> {
+        let writing = self.writing()?;
+        let guard = writing.lock.change();
+        writing.check()?;
+        Ok(Txn::new(self, writing, guard))
+    }
+
+    /// While the guard lives, no other thread changes metadata.
+    pub fn reading(&self) -> ReadGuard<'_> {
+        self.writing.as_ref().map_or_else(ReadGuard::none, |writing| writing.lock.read())
+    }
+
+    /// A number that rises with every change of metadata; always 0 in a file open for reading alone.
+    pub fn generation(&self) -> u64 {
+        self.writing.as_ref().map_or(0, |writing| writing.generation())
+    }
+
+    /// Space that no committed state reaches, for the data of a dataset.
+    pub fn allocate(&self, kind: SpaceKind, len: u64) -> Result<Extent> {
+        let mut space = self.writing()?.space.lock();
+        let Some(extent) = space.allocate(kind, len) else {
+            let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
+            return Err(RequestError::TooMany {
+                what: "bytes of a file with addresses of this width",
+                limit,
+            }
+            .into());
+        };
+        self.len.fetch_max(space.end(), Ordering::Relaxed);
+        Ok(extent)
+    }
+
+    /// Gives space back that was [allocated](Self::allocate) and that nothing reaches.
+    pub fn release(&self, extent: Extent) {
+        self.writing.iter().for_each(|writing| writing.release(extent));
+    }
+
+    /// Writes everything that was changed since the last commit, all or nothing.
+    pub fn commit(&self) -> Result<()> {
+        let writing = self.writing()?;
+        let _guard = writing.lock.change();
+        writing.commit(self)
+    }
+
+    fn set_len(&self, len: u64) {
+        self.len.store(len, Ordering::Relaxed);
+    }
+
     /// The length of `extent` as a size in memory, if it lies inside the file.
     pub fn check(&self, extent: Extent, name: (&'static str, &'static str)) -> Result<usize> {
         match (extent.end(), usize::try_from(extent.len)) {
-            (Some(end), Ok(len)) if end.get() <= self.len => Ok(len),
+            (Some(end), Ok(len)) if end.get() <= self.len_bytes() => Ok(len),
             _ => Err(self.outside(extent, name)),
         }
     }
 
     fn decode<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<(S, u64)> {
         let name = (S::NAME, S::SPEC);
-        if at.is_undefined() || at.get() >= self.len {
+        if at.is_undefined() || at.get() >= self.len_bytes() {
             return Err(self.outside(Extent::new(at, 1), name));
         }
-        let available = self.len - at.get();
+        let available = self.len_bytes() - at.get();
         let mut want = (S::read_len(self.widths(), context) as u64).max(1);
         loop {
             let len = want.min(available);
@@ -192,7 +339,7 @@ impl Store {
         let kind = if extent.addr.is_undefined() {
             ErrorKind::Missing { what: "the address" }
         } else {
-            ErrorKind::Truncated { needed, have: self.len }
+            ErrorKind::Truncated { needed, have: self.len_bytes() }
         };
         Error::Format(FormatError { kind, structure, spec, at: extent.addr, offset: 0 })
     }
@@ -219,6 +366,8 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
     driver.read_at(base.checked_add(at.get())?.checked_add(8)?, &mut name).ok()?;
     Some(name)
 }
+
+const MARKED: &str = "another program has it open for writing, or died while it had";
 
 fn truncated_file(needed: u64, have: u64) -> Error {
     Error::Format(FormatError {

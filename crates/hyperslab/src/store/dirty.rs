@@ -1,0 +1,137 @@
+//! Changed blocks of a file that is open for writing: structures, not bytes. Each is encoded once, when it is committed or
+//! when it leaves early.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
+
+use super::cache::BlockCache;
+
+/// A block that was changed.
+pub trait Block: Any + Debug + Send + Sync {
+    /// Appends the bytes of the block.
+    fn encode(&self, w: &mut Writer<'_>);
+
+    /// How many bytes [`encode`](Self::encode) appends.
+    fn encoded_len(&self, widths: Widths) -> usize;
+
+    /// The value that readers ask for by type: an `Arc<T>`.
+    fn value(&self) -> &dyn Any;
+
+    /// Hands the value to the cache of blocks that are as the file has them.
+    fn remember(&self, cache: &BlockCache, at: Addr, len: u64);
+}
+
+/// A structure with all that its encoding needs.
+#[derive(Debug)]
+pub(super) struct StructureBlock<S: Structure<Context: Sized>> {
+    pub(super) value: Arc<S>,
+    pub(super) context: S::Context,
+}
+
+impl<S> Block for StructureBlock<S>
+where
+    S: Structure<Context: Debug + Send + Sync + Sized> + Debug + Send + Sync + 'static,
+{
+    fn encode(&self, w: &mut Writer<'_>) {
+        w.structure(&*self.value, &self.context);
+    }
+
+    fn encoded_len(&self, widths: Widths) -> usize {
+        self.value.encoded_len(widths, &self.context)
+    }
+
+    fn value(&self) -> &dyn Any {
+        &self.value
+    }
+
+    fn remember(&self, cache: &BlockCache, at: Addr, len: u64) {
+        cache.insert(at, Arc::clone(&self.value), len);
+    }
+}
+
+/// The changed blocks of one file, by address.
+#[derive(Debug, Default)]
+pub(super) struct Dirty {
+    blocks: BTreeMap<Addr, Held>,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub(super) block: Arc<dyn Block>,
+    /// For the budget.
+    len: u64,
+}
+
+impl Held {
+    pub(super) fn new(block: Arc<dyn Block>, widths: Widths) -> Self {
+        let len = block.encoded_len(widths) as u64;
+        Self { block, len }
+    }
+}
+
+impl Dirty {
+    pub(super) fn get<T: Send + Sync + 'static>(&self, at: Addr) -> Option<Arc<T>> {
+        self.blocks.get(&at)?.block.value().downcast_ref::<Arc<T>>().cloned()
+    }
+
+    /// The structure at `at`, to be changed in place; copied before if anybody else has it.
+    pub(super) fn edit<S>(&mut self, at: Addr) -> Option<&mut S>
+    where
+        S: Structure<Context: Clone + Debug + Send + Sync + Sized> + Clone + Debug + Send + Sync + 'static,
+    {
+        let held = self.blocks.get_mut(&at)?;
+        if Arc::get_mut(&mut held.block).is_none() {
+            let block: &dyn Any = &*held.block;
+            let block = block.downcast_ref::<StructureBlock<S>>()?;
+            held.block =
+                Arc::new(StructureBlock { value: Arc::clone(&block.value), context: block.context.clone() });
+        }
+        let block: &mut dyn Any = Arc::get_mut(&mut held.block)?;
+        Some(Arc::make_mut(&mut block.downcast_mut::<StructureBlock<S>>()?.value))
+    }
+
+    /// Puts a block, or takes it out; returns what was there.
+    pub(super) fn set(&mut self, at: Addr, held: Option<Held>) -> Option<Held> {
+        self.bytes += held.as_ref().map_or(0, Held::weight);
+        let before = match held {
+            Some(held) => self.blocks.insert(at, held),
+            None => self.blocks.remove(&at),
+        };
+        self.bytes -= before.as_ref().map_or(0, Held::weight);
+        before
+    }
+
+    /// Bytes for the budget.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Where there are blocks in an extent.
+    pub(super) fn within(&self, extent: Extent) -> Vec<Addr> {
+        let end = extent.end().unwrap_or(Addr::UNDEFINED);
+        self.blocks.range(extent.addr..end).map(|(&at, _)| at).collect()
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// All blocks, in the order of addresses.
+    pub(super) fn sorted(&self) -> Vec<(Addr, Held)> {
+        self.blocks.iter().map(|(&at, held)| (at, held.clone())).collect()
+    }
+}
+
+impl Held {
+    fn weight(&self) -> u64 {
+        self.len + OVERHEAD
+    }
+}
+
+/// What an entry costs beyond its bytes.
+const OVERHEAD: u64 = 128;

@@ -1,0 +1,62 @@
+//! The lock of a file's metadata: many threads read, or one changes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// The lock of one file. The thread that changes metadata may read them, too.
+#[derive(Debug, Default)]
+pub(super) struct MetadataLock {
+    lock: RwLock<()>,
+    /// Which thread changes metadata; 0 for none.
+    changing: AtomicUsize,
+}
+
+/// While this lives, no metadata change, but by the thread itself.
+#[derive(Debug)]
+#[must_use]
+pub struct ReadGuard<'s> {
+    _guard: Option<RwLockReadGuard<'s, ()>>,
+}
+
+/// While this lives, nobody else reads or changes metadata.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct ChangeGuard<'s> {
+    lock: &'s MetadataLock,
+    _guard: RwLockWriteGuard<'s, ()>,
+}
+
+impl ReadGuard<'_> {
+    /// The guard of a file that nobody changes.
+    pub(super) fn none() -> Self {
+        Self { _guard: None }
+    }
+}
+
+impl MetadataLock {
+    pub(super) fn read(&self) -> ReadGuard<'_> {
+        let is_mine = self.changing.load(Ordering::Relaxed) == this_thread();
+        // A thread may read while it reads, whoever waits for a change.
+        ReadGuard { _guard: (!is_mine).then(|| self.lock.read_recursive()) }
+    }
+
+    pub(super) fn change(&self) -> ChangeGuard<'_> {
+        debug_assert_ne!(self.changing.load(Ordering::Relaxed), this_thread(), "a change inside a change");
+        let guard = self.lock.write();
+        self.changing.store(this_thread(), Ordering::Relaxed);
+        ChangeGuard { lock: self, _guard: guard }
+    }
+}
+
+impl Drop for ChangeGuard<'_> {
+    fn drop(&mut self) {
+        self.lock.changing.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A number of this thread, never 0. Only the thread itself ever stores its number, so what it loads is right about itself.
+fn this_thread() -> usize {
+    thread_local!(static MARK: u8 = const { 0 });
+    MARK.with(|mark| std::ptr::from_ref(mark).addr())
+}

@@ -1,0 +1,134 @@
+//! One operation on a file's metadata: a step that is done whole or not at all.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use hyperslab_format::{Addr, Extent, Structure};
+
+use super::Store;
+use super::dirty::{Block, Held, StructureBlock};
+use super::lock::ChangeGuard;
+use super::space::SpaceKind;
+use super::writing::Writing;
+use crate::error::Result;
+
+/// A step that changes a file. Others see nothing of it until it is [finished](Self::finish); dropped before, it is undone.
+///
+/// It changes what the next commit writes. Nothing that a committed state reaches is overwritten before that.
+#[derive(Debug)]
+#[must_use]
+pub struct Txn<'s> {
+    store: &'s Store,
+    writing: &'s Writing,
+    _guard: ChangeGuard<'s>,
+    undo: Undo,
+}
+
+/// What has to be put back.
+#[derive(Debug, Default)]
+struct Undo {
+    /// What was known of each block before it was touched.
+    blocks: HashMap<Addr, Option<Held>>,
+    allocated: Vec<Extent>,
+    freed: Vec<Extent>,
+}
+
+impl<'s> Txn<'s> {
+    pub(super) fn new(store: &'s Store, writing: &'s Writing, guard: ChangeGuard<'s>) -> Self {
+        Self { store, writing, _guard: guard, undo: Undo::default() }
+    }
+
+    /// The file.
+    pub fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    /// Space that no committed state reaches. Its bytes are unspecified.
+    pub fn allocate(&mut self, kind: SpaceKind, len: u64) -> Result<Extent> {
+        let extent = self.store.allocate(kind, len)?;
+        self.undo.allocated.push(extent);
+        Ok(extent)
+    }
+
+    /// Gives space back, with all blocks in it.
+    pub fn free(&mut self, extent: Extent) {
+        let within = self.writing.dirty.read().within(extent);
+        within.into_iter().for_each(|at| self.touch(at, None));
+        self.undo.freed.push(extent);
+    }
+
+    /// Takes over space that was [given out](Store::allocate) outside: it is lost if this step is undone.
+    pub fn adopt(&mut self, extent: Extent) {
+        self.undo.allocated.push(extent);
+    }
+
+    /// Puts a structure at `at`: a new one, or one that replaces what was there.
+    pub fn put<S>(&mut self, at: Addr, value: S, context: S::Context) -> Arc<S>
+    where
+        S: Structure<Context: Debug + Send + Sync + Sized> + Debug + Send + Sync + 'static,
+    {
+        let value = Arc::new(value);
+        self.put_block(at, Arc::new(StructureBlock { value: Arc::clone(&value), context }));
+        value
+    }
+
+    /// Puts a block of any kind at `at`.
+    pub fn put_block(&mut self, at: Addr, block: Arc<dyn Block>) {
+        let held = Held::new(block, self.store.widths());
+        self.touch(at, Some(held));
+    }
+
+    /// Changes the structure at `at` in place.
+    pub fn edit<S, R>(&mut self, at: Addr, context: &S::Context, f: impl FnOnce(&mut S) -> R) -> Result<R>
+    where
+        S: Structure<Context: Clone + Debug + Send + Sync + Sized> + Clone + Debug + Send + Sync + 'static,
+    {
+        let mut dirty = self.writing.dirty.write();
+        // Once its state before this step is kept, a block can be changed where it stands.
+        if self.undo.blocks.contains_key(&at)
+            && let Some(value) = dirty.edit::<S>(at)
+        {
+            return Ok(f(value));
+        }
+        drop(dirty);
+        let mut value: S = (*self.store.get::<S>(at, context)?).clone();
+        let result = f(&mut value);
+        self.put(at, value, context.clone());
+        Ok(result)
+    }
+
+    /// Makes the step part of the file's state. It fails, and is undone, where there is no room to keep it in.
+    pub fn finish(mut self) -> Result<()> {
+        self.writing.make_room(self.store)?;
+        let undo = std::mem::take(&mut self.undo);
+        let mut space = self.writing.space.lock();
+        undo.freed.into_iter().for_each(|extent| space.release(extent));
+        drop(space);
+        self.writing.changed();
+        Ok(())
+    }
+
+    fn touch(&mut self, at: Addr, held: Option<Held>) {
+        let before = self.writing.dirty.write().set(at, held);
+        self.undo.blocks.entry(at).or_insert(before);
+    }
+}
+
+impl Drop for Txn<'_> {
+    fn drop(&mut self) {
+        let undo = std::mem::take(&mut self.undo);
+        if undo.blocks.is_empty() && undo.allocated.is_empty() {
+            return;
+        }
+        let mut dirty = self.writing.dirty.write();
+        for (at, held) in undo.blocks {
+            dirty.set(at, held);
+        }
+        drop(dirty);
+        let mut space = self.writing.space.lock();
+        undo.allocated.into_iter().for_each(|extent| space.release(extent));
+        drop(space);
+        self.writing.changed();
+    }
+}

@@ -1,0 +1,236 @@
+//! A file that is open for writing: what was changed since the last commit, and how that gets into the file.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::{Extent, Structure, Widths, Writer};
+use parking_lot::{Mutex, RwLock};
+
+use super::Store;
+use super::commit::{self, Commit, Durability, NewBlock, Outcome, Overwrite};
+use super::dirty::Dirty;
+use super::lock::MetadataLock;
+use super::space::Space;
+use crate::error::{Error, Result};
+
+/// What a file open for writing has besides.
+#[derive(Debug)]
+pub(super) struct Writing {
+    pub(super) lock: MetadataLock,
+    pub(super) dirty: RwLock<Dirty>,
+    pub(super) space: Mutex<Space>,
+    /// Rises with every change of metadata.
+    generation: AtomicU64,
+    /// Reads under way.
+    reads: AtomicUsize,
+    is_poisoned: AtomicBool,
+    /// Whether commits wait for the end of a [transaction](Store::begin_transaction).
+    in_transaction: AtomicBool,
+    committed: Mutex<Committed>,
+    options: WriteOptions,
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// What a commit survives.
+    pub durability: Durability,
+    /// Changed metadata that are kept in memory at most.
+    pub dirty_bytes: u64,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self { durability: Durability::Kill, dirty_bytes: 32 << 20 }
+    }
+}
+
+/// The state that is in the file.
+#[derive(Debug)]
+struct Committed {
+    /// The superblock; none in a new file.
+    superblock: Option<Vec<u8>>,
+    transactions: u64,
+    /// Whether anything was changed since: blocks, space or data.
+    tail_is_cut: bool,
+}
+
+impl Writing {
+    /// For a file that ends at `end` (relative to the base address) and has this superblock.
+    pub(super) fn new(end: u64, superblock: Option<Vec<u8>>, widths: Widths, options: WriteOptions) -> Self {
+        // All bits set is no address, and the guard needs the highest bit but one.
+        let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() as u32 + 2);
+        Self {
+            lock: MetadataLock::default(),
+            dirty: RwLock::default(),
+            space: Mutex::new(Space::new(end, limit)),
+            generation: AtomicU64::new(1),
+            reads: AtomicUsize::new(0),
+            is_poisoned: AtomicBool::new(false),
+            in_transaction: AtomicBool::new(false),
+            committed: Mutex::new(Committed { superblock, transactions: 0, tail_is_cut: false }),
+            options,
+        }
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Metadata were changed: what was remembered of them may be of the past.
+    pub(super) fn changed(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// An error where an earlier commit failed half-way.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
+    }
+
+    /// Begins a read of data, whose places must not be given out before it ends.
+    pub(super) fn begin_read(&self) {
+        self.reads.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(super) fn end_read(&self) {
+        self.reads.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn is_read(&self) -> bool {
+        self.reads.load(Ordering::Acquire) > 0
+    }
+
+    /// Once, before anything is written past the end: whatever stands there is no part of the file (fact M2).
+    pub(super) fn cut_tail(&self, store: &Store) -> Result<()> {
+        let mut committed = self.committed.lock();
+        if !committed.tail_is_cut {
+            let end = store.base() + self.space.lock().end();
+            let len = store.driver().len().map_err(Error::io("length", 0, 0))?;
+            if len > end {
+                commit::set_len(&**store.driver(), end)?;
+            }
+            committed.tail_is_cut = true;
+        }
+        Ok(())
+    }
+
+    /// Keeps to the budget: new blocks may go to their places before the commit; blocks that the committed state reaches
+    /// may not, and where they alone are too many, all is committed.
+    pub(super) fn make_room(&self, store: &Store) -> Result<()> {
+        if self.dirty.read().bytes() <= self.options.dirty_bytes {
+            return Ok(());
+        }
+        self.write_fresh(store)?;
+        let is_late = self.dirty.read().bytes() > self.options.dirty_bytes;
+        if is_late && !self.in_transaction.load(Ordering::Acquire) { self.commit(store) } else { Ok(()) }
+    }
+
+    /// Writes the blocks that no committed state reaches.
+    fn write_fresh(&self, store: &Store) -> Result<()> {
+        let mut dirty = self.dirty.write();
+        let mut bytes = Vec::new();
+        for (at, held) in dirty.sorted() {
+            if !self.space.lock().is_fresh(at) {
+                continue;
+            }
+            bytes.clear();
+            held.block.encode(&mut Writer::new(&mut bytes, store.widths()));
+            store.write_data(at, &bytes)?;
+            held.block.remember(&store.cache, at, bytes.len() as u64);
+            dirty.set(at, None);
+        }
+        Ok(())
+    }
+
+    /// Writes everything that was changed, all or nothing. The caller holds the lock for changes.
+    pub(super) fn commit(&self, store: &Store) -> Result<()> {
+        self.check()?;
+        self.cut_tail(store)?;
+        if !self.is_read() {
+            self.space.lock().no_reads();
+        }
+        let changed = self.dirty.read().sorted();
+        self.write_fresh(store)?;
+        let mut overwrites = Vec::new();
+        for (at, held) in self.dirty.read().sorted() {
+            let mut bytes = Vec::new();
+            held.block.encode(&mut Writer::new(&mut bytes, store.widths()));
+            overwrites.push(Overwrite { offset: store.base() + at.get(), bytes });
+        }
+        let end = self.space.lock().end_after_commit(self.is_read());
+        let mut committed = self.committed.lock();
+        let after = superblock_bytes(store.superblock(), store.base() + end);
+        if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
+            self.space.lock().committed(end);
+            return Ok(());
+        }
+        if self.options.durability == Durability::Power {
+            // One flush for everything written so far: then the journal need not list it.
+            store.driver().flush(false).map_err(Error::io("flush", 0, 0))?;
+        }
+        let outcome = commit::commit(
+            &**store.driver(),
+            &Commit {
+                transaction: committed.transactions + 1,
+                superblock_at: store.base(),
+                before: committed.superblock.clone(),
+                after: after.clone(),
+                new_blocks: Vec::<NewBlock>::new(),
+                overwrites,
+                durability: self.options.durability,
+            },
+        );
+        match outcome {
+            Outcome::Committed => {}
+            Outcome::Undone(error) => return Err(error),
+            Outcome::Poisoned(error) => {
+                self.is_poisoned.store(true, Ordering::Release);
+                return Err(error);
+            }
+        }
+        committed.superblock = Some(after);
+        committed.transactions += 1;
+        self.space.lock().committed(end);
+        store.set_len(end);
+        for (at, held) in changed {
+            held.block.remember(&store.cache, at, held.block.encoded_len(store.widths()) as u64);
+        }
+        self.dirty.write().clear();
+        Ok(())
+    }
+
+    /// Forgets everything since the last commit.
+    pub(super) fn roll_back(&self, store: &Store) {
+        self.dirty.write().clear();
+        self.space.lock().roll_back();
+        store.cache.clear();
+        self.changed();
+    }
+
+    pub(super) fn is_committed(&self) -> bool {
+        self.committed.lock().superblock.is_some()
+    }
+
+    /// Begins or ends a transaction of the user; whether there was one.
+    pub(super) fn set_in_transaction(&self, is: bool) -> bool {
+        self.in_transaction.swap(is, Ordering::AcqRel)
+    }
+
+    pub(super) fn in_transaction(&self) -> bool {
+        self.in_transaction.load(Ordering::Acquire)
+    }
+
+    /// Space that nobody needs after all.
+    pub(super) fn release(&self, extent: Extent) {
+        self.space.lock().release(extent);
+    }
+}
+
+/// The superblock of a file that ends at the offset `end`.
+fn superblock_bytes(superblock: &Superblock, end: u64) -> Vec<u8> {
+    let mut superblock = superblock.clone();
+    superblock.set_end_of_file(end);
+    let mut bytes = Vec::with_capacity(superblock.encoded_len(superblock.widths(), &()));
+    Writer::new(&mut bytes, superblock.widths()).structure(&superblock, &());
+    bytes
+}
