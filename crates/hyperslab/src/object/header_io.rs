@@ -29,15 +29,40 @@ impl Header {
                 let mut reader = Reader::new(&bytes, store.widths(), extent.addr);
                 inner.decode_continuation(&mut reader).map_err(Error::from_format)?;
             }
-            let header = Self { address, widths: store.widths(), inner };
-            header.check_unknown()?;
+            let header = Self::new(address, store.widths(), inner)?;
             let bytes = header.inner.chunks.iter().map(|chunk| chunk.extent.len).sum();
             Ok((header, bytes))
         })
     }
 
+    /// A header all of whose chunks are there.
+    pub(super) fn new(address: Addr, widths: Widths, inner: ObjectHeader) -> Result<Self> {
+        let header = Self { address, widths, inner };
+        header.check_unknown()?;
+        Ok(header)
+    }
+
+    /// The header as it is stored.
+    pub(super) fn object_header(&self) -> &ObjectHeader {
+        &self.inner
+    }
+
+    /// Refuses to change an object with a message of an unknown type that forbids it.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        match self.inner.forbids_writing() {
+            Some(message) => {
+                Err(Error::unsupported(format!("changing an object with a message of type {:#x}", message.kind), "IV.A.2"))
+            }
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn address(&self) -> Addr {
         self.address
+    }
+
+    pub(super) fn widths(&self) -> Widths {
+        self.widths
     }
 
     /// Whether attributes know the order in which they were created.

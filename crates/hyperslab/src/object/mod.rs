@@ -8,13 +8,16 @@ mod dataset;
 mod datatype;
 mod external;
 mod file;
+mod file_write;
 mod group;
+mod header_edit;
 mod header_io;
 mod links;
 mod path;
 mod read;
 mod reference;
 mod symbol_table;
+mod versions;
 mod vlen;
 
 use std::fmt;
@@ -32,8 +35,10 @@ pub use attribute::Attribute;
 pub use dataset::Dataset;
 pub use datatype::NamedDatatype;
 pub use file::{File, OpenOptions};
+pub use file_write::CreateOptions;
 pub use group::Group;
 pub use reference::ReferenceTarget;
+pub use versions::LibVersion;
 
 use header_io::Header;
 use links::LinkStorage;
