@@ -185,7 +185,7 @@ fn apply(
         match *change {
             Change::Insert(key, value) => insert(&mut txn, kind, header, model, key, value),
             Change::Run(key, count) => {
-                (0..u32::from(count)).for_each(|i| insert(&mut txn, kind, header, model, key + i, count))
+                (0..u32::from(count)).for_each(|i| insert(&mut txn, kind, header, model, key + i, count));
             }
             Change::Remove(key) => remove(&mut txn, kind, header, model, key),
             Change::RemoveRun(key, count) => {
