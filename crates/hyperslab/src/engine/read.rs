@@ -49,12 +49,16 @@ impl Reading<'_> {
         let (conversion, memory_size) = self.conversion(options)?;
         let pieces = Pieces::of(self.array);
         let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // The small read: no tiling, no list of tasks, no threads.
             let dst_strides = dst.strides_for(&what.shape(&self.array.shape), memory_size)?;
             let part = Part { within: within.0, dst: 0, dst_strides };
             let user = User { cut: Cut::Part(&part), dst };
-            let task = pieces.task(self.store, coord)?;
+            let task = {
+                let _reading = self.store.reading();
+                pieces.task(self.store, coord)?
+            };
             return scratch::with(|scratch| run.task(&task, None, &[0], &[user], scratch));
         }
         let tiling = self.tiling(&pieces, what, dst, memory_size)?;
@@ -62,7 +66,10 @@ impl Reading<'_> {
         let mut next = 0;
         while next < tiling.len() {
             let end = tiling.len().min(next + BATCH_TASKS);
-            let tasks = pieces.tasks(self.store, &tiling, next..end)?;
+            let tasks = {
+                let _reading = self.store.reading();
+                pieces.tasks(self.store, &tiling, next..end)?
+            };
             run.execute(&tasks, &[0], &[user], options.threads)?;
             next = end;
         }
@@ -83,7 +90,11 @@ impl Reading<'_> {
             .map(|(tiling, (_, dst))| User { cut: Cut::Tiling(tiling), dst })
             .collect();
         let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
-        let (tasks, touches) = pieces.shared_tasks(self.store, &tilings.iter().collect::<Vec<_>>())?;
+        let _data = self.store.reading_data();
+        let (tasks, touches) = {
+            let _reading = self.store.reading();
+            pieces.shared_tasks(self.store, &tilings.iter().collect::<Vec<_>>())?
+        };
         run.execute(&tasks, &touches, &users, options.threads)
     }
 

@@ -46,9 +46,9 @@ pub struct ChunkIndex {
     is_filtered: bool,
     /// Indexed Storage Internal Node K, the capacity of version 1 B-tree nodes.
     btree_k: u16,
-    /// What the last cursor had read. The next takes it: small reads of one dataset, one after another, begin where the
-    /// last one ended.
-    last: Mutex<State>,
+    /// What the last cursor had read, and the generation of the file's metadata then. The next takes it if that is still the
+    /// generation: small reads of one dataset, one after another, begin where the last one ended.
+    last: Mutex<(u64, State)>,
 }
 
 /// What a visitor of chunks is told of each: its coordinate, counted in chunks, and where it is.
@@ -101,8 +101,10 @@ impl ChunkIndex {
 
     /// Looks chunks up one after another, remembering where the last was.
     pub fn cursor<'s>(&'s self, store: &'s Store) -> Cursor<'s> {
-        let state = self.last.try_lock().map_or(State::New, |mut last| std::mem::take(&mut *last));
-        Cursor { index: self, store, state }
+        let generation = store.generation();
+        let last = self.last.try_lock().map(|mut last| std::mem::take(&mut *last));
+        let state = last.filter(|(known, _)| *known == generation).map_or(State::New, |(_, state)| state);
+        Cursor { index: self, store, generation, state }
     }
 
     /// Calls `f` with every stored chunk in the order of the index, until it breaks. O(stored chunks).
@@ -175,6 +177,7 @@ impl ChunkIndex {
 pub struct Cursor<'s> {
     index: &'s ChunkIndex,
     store: &'s Store,
+    generation: u64,
     state: State,
 }
 
@@ -192,7 +195,7 @@ enum State {
 impl Cursor<'_> {
     /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written.
     pub fn lookup(&mut self, coord: &Coord) -> Result<Option<ChunkRecord>> {
-        let Self { index, store, state } = self;
+        let Self { index, store, state, .. } = self;
         match &index.info {
             ChunkIndexInfo::Single { addr, filtered } => {
                 let (len, mask) = filtered.unwrap_or((index.chunk_bytes, 0));
@@ -250,7 +253,7 @@ impl Cursor<'_> {
 impl Drop for Cursor<'_> {
     fn drop(&mut self) {
         if let Some(mut last) = self.index.last.try_lock() {
-            *last = std::mem::take(&mut self.state);
+            *last = (self.generation, std::mem::take(&mut self.state));
         }
     }
 }

@@ -30,7 +30,8 @@ struct Shared {
     /// The file's absolute path, if it has one.
     path: Option<PathBuf>,
     options: OpenOptions,
-    root: (Arc<Header>, LinkStorage),
+    /// The header of the root group as it was when the file was opened.
+    root: Arc<Header>,
     /// Files that external links have led to and that are still open.
     externals: Mutex<HashMap<PathBuf, Weak<Shared>>>,
 }
@@ -96,15 +97,15 @@ impl File {
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));
         }
         let header = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
-        let links = LinkStorage::of(&header, &store).map_err(|error| error.at("/"))?;
-        let links = links
-            .ok_or_else(|| header.lacks("the link info or symbol table message of the root group").at("/"))?;
+        if LinkStorage::of(&header, &store).map_err(|error| error.at("/"))?.is_none() {
+            return Err(header.lacks("the link info or symbol table message of the root group").at("/"));
+        }
         Ok(Self(Arc::new(Shared {
             store,
             chunk_cache: ChunkCache::new(options.chunk_cache_bytes),
             path,
             options: options.clone(),
-            root: (header, links),
+            root: header,
             externals: Mutex::default(),
         })))
     }
@@ -136,8 +137,8 @@ impl File {
 
     /// The root group.
     pub fn root(&self) -> Group {
-        let (header, links) = &self.0.root;
-        Group::new(Object::new(self.clone(), Arc::clone(header), "/".into()), links.clone())
+        // Generation 0: whatever was changed since, the header is read again.
+        Group::new(Object::new(self.clone(), Arc::clone(&self.0.root), 0, "/".into()))
     }
 
     /// The object at `path`, through links of every kind; with or without a slash in front, from the root.

@@ -30,7 +30,7 @@ pub use dirty::Block;
 pub use lock::ReadGuard;
 pub use space::SpaceKind;
 pub use txn::Txn;
-pub use writing::WriteOptions;
+pub use writing::{DataGuard, WriteOptions};
 
 /// An open file, below the level of objects.
 #[derive(Debug)]
@@ -192,7 +192,17 @@ impl Store {
         at: Addr,
         make: impl FnOnce() -> Result<(T, u64)>,
     ) -> Result<Arc<T>> {
-        if let Some(known) = self.known(at) {
+        self.get_or_make_where(at, |_| true, make)
+    }
+
+    /// As [`get_or_make`](Self::get_or_make), where a cached value counts only if `is_valid`.
+    pub fn get_or_make_where<T: Send + Sync + 'static>(
+        &self,
+        at: Addr,
+        is_valid: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> Result<(T, u64)>,
+    ) -> Result<Arc<T>> {
+        if let Some(known) = self.known(at).filter(|known| is_valid(known)) {
             return Ok(known);
         }
         let (value, len) = make()?;
@@ -266,6 +276,11 @@ impl Store {
     /// While the guard lives, no other thread changes metadata.
     pub fn reading(&self) -> ReadGuard<'_> {
         self.writing.as_ref().map_or_else(ReadGuard::none, |writing| writing.lock.read())
+    }
+
+    /// While the guard lives, what is freed is not given out again: for who has looked up where data are and reads them.
+    pub fn reading_data(&self) -> DataGuard<'_> {
+        DataGuard::new(self.writing.as_deref())
     }
 
     /// A number that rises with every change of metadata; always 0 in a file open for reading alone.

@@ -45,6 +45,26 @@ impl Default for WriteOptions {
     }
 }
 
+/// While this lives, what is freed is not given out again.
+#[derive(Debug)]
+#[must_use]
+pub struct DataGuard<'s> {
+    writing: Option<&'s Writing>,
+}
+
+impl<'s> DataGuard<'s> {
+    pub(super) fn new(writing: Option<&'s Writing>) -> Self {
+        writing.inspect(|writing| _ = writing.reads.fetch_add(1, Ordering::AcqRel));
+        Self { writing }
+    }
+}
+
+impl Drop for DataGuard<'_> {
+    fn drop(&mut self) {
+        self.writing.inspect(|writing| _ = writing.reads.fetch_sub(1, Ordering::AcqRel));
+    }
+}
+
 /// The state that is in the file.
 #[derive(Debug)]
 struct Committed {
@@ -85,15 +105,6 @@ impl Writing {
     /// An error where an earlier commit failed half-way.
     pub(super) fn check(&self) -> Result<()> {
         if self.is_poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
-    }
-
-    /// Begins a read of data, whose places must not be given out before it ends.
-    pub(super) fn begin_read(&self) {
-        self.reads.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(super) fn end_read(&self) {
-        self.reads.fetch_sub(1, Ordering::AcqRel);
     }
 
     fn is_read(&self) -> bool {
