@@ -2,6 +2,8 @@
 
 mod btree1;
 mod btree2;
+mod choose;
+mod edit;
 mod extensible_array;
 mod fixed_array;
 mod grid;
@@ -17,6 +19,8 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::select::Coord;
 use crate::store::Store;
+pub use choose::{ChunkingPlan, choose};
+pub use edit::IndexEdit;
 pub use grid::Grid;
 
 /// Where a chunk is, how many bytes it has there, and which filters it was stored without.
@@ -36,6 +40,8 @@ pub struct ChunkIndex {
     /// Decoded bytes of a chunk: those stored, too, where there are no filters.
     chunk_bytes: u64,
     info: ChunkIndexInfo,
+    /// The version of the layout message, which says how wide stored sizes are.
+    layout_version: u8,
     /// Whether records carry sizes and masks.
     is_filtered: bool,
     /// Indexed Storage Internal Node K, the capacity of version 1 B-tree nodes.
@@ -59,8 +65,16 @@ impl ChunkIndex {
         is_filtered: bool,
         btree_k: u16,
     ) -> Self {
-        let (chunk_shape, info) = (layout.chunk_shape.clone(), layout.index.clone());
-        Self { grid, chunk_shape, chunk_bytes, info, is_filtered, btree_k, last: Mutex::default() }
+        Self {
+            grid,
+            chunk_shape: layout.chunk_shape.clone(),
+            chunk_bytes,
+            info: layout.index.clone(),
+            layout_version: layout.version,
+            is_filtered,
+            btree_k,
+            last: Mutex::default(),
+        }
     }
 
     /// Which structure it is.
@@ -71,6 +85,18 @@ impl ChunkIndex {
     /// The grid of chunks.
     pub fn grid(&self) -> &Grid {
         &self.grid
+    }
+
+    /// The address that the layout message has of the index.
+    fn addr_mut(&mut self) -> &mut Addr {
+        match &mut self.info {
+            ChunkIndexInfo::BTree1 { addr }
+            | ChunkIndexInfo::Single { addr, .. }
+            | ChunkIndexInfo::Implicit { addr }
+            | ChunkIndexInfo::FixedArray { addr, .. }
+            | ChunkIndexInfo::ExtensibleArray { addr, .. }
+            | ChunkIndexInfo::BTree2 { addr, .. } => addr,
+        }
     }
 
     /// Looks chunks up one after another, remembering where the last was.

@@ -8,6 +8,8 @@ mod journal;
 mod lock;
 pub mod recovery;
 mod space;
+#[cfg(test)]
+pub(crate) mod testing;
 mod txn;
 mod writing;
 
