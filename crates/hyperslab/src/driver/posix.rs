@@ -69,7 +69,8 @@ fn lock(
     }
     match take(file) {
         Err(TryLockError::WouldBlock) => {
-            let why = format!("unable to lock the file: {held} (HDF5_USE_FILE_LOCKING=FALSE does without locks)");
+            let why =
+                format!("unable to lock the file: {held} (HDF5_USE_FILE_LOCKING=FALSE does without locks)");
             Err(io::Error::new(io::ErrorKind::WouldBlock, why))
         }
         // File systems without locks: libhdf5's "best effort".

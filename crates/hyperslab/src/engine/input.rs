@@ -38,11 +38,12 @@ impl Input<'_> {
             return None;
         }
         let mut run = self.memory_size as u64;
-        let is_dense = part.within.iter().zip(&part.dst_strides).zip(&self.piece).rev().all(|((dim, &stride), &len)| {
-            let is_whole = dim.count == len as u64 && dim.start == 0 && (len == 1 || stride == run);
-            run = run.saturating_mul(len as u64);
-            is_whole
-        });
+        let is_dense =
+            part.within.iter().zip(&part.dst_strides).zip(&self.piece).rev().all(|((dim, &stride), &len)| {
+                let is_whole = dim.count == len as u64 && dim.start == 0 && (len == 1 || stride == run);
+                run = run.saturating_mul(len as u64);
+                is_whole
+            });
         let start = size(part.dst);
         if is_dense { self.bytes.get(start..start.checked_add(size(run))?) } else { None }
     }
@@ -63,7 +64,8 @@ impl Input<'_> {
         let [given, stored] = scratch;
         let given = sized(given, count * self.memory_size)?;
         let dense = pitches(&counts, self.memory_size);
-        Walk { counts: counts.clone(), from, to: dense, size: self.memory_size }.copy(self.bytes, first, given, 0);
+        Walk { counts: counts.clone(), from, to: dense, size: self.memory_size }
+            .copy(self.bytes, first, given, 0);
         let stored = sized(stored, count * self.stored_size)?;
         if conversion.is_partial() {
             stored.fill(0);
@@ -78,7 +80,8 @@ impl Input<'_> {
 impl Walk {
     fn copy(mut self, from: &[u8], from_at: usize, to: &mut [u8], to_at: usize) {
         // Axes that are dense on both sides are one run.
-        while let (Some(&count), Some(&a), Some(&b)) = (self.counts.last(), self.from.last(), self.to.last()) {
+        while let (Some(&count), Some(&a), Some(&b)) = (self.counts.last(), self.from.last(), self.to.last())
+        {
             if count != 1 && (a != self.size || b != self.size) {
                 break;
             }
@@ -94,7 +97,9 @@ impl Walk {
     }
 
     fn nested(&self, axis: usize, from: &[u8], from_at: usize, to: &mut [u8], to_at: usize) {
-        let (Some(&count), Some(&a), Some(&b)) = (self.counts.get(axis), self.from.get(axis), self.to.get(axis)) else {
+        let (Some(&count), Some(&a), Some(&b)) =
+            (self.counts.get(axis), self.from.get(axis), self.to.get(axis))
+        else {
             to[to_at..to_at + self.size].copy_from_slice(&from[from_at..from_at + self.size]);
             return;
         };

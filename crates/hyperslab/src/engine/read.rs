@@ -152,7 +152,9 @@ impl Run<'_> {
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
         let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
-        share::run(tasks, workers, self.piece_bytes, &|mine, scratch| self.work(mine, touches, users, scratch))
+        share::run(tasks, workers, self.piece_bytes, &|mine, scratch| {
+            self.work(mine, touches, users, scratch)
+        })
     }
 
     /// Runs consecutive tasks: small chunks that lie near each other are read together.

@@ -76,15 +76,7 @@ impl Write<'_> {
         let conversion = conversion.filter(|conversion| !conversion.is_identity());
         let pieces = Pieces::of(self.array);
         let tiling = self.tiling(&pieces, what, bytes, memory_size)?;
-        let piece: SmallVec<[usize; 4]> =
-            pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
-        let input = Input {
-            bytes,
-            conversion: conversion.as_ref(),
-            stored_size: self.array.element_size,
-            memory_size,
-            piece,
-        };
+        let input = self.input(&pieces, bytes, conversion.as_ref(), memory_size);
         let run = Run {
             write: *self,
             input,
@@ -146,6 +138,63 @@ impl Write<'_> {
         Ok(placed.into_inner())
     }
 
+    /// Copies `bytes`, the elements of `what`, to their places in `data`, all elements of the array.
+    pub fn place_in(
+        &self,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+        data: &mut [u8],
+    ) -> Result<()> {
+        let conversion = self.conversion(options)?;
+        let memory_size = conversion.as_ref().map_or(self.array.element_size, Conversion::src_size);
+        let conversion = conversion.filter(|conversion| !conversion.is_identity());
+        let pieces = Pieces::of(self.array);
+        let tiling = self.tiling(&pieces, what, bytes, memory_size)?;
+        let input = self.input(&pieces, bytes, conversion.as_ref(), memory_size);
+        let mut result = Ok(());
+        scratch::with(|scratch| {
+            for coord in tiling.touched() {
+                tiling.parts(&coord, |part| {
+                    if result.is_ok() {
+                        result = input.place(&part, data, &mut scratch.convert);
+                    }
+                });
+            }
+        });
+        result
+    }
+
+    /// Stores a chunk that is filtered already.
+    pub fn place_stored(&self, coord: &Coord, mask: FilterMask, bytes: &[u8]) -> Result<Placed> {
+        let extent = self.store.allocate(SpaceKind::Raw, bytes.len() as u64)?;
+        let placed = Placed { coord: coord.clone(), record: ChunkRecord { extent, mask } };
+        self.cache.forget(&ChunkKey { dataset: self.array.header, record: placed.record });
+        match self.store.write_data(extent.addr, bytes) {
+            Ok(()) => Ok(placed),
+            Err(error) => {
+                self.store.release(extent);
+                Err(error)
+            }
+        }
+    }
+
+    /// The chunks that are held.
+    pub fn held(&self) -> Vec<Coord> {
+        self.cache.dirty.of(self.array.header).into_iter().map(|(coord, _)| coord).collect()
+    }
+
+    fn input<'i>(
+        &self,
+        pieces: &Pieces<'_>,
+        bytes: &'i [u8],
+        conversion: Option<&'i Conversion>,
+        memory_size: usize,
+    ) -> Input<'i> {
+        let piece = pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+        Input { bytes, conversion, stored_size: self.array.element_size, memory_size, piece }
+    }
+
     /// Forgets what is held of chunks that are in the file now.
     pub fn forget(&self, coords: impl IntoIterator<Item = Coord>) {
         coords.into_iter().for_each(|coord| self.cache.dirty.forget(self.array.header, &coord));
@@ -161,7 +210,13 @@ impl Write<'_> {
         Ok(Some(Conversion::with_widths(given, &self.array.datatype, self.store.widths())?))
     }
 
-    fn tiling(&self, pieces: &Pieces<'_>, what: &Selection, bytes: &[u8], memory_size: usize) -> Result<Tiling> {
+    fn tiling(
+        &self,
+        pieces: &Pieces<'_>,
+        what: &Selection,
+        bytes: &[u8],
+        memory_size: usize,
+    ) -> Result<Tiling> {
         let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
         let expected = what.count(&self.array.shape)?.saturating_mul(memory_size as u64);
         if expected != bytes.len() as u64 {

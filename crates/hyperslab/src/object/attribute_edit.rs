@@ -101,7 +101,8 @@ fn take(txn: &mut Txn<'_>, address: Addr, name: &str) -> Result<Option<(Attribut
             let mut change = HeaderChange::new(txn, address)?;
             let mut found = None;
             for (place, message) in change.places(kind::ATTRIBUTE) {
-                let attribute = message.decode_here::<AttributeMessage>(widths).map_err(Error::from_format)?;
+                let attribute =
+                    message.decode_here::<AttributeMessage>(widths).map_err(Error::from_format)?;
                 if attribute.name == name {
                     found = Some((place, attribute, message.creation_order));
                     break;
@@ -134,7 +135,9 @@ fn insert(txn: &mut Txn<'_>, address: Addr, mut message: AttributeMessage, order
         let mut info = change.find::<AttributeInfo>()?.unwrap_or_else(|| new_info(&header));
         if let (None, Some(next)) = (order, &mut info.max_creation_order) {
             order = Some(*next);
-            *next = next.checked_add(1).ok_or_else(|| Error::unsupported("65,536 attributes ever made", "IV.A.2.v"))?;
+            *next = next
+                .checked_add(1)
+                .ok_or_else(|| Error::unsupported("65,536 attributes ever made", "IV.A.2.v"))?;
         }
         if change.places(kind::ATTRIBUTE_INFO).next().is_none() {
             change.put(&info, RawMessage::DO_NOT_SHARE)?;
@@ -148,7 +151,8 @@ fn insert(txn: &mut Txn<'_>, address: Addr, mut message: AttributeMessage, order
         return Err(Error::unsupported("many or large attributes", "IV.A.2.v"));
     }
     if len > LONGEST_MESSAGE {
-        let why = "in an object of this age it has less than 64 KiB: make the file with libver=\"v108\" or later";
+        let why =
+            "in an object of this age it has less than 64 KiB: make the file with libver=\"v108\" or later";
         return Err(RequestError::Argument { what: format!("attribute of {len} bytes"), why }.into());
     }
     let mut raw = super::file_write::message(&message, 0, widths);

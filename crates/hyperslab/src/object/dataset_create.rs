@@ -103,7 +103,9 @@ impl DatasetOptions {
         }
         if let NewStorage::Chunked(chunk) = &self.storage {
             if chunk.len() != shape.len() || chunk.contains(&0) {
-                return Err(argument("chunks", "a chunk has the rank of the dataset, and no side of 0").into());
+                return Err(
+                    argument("chunks", "a chunk has the rank of the dataset, and no side of 0").into()
+                );
             }
             let elements = chunk.iter().try_fold(1_u64, |all, &len| all.checked_mul(len));
             let chunk_bytes = elements.and_then(|elements| elements.checked_mul(size));
@@ -133,8 +135,14 @@ impl Group {
     pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<NamedDatatype> {
         let make = |txn: &mut Txn<'_>, parent: &Group| {
             let version = parent.file().version();
-            let raw = datatype_message(datatype, RawMessage::CONSTANT | RawMessage::DO_NOT_SHARE, version, txn.store().widths());
-            header_edit::create(txn, header_prefix(version, false), vec![raw], 0).map(|header| header.address())
+            let raw = datatype_message(
+                datatype,
+                RawMessage::CONSTANT | RawMessage::DO_NOT_SHARE,
+                version,
+                txn.store().widths(),
+            );
+            header_edit::create(txn, header_prefix(version, false), vec![raw], 0)
+                .map(|header| header.address())
         };
         match self.create(path, make)? {
             super::Node::Datatype(datatype) => Ok(datatype),
@@ -153,7 +161,10 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
     let widths = txn.store().widths();
     let mut messages = vec![
         message(
-            &DataspaceMessage { version: dataspace_version(version, &options.dataspace), dataspace: options.dataspace.clone() },
+            &DataspaceMessage {
+                version: dataspace_version(version, &options.dataspace),
+                dataspace: options.dataspace.clone(),
+            },
             0,
             widths,
         ),
@@ -189,14 +200,20 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
 }
 
 /// How the elements are stored, as the message says it; an implicit index gets its chunks here.
-fn layout(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes: u64) -> Result<LayoutMessage> {
+fn layout(
+    txn: &mut Txn<'_>,
+    version: LibVersion,
+    options: &DatasetOptions,
+    bytes: u64,
+) -> Result<LayoutMessage> {
     let layout = match &options.storage {
         NewStorage::Contiguous => Layout::Contiguous(Extent::new(Addr::UNDEFINED, bytes)),
         NewStorage::Compact => {
             // At most 64 KiB, which was checked.
             let mut data = vec![0; usize::try_from(bytes).unwrap_or(0)];
             if let FillBytes::Defined(value) = &options.fill {
-                data.chunks_mut(value.len().max(1)).for_each(|slot| slot.copy_from_slice(&value[..slot.len()]));
+                data.chunks_mut(value.len().max(1))
+                    .for_each(|slot| slot.copy_from_slice(&value[..slot.len()]));
             }
             Layout::Compact { data }
         }
@@ -241,7 +258,8 @@ fn allocate_implicit(
     fill: &FillBytes,
 ) -> Result<ChunkIndexInfo> {
     let grid = Grid::new(shape, max_shape, &chunked.chunk_shape);
-    let index = ChunkIndex::new(chunked, grid, chunked.chunk_len(), false, txn.store().btree_k().indexed_storage_k);
+    let index =
+        ChunkIndex::new(chunked, grid, chunked.chunk_len(), false, txn.store().btree_k().indexed_storage_k);
     let mut edit = IndexEdit::new(txn, &index);
     let extent = edit.allocate_implicit()?;
     let info = edit.info().clone();

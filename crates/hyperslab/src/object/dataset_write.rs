@@ -129,7 +129,8 @@ impl Dataset {
         let extent = txn.allocate(SpaceKind::Raw, state.len_bytes())?;
         fill_extent(self.store(), extent, &state.fill.value)?;
         let mut change = HeaderChange::new(&mut txn, self.address())?;
-        let mut message: LayoutMessage = change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
+        let mut message: LayoutMessage =
+            change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
         message.layout = Layout::Contiguous(extent);
         change.set(&message)?;
         change.finish()?;
@@ -185,7 +186,11 @@ impl Dataset {
     }
 
     fn not_chunked(&self) -> Error {
-        RequestError::Argument { what: format!("dataset {:?}", self.path()), why: "it is not stored in chunks" }.into()
+        RequestError::Argument {
+            what: format!("dataset {:?}", self.path()),
+            why: "it is not stored in chunks",
+        }
+        .into()
     }
 }
 
@@ -208,4 +213,3 @@ pub(super) fn fill_extent(store: &Store, extent: Extent, fill: &FillBytes) -> Re
 
 /// As much as is written at a time.
 const FILL_BYTES: usize = 1 << 20;
-

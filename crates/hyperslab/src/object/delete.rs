@@ -61,7 +61,7 @@ fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> R
         Layout::Chunked(chunked) => {
             let index = dataset::chunk_index(header, txn.store(), chunked)?;
             let mut extents: Vec<Extent> = Vec::new();
-            index.visit_all(txn.store(), &mut |_, record| {
+            index.visit(txn.store(), &mut |_, record| {
                 extents.push(record.extent);
                 ControlFlow::Continue(())
             })?;

@@ -9,8 +9,8 @@ use hyperslab_format::message::MessageBody;
 use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::group_info::GroupInfo;
-use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::Superblock;
+use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Structure, Widths, Writer};
 use parking_lot::RwLock;
 
@@ -107,7 +107,8 @@ impl File {
             let extension = Header::read(&store, extension)?;
             extension.find::<FileSpaceInfo>(&store)?.map_or(Ok(()), |space| check_strategy(&space))?;
         }
-        let version = options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
+        let version =
+            options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
         Self::of_store(store, path.map(Path::to_owned), &options.open, version)
     }
 

@@ -48,7 +48,8 @@ impl Group {
     pub fn link_to(&self, path: &str, target: &Object) -> Result<()> {
         let place = path::place(self, path)?;
         if !place.group.file().is_same(target.file()) {
-            let why = "a hard link leads to an object of the same file: use a soft or an external link, or copy it";
+            let why =
+                "a hard link leads to an object of the same file: use a soft or an external link, or copy it";
             return Err(RequestError::Argument { what: format!("link {path:?}"), why }.into());
         }
         self.linked(&place, LinkTarget::Hard(target.address()), |txn| {
@@ -101,7 +102,9 @@ impl Group {
                 _ => Vec::new(),
             };
             txn.finish()?;
-            deleted.into_iter().for_each(|address| place.group.file().chunk_cache().dirty.forget_dataset(address));
+            deleted
+                .into_iter()
+                .for_each(|address| place.group.file().chunk_cache().dirty.forget_dataset(address));
             Ok(())
         };
         remove().map_err(|error: Error| error.at(&place.path()))
@@ -120,7 +123,11 @@ impl Group {
         let rename = || {
             let mut txn = source.group.store().begin()?;
             let link = link_edit::remove(&mut txn, source.group.address(), source.name)?;
-            insert(&mut txn, &target, Link { name: target.name.to_owned(), ..link_edit::new(target.name, link.target) })?;
+            insert(
+                &mut txn,
+                &target,
+                Link { name: target.name.to_owned(), ..link_edit::new(target.name, link.target) },
+            )?;
             txn.finish()
         };
         rename().map_err(|error: Error| error.at(&source.path()))

@@ -136,7 +136,8 @@ pub(super) fn create(
             at: Addr::UNDEFINED,
         });
     }
-    let sized = ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths).map_err(Error::from_format)?;
+    let sized =
+        ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths).map_err(Error::from_format)?;
     let prefix = widened(prefix, sized.encoded_len(widths, &()));
     let len = ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths)
         .map_err(Error::from_format)?

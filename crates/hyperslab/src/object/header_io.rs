@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab_format::header::{ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, ErrorKind, FormatError, Reader, Structure, Widths};
@@ -50,9 +51,10 @@ impl Header {
     /// Refuses to change an object with a message of an unknown type that forbids it.
     pub(super) fn check_writable(&self) -> Result<()> {
         match self.inner.forbids_writing() {
-            Some(message) => {
-                Err(Error::unsupported(format!("changing an object with a message of type {:#x}", message.kind), "IV.A.2"))
-            }
+            Some(message) => Err(Error::unsupported(
+                format!("changing an object with a message of type {:#x}", message.kind),
+                "IV.A.2",
+            )),
             None => Ok(()),
         }
     }
@@ -71,6 +73,23 @@ impl Header {
             Prefix::V1 { .. } => false,
             Prefix::V2(prefix) => prefix.tracks_creation_order,
         }
+    }
+
+    /// Whether the order in which attributes were created has an index of its own, when they are many.
+    pub(super) fn indexes_attribute_order(&self) -> bool {
+        match &self.inner.prefix {
+            Prefix::V1 { .. } => false,
+            Prefix::V2(prefix) => prefix.indexes_creation_order,
+        }
+    }
+
+    /// When attributes move between messages and the heap.
+    pub(super) fn phase_change(&self) -> PhaseChange {
+        let stated = match &self.inner.prefix {
+            Prefix::V1 { .. } => None,
+            Prefix::V2(prefix) => prefix.phase_change,
+        };
+        stated.unwrap_or(PhaseChange::DEFAULT)
     }
 
     /// How many hard links there are to the object.

@@ -70,7 +70,16 @@ fn storage(header: &Header, store: &Store) -> Result<LinkStorage> {
 /// When the group's links move between messages and the heap.
 fn phase_change(change: &HeaderChange<'_, '_>) -> Result<PhaseChange> {
     let info = change.find::<GroupInfo>()?;
-    Ok(info.and_then(|info| info.phase_change).unwrap_or(PhaseChange { max_compact: 8, min_dense: 6 }))
+    Ok(info.and_then(|info| info.phase_change).unwrap_or(PhaseChange::DEFAULT))
+}
+
+/// Frees what holds the links of a group that is deleted, but its header.
+pub(super) fn delete(_txn: &mut Txn<'_>, links: &LinkStorage) -> Result<()> {
+    match links {
+        LinkStorage::Compact { .. } => Ok(()),
+        LinkStorage::Dense(_) => Err(Error::unsupported("a group of many links", "IV.A.2.c")),
+        LinkStorage::SymbolTable(_) => Err(Error::unsupported("changing a symbol table", "III.B")),
+    }
 }
 
 /// A hard link.

@@ -66,4 +66,3 @@ impl LibVersion {
         if self.is_old() { 1 } else { 3 }
     }
 }
-

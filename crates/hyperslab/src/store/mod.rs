@@ -322,7 +322,11 @@ impl Store {
         let writing = self.writing()?;
         writing.check()?;
         if writing.set_in_transaction(true) {
-            return Err(RequestError::Argument { what: "transaction".into(), why: "another is not ended yet" }.into());
+            return Err(RequestError::Argument {
+                what: "transaction".into(),
+                why: "another is not ended yet",
+            }
+            .into());
         }
         Ok(())
     }
