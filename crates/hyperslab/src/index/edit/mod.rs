@@ -204,7 +204,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
 
     /// Forgets the blocks that a look-up remembers: they are about to change.
     fn forget_cursor(&mut self) {
-        self.index.last.get_mut().1 = State::New;
+        *self.index.last.get_mut() = (0, State::New);
     }
 
     /// Checks that there can be a chunk at `coord`.
