@@ -139,7 +139,8 @@ impl Subject<'_> {
             let nth = |share: u16, more: u8| grid.nth(grid.len() * u64::from(share) / 1000 + u64::from(more));
             match *change {
                 Change::Insert(place, len) => {
-                    nth(place, 0).iter().for_each(|coord| self.insert(&mut edit, &mut model, coord, len));
+                    let Some(coord) = nth(place, 0) else { continue };
+                    self.insert(&mut edit, &mut model, &coord, len);
                 }
                 Change::Run(place, count) => (0..count)
                     .filter_map(|more| nth(place, more))
@@ -154,12 +155,11 @@ impl Subject<'_> {
                     let mut removed = Vec::new();
                     edit.resize(self.case.grid(&shape), &mut |record| removed.push(record)).unwrap();
                     let is_inside = |coord: &[u64]| coord.iter().zip(&shape).all(|(at, len)| at < len);
-                    let outside: Vec<_> = model
+                    let mut outside: Vec<_> = model
                         .extract_if(.., |coord, _| !is_inside(coord))
                         .map(|(_, record)| record)
                         .collect();
                     removed.sort_by_key(|record| record.extent.addr);
-                    let mut outside = outside;
                     outside.sort_by_key(|record| record.extent.addr);
                     assert_eq!(removed, outside);
                 }
