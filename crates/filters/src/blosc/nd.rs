@@ -6,6 +6,8 @@ use crate::gather::{Axis, Gather, MAX_RANK, Walk};
 
 /// The most dimensions that the metalayer's arrays can have.
 const MAX_DIMENSIONS: usize = 15;
+/// Elements of a row below which it is only cut when there is nothing else left to cut.
+const ROW: usize = 256;
 
 /// An array that is one chunk, and how it is cut into blocks. Blocks at the end of a dimension are padded to full size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,36 +81,28 @@ impl Grid {
         product(&self.blocks[..self.rank], block_size)
     }
 
-    /// A grid for one chunk of `shape` in blocks of about `items` elements, which divide it if they can. `None` if the
-    /// metalayer cannot describe it.
+    /// A grid for one chunk of `shape` in blocks of at most `items` elements, which divide it if they can: what pads a block
+    /// is encoded and decoded again for nothing. Blocks are about as long one way as the other, so that no slice needs all
+    /// of them, but their rows stay long, because neighbours in a row compress best. `None` if the metalayer cannot
+    /// describe it.
     pub(super) fn choose(shape: &[usize], items: usize) -> Option<Self> {
         let rank = shape.len();
         if rank == 0 || rank > MAX_DIMENSIONS || shape.contains(&0) {
             return None;
         }
-        let mut grid = Self { rank, shape: [0; 15], block: [1; 15], blocks: [0; 15] };
+        let mut grid = Self { rank, shape: [0; 15], block: [1; 15], blocks: [1; 15] };
         grid.shape[..rank].copy_from_slice(shape);
-        // Double what is shortest for its dimension, innermost first, until the block is full.
-        loop {
-            let before = grid.block;
-            for (dimension, &extent) in shape.iter().enumerate().rev() {
-                let longer = (grid.block[dimension] * 2).min(extent);
-                let others = product(&grid.block[..rank], 1)? / grid.block[dimension];
-                if others.checked_mul(longer)? <= items {
-                    grid.block[dimension] = longer;
-                }
-            }
-            if grid.block == before {
-                break;
-            }
-        }
-        for (dimension, &extent) in shape.iter().enumerate() {
-            let parts = extent.div_ceil(grid.block[dimension]);
-            // As many more parts as keep the block's length within a half.
-            let even = (parts..=2 * parts).find(|&parts| extent.is_multiple_of(parts));
-            let parts = even.unwrap_or(parts);
-            grid.block[dimension] = extent.div_ceil(parts);
-            grid.blocks[dimension] = extent.div_ceil(grid.block[dimension]);
+        grid.block[..rank].copy_from_slice(shape);
+        product(shape, 1)?;
+        while grid.block_items() > items.max(1) {
+            let (row, others) = grid.block[..rank].split_last()?;
+            let longest = (0..rank - 1).rev().max_by_key(|&dimension| others[dimension]);
+            let dimension = match longest.filter(|&dimension| others[dimension] > 1) {
+                Some(dimension) if *row <= ROW || others[dimension] >= *row => dimension,
+                _ => rank - 1,
+            };
+            grid.block[dimension] = shorter(shape[dimension], grid.block[dimension]);
+            grid.blocks[dimension] = shape[dimension].div_ceil(grid.block[dimension]);
         }
         Some(grid)
     }
@@ -118,27 +112,9 @@ impl Grid {
         self.block[..self.rank].iter().product()
     }
 
-    /// Cuts the row-major array `src` of elements of `item_size` bytes into padded blocks.
-    pub(super) fn cut(&self, src: &[u8], item_size: usize, out: &mut Vec<u8>) {
-        let block_size = self.block_items() * item_size;
-        out.clear();
-        out.resize(self.blocks[..self.rank].iter().product::<usize>() * block_size, 0);
-        let axes = self.axes(item_size);
-        let gather = Gather {
-            element_size: item_size,
-            chunk_shape: self.shape(),
-            axes: &axes[..self.rank],
-            offset: 0,
-        };
-        let copied = self.visit(&gather, |index, walk| {
-            let mut runs = walk.runs();
-            while let Some(run) = runs.before(usize::MAX) {
-                let at = index * block_size + run.source;
-                out[at..at + run.len].copy_from_slice(&src[run.target..run.target + run.len]);
-            }
-            Ok(())
-        });
-        debug_assert!(copied.is_ok());
+    /// The number of blocks.
+    pub(super) fn count(&self) -> usize {
+        self.blocks[..self.rank].iter().product()
     }
 
     /// The whole array, packed.
@@ -185,11 +161,11 @@ impl Grid {
 
     /// Calls `visit` with the number of each block that the selection touches, in ascending order, and the walk over the
     /// elements of the block.
-    pub(super) fn visit(
+    pub(super) fn visit<E>(
         &self,
         gather: &Gather<'_>,
-        mut visit: impl FnMut(usize, &Walk) -> Result<()>,
-    ) -> Result<()> {
+        mut visit: impl FnMut(usize, &Walk) -> Result<(), E>,
+    ) -> Result<(), E> {
         if gather.axes.iter().any(|axis| axis.count == 0) {
             return Ok(());
         }
@@ -227,6 +203,17 @@ impl Grid {
             }
         }
     }
+}
+
+/// The next shorter block along a dimension, for one of more than one element: an even cut into up to twice as many blocks, or
+/// else one that pads by a sixteenth at most.
+fn shorter(extent: usize, block: usize) -> usize {
+    let fewest = extent.div_ceil(block - 1);
+    let most = 2 * extent.div_ceil(block);
+    let padding = |parts: usize| extent.div_ceil(parts) * parts - extent;
+    let even = (fewest..=most).find(|&parts| extent.is_multiple_of(parts));
+    let nearly = || (fewest..extent).find(|&parts| padding(parts) <= extent / 16);
+    extent.div_ceil(even.or_else(nearly).unwrap_or(extent))
 }
 
 /// The product of `sizes` and `unit`, or `None` if it is too large.
