@@ -80,12 +80,12 @@ fn encode(src: &[u8], dst: &mut [u8], seen: &mut Vec<u32>) -> Option<usize> {
         }
         let most = MAX_MATCH.min(src.len() - at);
         let len = 3 + common(&src[candidate + 3..], &src[at + 3..at + most]);
-        output.literals(&src[literals..at])?;
+        output.literals(src, literals, at)?;
         put_match(&mut output, at - candidate, len)?;
         at += len;
         literals = at;
     }
-    output.literals(&src[literals..])?;
+    output.literals(src, literals, src.len())?;
     Some(output.len())
 }
 

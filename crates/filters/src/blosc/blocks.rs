@@ -29,7 +29,7 @@ pub(super) struct Piece<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-impl<'a> Blocks<'a> {
+impl Blocks<'_> {
     /// Bytes of all blocks, with padding.
     pub(super) fn len(&self) -> usize {
         self.grid.map_or(self.bytes.len(), |(grid, _)| grid.count() * self.block_size)

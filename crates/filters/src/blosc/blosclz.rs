@@ -76,9 +76,7 @@ const MAX_DISTANCE: usize = FAR + 65535;
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     table: Vec<u32>,
-    /// The position of the first byte of the stream.
-    start: u32,
-    /// One past that of the last.
+    /// One past the position of the last byte of the last stream.
     end: u32,
 }
 
@@ -86,25 +84,37 @@ pub(super) struct Positions {
 const MAX_BITS: u32 = 14;
 
 impl Positions {
-    /// Forgets everything and makes room for positions in a stream of `len` bytes.
-    fn begin(&mut self, len: usize) -> Option<()> {
+    /// Forgets everything: the positions of a new stream of `len` bytes. `None` if it is too long.
+    fn begin(&mut self, len: usize) -> Option<Seen<'_>> {
         let len = u32::try_from(len).ok()?;
-        let end = self.end.checked_add(len).filter(|_| !self.table.is_empty());
+        self.table.resize(1 << MAX_BITS, 0);
+        let table = self.table.first_chunk_mut()?;
+        let end = self.end.max(1).checked_add(len);
         if end.is_none() {
-            self.table.clear();
-            self.table.resize(1 << MAX_BITS, 0);
+            table.fill(0);
         }
         // Position 0 stays unused, because that is what a cleared table holds.
-        self.start = if end.is_some() { self.end } else { 1 };
-        self.end = self.start.checked_add(len)?;
-        Some(())
+        let start = if end.is_some() { self.end.max(1) } else { 1 };
+        self.end = start.checked_add(len)?;
+        Some(Seen { table, start })
     }
+}
 
-    /// The last position in this stream with this hash, which gets `at` instead.
+/// The positions in one stream.
+struct Seen<'a> {
+    table: &'a mut [u32; 1 << MAX_BITS],
+    /// The position of the stream's first byte.
+    start: u32,
+}
+
+impl Seen<'_> {
+    /// The last byte with this hash, and `at` itself if there is none; `at` takes its place.
     #[inline]
-    fn replace(&mut self, hash: u32, at: u32) -> Option<usize> {
-        let slot = self.table.get_mut(hash as usize)?;
-        std::mem::replace(slot, self.start + at).checked_sub(self.start).map(|at| at as usize)
+    #[expect(clippy::cast_possible_truncation, reason = "streams are shorter than 4 GiB, as `begin` checks")]
+    fn replace(&mut self, hash: u32, at: usize) -> usize {
+        let slot = &mut self.table[hash as usize % (1 << MAX_BITS)];
+        let last = std::mem::replace(slot, self.start + at as u32);
+        last.checked_sub(self.start).map_or(at, |last| last as usize)
     }
 }
 
@@ -113,7 +123,7 @@ pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Posi
     if src.len() < MIN_INPUT {
         return None;
     }
-    positions.begin(src.len())?;
+    let mut seen = positions.begin(src.len())?;
     let bits = match level {
         0 | 1 => 12,
         2 => 13,
@@ -130,8 +140,7 @@ pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Posi
     let patience = if level >= 9 { 10 } else { 6 };
     while at < limit {
         let here = word(at)?;
-        // Blocks are shorter than 4 GiB, as `begin` checked.
-        let candidate = positions.replace(hash(here), at as u32).unwrap_or(at);
+        let candidate = seen.replace(hash(here), at);
         let distance = at - candidate;
         let found = distance > 0 && distance <= MAX_DISTANCE && word(candidate) == Some(here);
         let len = if found { 4 + common(&src[candidate + 4..], &src[at + 4..limit.max(at + 4)]) } else { 0 };
@@ -141,15 +150,15 @@ pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Posi
             continue;
         }
         misses = 0;
-        output.literals(&src[literals..at])?;
+        output.literals(src, literals, at)?;
         repeat(&mut output, distance, len)?;
         at += len;
         literals = at;
         for near in [at - 2, at - 1] {
-            positions.replace(hash(word(near)?), near as u32);
+            seen.replace(hash(word(near)?), near);
         }
     }
-    output.literals(&src[literals..])?;
+    output.literals(src, literals, src.len())?;
     let len = output.len();
     *out.first_mut()? |= 1 << 5;
     Some(len)

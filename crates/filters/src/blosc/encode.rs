@@ -209,13 +209,11 @@ impl Encoder {
             return Some(5);
         }
         let shorter = room.len().min(stream.len().saturating_sub(1));
-        let len = match self.compressor.encode(self.level, stream, &mut room[..shorter], buffers) {
-            Some(len) => len,
-            None => {
-                room.get_mut(..stream.len())?.copy_from_slice(stream);
-                stream.len()
-            }
-        };
+        let encoded = self.compressor.encode(self.level, stream, &mut room[..shorter], buffers);
+        if encoded.is_none() {
+            room.get_mut(..stream.len())?.copy_from_slice(stream);
+        }
+        let len = encoded.unwrap_or(stream.len());
         *stored_len = low_word(len);
         Some(4 + len)
     }

@@ -49,21 +49,27 @@ impl<'a> Output<'a> {
         Some(())
     }
 
-    /// Literals, in runs behind the number of bytes less 1.
+    /// The literals `src[from..to]`, in runs behind the number of bytes less 1.
     #[inline]
-    pub(crate) fn literals(&mut self, bytes: &[u8]) -> Option<()> {
-        let (runs, rest) = bytes.as_chunks::<MAX_LITERALS>();
-        for run in runs {
-            let (count, literals) =
-                self.out.get_mut(self.len..)?.get_mut(..=MAX_LITERALS)?.split_first_mut()?;
-            *count = low(MAX_LITERALS - 1);
-            literals.copy_from_slice(run);
-            self.len += 1 + MAX_LITERALS;
+    pub(crate) fn literals(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
+        while from < to {
+            let len = (to - from).min(MAX_LITERALS);
+            let out = self.out.get_mut(self.len..)?;
+            if let Some(run) = src.get(from..).and_then(|src| src.first_chunk::<MAX_LITERALS>())
+                && let Some((count, literals)) = out.split_first_mut()
+                && let Some(literals) = literals.first_chunk_mut()
+            {
+                // A copy of constant length is two instructions; what is too much is overwritten next.
+                *count = low(len - 1);
+                *literals = *run;
+            } else {
+                let (count, literals) = out.get_mut(..=len)?.split_first_mut()?;
+                *count = low(len - 1);
+                literals.copy_from_slice(&src[from..from + len]);
+            }
+            self.len += 1 + len;
+            from += len;
         }
-        if rest.is_empty() {
-            return Some(());
-        }
-        self.push(&[low(rest.len() - 1)])?;
-        self.push(rest)
+        Some(())
     }
 }
