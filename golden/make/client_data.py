@@ -21,7 +21,11 @@ ARRAY = h5py.h5t.array_create(h5py.h5t.NATIVE_FLOAT, (3,))
 B1, B2 = hdf5plugin.Blosc, hdf5plugin.Blosc2
 
 ROWS = {
-    "gzip-4+shuffle+fletcher": (INT4, (10, 20, 30), dict(compression="gzip", compression_opts=4, shuffle=True, fletcher32=True)),
+    "gzip-4+shuffle+fletcher": (
+        INT4,
+        (10, 20, 30),
+        dict(compression="gzip", compression_opts=4, shuffle=True, fletcher32=True),
+    ),
     "shuffle-array": (ARRAY, (10, 20), dict(shuffle=True)),
     "lzf": (INT4, (10, 20, 30), dict(compression="lzf")),
     "lzf-array": (ARRAY, (7, 5), dict(compression="lzf")),
@@ -61,16 +65,16 @@ def main():
         with h5py.File(f"{folder}/h5py.h5", "w") as file:
             for name, (datatype, chunk, options) in ROWS.items():
                 plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-                plist = h5py._hl.filters.fill_dcpl(
-                    plist, chunk, np.dtype("i4"), chunk, **{**NOTHING, **dict(options)}
-                )
+                plist = h5py._hl.filters.fill_dcpl(plist, chunk, np.dtype("i4"), chunk, **{**NOTHING, **dict(options)})
                 space = h5py.h5s.create_simple(chunk)
                 print_row(name, datatype, h5py.h5d.create(file.id, name.encode(), datatype, space, plist))
         with tables.open_file(f"{folder}/pytables.h5", "w") as file:
             for library, bits in (("zlib", 0), ("blosc", 0), ("blosc:zstd", 1), ("blosc2:lz4", 0), ("blosc2:zstd", 1)):
                 filters = tables.Filters(complevel=5, complib=library, shuffle=not bits, bitshuffle=bool(bits))
                 name = f"pytables-{library.replace(':', '-')}-{bits}"
-                file.create_carray("/", name, tables.Int32Atom(), (10, 20, 30), filters=filters, chunkshape=(10, 20, 30))
+                file.create_carray(
+                    "/", name, tables.Int32Atom(), (10, 20, 30), filters=filters, chunkshape=(10, 20, 30)
+                )
         with h5py.File(f"{folder}/pytables.h5") as file:
             for name, dataset in file.items():
                 print_row(name, dataset.id.get_type(), dataset.id)
