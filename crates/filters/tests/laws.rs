@@ -69,6 +69,24 @@ proptest! {
     }
 
     #[test]
+    fn the_encoded_form_fits_into_its_bound_and_nothing_less_is_written_outside(
+        number in 0..FILTERS.len(), raw in chunks(), short in 1usize..40,
+    ) {
+        let (id, data) = FILTERS[number];
+        let chain = pipeline(&[spec(id, data)]);
+        let (filter, scratch) = (chain.filters()[0].filter().unwrap(), &mut Scratch::default());
+        let bound = filter.encode_bound(raw.len());
+        let mut stored = vec![0xEE; bound];
+        if let Encoded::Stored(len) = filter.encode_into(&raw, &mut stored, scratch).unwrap() {
+            prop_assert!(len <= filter.decode_bound(raw.len()));
+            // With too little room it is an error or left out, and never a panic.
+            let room = len.saturating_sub(short);
+            let encoded = filter.encode_into(&raw, &mut stored[..room], scratch);
+            prop_assert!(!matches!(encoded, Ok(Encoded::Stored(len)) if len > room));
+        }
+    }
+
+    #[test]
     fn selected_elements_are_those_of_the_decoded_chunk(
         specs in chains(),
         shape in prop::collection::vec(1usize..9, 1..4),
@@ -216,6 +234,44 @@ fn a_chunk_that_claims_a_huge_size_is_refused_before_anything_is_allocated() {
         let error =
             chain.decode_into(FilterMask(0), &lz4, &mut [0; 64], &mut Scratch::default()).unwrap_err();
         assert!(matches!(error, FilterError::Length { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_filter_that_declines_is_left_out_if_it_is_optional_and_an_error_if_not() {
+    let noise: Vec<u8> =
+        (0..4096u32).map(|i| (i.wrapping_mul(i | 1).wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let scratch = &mut Scratch::default();
+    // LZF cannot shorten the noise, Blosc has no codec 3, and the number 32016 is no filter of ours.
+    for declined in
+        [spec(FilterId::LZF, &[]), spec(FilterId::BLOSC, &[2, 2, 4, 0, 5, 1, 3]), spec(FilterId(32016), &[])]
+    {
+        let chain = |flags| {
+            [spec(FilterId::SHUFFLE, &[4]), StageSpec { flags, ..declined }, spec(FilterId::FLETCHER32, &[])]
+        };
+        assert!(pipeline(&chain(0)).encode(&noise, scratch).is_err(), "{}", declined.id);
+        let (optional, without) = (pipeline(&chain(1)), pipeline(&[chain(1)[0], chain(1)[2]]));
+        let (stored, mask) =
+            optional.encode(&noise, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
+        assert_eq!(mask, FilterMask(0b10));
+        assert_eq!(stored, without.encode(&noise, scratch).unwrap().0);
+        let mut found = vec![0; noise.len()];
+        optional.decode_into(mask, &stored, &mut found, scratch).unwrap();
+        assert_eq!(found, noise);
+    }
+}
+
+#[test]
+fn a_checksum_alone_leaves_the_callers_bytes_alone() {
+    let raw: Vec<u8> = (0..99).collect();
+    let scratch = &mut Scratch::default();
+    for count in 1..4 {
+        let chain = pipeline(&vec![spec(FilterId::FLETCHER32, &[]); count]);
+        let stored = chain.encode(&raw, scratch).unwrap().0.to_vec();
+        assert_eq!((stored.len(), &stored[..99]), (99 + 4 * count, &raw[..]));
+        let mut found = vec![0; 99];
+        chain.decode_into(FilterMask(0), &stored, &mut found, scratch).unwrap();
+        assert_eq!(found, raw);
     }
 }
 

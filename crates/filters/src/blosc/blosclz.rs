@@ -221,6 +221,27 @@ mod tests {
     }
 
     #[test]
+    fn positions_start_again_before_they_overflow_and_those_of_earlier_streams_are_not_used() {
+        let first: Vec<u8> = (0..2000usize).map(|i| low((i * i) >> 5)).collect();
+        let second: Vec<u8> = (0..2000usize).map(|i| low((i * i * i) >> 9) & 15).collect();
+        let alone = |src: &[u8]| {
+            let mut out = vec![0; 3000];
+            let len = encode(5, src, &mut out, &mut Positions::default()).unwrap();
+            out.truncate(len);
+            out
+        };
+        let mut positions = Positions { end: u32::MAX - 5000, ..Positions::default() };
+        for _ in 0..3 {
+            for stream in [&first, &second] {
+                let mut out = vec![0; 3000];
+                let len = encode(5, stream, &mut out, &mut positions).unwrap();
+                assert!(out[..len] == alone(stream));
+            }
+        }
+        assert!(positions.end < 10_000, "{}", positions.end);
+    }
+
+    #[test]
     fn a_far_match_has_two_more_bytes_of_distance() {
         let mut data: Vec<u8> = (0..60_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         data.extend_from_within(..1000);

@@ -233,3 +233,56 @@ fn cut(axis: &Axis, origin: usize, len: usize) -> (Axis, usize) {
     let start = (axis.start + skipped * axis.step).saturating_sub(origin);
     (Axis { start, count, ..*axis }, skipped)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block(shape: &[usize], items: usize) -> Vec<usize> {
+        let grid = Grid::choose(shape, items).unwrap();
+        grid.block[..grid.rank].to_vec()
+    }
+
+    #[test]
+    fn blocks_divide_the_chunk_and_keep_its_rows() {
+        assert_eq!(block(&[1, 100, 100, 100], 65_536), [1, 25, 25, 100]);
+        assert_eq!(block(&[64, 64, 64], 65_536), [32, 32, 64]);
+        assert_eq!(block(&[1000, 1000], 65_536), [250, 250]);
+        assert_eq!(block(&[1, 500, 500], 65_536), [1, 250, 250]);
+        assert_eq!(block(&[4, 5], 65_536), [4, 5]);
+        assert_eq!(block(&[1, 1, 1_000_000], 65_536), [1, 1, 62_500]);
+        assert_eq!(block(&[3, 7], 1), [1, 1]);
+        assert_eq!(block(&[3, 7], 0), [1, 1]);
+    }
+
+    #[test]
+    fn a_prime_length_is_cut_nearly_evenly() {
+        let grid = Grid::choose(&[1009, 1009], 65_536).unwrap();
+        let padded = grid.count() * grid.block_items();
+        assert!(padded < 1009 * 1009 * 103 / 100, "{:?} pads to {padded}", &grid.block[..2]);
+    }
+
+    #[test]
+    fn what_the_metalayer_cannot_say_is_refused() {
+        assert!(Grid::choose(&[], 8).is_none());
+        assert!(Grid::choose(&[3, 0], 8).is_none());
+        assert!(Grid::choose(&[1; 16], 8).is_none());
+        assert!(Grid::choose(&[usize::MAX, 2], 8).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_no_larger_than_wanted_and_cover_the_chunk_with_little_padding(
+            shape in prop::collection::vec(1usize..300, 1..5), items in 1usize..100_000
+        ) {
+            let grid = Grid::choose(&shape, items).unwrap();
+            prop_assert!(grid.block_items() <= items);
+            for (&extent, (&block, &blocks)) in shape.iter().zip(grid.block.iter().zip(&grid.blocks)) {
+                let padding = (block * blocks).checked_sub(extent).unwrap();
+                prop_assert!(padding < block && padding <= extent / 16);
+            }
+        }
+    }
+}
