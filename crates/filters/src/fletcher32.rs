@@ -42,10 +42,15 @@ impl Filter for Fletcher32 {
         Some(Self::verified(src).map(<[u8]>::len))
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
-        dst.extend_from_slice(src);
-        dst.extend_from_slice(&checksum(src).to_le_bytes());
-        Ok(Encoded::Stored)
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
+        let (bytes, stored) = prefix(Self::NAME, dst, src.len() + Self::LEN)?.split_at_mut(src.len());
+        bytes.copy_from_slice(src);
+        stored.copy_from_slice(&checksum(src).to_le_bytes());
+        Ok(Encoded::Stored(src.len() + Self::LEN))
+    }
+
+    fn appended(&self, src: &[u8]) -> Option<[u8; 4]> {
+        Some(checksum(src).to_le_bytes())
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
