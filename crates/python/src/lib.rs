@@ -59,6 +59,8 @@ mod _native {
     #[pymodule_export]
     use super::file::File;
     #[pymodule_export]
+    use super::filters::{auto_chunks, stored_filter};
+    #[pymodule_export]
     use super::group::Group;
     #[pymodule_export]
     use super::ids::{DatasetID, FileID, GroupID, ObjectID, TypeID};

@@ -5,6 +5,7 @@
 
 mod attribute;
 mod attribute_edit;
+mod chunking;
 mod dataset;
 mod dataset_create;
 mod dataset_write;
@@ -38,6 +39,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::store::Store;
 
 pub use attribute::Attribute;
+pub use chunking::auto_chunks;
 pub use dataset::Dataset;
 pub use dataset_create::{DatasetOptions, NewStorage};
 pub use datatype::NamedDatatype;
