@@ -56,6 +56,11 @@ impl Object {
         })
     }
 
+    /// Whether there is an attribute `name`.
+    pub fn has_attribute(&self, name: &str) -> Result<bool> {
+        self.with_attributes(|storage, header| Ok(storage.find(header, self.store(), name)?.is_some()))
+    }
+
     /// The number of attributes.
     pub fn attribute_count(&self) -> Result<u64> {
         self.with_attributes(|storage, header| storage.len(header, self.store()))

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::datatype::Datatype;
-use hyperslab_format::layout::Layout;
+use hyperslab_format::layout::{ChunkedLayout, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
@@ -18,6 +18,7 @@ use super::Object;
 use super::header_io::{self, Header};
 use crate::engine::StoredArray;
 use crate::error::Result;
+use crate::index::{ChunkIndex, Grid};
 use crate::store::Store;
 
 /// A dataset: an array of elements in the file.
@@ -244,4 +245,25 @@ fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
 /// Bytes of all elements of a dataspace, or `None` if that overflows.
 pub(super) fn byte_count(dataspace: &Dataspace, datatype: &Datatype, store: &Store) -> Option<u64> {
     dataspace.elements()?.checked_mul(datatype.size(store.widths()))
+}
+
+/// The committed datatype that a dataset's header names, if it does.
+pub(super) fn committed_type(header: &Header) -> Result<Option<Addr>> {
+    Ok(match header.find_here_or_shared::<Datatype>()? {
+        Some(MaybeShared::Shared(SharedLocation::Header(address))) => Some(address),
+        _ => None,
+    })
+}
+
+/// The chunk index of the dataset with this header and layout.
+pub(super) fn chunk_index(header: &Header, store: &Store, layout: &ChunkedLayout) -> Result<ChunkIndex> {
+    let dataspace = header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
+    let filters = header.find::<FilterPipeline>(store)?.unwrap_or_default();
+    let max_shape = match &dataspace {
+        Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
+        Dataspace::Null | Dataspace::Scalar => None,
+    };
+    let grid = Grid::new(dataspace.shape(), max_shape, &layout.chunk_shape);
+    let k = store.btree_k().indexed_storage_k;
+    Ok(ChunkIndex::new(layout, grid, layout.chunk_len(), !filters.filters.is_empty(), k))
 }

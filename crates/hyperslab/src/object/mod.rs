@@ -4,17 +4,26 @@
 //! holds its header, so nothing it answers depends on the cache.
 
 mod attribute;
+mod attribute_edit;
 mod dataset;
+mod dataset_create;
+mod dataset_write;
 mod datatype;
+mod delete;
 mod external;
 mod file;
+mod file_write;
 mod group;
+mod group_write;
+mod header_edit;
 mod header_io;
+mod link_edit;
 mod links;
 mod path;
 mod read;
 mod reference;
 mod symbol_table;
+mod versions;
 mod vlen;
 
 use std::fmt;
@@ -30,10 +39,13 @@ use crate::store::Store;
 
 pub use attribute::Attribute;
 pub use dataset::Dataset;
+pub use dataset_create::{DatasetOptions, NewStorage};
 pub use datatype::NamedDatatype;
 pub use file::{File, OpenOptions};
+pub use file_write::CreateOptions;
 pub use group::Group;
 pub use reference::ReferenceTarget;
+pub use versions::LibVersion;
 
 use header_io::Header;
 use links::LinkStorage;

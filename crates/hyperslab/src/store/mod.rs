@@ -22,10 +22,10 @@ use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, 
 
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
-use cache::BlockCache;
 use recovery::Report;
 use writing::Writing;
 
+pub use cache::BlockCache;
 pub use dirty::Block;
 pub use lock::ReadGuard;
 pub use space::SpaceKind;
@@ -312,7 +312,38 @@ impl Store {
     pub fn commit(&self) -> Result<()> {
         let writing = self.writing()?;
         let _guard = writing.lock.change();
-        writing.commit(self)
+        // A transaction is committed by its end alone.
+        if writing.in_transaction() { Ok(()) } else { writing.commit(self) }
+    }
+
+    /// Commits wait for [`end_transaction`](Self::end_transaction), or for [`roll_back`](Self::roll_back) to make them
+    /// needless.
+    pub fn begin_transaction(&self) -> Result<()> {
+        let writing = self.writing()?;
+        writing.check()?;
+        if writing.set_in_transaction(true) {
+            return Err(RequestError::Argument {
+                what: "transaction".into(),
+                why: "another is not ended yet",
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Commits what was changed in the transaction.
+    pub fn end_transaction(&self) -> Result<()> {
+        self.writing()?.set_in_transaction(false);
+        self.commit()
+    }
+
+    /// Forgets everything since the last commit.
+    pub fn roll_back(&self) -> Result<()> {
+        let writing = self.writing()?;
+        let _guard = writing.lock.change();
+        writing.set_in_transaction(false);
+        writing.roll_back(self);
+        Ok(())
     }
 
     fn set_len(&self, len: u64) {

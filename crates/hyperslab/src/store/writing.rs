@@ -133,7 +133,7 @@ impl Writing {
         }
         self.write_fresh(store)?;
         let is_late = self.dirty.read().bytes() > self.options.dirty_bytes;
-        if is_late && !self.in_transaction.load(Ordering::Acquire) { self.commit(store) } else { Ok(()) }
+        if is_late && !self.in_transaction() { self.commit(store) } else { Ok(()) }
     }
 
     /// Writes the blocks that no committed state reaches.
@@ -216,10 +216,6 @@ impl Writing {
         self.space.lock().roll_back();
         store.cache.clear();
         self.changed();
-    }
-
-    pub(super) fn is_committed(&self) -> bool {
-        self.committed.lock().superblock.is_some()
     }
 
     /// Begins or ends a transaction of the user; whether there was one.
