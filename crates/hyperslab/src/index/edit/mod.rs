@@ -308,4 +308,4 @@ fn btree1() -> Error {
 }
 
 /// Elements, pages or pointers of one block.
-const MAX_COUNT: u64 = 1 << 26;
+const MAX_COUNT: u64 = 1 << 24;
