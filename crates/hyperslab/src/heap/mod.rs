@@ -1,7 +1,7 @@
 //! Heaps: names of old groups, variable-length data, and the objects of new groups and dense attributes.
 
 mod filtered;
-mod fractal;
+pub mod fractal;
 mod global;
 mod local;
 
