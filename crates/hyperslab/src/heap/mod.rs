@@ -3,7 +3,7 @@
 mod filtered;
 pub mod fractal;
 mod global;
-mod local;
+pub mod local;
 
 pub use fractal::FractalHeap;
 pub use global::GlobalHeap;

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
 mod fractal;
+mod local;
 
 use std::sync::Arc;
 
