@@ -4,6 +4,7 @@ mod filtered;
 pub mod fractal;
 mod global;
 pub mod local;
+pub mod symbol_table;
 
 pub use fractal::FractalHeap;
 pub use global::GlobalHeap;

@@ -1,7 +1,5 @@
 //! Fractal heaps against a list of what is in them.
 
-use std::collections::HashMap;
-
 use hyperslab::heap::FractalHeap;
 use hyperslab::heap::fractal::{self, HeapParameters};
 use hyperslab::store::{Store, Txn};
@@ -15,7 +13,7 @@ use hyperslab_format::{Addr, Reader, Widths};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{End, Scratch, end, run, widths};
+use crate::{Scratch, end, run, widths};
 
 #[derive(Debug, Clone)]
 enum Operation {

@@ -5,11 +5,13 @@
 
 mod fractal;
 mod local;
+mod symbol_table;
 
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::store::{Store, Txn, WriteOptions};
+use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Width, Widths};
@@ -19,6 +21,7 @@ use proptest::prelude::*;
 pub(crate) struct Scratch {
     memory: Arc<Memory>,
     store: Option<Store>,
+    btree_k: Option<BTreeK>,
 }
 
 impl Scratch {
@@ -35,7 +38,14 @@ impl Scratch {
         });
         let memory = Arc::new(Memory::default());
         let store = Store::create(memory.clone(), 0, superblock, CACHE, WriteOptions::default()).unwrap();
-        Self { memory, store: Some(store) }
+        Self { memory, store: Some(store), btree_k: None }
+    }
+
+    /// A new file whose version 1 B-trees have nodes of these capacities.
+    pub(crate) fn with_k(widths: Widths, btree_k: BTreeK) -> Self {
+        let scratch = Self { btree_k: Some(btree_k), ..Self::new(widths) };
+        scratch.store().set_btree_k(btree_k);
+        scratch
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -55,6 +65,7 @@ impl Scratch {
         self.memory = Arc::new(Memory::new(image));
         let store = Store::open_writable(self.memory.clone(), CACHE, WriteOptions::default());
         self.store = Some(store.unwrap());
+        self.btree_k.into_iter().for_each(|k| self.store().set_btree_k(k));
     }
 
     /// One step that is kept.
