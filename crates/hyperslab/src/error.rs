@@ -27,6 +27,14 @@ pub enum Error {
         /// Its stored bytes.
         len: u64,
     },
+    /// A chunk cannot be encoded.
+    #[error("{source}, encoding the chunk at {coord:?}")]
+    Encode {
+        /// What the filter says.
+        source: FilterError,
+        /// The chunk's first element.
+        coord: Vec<u64>,
+    },
     /// The filters of a dataset make no sense.
     #[error("{source}")]
     Filter {
@@ -230,6 +238,28 @@ pub enum RequestError {
     /// The file is open for reading alone.
     #[error("the file is open for reading: open it with mode \"r+\" or \"a\" to change it")]
     ReadOnly,
+    /// What is given to be written does not have the size of the selection.
+    #[error("the source has {found} bytes, the selection {expected}")]
+    SourceSize {
+        /// Bytes of the selection.
+        expected: u64,
+        /// Bytes given.
+        found: u64,
+    },
+    /// There is an object or attribute of this name already.
+    #[error("the name {name:?} exists already")]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// A value that an option or argument cannot have.
+    #[error("{what}: {why}")]
+    Argument {
+        /// What was given.
+        what: String,
+        /// Why it cannot be so.
+        why: &'static str,
+    },
     /// A commit that contradicts itself, or the file.
     #[error("the commit has {what}")]
     Commit {

@@ -26,6 +26,7 @@ pub mod types;
 pub use error::{Error, RequestError, Result};
 pub use hyperslab_format::heap::global::VariableElement as VlenId;
 pub use object::{
-    Attribute, Dataset, File, Group, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget,
+    Attribute, CreateOptions, Dataset, DatasetOptions, File, Group, LibVersion, NamedDatatype, NewStorage,
+    Node, Object, OpenOptions, ReferenceTarget,
 };
 pub use select::Selection;

@@ -41,7 +41,7 @@ fn paths(file: &File, named: &[&str]) -> Vec<String> {
 }
 
 fn read(dataset: &Dataset, what: &Selection, threads: usize) -> Result<Vec<u8>> {
-    let len = usize::try_from(what.count(dataset.shape())?).unwrap() * dataset.element_size();
+    let len = usize::try_from(what.count(&dataset.shape())?).unwrap() * dataset.element_size();
     let mut dst = vec![0xEE; len];
     let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
     dataset.read_with(what, &Destination::contiguous(&mut dst), &options)?;
@@ -61,7 +61,7 @@ fn slab(shape: &[u64], random: &mut Random) -> Selection {
 /// What `what` is of all elements.
 fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
     let size = dataset.element_size();
-    let runs = what.runs(dataset.shape()).unwrap();
+    let runs = what.runs(&dataset.shape()).unwrap();
     let at = |element: u64| usize::try_from(element).unwrap() * size;
     runs.flat_map(|run| whole[at(run.offset)..at(run.offset + run.len)].to_vec()).collect()
 }
@@ -93,7 +93,7 @@ fn many_threads_read_one_file_and_each_gets_its_own() {
                         // Every other time through a handle of its own.
                         let again = file.dataset(datasets[chosen].path()).unwrap();
                         let dataset = if turn % 2 == 0 { &datasets[chosen] } else { &again };
-                        let what = slab(dataset.shape(), &mut random);
+                        let what = slab(&dataset.shape(), &mut random);
                         let found = read(dataset, &what, 1 + random.below(6)).unwrap();
                         assert_eq!(
                             found,

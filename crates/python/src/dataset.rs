@@ -50,7 +50,7 @@ impl Dataset {
     /// The dataset's dtype, and how its elements get there; made once.
     pub(crate) fn translation(&self, py: Python<'_>) -> PyResult<&Translation> {
         self.translation.get_or_try_init(py, || {
-            Translation::new(py, self.core.datatype(), self.core.file().store().widths())
+            Translation::new(py, &self.core.datatype(), self.core.file().store().widths())
         })
     }
 
@@ -64,12 +64,12 @@ impl Dataset {
     }
 
     fn is_null(&self) -> bool {
-        *self.core.dataspace() == Dataspace::Null
+        self.core.dataspace() == Dataspace::Null
     }
 
     /// The encoding of the strings that the elements are, if they are.
     fn string_encoding(&self) -> Option<&'static str> {
-        let charset = match self.core.datatype() {
+        let charset = match &*self.core.datatype() {
             Datatype::Text(text) => text.charset,
             Datatype::VariableText(text) => text.charset,
             _ => return None,
@@ -134,27 +134,27 @@ impl Dataset {
 
     #[getter]
     fn compression(&self) -> Option<&'static str> {
-        filters::compression(self.core.filters())
+        filters::compression(&self.core.filters())
     }
 
     #[getter]
     fn compression_opts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        filters::compression_opts(py, self.core.filters())
+        filters::compression_opts(py, &self.core.filters())
     }
 
     #[getter]
     fn shuffle(&self) -> bool {
-        filters::find(self.core.filters(), FilterId::SHUFFLE).is_some()
+        filters::find(&self.core.filters(), FilterId::SHUFFLE).is_some()
     }
 
     #[getter]
     fn fletcher32(&self) -> bool {
-        filters::find(self.core.filters(), FilterId::FLETCHER32).is_some()
+        filters::find(&self.core.filters(), FilterId::FLETCHER32).is_some()
     }
 
     #[getter]
     fn scaleoffset(&self) -> Option<u32> {
-        filters::scale_offset(self.core.filters())
+        filters::scale_offset(&self.core.filters())
     }
 
     #[getter]
@@ -183,7 +183,7 @@ impl Dataset {
             _ => vec![0; self.core.element_size()],
         };
         let widths = self.core.file().store().widths();
-        let raw = objects::convert(self.core.datatype(), translation, widths, stored, 1)?;
+        let raw = objects::convert(&self.core.datatype(), translation, widths, stored, 1)?;
         let array = if translation.recipe.is_some() {
             objects::array(py, self.core.file(), translation, &raw, &[1])?
         } else {
@@ -378,7 +378,7 @@ impl Dataset {
     fn iter_chunks(&self, sel: Option<&Bound<'_, PyAny>>) -> PyResult<ChunkIterator> {
         let chunk =
             self.core.chunk_shape().ok_or_else(|| PyTypeError::new_err("Chunked dataset required"))?;
-        ChunkIterator::new(self.core.shape(), chunk, sel)
+        ChunkIterator::new(&self.core.shape(), &chunk, sel)
     }
 
     #[getter]

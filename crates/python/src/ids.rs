@@ -178,7 +178,7 @@ impl DatasetID {
         })?;
         let chunk = dataset.core.chunk_shape().unwrap_or_default();
         let base = dataset.core.file().store().base();
-        StoreInfos::new(py, chunk, base)?.next(&coord, record).cloned()
+        StoreInfos::new(py, &chunk, base)?.next(&coord, record).cloned()
     }
 
     fn get_chunk_info_by_coord<'py>(
@@ -193,17 +193,17 @@ impl DatasetID {
         if first.len() != chunk.len() {
             return Err(PyValueError::new_err("Tuple length incompatible with array"));
         }
-        let coord: SmallVec<[u64; 4]> = first.iter().zip(chunk).map(|(at, len)| at / len).collect();
+        let coord: SmallVec<[u64; 4]> = first.iter().zip(&chunk).map(|(at, len)| at / len).collect();
         let found = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()?;
         let Some(record) = found else { return store_info::not_stored(py) };
         let base = dataset.core.file().store().base();
-        StoreInfos::new(py, chunk, base)?.next(&coord, record).cloned()
+        StoreInfos::new(py, &chunk, base)?.next(&coord, record).cloned()
     }
 
     fn chunk_iter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let dataset = self.chunked("Error iterating over dataset chunks")?;
         let mut batch = Batch {
-            chunk: dataset.core.chunk_shape().unwrap_or_default(),
+            chunk: &dataset.core.chunk_shape().unwrap_or_default(),
             base: dataset.core.file().store().base(),
             coords: Vec::new(),
             records: Vec::new(),
@@ -247,13 +247,13 @@ impl DatasetID {
                 chunk.len()
             )));
         }
-        let coord: SmallVec<[u64; 4]> = offsets.iter().zip(chunk).map(|(at, len)| at / len).collect();
+        let coord: SmallVec<[u64; 4]> = offsets.iter().zip(&chunk).map(|(at, len)| at / len).collect();
         let Some(record) = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()? else {
             return Err(PyRuntimeError::new_err(
                 "Can't get storage size of chunk (chunk storage is not allocated)",
             ));
         };
-        if offsets.iter().zip(chunk).any(|(at, len)| at % len != 0) {
+        if offsets.iter().zip(&chunk).any(|(at, len)| at % len != 0) {
             return Err(pyo3::exceptions::PyOSError::new_err(
                 "Can't read unprocessed chunk data (offset doesn't fall on chunks's boundary)",
             ));

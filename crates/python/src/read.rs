@@ -42,11 +42,11 @@ pub(crate) fn item<'py>(
     wanted: &Wanted<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     dataset.state.check()?;
-    if let Some(request) = Request::plain(key, dataset.core.shape())? {
+    if let Some(request) = Request::plain(key, &dataset.core.shape())? {
         return wanted.read(py, dataset, &request, false);
     }
     let index = Index::split(key)?;
-    if *dataset.core.dataspace() == Dataspace::Null {
+    if dataset.core.dataspace() == Dataspace::Null {
         return if index.fields.is_empty() && (index.is_empty() || index.is_ellipsis()) {
             Ok(Bound::new(py, Empty::new(dataset.translation(py)?.descr.clone_ref(py)))?.into_any())
         } else {
@@ -56,7 +56,7 @@ pub(crate) fn item<'py>(
     if !index.fields.is_empty() {
         return fields(py, dataset, &index);
     }
-    let request = index.request(dataset.core.shape())?;
+    let request = index.request(&dataset.core.shape())?;
     // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
     let array_wanted = dataset.core.shape().is_empty() && index.is_ellipsis();
     wanted.read(py, dataset, &request, array_wanted)
@@ -137,7 +137,7 @@ pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> P
         memory_for(dataset, descr)
     };
     let Some(memory) = memory else { return Ok(None) };
-    if Conversion::with_widths(dataset.core.datatype(), &memory, widths).is_err() {
+    if Conversion::with_widths(&dataset.core.datatype(), &memory, widths).is_err() {
         return Ok(None);
     }
     Ok(Some(Translation {
@@ -150,7 +150,7 @@ pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> P
 
 /// The datatype of `descr`, in the form in which the dataset has its own: complex numbers may be compounds.
 fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
-    datatype_of(descr).map(|memory| match (dataset.core.datatype(), memory) {
+    datatype_of(descr).map(|memory| match (&*dataset.core.datatype(), memory) {
         (Datatype::Compound(stored), Datatype::Complex(complex)) if stored.members.len() == 2 => {
             let mut as_stored = stored.clone();
             let half = u32::try_from(descr.itemsize() / 2).unwrap_or(u32::MAX);
@@ -185,7 +185,7 @@ impl FieldTranslation {
     /// For the members called `names`; the member itself rather than a record of it if `single`.
     pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
         let widths = dataset.core.file().store().widths();
-        let (translation, descr) = Translation::fields(py, dataset.core.datatype(), names, single, widths)?;
+        let (translation, descr) = Translation::fields(py, &dataset.core.datatype(), names, single, widths)?;
         let single = if single { names.first().cloned() } else { None };
         Ok(Self { translation, descr, single })
     }
@@ -198,7 +198,7 @@ impl FieldTranslation {
         index: &Index<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         dataset.state.check()?;
-        let request = index.request(dataset.core.shape())?;
+        let request = index.request(&dataset.core.shape())?;
         let array = array(py, dataset, &self.translation, &request, None)?;
         let array_wanted = dataset.core.shape().is_empty() && index.is_ellipsis();
         match &self.single {
@@ -302,7 +302,7 @@ pub(crate) fn into<'py>(
         out.dtype()
     };
     if let Some(translation) = converted(dataset, &element)? {
-        let shape = request.selection.shape(dataset.core.shape());
+        let shape = request.selection.shape(&dataset.core.shape());
         let mut place = out.clone();
         if let Some(destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
             if !out.is_empty() {
@@ -340,7 +340,7 @@ fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Boun
 /// A selection of everything, if none is given.
 pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> PyResult<Request> {
     dataset.state.check()?;
-    if *dataset.core.dataspace() == Dataspace::Null {
+    if dataset.core.dataspace() == Dataspace::Null {
         return Err(PyTypeError::new_err("Empty datasets have no numpy representation"));
     }
     let Some(sel) = sel else {
@@ -351,5 +351,5 @@ pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> P
     if !index.fields.is_empty() {
         return Err(PyTypeError::new_err("field names are for dataset[...] and dataset.fields(...)"));
     }
-    index.request(dataset.core.shape())
+    index.request(&dataset.core.shape())
 }

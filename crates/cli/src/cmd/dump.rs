@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let decoder = Decoder::new(node.file());
     // What cannot be is said before anything is printed.
     let parsed = match &node {
-        Node::Dataset(dataset) => Some(selected(&args.select, dataset.shape())?),
+        Node::Dataset(dataset) => Some(selected(&args.select, &dataset.shape())?),
         _ => None,
     };
     if args.json {
@@ -75,7 +75,7 @@ fn as_text(
         Node::Group(_) => writeln!(out, "{path}  {kind}")?,
         Node::Datatype(named) => writeln!(out, "{path}  {kind}  {}", datatype::name(named.datatype()))?,
         Node::Dataset(dataset) => {
-            let (name, shape) = (datatype::name(dataset.datatype()), dataspace(dataset.dataspace()));
+            let (name, shape) = (datatype::name(&dataset.datatype()), dataspace(&dataset.dataspace()));
             writeln!(out, "{path}  {kind}  {name}  {shape}")?;
         }
     }
@@ -93,7 +93,7 @@ fn as_text(
         writeln!(out, "  @{}: {name} {} = {value}", plain(&attribute.name), dataspace(&attribute.dataspace))?;
     }
     let (Node::Dataset(dataset), Some(parsed)) = (node, parsed) else { return Ok(()) };
-    if *dataset.dataspace() == Dataspace::Null {
+    if dataset.dataspace() == Dataspace::Null {
         writeln!(out, "null")?;
         return Ok(());
     }
@@ -101,7 +101,7 @@ fn as_text(
     each_value(dataset, parsed, limit, decoder, &mut |values| Ok(writer.push(values)?))?;
     writer.finish()?;
     writeln!(out)?;
-    let total = parsed.selection.count(dataset.shape())?;
+    let total = parsed.selection.count(&dataset.shape())?;
     if total > limit {
         writeln!(out, "({} more; --limit 0 prints all)", total - limit)?;
     }
@@ -120,7 +120,8 @@ fn as_json(
         Node::Group(_) => {}
         Node::Datatype(named) => write!(out, r#","dtype":{}"#, json(&datatype::name(named.datatype())))?,
         Node::Dataset(dataset) => {
-            let (name, shape) = (json(&datatype::name(dataset.datatype())), json_shape(dataset.dataspace()));
+            let (name, shape) =
+                (json(&datatype::name(&dataset.datatype())), json_shape(&dataset.dataspace()));
             write!(out, r#","dtype":{name},"shape":{shape}"#)?;
         }
     }
@@ -128,9 +129,9 @@ fn as_json(
     if let (Node::Dataset(dataset), Some(parsed)) = (node, parsed) {
         let shape = shape_of(parsed, dataset);
         let limit = args.limit();
-        let truncated = parsed.selection.count(dataset.shape())? > limit;
+        let truncated = parsed.selection.count(&dataset.shape())? > limit;
         write!(out, r#","selected":{},"truncated":{truncated},"value":"#, json_numbers(&shape))?;
-        if *dataset.dataspace() == Dataspace::Null {
+        if dataset.dataspace() == Dataspace::Null {
             write!(out, "null")?;
         } else {
             let mut writer = ArrayWriter::new(out, &shape, Style::Json, usize::MAX);
@@ -167,7 +168,7 @@ fn json_shape(dataspace: &Dataspace) -> String {
 
 /// The shape of what is printed: axes given as one index are dropped, as in NumPy.
 fn shape_of(parsed: &Parsed, dataset: &Dataset) -> Vec<u64> {
-    let shape = parsed.selection.shape(dataset.shape());
+    let shape = parsed.selection.shape(&dataset.shape());
     let kept = shape.iter().enumerate().filter(|(axis, _)| !parsed.dropped.contains(axis));
     kept.map(|(_, &len)| len).collect()
 }
@@ -186,16 +187,16 @@ fn each_value(
     f: &mut dyn FnMut(&[Value]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let size = dataset.element_size().max(1);
-    let axes = Batches::axes(&parsed.selection, dataset.shape()).context("a selection without axes")?;
+    let axes = Batches::axes(&parsed.selection, &dataset.shape()).context("a selection without axes")?;
     let most = (BATCH_BYTES / size as u64).clamp(1, limit.max(1));
     let mut left = limit;
     let mut bytes = Vec::new();
     for part in Batches::new(axes, most) {
-        let count = part.count(dataset.shape())?;
+        let count = part.count(&dataset.shape())?;
         bytes.resize(usize::try_from(count)? * size, 0);
         dataset.read_into(&part, &mut bytes)?;
         let wanted = usize::try_from(count.min(left))? * size;
-        each_block(dataset.datatype(), &bytes[..wanted], size, decoder, f)?;
+        each_block(&dataset.datatype(), &bytes[..wanted], size, decoder, f)?;
         left -= count.min(left);
         if left == 0 {
             break;

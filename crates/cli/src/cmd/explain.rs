@@ -26,14 +26,14 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let dataset = args.place.open()?.into_dataset()?;
-    let parsed = selected(&args.select, dataset.shape())?;
+    let parsed = selected(&args.select, &dataset.shape())?;
     let plan = dataset.plan(&parsed.selection)?;
     if args.json {
         writeln!(out, "{}", plan.to_json())?;
         return Ok(());
     }
-    let name = datatype::name(dataset.datatype());
-    writeln!(out, "{}  dataset  {name}  {}", plain(dataset.path()), shape(dataset.shape()))?;
+    let name = datatype::name(&dataset.datatype());
+    writeln!(out, "{}  dataset  {name}  {}", plain(dataset.path()), shape(&dataset.shape()))?;
     write!(out, "{plan}")?;
     Ok(())
 }

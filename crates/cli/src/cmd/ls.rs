@@ -98,7 +98,7 @@ fn described(name: String, node: &Node) -> hyperslab::Result<Vec<String>> {
         }
         Node::Datatype(named) => vec![name, kind, datatype::name(named.datatype())],
         Node::Dataset(dataset) => {
-            let (datatype, shape) = (datatype::name(dataset.datatype()), dataspace(dataset.dataspace()));
+            let (datatype, shape) = (datatype::name(&dataset.datatype()), dataspace(&dataset.dataspace()));
             vec![name, kind, datatype, shape, storage::summary(dataset)]
         }
     })

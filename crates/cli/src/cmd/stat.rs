@@ -162,7 +162,7 @@ impl DatasetReport {
                     }
                     ControlFlow::Continue(())
                 })?;
-                let along = dataset.shape().iter().zip(&chunked.chunk_shape);
+                let along = dataset.shape().into_iter().zip(&chunked.chunk_shape);
                 let most =
                     along.map(|(size, chunk)| size.div_ceil((*chunk).max(1))).fold(1, u64::saturating_mul);
                 chunks = Some((count, most));
@@ -171,10 +171,10 @@ impl DatasetReport {
         };
         Ok(Self {
             path,
-            datatype: datatype::name(dataset.datatype()),
+            datatype: datatype::name(&dataset.datatype()),
             shape: dataset.shape().to_vec(),
             layout: storage::layout(dataset),
-            chunk_shape: dataset.chunk_shape().map(<[u64]>::to_vec),
+            chunk_shape: dataset.chunk_shape(),
             chunks,
             filters: dataset.filters().filters.iter().map(storage::filter).collect(),
             stored,

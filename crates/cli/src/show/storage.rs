@@ -8,11 +8,11 @@ use super::{plain, shape};
 /// The layout, the shape of chunks and the filters: `chunks (4, 4), shuffle, deflate 6`.
 pub(crate) fn summary(dataset: &Dataset) -> String {
     let mut parts = vec![match dataset.chunk_shape() {
-        Some(chunk) => format!("chunks {}", shape(chunk)),
+        Some(chunk) => format!("chunks {}", shape(&chunk)),
         None => layout(dataset).to_owned(),
     }];
     parts.extend(dataset.filters().filters.iter().map(filter));
-    if let Some(most) = dataset.max_shape().filter(|most| !is_fixed(most, dataset.shape())) {
+    if let Some(most) = dataset.max_shape().filter(|most| !is_fixed(most, &dataset.shape())) {
         let sizes = most.iter().map(|size| size.map_or("None".to_owned(), |size| size.to_string()));
         parts.push(format!("max {}", super::tuple(sizes)));
     }

@@ -69,6 +69,17 @@ impl ElementFormat {
         Self { client, size: u8::try_from(size).unwrap_or(u8::MAX) }
     }
 
+    /// The largest stored size of a chunk that an element can state; none where elements state none.
+    pub fn max_chunk_len(self, widths: Widths) -> Option<u64> {
+        match self.client {
+            Client::Chunks => None,
+            Client::FilteredChunks => {
+                let bits = 8 * u32::try_from(self.length_width(widths)).unwrap_or(8);
+                Some(u64::MAX.checked_shr(64_u32.saturating_sub(bits)).unwrap_or(0))
+            }
+        }
+    }
+
     /// Checks that the size is one that the client can have.
     pub(super) fn check(self, r: &Reader<'_>) -> Result<Self> {
         let addr = r.widths().offset.bytes();
@@ -151,6 +162,24 @@ impl Elements {
         (0..self.len()).filter_map(|i| self.get(i)).for_each(|element| format.encode(element, w));
     }
 
+    /// So many elements, of chunks that were never written.
+    pub fn unwritten(client: Client, count: usize) -> Self {
+        match client {
+            Client::Chunks => Self::Chunks(vec![Addr::UNDEFINED; count]),
+            Client::FilteredChunks => Self::FilteredChunks(vec![ChunkElement::UNDEFINED; count]),
+        }
+    }
+
+    /// Changes the element at `position`; returns what it was, or none if there is no such element.
+    pub fn set(&mut self, position: usize, element: ChunkElement) -> Option<ChunkElement> {
+        let old = self.get(position);
+        match self {
+            Self::Chunks(elements) => *elements.get_mut(position)? = element.addr,
+            Self::FilteredChunks(elements) => *elements.get_mut(position)? = element,
+        }
+        old
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
@@ -180,6 +209,26 @@ const MASK_BYTES: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_element_is_what_it_was_set_to() {
+        let element = ChunkElement { addr: Addr::new(8), len: 5, mask: 1 };
+        let mut filtered = Elements::unwritten(Client::FilteredChunks, 2);
+        assert_eq!(filtered.set(1, element), Some(ChunkElement::UNDEFINED));
+        assert_eq!((filtered.get(0), filtered.get(1)), (Some(ChunkElement::UNDEFINED), Some(element)));
+        assert_eq!(filtered.set(2, element), None);
+        let mut plain = Elements::unwritten(Client::Chunks, 1);
+        plain.set(0, element);
+        assert_eq!(plain.get(0), Some(ChunkElement { addr: Addr::new(8), len: 0, mask: 0 }));
+    }
+
+    #[test]
+    fn an_element_states_sizes_of_its_width_alone() {
+        let format = |client, size| ElementFormat { client, size };
+        assert_eq!(format(Client::Chunks, 8).max_chunk_len(Widths::EIGHT), None);
+        assert_eq!(format(Client::FilteredChunks, 14).max_chunk_len(Widths::EIGHT), Some(0xffff));
+        assert_eq!(format(Client::FilteredChunks, 20).max_chunk_len(Widths::EIGHT), Some(u64::MAX));
+    }
 
     #[test]
     fn the_size_field_is_one_byte_wider_than_the_chunk_needs() {

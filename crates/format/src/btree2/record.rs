@@ -177,6 +177,33 @@ impl RecordForm {
         self.rank.into()
     }
 
+    /// The largest stored size of a chunk that a record can state; none if records state none.
+    pub fn max_chunk_len(self) -> Option<u64> {
+        match self.size_width {
+            0 => None,
+            width => Some(u64::MAX >> (64 - 8 * u32::from(width))),
+        }
+    }
+
+    /// Whether a record is of this type, with the fields that it has.
+    pub fn holds(self, record: &Record) -> bool {
+        match record {
+            Record::Huge { filtered, id, .. } => {
+                let kind = if id.is_some() { 1 } else { 3 };
+                self.kind == kind + u8::from(filtered.is_some())
+            }
+            Record::LinkName { .. } => self.kind == 5,
+            Record::LinkOrder { .. } => self.kind == 6,
+            Record::SharedMessage { .. } => self.kind == 7,
+            Record::AttributeName { .. } => self.kind == 8,
+            Record::AttributeOrder { .. } => self.kind == 9,
+            Record::Chunk { chunk, scaled } => {
+                let kind = if chunk.filtered.is_some() { 11 } else { 10 };
+                self.kind == kind && scaled.len() == self.rank()
+            }
+        }
+    }
+
     /// Decodes one record.
     pub fn decode(self, r: &mut Reader<'_>) -> Result<Record> {
         Ok(match self.kind {
@@ -327,6 +354,55 @@ impl Records {
         w.bytes(&self.bytes);
     }
 
+    /// Puts a record before record `index`, or after all where there is no such record.
+    pub fn insert(&mut self, index: usize, record: &Record) {
+        let size = usize::from(self.form.size);
+        let start = index.min(self.len()) * size;
+        self.push(record);
+        if let Some(moved) = self.bytes.get_mut(start..) {
+            moved.rotate_right(size);
+        }
+    }
+
+    /// Puts a record in the place of record `index`, if it is there.
+    pub fn replace(&mut self, index: usize, record: &Record) {
+        let size = usize::from(self.form.size);
+        let last = self.bytes.len();
+        self.push(record);
+        let (records, new) = self.bytes.split_at_mut(last);
+        if let Some(old) = records.chunks_exact_mut(size.max(1)).nth(index) {
+            old.copy_from_slice(new);
+        }
+        self.bytes.truncate(last);
+    }
+
+    /// Takes out record `index`, if it is there.
+    pub fn remove(&mut self, index: usize) {
+        let size = usize::from(self.form.size);
+        if index < self.len() {
+            self.bytes.drain(index * size..(index + 1) * size);
+        }
+    }
+
+    /// Takes out record `index` and all that follow it.
+    #[must_use]
+    pub fn split_off(&mut self, index: usize) -> Self {
+        let start = index.min(self.len()) * usize::from(self.form.size);
+        Self { form: self.form, bytes: self.bytes.split_off(start) }
+    }
+
+    /// Appends the records of another node of the same tree.
+    pub fn append(&mut self, other: &Self) {
+        self.bytes.extend_from_slice(&other.bytes);
+    }
+
+    /// Appends a record, in exactly the bytes that a record has.
+    fn push(&mut self, record: &Record) {
+        let end = self.bytes.len() + usize::from(self.form.size);
+        self.form.encode(record, &mut Writer::new(&mut self.bytes, self.form.widths));
+        self.bytes.resize(end, 0);
+    }
+
     /// How the records are stored.
     pub fn form(&self) -> RecordForm {
         self.form
@@ -404,6 +480,33 @@ mod tests {
     }
 
     #[test]
+    fn records_are_put_and_taken_where_a_list_has_them() {
+        let form = RecordForm::new(6, 15, Widths::EIGHT).unwrap();
+        let record = |order| Record::LinkOrder { order, id: [1; 7] };
+        let orders = |records: &Records| -> Vec<i64> {
+            let order = |record| match record {
+                Ok(Record::LinkOrder { order, .. }) => order,
+                other => panic!("{other:?}"),
+            };
+            records.iter().map(order).collect()
+        };
+        let mut records = Records::new(form, []);
+        for (index, order) in [(0, 5), (0, 3), (1, 4), (99, 9)] {
+            records.insert(index, &record(order));
+        }
+        assert_eq!(orders(&records), [3, 4, 5, 9]);
+        records.replace(2, &record(6));
+        records.replace(4, &record(7));
+        records.remove(0);
+        records.remove(3);
+        assert_eq!(orders(&records), [4, 6, 9]);
+        let after = records.split_off(1);
+        assert_eq!((orders(&records), orders(&after)), (vec![4], vec![6, 9]));
+        records.append(&after);
+        assert_eq!(orders(&records), [4, 6, 9]);
+    }
+
+    #[test]
     fn every_type_decodes_what_it_encoded() {
         let (id7, id8) = ([1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8]);
         let huge = |filtered, id| Record::Huge { addr: Addr::new(0x1234), length: 99, filtered, id };
@@ -428,6 +531,7 @@ mod tests {
         ] {
             let form = RecordForm::new(kind, size, Widths::EIGHT).unwrap();
             let records = Records::new(form, [&record, &record]);
+            assert!(form.holds(&record) && form.kind() == kind);
             assert_eq!(records.len(), 2);
             assert_eq!(records.bytes.len(), 2 * usize::from(size));
             assert_eq!(records.get(1).unwrap(), record);

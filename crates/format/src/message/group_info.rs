@@ -22,6 +22,11 @@ pub struct PhaseChange {
     pub min_dense: u16,
 }
 
+impl PhaseChange {
+    /// What holds where nothing is said.
+    pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
+}
+
 /// The expected size of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {

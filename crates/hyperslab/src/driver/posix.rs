@@ -1,6 +1,8 @@
-//! A file on a POSIX file system, through positioned reads and writes: no seek pointer, no lock.
+//! A file on a POSIX file system, through positioned reads and writes: no seek pointer, and the advisory lock that libhdf5
+//! takes.
 
-use std::fs;
+use std::env;
+use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -13,20 +15,66 @@ pub struct Posix {
     file: fs::File,
 }
 
+/// What to do about a file that is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Create {
+    /// It must be there.
+    No,
+    /// It is made if it is not there.
+    IfMissing,
+    /// It must not be there.
+    New,
+}
+
 impl Posix {
-    /// Opens an existing file for reading.
+    /// Opens an existing file for reading, which others may do at the same time.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = fs::File::open(path)?;
         // A directory opens, and fails only at the first read, with a message that names no cause.
         if file.metadata()?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
+        lock(&file, fs::File::try_lock_shared, "another program has it open for writing")?;
         Ok(Self { file })
     }
 
-    /// The driver of a file opened by the caller, with what access it has.
+    /// Opens a file for reading and writing, which nobody else may do at the same time. Its contents stay.
+    pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        match create {
+            Create::No => {}
+            Create::IfMissing => _ = options.create(true),
+            Create::New => _ = options.create_new(true),
+        }
+        let file = options.open(path)?;
+        lock(&file, fs::File::try_lock, "another program has it open")?;
+        Ok(Self { file })
+    }
+
+    /// The driver of a file opened by the caller, with what access and lock it has.
     pub fn new(file: fs::File) -> Self {
         Self { file }
+    }
+}
+
+/// Takes the lock that libhdf5 would take, unless the user's environment says not to, or the file system has none.
+fn lock(
+    file: &fs::File,
+    take: impl FnOnce(&fs::File) -> Result<(), TryLockError>,
+    held: &'static str,
+) -> io::Result<()> {
+    if env::var("HDF5_USE_FILE_LOCKING").is_ok_and(|value| matches!(&*value.to_uppercase(), "FALSE" | "0")) {
+        return Ok(());
+    }
+    match take(file) {
+        Err(TryLockError::WouldBlock) => {
+            let why =
+                format!("unable to lock the file: {held} (HDF5_USE_FILE_LOCKING=FALSE does without locks)");
+            Err(io::Error::new(io::ErrorKind::WouldBlock, why))
+        }
+        // File systems without locks: libhdf5's "best effort".
+        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
     }
 }
 

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use super::dirty_chunks::DirtyChunks;
 use crate::index::ChunkRecord;
 
 /// The cache, and which chunks were touched lately.
@@ -17,6 +18,8 @@ pub struct ChunkCache {
     /// Chunks of which a small part was read, most recent first. Several touches within a short while are what makes
     /// decoding a whole chunk worth while where a part would do.
     touched: Mutex<[Option<ChunkKey>; TOUCHED]>,
+    /// Chunks that were changed and are not in the file yet.
+    pub dirty: DirtyChunks,
 }
 
 /// All that decides what a chunk decodes to. A damaged file may say that a chunk is where that of another dataset is, which
@@ -45,6 +48,7 @@ impl ChunkCache {
             chunks: Cache::with_weighter(expected, budget_bytes, ByBytes),
             budget_bytes,
             touched: Mutex::new([None; TOUCHED]),
+            dirty: DirtyChunks::default(),
         }
     }
 
@@ -58,6 +62,16 @@ impl ChunkCache {
         if self.admits(chunk.len()) {
             self.chunks.insert(key, chunk);
         }
+    }
+
+    /// Forgets a chunk: other bytes are where it was.
+    pub(super) fn forget(&self, key: &ChunkKey) {
+        self.chunks.remove(key);
+    }
+
+    /// Bytes of changed chunks that may be held.
+    pub fn dirty_budget(&self) -> u64 {
+        self.budget_bytes
     }
 
     /// Whether a chunk of so many decoded bytes would be kept.

@@ -94,7 +94,7 @@ impl Reading<'_> {
             stored_bytes: 0,
             threads: 1,
         };
-        for task in pieces.tasks(self.store, &tiling, 0..tiling.len())? {
+        for task in pieces.tasks(self.store, self.cache, &tiling, 0..tiling.len())? {
             let mut wanted: SmallVec<[Wanted; 1]> = SmallVec::new();
             let mut elements = 0;
             tiling.parts(&task.coord, |part| {

@@ -1,11 +1,13 @@
-//! Plans reads and runs them: threads, buffers, routes.
+//! Plans reads and writes and runs them: threads, buffers, routes.
 
 mod array;
 mod chunk_cache;
+mod dirty_chunks;
 mod dst;
 mod emit;
 mod explain;
 mod fetch;
+mod input;
 mod place;
 mod plan_read;
 mod pool;
@@ -13,11 +15,15 @@ mod raw;
 mod read;
 mod run;
 mod scratch;
+mod share;
+mod write;
 
 pub use array::{ChunkedStorage, Fill, Storage, StoredArray};
 pub use chunk_cache::ChunkCache;
+pub use dirty_chunks::DirtyChunks;
 pub use dst::Destination;
 pub use explain::{PlannedTask, ReadPlan, Route};
 pub use plan_read::{ReadTask, Source};
 pub use pool::{set_threads, threads};
 pub use read::{ReadOptions, Reading};
+pub use write::{Placed, Write, WriteOptions};

@@ -7,6 +7,8 @@ use hyperslab_format::Extent;
 use smallvec::SmallVec;
 
 use super::array::{ChunkedStorage, Storage, StoredArray};
+use super::chunk_cache::ChunkCache;
+use super::dirty_chunks::HeldChunk;
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
 use crate::select::{Coord, Tiling};
@@ -21,6 +23,8 @@ pub struct ReadTask {
     pub source: Source,
     /// Which of the selections touch it: a range of the plan's `users`.
     pub(super) users: Range<usize>,
+    /// The chunk itself, if it was changed and is not in the file yet.
+    pub(super) held: Option<HeldChunk>,
 }
 
 /// Where the elements of a chunk come from.
@@ -73,18 +77,26 @@ impl<'a> Pieces<'a> {
     }
 
     /// The task for one piece.
-    pub(super) fn task(&self, store: &Store, coord: Coord) -> Result<ReadTask> {
+    pub(super) fn task(&self, store: &Store, cache: &ChunkCache, coord: Coord) -> Result<ReadTask> {
         let source = self.finder(store).source(&coord)?;
-        Ok(ReadTask { coord, source, users: 0..1 })
+        let held = cache.dirty.get(self.array.header, &coord);
+        Ok(ReadTask { coord, source, users: 0..1, held })
     }
 
     /// The tasks for the chunks number `range` of those that `tiling` touches, in the order of the file.
-    pub(super) fn tasks(&self, store: &Store, tiling: &Tiling, range: Range<u64>) -> Result<Vec<ReadTask>> {
+    pub(super) fn tasks(
+        &self,
+        store: &Store,
+        cache: &ChunkCache,
+        tiling: &Tiling,
+        range: Range<u64>,
+    ) -> Result<Vec<ReadTask>> {
         let mut tasks = Vec::with_capacity(usize::try_from(range.end - range.start).unwrap_or(0));
         let mut finder = self.finder(store);
         for coord in range.filter_map(|number| tiling.nth(number)) {
             let source = finder.source(&coord)?;
-            tasks.push(ReadTask { coord, source, users: 0..1 });
+            let held = cache.dirty.get(self.array.header, &coord);
+            tasks.push(ReadTask { coord, source, users: 0..1, held });
         }
         sort(&mut tasks);
         Ok(tasks)
@@ -94,6 +106,7 @@ impl<'a> Pieces<'a> {
     pub(super) fn shared_tasks(
         &self,
         store: &Store,
+        cache: &ChunkCache,
         tilings: &[&Tiling],
     ) -> Result<(Vec<ReadTask>, Vec<usize>)> {
         let mut touches: Vec<(Coord, usize)> = Vec::new();
@@ -108,7 +121,8 @@ impl<'a> Pieces<'a> {
                 Some(task) if task.coord == *coord => task.users.end = number + 1,
                 _ => {
                     let source = finder.source(coord)?;
-                    tasks.push(ReadTask { coord: coord.clone(), source, users: number..number + 1 });
+                    let held = cache.dirty.get(self.array.header, coord);
+                    tasks.push(ReadTask { coord: coord.clone(), source, users: number..number + 1, held });
                 }
             }
         }

@@ -2,11 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hyperslab_format::Extent;
 use hyperslab_format::datatype::Datatype;
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use super::array::{Storage, StoredArray};
@@ -17,7 +15,7 @@ use super::place::{Cut, User};
 use super::plan_read::{Pieces, ReadTask, Source};
 use super::run::Run;
 use super::scratch::{self, WorkerScratch};
-use super::{fetch, pool};
+use super::{fetch, pool, share};
 use crate::error::{Error, Result};
 use crate::select::{Part, Selection, Tiling};
 use crate::store::Store;
@@ -49,12 +47,16 @@ impl Reading<'_> {
         let (conversion, memory_size) = self.conversion(options)?;
         let pieces = Pieces::of(self.array);
         let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // The small read: no tiling, no list of tasks, no threads.
             let dst_strides = dst.strides_for(&what.shape(&self.array.shape), memory_size)?;
             let part = Part { within: within.0, dst: 0, dst_strides };
             let user = User { cut: Cut::Part(&part), dst };
-            let task = pieces.task(self.store, coord)?;
+            let task = {
+                let _reading = self.store.reading();
+                pieces.task(self.store, self.cache, coord)?
+            };
             return scratch::with(|scratch| run.task(&task, None, &[0], &[user], scratch));
         }
         let tiling = self.tiling(&pieces, what, dst, memory_size)?;
@@ -62,7 +64,10 @@ impl Reading<'_> {
         let mut next = 0;
         while next < tiling.len() {
             let end = tiling.len().min(next + BATCH_TASKS);
-            let tasks = pieces.tasks(self.store, &tiling, next..end)?;
+            let tasks = {
+                let _reading = self.store.reading();
+                pieces.tasks(self.store, self.cache, &tiling, next..end)?
+            };
             run.execute(&tasks, &[0], &[user], options.threads)?;
             next = end;
         }
@@ -83,7 +88,11 @@ impl Reading<'_> {
             .map(|(tiling, (_, dst))| User { cut: Cut::Tiling(tiling), dst })
             .collect();
         let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
-        let (tasks, touches) = pieces.shared_tasks(self.store, &tilings.iter().collect::<Vec<_>>())?;
+        let _data = self.store.reading_data();
+        let (tasks, touches) = {
+            let _reading = self.store.reading();
+            pieces.shared_tasks(self.store, self.cache, &tilings.iter().collect::<Vec<_>>())?
+        };
         run.execute(&tasks, &touches, &users, options.threads)
     }
 
@@ -143,27 +152,9 @@ impl Run<'_> {
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
         let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
-        if workers == 1 {
-            return scratch::with(|scratch| self.work(tasks, touches, users, scratch));
-        }
-        let claim = (CLAIM_BYTES / self.piece_bytes.max(1)).clamp(1, tasks.len() / (workers * 2) + 1);
-        let next = AtomicUsize::new(0);
-        let failed = AtomicBool::new(false);
-        let first_error = Mutex::new(None);
-        pool::run(workers, &|| {
-            scratch::with(|scratch| {
-                while !failed.load(Ordering::Relaxed) {
-                    let start = next.fetch_add(claim, Ordering::Relaxed);
-                    let Some(rest) = tasks.get(start..).filter(|rest| !rest.is_empty()) else { return };
-                    let mine = &rest[..claim.min(rest.len())];
-                    if let Err(error) = self.work(mine, touches, users, scratch) {
-                        failed.store(true, Ordering::Relaxed);
-                        first_error.lock().get_or_insert(error);
-                    }
-                }
-            });
-        });
-        first_error.into_inner().map_or(Ok(()), Err)
+        share::run(tasks, workers, self.piece_bytes, &|mine, scratch| {
+            self.work(mine, touches, users, scratch)
+        })
     }
 
     /// Runs consecutive tasks: small chunks that lie near each other are read together.
@@ -197,6 +188,7 @@ impl Run<'_> {
     /// The bytes to read for a task whose whole chunk will be read.
     fn whole_extent(&self, task: &ReadTask) -> Option<Extent> {
         match task.source {
+            _ if task.held.is_some() => None,
             Source::Raw(extent) if self.chunked.is_some() => Some(extent),
             Source::Chunk(record) if self.reading.cache.get(&self.key(record)).is_none() => {
                 Some(record.extent)
@@ -218,5 +210,3 @@ pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Op
 const BATCH_TASKS: u64 = 65_536;
 /// Less is read on the caller's thread: waking another costs more.
 const PARALLEL_BYTES: u64 = 256 << 10;
-/// What a worker takes at a time.
-const CLAIM_BYTES: usize = 1 << 20;

@@ -54,6 +54,9 @@ impl Run<'_> {
     ) -> Result<()> {
         let users: SmallVec<[User<'_>; 4]> =
             touches[task.users.clone()].iter().map(|&user| users[user]).collect();
+        if let Some(held) = &task.held {
+            return self.scatter(&held.read(), &users, &task.coord, scratch);
+        }
         match (task.source, self.chunked) {
             (Source::Fill, _) => {
                 let fill = self.fill()?;

@@ -19,7 +19,7 @@ use crate::store::Store;
 /// The tree, and the node that was used last.
 #[derive(Debug)]
 pub(super) struct Tree {
-    header: Arc<BTree2Header>,
+    pub(super) header: Arc<BTree2Header>,
     geometry: BTree2Geometry,
     leaf: Option<Arc<BTree2Node>>,
 }

@@ -15,7 +15,7 @@ use crate::store::Store;
 /// The array, as far as it was read.
 #[derive(Debug)]
 pub(super) struct Array {
-    header: Arc<ExtensibleArrayHeader>,
+    pub(super) header: Arc<ExtensibleArrayHeader>,
     geometry: Geometry,
     /// Absent until the first chunk is written.
     index_block: Option<Arc<IndexBlock>>,

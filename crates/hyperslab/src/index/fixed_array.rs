@@ -13,7 +13,7 @@ use crate::store::Store;
 /// The array, as far as it was read.
 #[derive(Debug)]
 pub(super) struct Array {
-    header: Arc<FixedArrayHeader>,
+    pub(super) header: Arc<FixedArrayHeader>,
     /// Absent until the first chunk is written.
     block: Option<Arc<FixedArrayBlock>>,
     page: Option<(u64, Arc<Page>)>,

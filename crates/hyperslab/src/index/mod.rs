@@ -2,6 +2,8 @@
 
 mod btree1;
 mod btree2;
+mod choose;
+mod edit;
 mod extensible_array;
 mod fixed_array;
 mod grid;
@@ -17,6 +19,8 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::select::Coord;
 use crate::store::Store;
+pub use choose::{ChunkingPlan, choose};
+pub use edit::IndexEdit;
 pub use grid::Grid;
 
 /// Where a chunk is, how many bytes it has there, and which filters it was stored without.
@@ -36,13 +40,15 @@ pub struct ChunkIndex {
     /// Decoded bytes of a chunk: those stored, too, where there are no filters.
     chunk_bytes: u64,
     info: ChunkIndexInfo,
+    /// The version of the layout message, which says how wide stored sizes are.
+    layout_version: u8,
     /// Whether records carry sizes and masks.
     is_filtered: bool,
     /// Indexed Storage Internal Node K, the capacity of version 1 B-tree nodes.
     btree_k: u16,
-    /// What the last cursor had read. The next takes it: small reads of one dataset, one after another, begin where the
-    /// last one ended.
-    last: Mutex<State>,
+    /// What the last cursor had read, and the generation of the file's metadata then. The next takes it if that is still the
+    /// generation: small reads of one dataset, one after another, begin where the last one ended.
+    last: Mutex<(u64, State)>,
 }
 
 /// What a visitor of chunks is told of each: its coordinate, counted in chunks, and where it is.
@@ -59,8 +65,16 @@ impl ChunkIndex {
         is_filtered: bool,
         btree_k: u16,
     ) -> Self {
-        let (chunk_shape, info) = (layout.chunk_shape.clone(), layout.index.clone());
-        Self { grid, chunk_shape, chunk_bytes, info, is_filtered, btree_k, last: Mutex::default() }
+        Self {
+            grid,
+            chunk_shape: layout.chunk_shape.clone(),
+            chunk_bytes,
+            info: layout.index.clone(),
+            layout_version: layout.version,
+            is_filtered,
+            btree_k,
+            last: Mutex::default(),
+        }
     }
 
     /// Which structure it is.
@@ -73,10 +87,24 @@ impl ChunkIndex {
         &self.grid
     }
 
+    /// The address that the layout message has of the index.
+    fn addr_mut(&mut self) -> &mut Addr {
+        match &mut self.info {
+            ChunkIndexInfo::BTree1 { addr }
+            | ChunkIndexInfo::Single { addr, .. }
+            | ChunkIndexInfo::Implicit { addr }
+            | ChunkIndexInfo::FixedArray { addr, .. }
+            | ChunkIndexInfo::ExtensibleArray { addr, .. }
+            | ChunkIndexInfo::BTree2 { addr, .. } => addr,
+        }
+    }
+
     /// Looks chunks up one after another, remembering where the last was.
     pub fn cursor<'s>(&'s self, store: &'s Store) -> Cursor<'s> {
-        let state = self.last.try_lock().map_or(State::New, |mut last| std::mem::take(&mut *last));
-        Cursor { index: self, store, state }
+        let generation = store.generation();
+        let last = self.last.try_lock().map(|mut last| std::mem::take(&mut *last));
+        let state = last.filter(|(known, _)| *known == generation).map_or(State::New, |(_, state)| state);
+        Cursor { index: self, store, generation, state }
     }
 
     /// Calls `f` with every stored chunk in the order of the index, until it breaks. O(stored chunks).
@@ -149,6 +177,7 @@ impl ChunkIndex {
 pub struct Cursor<'s> {
     index: &'s ChunkIndex,
     store: &'s Store,
+    generation: u64,
     state: State,
 }
 
@@ -166,7 +195,7 @@ enum State {
 impl Cursor<'_> {
     /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written.
     pub fn lookup(&mut self, coord: &Coord) -> Result<Option<ChunkRecord>> {
-        let Self { index, store, state } = self;
+        let Self { index, store, state, .. } = self;
         match &index.info {
             ChunkIndexInfo::Single { addr, filtered } => {
                 let (len, mask) = filtered.unwrap_or((index.chunk_bytes, 0));
@@ -224,7 +253,7 @@ impl Cursor<'_> {
 impl Drop for Cursor<'_> {
     fn drop(&mut self) {
         if let Some(mut last) = self.index.last.try_lock() {
-            *last = std::mem::take(&mut self.state);
+            *last = (self.generation, std::mem::take(&mut self.state));
         }
     }
 }

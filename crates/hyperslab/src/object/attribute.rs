@@ -13,7 +13,7 @@ use hyperslab_format::message::dense_info::AttributeInfo;
 
 use super::header_io::{self, Header};
 use super::{Object, dataset};
-use crate::error::{Error, RequestError, Result};
+use crate::error::{RequestError, Result};
 use crate::heap::FractalHeap;
 use crate::store::Store;
 use crate::tree::BTree2;
@@ -34,41 +34,57 @@ pub struct Attribute {
 impl Object {
     /// The names of all attributes: in the order of creation if the object tracks it, else by name.
     pub fn attribute_names(&self) -> Result<Vec<String>> {
-        let messages = self.attribute_messages().map_err(|error| error.at(self.path()))?;
-        Ok(messages.into_iter().map(|message| message.name).collect())
+        let names =
+            |messages: Vec<AttributeMessage>| messages.into_iter().map(|message| message.name).collect();
+        self.with_attributes(|storage, header| self.attribute_messages(storage, header).map(names))
     }
 
     /// All attributes, in the order of [`attribute_names`](Self::attribute_names).
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
-        let resolve = |messages: Vec<_>| messages.into_iter().map(|message| self.resolve(message)).collect();
-        self.attribute_messages().and_then(resolve).map_err(|error| error.at(self.path()))
+        self.with_attributes(|storage, header| {
+            let messages = self.attribute_messages(storage, header)?;
+            messages.into_iter().map(|message| self.resolve(header, message)).collect()
+        })
     }
 
     /// The attribute `name`.
     pub fn attribute(&self, name: &str) -> Result<Attribute> {
-        let found = Storage::of(self.header(), self.store()).and_then(|storage| storage.find(self, name));
-        let missing = || Error::from(RequestError::NoSuchAttribute { name: name.to_owned() });
-        found
-            .and_then(|message| message.ok_or_else(missing))
-            .and_then(|message| self.resolve(message))
-            .map_err(|error| error.at(self.path()))
+        self.with_attributes(|storage, header| {
+            let found = storage.find(header, self.store(), name)?;
+            let message = found.ok_or_else(|| RequestError::NoSuchAttribute { name: name.to_owned() })?;
+            self.resolve(header, message)
+        })
+    }
+
+    /// Whether there is an attribute `name`.
+    pub fn has_attribute(&self, name: &str) -> Result<bool> {
+        self.with_attributes(|storage, header| Ok(storage.find(header, self.store(), name)?.is_some()))
     }
 
     /// The number of attributes.
     pub fn attribute_count(&self) -> Result<u64> {
-        let storage = Storage::of(self.header(), self.store()).map_err(|error| error.at(self.path()))?;
-        storage.len(self).map_err(|error| error.at(self.path()))
+        self.with_attributes(|storage, header| storage.len(header, self.store()))
     }
 
     /// Whether attributes know in which order they were created; then they are listed in it.
     pub fn tracks_attribute_order(&self) -> bool {
-        self.header().tracks_attribute_order()
+        // A header is made with or without that.
+        self.header.read().header.tracks_attribute_order()
     }
 
-    fn attribute_messages(&self) -> Result<Vec<AttributeMessage>> {
+    /// Runs `f` on the attributes as they are now.
+    fn with_attributes<T>(&self, f: impl FnOnce(&Storage, &Header) -> Result<T>) -> Result<T> {
+        let _reading = self.store().reading();
+        let result = self.header().and_then(|header| {
+            let storage = Storage::of(&header, self.store())?;
+            f(&storage, &header)
+        });
+        result.map_err(|error| error.at(self.path()))
+    }
+
+    fn attribute_messages(&self, storage: &Storage, header: &Header) -> Result<Vec<AttributeMessage>> {
         let mut found = Vec::new();
-        let storage = Storage::of(self.header(), self.store())?;
-        storage.visit(self, &mut |order, message| found.push((order, message)))?;
+        storage.visit(header, self.store(), &mut |order, message| found.push((order, message)))?;
         if self.tracks_attribute_order() {
             found.sort_by_key(|(order, _)| *order);
         } else {
@@ -79,14 +95,14 @@ impl Object {
 
     /// The attribute that a message describes, with its types fetched and its data cut to their length: in a version 1
     /// header the message is padded.
-    fn resolve(&self, message: AttributeMessage) -> Result<Attribute> {
+    fn resolve(&self, header: &Header, message: AttributeMessage) -> Result<Attribute> {
         let store = self.store();
         let AttributeMessage { name, datatype, dataspace, mut data, .. } = message;
         let datatype = header_io::resolve(datatype, store)?;
         let dataspace = header_io::resolve(dataspace, store)?;
         let len = dataset::byte_count(&dataspace, &datatype, store).filter(|&len| len <= data.len() as u64);
         let Some(len) = len.and_then(|len| usize::try_from(len).ok()) else {
-            return Err(self.header().lacks("a part of the value of an attribute"));
+            return Err(header.lacks("a part of the value of an attribute"));
         };
         data.truncate(len);
         Ok(Attribute { name, datatype, dataspace, data })
@@ -94,30 +110,33 @@ impl Object {
 }
 
 /// Where the attributes of an object are.
-enum Storage {
+pub(super) enum Storage {
     Compact,
     Dense(AttributeInfo),
 }
 
 impl Storage {
-    fn of(header: &Header, store: &Store) -> Result<Self> {
+    pub(super) fn of(header: &Header, store: &Store) -> Result<Self> {
         let info = header.find::<AttributeInfo>(store)?;
         Ok(info.filter(AttributeInfo::is_dense).map_or(Self::Compact, Self::Dense))
     }
 
-    fn len(&self, object: &Object) -> Result<u64> {
+    pub(super) fn len(&self, header: &Header, store: &Store) -> Result<u64> {
         match self {
-            Self::Compact => Ok(object.header().count::<AttributeMessage>() as u64),
-            Self::Dense(info) => Ok(BTree2::open(object.store(), info.name_index, ATTRIBUTE_NAMES)?.len()),
+            Self::Compact => Ok(header.count::<AttributeMessage>() as u64),
+            Self::Dense(info) => Ok(BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.len()),
         }
     }
 
     /// Calls `f` with every attribute and its creation order, in the order of the storage.
-    fn visit(&self, object: &Object, f: &mut dyn FnMut(u32, AttributeMessage)) -> Result<()> {
-        let store = object.store();
+    pub(super) fn visit(
+        &self,
+        header: &Header,
+        store: &Store,
+        f: &mut dyn FnMut(u32, AttributeMessage),
+    ) -> Result<()> {
         match self {
-            Self::Compact => object
-                .header()
+            Self::Compact => header
                 .all::<AttributeMessage>(store)
                 .try_for_each(|found| found.map(|(order, message)| f(order, message))),
             Self::Dense(info) => {
@@ -131,11 +150,10 @@ impl Storage {
         }
     }
 
-    fn find(&self, object: &Object, name: &str) -> Result<Option<AttributeMessage>> {
-        let store = object.store();
+    fn find(&self, header: &Header, store: &Store, name: &str) -> Result<Option<AttributeMessage>> {
         match self {
             Self::Compact => {
-                let mut messages = object.header().all::<AttributeMessage>(store);
+                let mut messages = header.all::<AttributeMessage>(store);
                 let found =
                     messages.find(|found| found.as_ref().map_or(true, |(_, message)| message.name == name));
                 Ok(found.transpose()?.map(|(_, message)| message))

@@ -5,133 +5,143 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::datatype::Datatype;
-use hyperslab_format::layout::Layout;
+use hyperslab_format::layout::{ChunkedLayout, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::message::kind;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::{Addr, ErrorKind};
+use parking_lot::RwLock;
 
 use super::Object;
 use super::header_io::{self, Header};
 use crate::engine::StoredArray;
 use crate::error::Result;
+use crate::index::{ChunkIndex, Grid};
 use crate::store::Store;
 
 /// A dataset: an array of elements in the file.
 #[derive(Clone)]
 pub struct Dataset {
     pub(super) object: Object,
-    state: Arc<State>,
+    state: Arc<RwLock<Arc<State>>>,
 }
 
-/// What is decoded once and shared by all handles to a dataset.
+/// What a header says of a dataset: decoded once, shared by all handles, made anew when the header changes.
 #[derive(Debug)]
-struct State {
-    dataspace: Dataspace,
-    datatype: Datatype,
-    committed: Option<Addr>,
-    element_size: usize,
-    elements: u64,
-    layout: Layout,
-    filters: FilterPipeline,
-    fill: FillValue,
-    has_external_files: bool,
+pub(super) struct State {
+    /// The header that says so.
+    header: Arc<Header>,
+    pub(super) dataspace: Dataspace,
+    pub(super) datatype: Arc<Datatype>,
+    pub(super) committed: Option<Addr>,
+    pub(super) element_size: usize,
+    pub(super) elements: u64,
+    pub(super) layout: Layout,
+    pub(super) filters: Arc<FilterPipeline>,
+    pub(super) fill: FillValue,
+    pub(super) has_external_files: bool,
     /// What the engine needs; made at the first read.
-    array: OnceLock<Arc<StoredArray>>,
+    pub(super) array: OnceLock<Arc<StoredArray>>,
 }
 
 impl Dataset {
-    pub(super) fn new(object: Object) -> Result<Self> {
-        let (header, store) = (object.header(), object.store());
-        let state = store.get_or_make(header.address(), || {
-            let state = State::read(header, store)?;
-            let weight = state.weight();
-            Ok((state, weight))
-        })?;
-        Ok(Self { object, state })
+    pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
+        let state = State::of(header, object.store())?;
+        Ok(Self { object, state: Arc::new(RwLock::new(state)) })
+    }
+
+    /// What the header says now.
+    pub(super) fn state(&self) -> Result<Arc<State>> {
+        let _reading = self.store().reading();
+        let header = self.header()?;
+        let known = Arc::clone(&self.state.read());
+        if Arc::ptr_eq(&known.header, &header) {
+            return Ok(known);
+        }
+        let state = State::of(&header, self.store()).map_err(|error| error.at(self.path()))?;
+        *self.state.write() = Arc::clone(&state);
+        Ok(state)
+    }
+
+    /// What the header says now, or said before the file was damaged or the dataset deleted: reading its elements will say
+    /// what is wrong.
+    fn latest(&self) -> Arc<State> {
+        self.state().unwrap_or_else(|_| Arc::clone(&self.state.read()))
     }
 
     /// The current size in each dimension; empty for a scalar, and for a dataset without a dataspace of elements.
-    pub fn shape(&self) -> &[u64] {
-        self.state.dataspace.shape()
+    pub fn shape(&self) -> Vec<u64> {
+        self.latest().dataspace.shape().to_vec()
     }
 
     /// The dataspace.
-    pub fn dataspace(&self) -> &Dataspace {
-        &self.state.dataspace
+    pub fn dataspace(&self) -> Dataspace {
+        self.latest().dataspace.clone()
     }
 
     /// The most that the dataset may grow to in each dimension, `None` meaning without limit; absent if it cannot grow.
-    pub fn max_shape(&self) -> Option<&[Option<u64>]> {
-        match &self.state.dataspace {
-            Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
-            _ => None,
-        }
+    pub fn max_shape(&self) -> Option<Vec<Option<u64>>> {
+        self.latest().max_shape().map(<[_]>::to_vec)
     }
 
     /// The datatype of the elements in the file; a committed one is resolved.
-    pub fn datatype(&self) -> &Datatype {
-        &self.state.datatype
+    pub fn datatype(&self) -> Arc<Datatype> {
+        Arc::clone(&self.latest().datatype)
     }
 
     /// The address of the committed datatype that the dataset uses, if it does.
     pub fn committed_datatype(&self) -> Option<Addr> {
-        self.state.committed
+        self.latest().committed
     }
 
     /// Bytes of one element in the file.
     pub fn element_size(&self) -> usize {
-        self.state.element_size
+        self.latest().element_size
     }
 
     /// How many elements there are.
     pub fn size(&self) -> u64 {
-        self.state.elements
+        self.latest().elements
     }
 
     /// Bytes of all elements.
     pub fn len_bytes(&self) -> u64 {
-        // Checked when the dataset was opened.
-        self.state.elements * self.state.element_size as u64
+        self.latest().len_bytes()
     }
 
     /// Where the elements are.
-    pub fn layout(&self) -> &Layout {
-        &self.state.layout
+    pub fn layout(&self) -> Layout {
+        self.latest().layout.clone()
     }
 
     /// The shape of a chunk, if the dataset is stored in chunks.
-    pub fn chunk_shape(&self) -> Option<&[u64]> {
-        match &self.state.layout {
-            Layout::Chunked(layout) => Some(&layout.chunk_shape),
+    pub fn chunk_shape(&self) -> Option<Vec<u64>> {
+        match &self.latest().layout {
+            Layout::Chunked(layout) => Some(layout.chunk_shape.clone()),
             _ => None,
         }
     }
 
     /// The filters, in the order in which a writer applies them.
-    pub fn filters(&self) -> &FilterPipeline {
-        &self.state.filters
+    pub fn filters(&self) -> Arc<FilterPipeline> {
+        Arc::clone(&self.latest().filters)
     }
 
     /// What elements hold that were never written.
-    pub fn fill_value(&self) -> &FillValue {
-        &self.state.fill
+    pub fn fill_value(&self) -> FillValue {
+        self.latest().fill.clone()
     }
 
     /// Whether the elements are in files of their own, without any structure.
     pub fn has_external_files(&self) -> bool {
-        self.state.has_external_files
-    }
-
-    pub(super) fn array_cell(&self) -> &OnceLock<Arc<StoredArray>> {
-        &self.state.array
+        self.latest().has_external_files
     }
 
     /// Whether the elements are those of other datasets.
     pub fn is_virtual(&self) -> bool {
-        matches!(self.state.layout, Layout::Virtual { .. })
+        matches!(self.latest().layout, Layout::Virtual { .. })
     }
 }
 
@@ -150,7 +160,32 @@ impl fmt::Debug for Dataset {
 }
 
 impl State {
-    fn read(header: &Header, store: &Store) -> Result<Self> {
+    fn of(header: &Arc<Header>, store: &Store) -> Result<Arc<Self>> {
+        let is_current = |state: &Self| Arc::ptr_eq(&state.header, header);
+        store.get_or_make_where(header.address(), is_current, || {
+            let state = Self::read(header, store)?;
+            let weight = state.weight();
+            Ok((state, weight))
+        })
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    pub(super) fn max_shape(&self) -> Option<&[Option<u64>]> {
+        match &self.dataspace {
+            Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn len_bytes(&self) -> u64 {
+        // Checked when the dataset was opened.
+        self.elements * self.element_size as u64
+    }
+
+    fn read(header: &Arc<Header>, store: &Store) -> Result<Self> {
         let dataspace =
             header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
         let datatype =
@@ -169,13 +204,14 @@ impl State {
             return Err(too_large("the size of all elements", u64::MAX));
         }
         Ok(Self {
+            header: Arc::clone(header),
             dataspace,
-            datatype,
+            datatype: Arc::new(datatype),
             committed,
             element_size,
             elements,
             layout: header.find(store)?.ok_or_else(|| header.lacks("a layout message"))?,
-            filters: header.find(store)?.unwrap_or_default(),
+            filters: Arc::new(header.find(store)?.unwrap_or_default()),
             fill: fill_value(header, store)?,
             has_external_files: header.has(kind::EXTERNAL_FILES),
             array: OnceLock::new(),
@@ -209,4 +245,25 @@ fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
 /// Bytes of all elements of a dataspace, or `None` if that overflows.
 pub(super) fn byte_count(dataspace: &Dataspace, datatype: &Datatype, store: &Store) -> Option<u64> {
     dataspace.elements()?.checked_mul(datatype.size(store.widths()))
+}
+
+/// The committed datatype that a dataset's header names, if it does.
+pub(super) fn committed_type(header: &Header) -> Result<Option<Addr>> {
+    Ok(match header.find_here_or_shared::<Datatype>()? {
+        Some(MaybeShared::Shared(SharedLocation::Header(address))) => Some(address),
+        _ => None,
+    })
+}
+
+/// The chunk index of the dataset with this header and layout.
+pub(super) fn chunk_index(header: &Header, store: &Store, layout: &ChunkedLayout) -> Result<ChunkIndex> {
+    let dataspace = header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
+    let filters = header.find::<FilterPipeline>(store)?.unwrap_or_default();
+    let max_shape = match &dataspace {
+        Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
+        Dataspace::Null | Dataspace::Scalar => None,
+    };
+    let grid = Grid::new(dataspace.shape(), max_shape, &layout.chunk_shape);
+    let k = store.btree_k().indexed_storage_k;
+    Ok(ChunkIndex::new(layout, grid, layout.chunk_len(), !filters.filters.is_empty(), k))
 }

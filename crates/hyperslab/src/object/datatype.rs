@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyperslab_format::datatype::Datatype;
 
 use super::Object;
+use super::header_io::Header;
 use crate::error::Result;
 
 /// A committed datatype.
@@ -17,9 +18,9 @@ pub struct NamedDatatype {
 }
 
 impl NamedDatatype {
-    pub(super) fn new(object: Object) -> Result<Self> {
-        let Some(datatype) = object.header().find::<Datatype>(object.store())? else {
-            return Err(object.header().lacks("a datatype message"));
+    pub(super) fn new(object: Object, header: &Header) -> Result<Self> {
+        let Some(datatype) = header.find::<Datatype>(object.store())? else {
+            return Err(header.lacks("a datatype message"));
         };
         Ok(Self { object, datatype: Arc::new(datatype) })
     }

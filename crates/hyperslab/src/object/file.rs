@@ -9,30 +9,45 @@ use hyperslab_filters::Registry;
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::message::small::BTreeK;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use super::header_io::Header;
 use super::links::LinkStorage;
 use super::path::{self, Budget};
+use super::versions::LibVersion;
 use super::{Dataset, Group, Node, Object};
 use crate::driver::{Driver, Memory, Posix};
 use crate::engine::ChunkCache;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// An open file. Clones are handles to one file, which closes when the last of them and of its objects is dropped.
+/// An open file. Clones are handles to one file, which closes when the last of them and of its objects is dropped: what was
+/// changed gets into the file then, at the latest. [`close`](Self::close) and [`flush`](Self::flush) say whether that went
+/// well.
 #[derive(Clone)]
-pub struct File(Arc<Shared>);
+pub struct File(Arc<Open>);
 
-struct Shared {
+/// What handles count.
+struct Open {
+    shared: Arc<Shared>,
+    /// Whether the last handle gets changes into the file.
+    flushes: bool,
+}
+
+pub(super) struct Shared {
     store: Store,
     chunk_cache: ChunkCache,
     /// The file's absolute path, if it has one.
     path: Option<PathBuf>,
     options: OpenOptions,
-    root: (Arc<Header>, LinkStorage),
+    /// The header of the root group as it was when the file was opened.
+    root: Arc<Header>,
     /// Files that external links have led to and that are still open.
-    externals: Mutex<HashMap<PathBuf, Weak<Shared>>>,
+    externals: Mutex<HashMap<PathBuf, Weak<Open>>>,
+    /// What new objects are made for.
+    pub(super) version: LibVersion,
+    /// Of the data of datasets, by the address of the header.
+    pub(super) write_locks: Mutex<HashMap<Addr, Arc<RwLock<()>>>>,
 }
 
 /// How to open a file.
@@ -91,53 +106,79 @@ impl File {
 
     fn new(driver: Arc<dyn Driver>, path: Option<PathBuf>, options: &OpenOptions) -> Result<Self> {
         let store = Store::open(driver, options.metadata_cache_bytes)?;
+        let version = LibVersion::of_superblock(store.superblock().version());
+        Self::of_store(store, path, options, version)
+    }
+
+    /// The file of an open store.
+    pub(super) fn of_store(
+        store: Store,
+        path: Option<PathBuf>,
+        options: &OpenOptions,
+        version: LibVersion,
+    ) -> Result<Self> {
         if let Some(extension) = store.superblock().extension() {
             let header = Header::read(&store, extension)?;
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));
         }
         let header = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
-        let links = LinkStorage::of(&header, &store).map_err(|error| error.at("/"))?;
-        let links = links
-            .ok_or_else(|| header.lacks("the link info or symbol table message of the root group").at("/"))?;
-        Ok(Self(Arc::new(Shared {
+        if LinkStorage::of(&header, &store).map_err(|error| error.at("/"))?.is_none() {
+            return Err(header.lacks("the link info or symbol table message of the root group").at("/"));
+        }
+        Ok(Self::of(Arc::new(Shared {
             store,
             chunk_cache: ChunkCache::new(options.chunk_cache_bytes),
             path,
             options: options.clone(),
-            root: (header, links),
+            root: header,
             externals: Mutex::default(),
+            version,
+            write_locks: Mutex::default(),
         })))
+    }
+
+    fn of(shared: Arc<Shared>) -> Self {
+        Self(Arc::new(Open { shared, flushes: true }))
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.0.shared
+    }
+
+    /// Gets everything that was changed into the file. Handles that are left go on working.
+    pub fn close(self) -> Result<()> {
+        self.flush()
     }
 
     /// The file's absolute path, if it was opened by one.
     pub fn path(&self) -> Option<&Path> {
-        self.0.path.as_deref()
+        self.0.shared.path.as_deref()
     }
 
     /// The level below: structures by address.
     pub fn store(&self) -> &Store {
-        &self.0.store
+        &self.0.shared.store
     }
 
     /// The cache of decoded chunks.
     pub fn chunk_cache(&self) -> &ChunkCache {
-        &self.0.chunk_cache
+        &self.0.shared.chunk_cache
     }
 
     /// How the file was opened.
     pub fn options(&self) -> &OpenOptions {
-        &self.0.options
+        &self.0.shared.options
     }
 
     /// Whether both are handles to the same open file.
     pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0.shared, &other.0.shared)
     }
 
     /// The root group.
     pub fn root(&self) -> Group {
-        let (header, links) = &self.0.root;
-        Group::new(Object::new(self.clone(), Arc::clone(header), "/".into()), links.clone())
+        // Generation 0: whatever was changed since, the header is read again.
+        Group::new(Object::new(self.clone(), Arc::clone(&self.0.shared.root), 0, "/".into()))
     }
 
     /// The object at `path`, through links of every kind; with or without a slash in front, from the root.
@@ -198,7 +239,7 @@ impl File {
 
     /// The file at `path`, if an external link has led there and it is still open.
     pub(super) fn known_external(&self, path: &Path) -> Option<Self> {
-        let externals = self.0.externals.lock();
+        let externals = self.0.shared.externals.lock();
         externals.get(path).and_then(Weak::upgrade).map(Self)
     }
 
@@ -206,7 +247,7 @@ impl File {
     pub(super) fn open_external(&self, path: PathBuf, driver: Posix) -> Result<Self> {
         let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
         let opened = Self::new(Arc::new(driver), Some(absolute), self.options())?;
-        let mut externals = self.0.externals.lock();
+        let mut externals = self.0.shared.externals.lock();
         externals.retain(|_, file| file.strong_count() > 0);
         if let Some(first) = externals.get(&path).and_then(Weak::upgrade) {
             return Ok(Self(first));
@@ -218,6 +259,20 @@ impl File {
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("File").field("path", &self.0.path).finish_non_exhaustive()
+        f.debug_struct("File").field("path", &self.0.shared.path).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if !self.flushes || !self.shared.store.is_writable() {
+            return;
+        }
+        let file = File(Arc::new(Self { shared: Arc::clone(&self.shared), flushes: false }));
+        // Nobody is left to be told but the person at the terminal.
+        if let Err(error) = file.flush() {
+            let path = file.path().map_or_else(|| "a file in memory".into(), |path| path.to_string_lossy());
+            eprintln!("hyperslab: {path}: what was changed since the last flush is lost: {error}");
+        }
     }
 }

@@ -5,26 +5,27 @@ use std::ops::Deref;
 
 use hyperslab_format::message::link::Link;
 
+use super::header_io::Header;
 use super::links::LinkStorage;
 use super::path::{self, Budget};
 use super::{Dataset, Node, Object};
 use crate::error::Result;
+use crate::store::Store;
 
 /// A group: links by name.
 #[derive(Clone)]
 pub struct Group {
     pub(super) object: Object,
-    links: LinkStorage,
 }
 
 impl Group {
-    pub(super) fn new(object: Object, links: LinkStorage) -> Self {
-        Self { object, links }
+    pub(super) fn new(object: Object) -> Self {
+        Self { object }
     }
 
     /// The number of links.
     pub fn len(&self) -> Result<u64> {
-        self.named(self.links.len(self.header(), self.store()))
+        self.with_links(|links, header, store| links.len(header, store))
     }
 
     /// Whether there are none.
@@ -33,14 +34,16 @@ impl Group {
     }
 
     /// Whether links know in which order they were created; then they are listed in it.
-    pub fn tracks_creation_order(&self) -> bool {
-        self.links.tracks_creation_order()
+    pub fn tracks_creation_order(&self) -> Result<bool> {
+        self.with_links(|links, _, _| Ok(links.tracks_creation_order()))
     }
 
     /// All links: in the order of creation if the group tracks it, else by name (as bytes).
     pub fn links(&self) -> Result<Vec<Link>> {
-        let mut links = self.stored_links()?;
-        if self.tracks_creation_order() {
+        let (mut links, is_tracked) = self.with_links(|links, header, store| {
+            Ok((links.all(header, store)?, links.tracks_creation_order()))
+        })?;
+        if is_tracked {
             links.sort_by_key(|link| link.creation_order);
         } else {
             links.sort_by(|a, b| a.name.cmp(&b.name));
@@ -50,9 +53,7 @@ impl Group {
 
     /// All links, in the order in which they are stored.
     pub(super) fn stored_links(&self) -> Result<Vec<Link>> {
-        let mut links = Vec::new();
-        self.named(self.links.visit(self.header(), self.store(), &mut |link| links.push(link)))?;
-        Ok(links)
+        self.with_links(|links, header, store| links.all(header, store))
     }
 
     /// The names of all links, in the order of [`links`](Self::links).
@@ -62,7 +63,7 @@ impl Group {
 
     /// The link `name`, which is one component of a path.
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
-        self.named(self.links.find(self.header(), self.store(), name))
+        self.with_links(|links, header, store| links.find(header, store, name))
     }
 
     /// The object at `path` from here, or from the root if it begins with `/`.
@@ -90,7 +91,14 @@ impl Group {
         path::follow(self, link, &mut Budget::new())
     }
 
-    fn named<T>(&self, result: Result<T>) -> Result<T> {
+    /// Runs `f` on the links as they are now.
+    fn with_links<T>(&self, f: impl FnOnce(&LinkStorage, &Header, &Store) -> Result<T>) -> Result<T> {
+        let store = self.store();
+        let _reading = store.reading();
+        let result = self.header().and_then(|header| {
+            let links = LinkStorage::of(&header, store)?.ok_or_else(|| header.lacks("links"))?;
+            f(&links, &header, store)
+        });
         result.map_err(|error| error.at(self.path()))
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab_format::header::{ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, ErrorKind, FormatError, Reader, Structure, Widths};
@@ -29,15 +30,41 @@ impl Header {
                 let mut reader = Reader::new(&bytes, store.widths(), extent.addr);
                 inner.decode_continuation(&mut reader).map_err(Error::from_format)?;
             }
-            let header = Self { address, widths: store.widths(), inner };
-            header.check_unknown()?;
+            let header = Self::new(address, store.widths(), inner)?;
             let bytes = header.inner.chunks.iter().map(|chunk| chunk.extent.len).sum();
             Ok((header, bytes))
         })
     }
 
+    /// A header all of whose chunks are there.
+    pub(super) fn new(address: Addr, widths: Widths, inner: ObjectHeader) -> Result<Self> {
+        let header = Self { address, widths, inner };
+        header.check_unknown()?;
+        Ok(header)
+    }
+
+    /// The header as it is stored.
+    pub(super) fn object_header(&self) -> &ObjectHeader {
+        &self.inner
+    }
+
+    /// Refuses to change an object with a message of an unknown type that forbids it.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        match self.inner.forbids_writing() {
+            Some(message) => Err(Error::unsupported(
+                format!("changing an object with a message of type {:#x}", message.kind),
+                "IV.A.2",
+            )),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn address(&self) -> Addr {
         self.address
+    }
+
+    pub(super) fn widths(&self) -> Widths {
+        self.widths
     }
 
     /// Whether attributes know the order in which they were created.
@@ -46,6 +73,23 @@ impl Header {
             Prefix::V1 { .. } => false,
             Prefix::V2(prefix) => prefix.tracks_creation_order,
         }
+    }
+
+    /// Whether the order in which attributes were created has an index of its own, when they are many.
+    pub(super) fn indexes_attribute_order(&self) -> bool {
+        match &self.inner.prefix {
+            Prefix::V1 { .. } => false,
+            Prefix::V2(prefix) => prefix.indexes_creation_order,
+        }
+    }
+
+    /// When attributes move between messages and the heap.
+    pub(super) fn phase_change(&self) -> PhaseChange {
+        let stated = match &self.inner.prefix {
+            Prefix::V1 { .. } => None,
+            Prefix::V2(prefix) => prefix.phase_change,
+        };
+        stated.unwrap_or(PhaseChange::DEFAULT)
     }
 
     /// How many hard links there are to the object.

@@ -57,8 +57,15 @@ impl LinkStorage {
         }
     }
 
+    /// Every link, in the order of the storage.
+    pub(super) fn all(&self, header: &Header, store: &Store) -> Result<Vec<Link>> {
+        let mut links = Vec::new();
+        self.visit(header, store, &mut |link| links.push(link))?;
+        Ok(links)
+    }
+
     /// Calls `f` with every link, in the order of the storage.
-    pub(super) fn visit(&self, header: &Header, store: &Store, f: &mut dyn FnMut(Link)) -> Result<()> {
+    fn visit(&self, header: &Header, store: &Store, f: &mut dyn FnMut(Link)) -> Result<()> {
         match self {
             Self::Compact { .. } => {
                 header.all::<Link>(store).try_for_each(|found| found.map(|(_, link)| f(link)))

@@ -4,17 +4,26 @@
 //! holds its header, so nothing it answers depends on the cache.
 
 mod attribute;
+mod attribute_edit;
 mod dataset;
+mod dataset_create;
+mod dataset_write;
 mod datatype;
+mod delete;
 mod external;
 mod file;
+mod file_write;
 mod group;
+mod group_write;
+mod header_edit;
 mod header_io;
+mod link_edit;
 mod links;
 mod path;
 mod read;
 mod reference;
 mod symbol_table;
+mod versions;
 mod vlen;
 
 use std::fmt;
@@ -23,16 +32,20 @@ use std::sync::Arc;
 
 use hyperslab_format::Addr;
 use hyperslab_format::message::kind;
+use parking_lot::RwLock;
 
 use crate::error::{Error, RequestError, Result};
 use crate::store::Store;
 
 pub use attribute::Attribute;
 pub use dataset::Dataset;
+pub use dataset_create::{DatasetOptions, NewStorage};
 pub use datatype::NamedDatatype;
 pub use file::{File, OpenOptions};
+pub use file_write::CreateOptions;
 pub use group::Group;
 pub use reference::ReferenceTarget;
+pub use versions::LibVersion;
 
 use header_io::Header;
 use links::LinkStorage;
@@ -41,8 +54,15 @@ use links::LinkStorage;
 #[derive(Clone)]
 pub struct Object {
     file: File,
-    header: Arc<Header>,
+    address: Addr,
+    header: Arc<RwLock<Known>>,
     path: Arc<str>,
+}
+
+/// The header that was read last, and the generation of the file's metadata then.
+struct Known {
+    generation: u64,
+    header: Arc<Header>,
 }
 
 /// An object of any kind.
@@ -57,8 +77,10 @@ pub enum Node {
 }
 
 impl Object {
-    fn new(file: File, header: Arc<Header>, path: Arc<str>) -> Self {
-        Self { file, header, path }
+    /// The object with this header, which was read when the file's metadata were of this generation.
+    fn new(file: File, header: Arc<Header>, generation: u64, path: Arc<str>) -> Self {
+        let address = header.address();
+        Self { file, address, header: Arc::new(RwLock::new(Known { generation, header })), path }
     }
 
     /// The path by which the object was reached; empty for one that was reached by its address.
@@ -68,7 +90,7 @@ impl Object {
 
     /// The address of the object's header, which identifies it within its file.
     pub fn address(&self) -> Addr {
-        self.header.address()
+        self.address
     }
 
     /// The file that holds the object: another than the one first opened, behind an external link.
@@ -78,15 +100,26 @@ impl Object {
 
     /// How many hard links there are to the object.
     pub fn hard_links(&self) -> Result<u32> {
-        self.header.reference_count().map_err(|error| error.at(&self.path))
+        self.header().and_then(|header| header.reference_count()).map_err(|error| error.at(&self.path))
     }
 
     fn store(&self) -> &Store {
         self.file.store()
     }
 
-    fn header(&self) -> &Header {
-        &self.header
+    /// The header as it is now: read again where the file was changed since it was read.
+    fn header(&self) -> Result<Arc<Header>> {
+        let generation = self.store().generation();
+        {
+            let known = self.header.read();
+            if known.generation == generation {
+                return Ok(Arc::clone(&known.header));
+            }
+        }
+        let _reading = self.store().reading();
+        let header = Header::read(self.store(), self.address)?;
+        *self.header.write() = Known { generation, header: Arc::clone(&header) };
+        Ok(header)
     }
 
     fn describe(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,16 +144,17 @@ impl Node {
 
     fn open_unnamed(file: &File, address: Addr, path: &Arc<str>) -> Result<Self> {
         let store = file.store();
+        let generation = store.generation();
+        let _reading = store.reading();
         let header = Header::read(store, address)?;
-        let links = LinkStorage::of(&header, store)?;
-        let object = Object::new(file.clone(), header, Arc::clone(path));
-        let header = &object.header;
-        if let Some(links) = links {
-            return Ok(Self::Group(Group::new(object, links)));
+        let is_group = LinkStorage::of(&header, store)?.is_some();
+        let object = Object::new(file.clone(), Arc::clone(&header), generation, Arc::clone(path));
+        if is_group {
+            return Ok(Self::Group(Group::new(object)));
         }
         match (header.has(kind::DATATYPE), header.has(kind::LAYOUT)) {
-            (true, true) => Dataset::new(object).map(Self::Dataset),
-            (true, false) => NamedDatatype::new(object).map(Self::Datatype),
+            (true, true) => Dataset::new(object, &header).map(Self::Dataset),
+            (true, false) => NamedDatatype::new(object, &header).map(Self::Datatype),
             (false, _) => Err(header.lacks("a link info, symbol table or datatype message")),
         }
     }

@@ -109,6 +109,43 @@ fn parent<'p>(start: &Group, path: &'p str, budget: &mut Budget) -> Result<(Opti
     Ok((Some(here), None))
 }
 
+/// Where a new link goes, or where one is.
+pub(super) struct Place<'p> {
+    /// The last group on the way that is there.
+    pub(super) group: Group,
+    /// Groups to be made below it.
+    pub(super) missing: Vec<&'p str>,
+    /// The name of the link.
+    pub(super) name: &'p str,
+}
+
+impl Place<'_> {
+    /// The path of the link.
+    pub(super) fn path(&self) -> Arc<str> {
+        let names = self.missing.iter().chain([&self.name]);
+        names.fold(self.group.path().into(), |path: Arc<str>, name| join(&path, name))
+    }
+}
+
+/// The place of a link at `path`, from the root of the file if it begins with `/`, else from `start`.
+pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
+    let mut budget = Budget::new();
+    let mut group = if path.starts_with('/') { start.file().root() } else { start.clone() };
+    let mut components: Vec<&str> =
+        path.split('/').filter(|component| !matches!(*component, "" | ".")).collect();
+    let Some(name) = components.pop() else {
+        let why = "a link has a name";
+        return Err(RequestError::Argument { what: format!("path {path:?}"), why }.into());
+    };
+    for (depth, component) in components.iter().enumerate() {
+        let Some(link) = group.link(component)? else {
+            return Ok(Place { group, missing: components[depth..].to_vec(), name });
+        };
+        group = follow(&group, &link, &mut budget)?.into_group()?;
+    }
+    Ok(Place { group, missing: Vec::new(), name })
+}
+
 fn missing(path: &str) -> Error {
     RequestError::NoSuchObject { name: path.to_owned() }.into()
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use bytemuck::Zeroable;
 use hyperslab_filters::{Pipeline, StageSpec};
+use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::{ChunkedLayout, Layout};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{ErrorKind, Extent};
 
-use super::Dataset;
+use super::dataset::State;
+use super::{Dataset, File};
 use crate::engine::{
     ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Storage, StoredArray,
 };
@@ -32,19 +34,19 @@ impl Dataset {
 
     /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
     pub fn read_with(&self, what: &Selection, dst: &Destination<'_>, options: &ReadOptions) -> Result<()> {
-        self.reading()?.read(what, dst, options).map_err(|error| error.at(self.path()))
+        self.with_reading(|reading| reading.read(what, dst, options))
     }
 
     /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
     /// and decoded once.
     pub fn read_many(&self, reads: &[(&Selection, &Destination<'_>)], options: &ReadOptions) -> Result<()> {
-        self.reading()?.read_many(reads, options).map_err(|error| error.at(self.path()))
+        self.with_reading(|reading| reading.read_many(reads, options))
     }
 
     /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
     pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
         let what = what.into();
-        let count = what.count(self.shape())?;
+        let count = what.count(&self.shape())?;
         let mut values = zeroed::<T::Raw>(count)?;
         let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
         let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
@@ -54,18 +56,16 @@ impl Dataset {
 
     /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
-        self.reading()?.plan(what).map_err(|error| error.at(self.path()))
+        self.with_reading(|reading| reading.plan(what))
     }
 
     /// Calls `f` with the coordinate (counted in chunks) and place of every stored chunk, in the order of the index,
     /// until it breaks. Nothing if the dataset is not chunked.
     pub fn visit_chunks(&self, f: &mut Visitor<'_>) -> Result<()> {
-        match self.chunked()? {
-            Some(chunked) => {
-                chunked.index.visit(self.file().store(), f).map_err(|error| error.at(self.path()))
-            }
-            None => Ok(()),
-        }
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Ok(()) };
+        let _reading = self.store().reading();
+        chunked.index.visit(self.store(), f).map_err(|error| error.at(self.path()))
     }
 
     /// How many chunks are stored.
@@ -80,13 +80,15 @@ impl Dataset {
 
     /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written, or the dataset has none.
     pub fn chunk_at(&self, coord: &[u64]) -> Result<Option<ChunkRecord>> {
-        let Some(chunked) = self.chunked()? else { return Ok(None) };
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Ok(None) };
         let is_inside = coord.len() == chunked.chunk_shape.len()
             && coord.iter().zip(&chunked.index.grid().current).all(|(at, count)| at < count);
         if !is_inside {
             return Ok(None);
         }
-        let mut cursor = chunked.index.cursor(self.file().store());
+        let _reading = self.store().reading();
+        let mut cursor = chunked.index.cursor(self.store());
         cursor.lookup(&Coord::from_slice(coord)).map_err(|error| error.at(self.path()))
     }
 
@@ -112,33 +114,31 @@ impl Dataset {
         })
     }
 
-    fn chunked(&self) -> Result<Option<&ChunkedStorage>> {
-        Ok(match &self.array()?.storage {
-            Storage::Chunked(chunked) => Some(chunked),
-            _ => None,
-        })
+    fn with_reading<T>(&self, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+        let array = self.array()?;
+        let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
+        f(&reading).map_err(|error| error.at(self.path()))
     }
 
-    fn reading(&self) -> Result<Reading<'_>> {
-        Ok(Reading { store: self.file().store(), cache: self.file().chunk_cache(), array: self.array()? })
-    }
-
-    /// What the engine knows of the dataset; made when it is first needed.
-    pub fn array(&self) -> Result<&Arc<StoredArray>> {
-        if let Some(array) = self.array_cell().get() {
-            return Ok(array);
+    /// What the engine knows of the dataset as it is now; made when it is first needed.
+    pub fn array(&self) -> Result<Arc<StoredArray>> {
+        let state = self.state()?;
+        if let Some(array) = state.array.get() {
+            return Ok(Arc::clone(array));
         }
-        let array = self.make_array().map_err(|error| error.at(self.path()))?;
-        Ok(self.array_cell().get_or_init(|| Arc::new(array)))
+        let array = state.make_array(self.file()).map_err(|error| error.at(self.path()))?;
+        Ok(Arc::clone(state.array.get_or_init(|| Arc::new(array))))
     }
+}
 
-    fn make_array(&self) -> Result<StoredArray> {
-        if self.has_external_files() {
+impl State {
+    fn make_array(&self, file: &File) -> Result<StoredArray> {
+        if self.has_external_files {
             return Err(Error::unsupported("external raw data", "IV.A.2.h"));
         }
-        let fill = match &self.fill_value().value {
+        let fill = match &self.fill.value {
             FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
-            FillBytes::Defined(value) if value.len() == self.element_size() => Fill::Value(value.clone()),
+            FillBytes::Defined(value) if value.len() == self.element_size => Fill::Value(value.clone()),
             FillBytes::Defined(value) => {
                 return Err(self.misfit(
                     "Size of the fill value",
@@ -147,9 +147,9 @@ impl Dataset {
                 ));
             }
         };
-        let store = self.file().store();
+        let store = file.store();
         let len = self.len_bytes();
-        let storage = match self.layout() {
+        let storage = match &self.layout {
             Layout::Compact { data } if (data.len() as u64) < len => {
                 return Err(self.misfit(
                     "Size of compact data",
@@ -164,31 +164,31 @@ impl Dataset {
                 store.check(extent, RAW_DATA)?;
                 Storage::Contiguous(Some(extent))
             }
-            Layout::Chunked(layout) => Storage::Chunked(Box::new(self.make_chunked(layout)?)),
+            Layout::Chunked(layout) => Storage::Chunked(Box::new(self.make_chunked(layout, file)?)),
             Layout::Virtual { .. } => return Err(Error::unsupported("a virtual dataset", "IV.A.2.i")),
         };
         Ok(StoredArray {
-            header: self.address(),
-            shape: self.shape().to_vec(),
-            datatype: self.datatype().clone(),
-            element_size: self.element_size(),
+            header: self.header().address(),
+            shape: self.dataspace.shape().to_vec(),
+            datatype: Datatype::clone(&self.datatype),
+            element_size: self.element_size,
             fill,
             storage,
         })
     }
 
-    fn make_chunked(&self, layout: &ChunkedLayout) -> Result<ChunkedStorage> {
+    fn make_chunked(&self, layout: &ChunkedLayout, file: &File) -> Result<ChunkedStorage> {
         let chunk_shape = layout.chunk_shape.clone();
-        if chunk_shape.len() != self.shape().len() {
+        if chunk_shape.len() != self.dataspace.shape().len() {
             let expected = "that of the dataspace, and one more";
             return Err(self.misfit("Dimensionality", chunk_shape.len() as u64 + 1, expected));
         }
-        if u64::from(layout.element_size) != self.element_size() as u64 {
+        if u64::from(layout.element_size) != self.element_size as u64 {
             let expected = "the size of the datatype";
             return Err(self.misfit("Dataset Element Size", layout.element_size.into(), expected));
         }
         let elements = chunk_shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
-        let bytes = elements.and_then(|elements| elements.checked_mul(self.element_size() as u64));
+        let bytes = elements.and_then(|elements| elements.checked_mul(self.element_size as u64));
         let in_memory = bytes.and_then(|bytes| usize::try_from(bytes).ok());
         let (Some(bytes @ 1..), Some(in_memory)) = (bytes, in_memory) else {
             return Err(self.misfit(
@@ -198,7 +198,7 @@ impl Dataset {
             ));
         };
         let specs: Vec<StageSpec<'_>> = self
-            .filters()
+            .filters
             .filters
             .iter()
             .map(|filter| StageSpec {
@@ -208,22 +208,17 @@ impl Dataset {
                 client_data: &filter.client_data,
             })
             .collect();
-        let pipeline = Pipeline::new(&specs, self.element_size(), in_memory, &self.file().options().registry)
+        let pipeline = Pipeline::new(&specs, self.element_size, in_memory, &file.options().registry)
             .map_err(|source| Error::Filter { source })?;
-        let grid = Grid::new(self.shape(), self.max_shape(), &chunk_shape);
+        let grid = Grid::new(self.dataspace.shape(), self.max_shape(), &chunk_shape);
         let is_filtered = !pipeline.is_empty();
-        let index = ChunkIndex::new(
-            layout,
-            grid,
-            bytes,
-            is_filtered,
-            self.file().store().btree_k().indexed_storage_k,
-        );
+        let index =
+            ChunkIndex::new(layout, grid, bytes, is_filtered, file.store().btree_k().indexed_storage_k);
         Ok(ChunkedStorage { chunk_shape, pipeline, unfiltered_edges: layout.unfiltered_edges, index })
     }
 
     fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {
-        self.object.header().error(ErrorKind::Value { field, value, expected })
+        self.header().error(ErrorKind::Value { field, value, expected })
     }
 }
 

@@ -7,7 +7,7 @@ use hyperslab_format::Addr;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
-/// The cache of one file: sharded, so that threads rarely meet; the least useful blocks leave first.
+/// Blocks of one file as the file has them: sharded, so that threads rarely meet; the least useful blocks leave first.
 #[derive(Debug)]
 pub struct BlockCache {
     blocks: Cache<(Addr, TypeId), Block, ByBytes>,
@@ -49,7 +49,8 @@ impl BlockCache {
         block.value.downcast().ok()
     }
 
-    pub(super) fn insert<S: Send + Sync + 'static>(&self, at: Addr, value: Arc<S>, len: u64) {
+    /// Keeps a value, which counts for `len` bytes.
+    pub fn insert<S: Send + Sync + 'static>(&self, at: Addr, value: Arc<S>, len: u64) {
         self.blocks.insert((at, TypeId::of::<S>()), Block { value, len });
     }
 

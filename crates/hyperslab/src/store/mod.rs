@@ -8,6 +8,8 @@ mod journal;
 mod lock;
 pub mod recovery;
 mod space;
+#[cfg(test)]
+pub(crate) mod testing;
 mod txn;
 mod writing;
 
@@ -20,15 +22,15 @@ use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, 
 
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
-use cache::BlockCache;
 use recovery::Report;
 use writing::Writing;
 
+pub use cache::BlockCache;
 pub use dirty::Block;
 pub use lock::ReadGuard;
 pub use space::SpaceKind;
 pub use txn::Txn;
-pub use writing::WriteOptions;
+pub use writing::{DataGuard, WriteOptions};
 
 /// An open file, below the level of objects.
 #[derive(Debug)]
@@ -190,7 +192,17 @@ impl Store {
         at: Addr,
         make: impl FnOnce() -> Result<(T, u64)>,
     ) -> Result<Arc<T>> {
-        if let Some(known) = self.known(at) {
+        self.get_or_make_where(at, |_| true, make)
+    }
+
+    /// As [`get_or_make`](Self::get_or_make), where a cached value counts only if `is_valid`.
+    pub fn get_or_make_where<T: Send + Sync + 'static>(
+        &self,
+        at: Addr,
+        is_valid: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> Result<(T, u64)>,
+    ) -> Result<Arc<T>> {
+        if let Some(known) = self.known(at).filter(|known| is_valid(known)) {
             return Ok(known);
         }
         let (value, len) = make()?;
@@ -266,6 +278,11 @@ impl Store {
         self.writing.as_ref().map_or_else(ReadGuard::none, |writing| writing.lock.read())
     }
 
+    /// While the guard lives, what is freed is not given out again: for who has looked up where data are and reads them.
+    pub fn reading_data(&self) -> DataGuard<'_> {
+        DataGuard::new(self.writing.as_deref())
+    }
+
     /// A number that rises with every change of metadata; always 0 in a file open for reading alone.
     pub fn generation(&self) -> u64 {
         self.writing.as_ref().map_or(0, |writing| writing.generation())
@@ -295,7 +312,38 @@ impl Store {
     pub fn commit(&self) -> Result<()> {
         let writing = self.writing()?;
         let _guard = writing.lock.change();
-        writing.commit(self)
+        // A transaction is committed by its end alone.
+        if writing.in_transaction() { Ok(()) } else { writing.commit(self) }
+    }
+
+    /// Commits wait for [`end_transaction`](Self::end_transaction), or for [`roll_back`](Self::roll_back) to make them
+    /// needless.
+    pub fn begin_transaction(&self) -> Result<()> {
+        let writing = self.writing()?;
+        writing.check()?;
+        if writing.set_in_transaction(true) {
+            return Err(RequestError::Argument {
+                what: "transaction".into(),
+                why: "another is not ended yet",
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Commits what was changed in the transaction.
+    pub fn end_transaction(&self) -> Result<()> {
+        self.writing()?.set_in_transaction(false);
+        self.commit()
+    }
+
+    /// Forgets everything since the last commit.
+    pub fn roll_back(&self) -> Result<()> {
+        let writing = self.writing()?;
+        let _guard = writing.lock.change();
+        writing.set_in_transaction(false);
+        writing.roll_back(self);
+        Ok(())
     }
 
     fn set_len(&self, len: u64) {

@@ -69,11 +69,12 @@ impl Space {
         if let Some(extent) = self.free.take(len, len.saturating_mul(2)) {
             return Some(extent);
         }
-        let rest = match self.block.take().filter(|block| block.len >= len) {
-            Some(block) => block,
-            None => self.take(METADATA_BLOCK)?,
-        };
-        let (first, after) = split(rest, len);
+        if self.block.is_none_or(|block| block.len < len) {
+            let next = self.take(METADATA_BLOCK)?;
+            let rest = self.block.replace(next);
+            rest.into_iter().for_each(|rest| self.free.insert(rest));
+        }
+        let (first, after) = split(self.block.take()?, len);
         self.block = after;
         Some(first)
     }

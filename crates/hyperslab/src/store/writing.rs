@@ -45,6 +45,26 @@ impl Default for WriteOptions {
     }
 }
 
+/// While this lives, what is freed is not given out again.
+#[derive(Debug)]
+#[must_use]
+pub struct DataGuard<'s> {
+    writing: Option<&'s Writing>,
+}
+
+impl<'s> DataGuard<'s> {
+    pub(super) fn new(writing: Option<&'s Writing>) -> Self {
+        writing.inspect(|writing| _ = writing.reads.fetch_add(1, Ordering::AcqRel));
+        Self { writing }
+    }
+}
+
+impl Drop for DataGuard<'_> {
+    fn drop(&mut self) {
+        self.writing.inspect(|writing| _ = writing.reads.fetch_sub(1, Ordering::AcqRel));
+    }
+}
+
 /// The state that is in the file.
 #[derive(Debug)]
 struct Committed {
@@ -87,15 +107,6 @@ impl Writing {
         if self.is_poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
     }
 
-    /// Begins a read of data, whose places must not be given out before it ends.
-    pub(super) fn begin_read(&self) {
-        self.reads.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(super) fn end_read(&self) {
-        self.reads.fetch_sub(1, Ordering::AcqRel);
-    }
-
     fn is_read(&self) -> bool {
         self.reads.load(Ordering::Acquire) > 0
     }
@@ -122,7 +133,7 @@ impl Writing {
         }
         self.write_fresh(store)?;
         let is_late = self.dirty.read().bytes() > self.options.dirty_bytes;
-        if is_late && !self.in_transaction.load(Ordering::Acquire) { self.commit(store) } else { Ok(()) }
+        if is_late && !self.in_transaction() { self.commit(store) } else { Ok(()) }
     }
 
     /// Writes the blocks that no committed state reaches.
@@ -205,10 +216,6 @@ impl Writing {
         self.space.lock().roll_back();
         store.cache.clear();
         self.changed();
-    }
-
-    pub(super) fn is_committed(&self) -> bool {
-        self.committed.lock().superblock.is_some()
     }
 
     /// Begins or ends a transaction of the user; whether there was one.

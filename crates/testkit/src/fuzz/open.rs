@@ -88,7 +88,7 @@ impl Walk {
         if chunk_bytes > MAX_CHUNK {
             return;
         }
-        let small = small(dataset.shape());
+        let small = small(&dataset.shape());
         let part = self.read(dataset, &small);
         let whole = self.read(dataset, &Selection::All);
         if let (Some(part), Some(whole)) = (part, whole) {
@@ -98,12 +98,12 @@ impl Walk {
 
     /// Reads and plans a selection of a size that is worth the time.
     fn read(&mut self, dataset: &Dataset, what: &Selection) -> Option<Vec<u8>> {
-        let count = what.count(dataset.shape()).ok()?;
+        let count = what.count(&dataset.shape()).ok()?;
         let bytes = count.checked_mul(dataset.element_size() as u64)?;
         self.budget = self.budget.checked_sub(bytes.max(1)).filter(|_| bytes <= MAX_READ)?;
         let whole: Vec<u64> = dataset.shape().iter().map(|&len| len.max(1)).collect();
-        let chunk = dataset.chunk_shape().unwrap_or(&whole);
-        let chunks = what.tiling(dataset.shape(), chunk).ok()?.len();
+        let chunk = dataset.chunk_shape().unwrap_or(whole);
+        let chunks = what.tiling(&dataset.shape(), &chunk).ok()?.len();
         if chunks <= MAX_CHUNKS
             && let Ok(plan) = dataset.plan(what)
         {
@@ -161,7 +161,7 @@ fn small(shape: &[u64]) -> Selection {
 fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
     let Selection::Slab(slab) = what else { return whole.to_vec() };
     let mut places = vec![0_u64];
-    for (dim, &len) in slab.0.iter().zip(dataset.shape()) {
+    for (dim, len) in slab.0.iter().zip(dataset.shape()) {
         places = places.iter().flat_map(|outer| dim.iter().map(move |index| outer * len + index)).collect();
     }
     let size = dataset.element_size();

@@ -6,7 +6,7 @@
 use crate::addr::{Addr, Extent};
 use crate::array::element::{Client, Elements};
 use crate::array::extensible::{ExtensibleArrayHeader, Geometry};
-use crate::array::fixed::block::bit;
+use crate::array::fixed::block::{bit, set_bit};
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
@@ -27,6 +27,25 @@ pub struct SecondaryBlock {
 }
 
 impl SecondaryBlock {
+    /// The secondary block for super block `super_block` of the array whose header is at `at`, without data blocks.
+    pub fn new(at: Addr, offset: u64, (header, super_block): &SecondaryBlockContext) -> Self {
+        let geometry = Geometry::new(header.parameters);
+        Self {
+            client: header.format.client,
+            header: at,
+            offset,
+            pages: vec![0; bitmap_bytes(geometry, *super_block)],
+            data_blocks: vec![Addr::UNDEFINED; geometry.data_blocks(*super_block)],
+        }
+    }
+
+    /// Notes that page `page` of data block `data_block`, which has `pages` of them, was written.
+    pub fn set_page(&mut self, data_block: usize, page: u64, pages: u64) {
+        if let Some(first) = (data_block as u64).checked_mul(pages) {
+            set_bit(&mut self.pages, first.saturating_add(page));
+        }
+    }
+
     /// Whether page `page` of data block `data_block`, which has `pages` of them, was written.
     pub fn has_page(&self, data_block: usize, page: u64, pages: u64) -> bool {
         // libhdf5 reads the bitmaps of all blocks as one row of bits, without the padding between them.
@@ -109,6 +128,21 @@ pub struct DataBlock {
 pub type DataBlockContext = (ExtensibleArrayHeader, u64);
 
 impl DataBlock {
+    /// A data block of the array whose header is at `at`, without any chunk.
+    pub fn new(at: Addr, offset: u64, context: &DataBlockContext) -> Self {
+        let client = context.0.format.client;
+        let elements = Elements::unwritten(client, Self::stored_elements(context));
+        Self { client, header: at, offset, elements }
+    }
+
+    /// Bytes of a data block of so many elements, its pages included; `None` if they cannot be counted.
+    pub fn len_bytes(header: &ExtensibleArrayHeader, elements: u64, widths: Widths) -> Option<u64> {
+        let geometry = Geometry::new(header.parameters);
+        let checksums = geometry.pages(elements).checked_add(1)?.checked_mul(4)?;
+        let prefix = prefix_len(geometry, widths) as u64;
+        u64::from(header.format.size).checked_mul(elements)?.checked_add(checksums)?.checked_add(prefix)
+    }
+
     /// The bytes of page `number` of the (paged) data block at `addr`.
     pub fn page_extent(
         addr: Addr,

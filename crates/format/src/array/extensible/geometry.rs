@@ -120,7 +120,7 @@ impl Geometry {
     }
 
     /// How many super blocks have their data blocks named by the index block.
-    fn direct_super_blocks(self) -> usize {
+    pub fn direct_super_blocks(self) -> usize {
         2 * self.parameters.min_pointers.checked_ilog2().unwrap_or(0) as usize
     }
 }

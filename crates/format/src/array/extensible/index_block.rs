@@ -24,6 +24,20 @@ pub struct IndexBlock {
     pub secondary_blocks: Vec<Addr>,
 }
 
+impl IndexBlock {
+    /// The index block of the array whose header is at `at`, without chunks and blocks.
+    pub fn new(at: Addr, header: &ExtensibleArrayHeader) -> Self {
+        let geometry = Geometry::new(header.parameters);
+        Self {
+            client: header.format.client,
+            header: at,
+            elements: Elements::unwritten(header.format.client, header.parameters.index_elements.into()),
+            data_blocks: vec![Addr::UNDEFINED; geometry.direct_data_blocks()],
+            secondary_blocks: vec![Addr::UNDEFINED; geometry.secondary_blocks()],
+        }
+    }
+}
+
 impl Structure for IndexBlock {
     const NAME: &'static str = "Extensible Array index block";
     const SPEC: &'static str = "VII.D";

@@ -31,6 +31,24 @@ pub enum FixedArrayContent {
 }
 
 impl FixedArrayBlock {
+    /// The data block of the array whose header is at `at`, without any chunk.
+    pub fn new(at: Addr, header: &FixedArrayHeader) -> Self {
+        let client = header.format.client;
+        let size = |count| usize::try_from(count).unwrap_or(usize::MAX);
+        let content = match header.pages() {
+            0 => FixedArrayContent::Elements(Elements::unwritten(client, size(header.elements))),
+            pages => FixedArrayContent::Pages(vec![0; size(pages.div_ceil(8))]),
+        };
+        Self { client, header: at, content }
+    }
+
+    /// Notes that page `number` was written.
+    pub fn set_page(&mut self, number: u64) {
+        if let FixedArrayContent::Pages(bitmap) = &mut self.content {
+            set_bit(bitmap, number);
+        }
+    }
+
     /// Whether page `number` was written; a page that was not has no chunks, and no checksum.
     pub fn has_page(&self, number: u64) -> bool {
         match &self.content {
@@ -44,6 +62,14 @@ impl FixedArrayBlock {
 pub(in crate::array) fn bit(bitmap: &[u8], number: u64) -> bool {
     let byte = usize::try_from(number / 8).ok().and_then(|index| bitmap.get(index));
     byte.is_some_and(|byte| byte & (0x80 >> (number % 8)) != 0)
+}
+
+/// Sets bit `number` of such a bitmap.
+pub(in crate::array) fn set_bit(bitmap: &mut [u8], number: u64) {
+    let byte = usize::try_from(number / 8).ok().and_then(|index| bitmap.get_mut(index));
+    if let Some(byte) = byte {
+        *byte |= 0x80 >> (number % 8);
+    }
 }
 
 impl Structure for FixedArrayBlock {

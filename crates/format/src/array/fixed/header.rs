@@ -70,6 +70,14 @@ impl FixedArrayHeader {
         Some(FixedArraySlot::Page { number: page, extent: Extent::new(addr, len), elements, position })
     }
 
+    /// Bytes of the data block, its pages included; `None` if they cannot be counted.
+    pub fn data_block_len(&self, widths: Widths) -> Option<u64> {
+        let elements = u64::from(self.format.size).checked_mul(self.elements)?;
+        // Each page has one; that of a paged block's own bytes is counted with them.
+        let checksums = self.pages().max(1).checked_mul(CHECKSUM)?;
+        u64::try_from(self.prefix_len(widths)).ok()?.checked_add(elements)?.checked_add(checksums)
+    }
+
     /// Bytes of the data block before its elements or pages, bitmap and (if paged) checksum included.
     pub(super) fn prefix_len(&self, widths: Widths) -> usize {
         let bitmap = usize::try_from(self.pages().div_ceil(8)).unwrap_or(usize::MAX);
@@ -138,6 +146,20 @@ mod tests {
     fn a_block_of_up_to_a_page_is_not_paged() {
         assert_eq!(header(1024).slot(1023, Widths::EIGHT), Some(FixedArraySlot::Block(1023)));
         assert_eq!(header(1024).slot(1024, Widths::EIGHT), None);
+    }
+
+    #[test]
+    fn a_data_block_ends_where_its_last_page_does() {
+        assert_eq!(header(3).data_block_len(Widths::EIGHT), Some(14 + 3 * 8 + 4));
+        for elements in [1025, 4096, 5000] {
+            let header = header(elements);
+            let Some(FixedArraySlot::Page { extent, .. }) = header.slot(elements - 1, Widths::EIGHT) else {
+                panic!("not paged");
+            };
+            let end = header.data_block.get() + header.data_block_len(Widths::EIGHT).unwrap();
+            assert_eq!(extent.end(), Some(Addr::new(end)));
+        }
+        assert_eq!(header(u64::MAX).data_block_len(Widths::EIGHT), None);
     }
 
     #[test]

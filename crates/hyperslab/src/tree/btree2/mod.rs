@@ -1,4 +1,9 @@
-//! Version 2 B-trees (spec III.A.2): every record in order, or those within a range.
+//! Version 2 B-trees (spec III.A.2): every record in order, or those within a range; and how they change.
+
+pub mod edit;
+mod nodes;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;

@@ -1,0 +1,59 @@
+//! Which index a new dataset gets: the one that libhdf5 gives it, with the same parameters.
+
+use hyperslab_format::Addr;
+use hyperslab_format::layout::{ChunkIndexInfo, ExtensibleArrayParameters};
+
+use crate::tree::btree2::edit::BTree2Parameters;
+
+/// What is known of a dataset's chunks before there are any.
+#[derive(Debug, Clone, Copy)]
+pub struct ChunkingPlan<'p> {
+    /// The version of the layout message, 3 to 5.
+    pub layout_version: u8,
+    /// The dataset's shape.
+    pub shape: &'p [u64],
+    /// The largest shape it may get, `None` along unlimited dimensions; without one it keeps its shape.
+    pub max_shape: Option<&'p [Option<u64>]>,
+    /// The shape of a chunk.
+    pub chunk_shape: &'p [u64],
+    /// Whether there are filters.
+    pub is_filtered: bool,
+    /// Whether all chunks get their space when the dataset is made.
+    pub is_allocated_early: bool,
+}
+
+/// The index of a new dataset, which has no chunks yet.
+///
+/// Version 3 of the layout message knows the version 1 B-tree alone (spec IV.A.2.i). Later versions have an index for each way in
+/// which a dataset can grow (spec VII): none along which it can, one, or more.
+pub fn choose(plan: &ChunkingPlan<'_>) -> ChunkIndexInfo {
+    let addr = Addr::UNDEFINED;
+    if plan.layout_version < 4 {
+        return ChunkIndexInfo::BTree1 { addr };
+    }
+    let unlimited = plan.max_shape.map_or(0, |max| max.iter().filter(|len| len.is_none()).count());
+    let is_fixed =
+        plan.max_shape.is_none_or(|max| max.iter().zip(plan.shape).all(|(max, &len)| *max == Some(len)));
+    match unlimited {
+        0 if is_fixed && plan.shape == plan.chunk_shape => {
+            ChunkIndexInfo::Single { addr, filtered: plan.is_filtered.then_some((0, 0)) }
+        }
+        0 if plan.is_allocated_early && !plan.is_filtered => ChunkIndexInfo::Implicit { addr },
+        0 => ChunkIndexInfo::FixedArray { addr, page_bits: PAGE_BITS },
+        1 => ChunkIndexInfo::ExtensibleArray { addr, parameters: EXTENSIBLE_ARRAY },
+        _ => {
+            let BTree2Parameters { node_size, split_percent, merge_percent } = BTree2Parameters::CHUNKS;
+            ChunkIndexInfo::BTree2 { addr, node_size, split_percent, merge_percent }
+        }
+    }
+}
+
+const PAGE_BITS: u8 = 10;
+
+const EXTENSIBLE_ARRAY: ExtensibleArrayParameters = ExtensibleArrayParameters {
+    max_elements_bits: 32,
+    index_elements: 4,
+    min_pointers: 4,
+    min_elements: 16,
+    page_bits: PAGE_BITS,
+};

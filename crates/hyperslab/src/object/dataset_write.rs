@@ -1,0 +1,215 @@
+//! Writing the elements of a dataset, and changing its shape.
+
+use std::sync::Arc;
+
+use hyperslab_format::layout::{Layout, LayoutMessage};
+use hyperslab_format::message::fill::FillBytes;
+use hyperslab_format::{Addr, Extent};
+
+use super::Dataset;
+use super::header_edit::HeaderChange;
+use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions};
+use crate::error::{Error, RequestError, Result};
+use crate::index::IndexEdit;
+use crate::select::{Coord, Selection};
+use crate::store::{SpaceKind, Store};
+use crate::types::Element;
+
+impl Dataset {
+    /// Writes `values`, converted to the stored datatype, to the elements of `what`, row by row.
+    pub fn write<T: Element>(&self, what: impl Into<Selection>, values: &[T]) -> Result<()> {
+        let options = WriteOptions { datatype: Some(T::datatype()), ..WriteOptions::default() };
+        self.write_with(&what.into(), T::bytes(values), &options)
+    }
+
+    /// Writes `bytes`, the elements of `what` row by row, in the stored datatype or the one that `options` name.
+    ///
+    /// A chunk that is written whole is encoded and written at once, on as many threads as there are; one that is written in
+    /// part is kept until it is flushed, or until there are too many. If it fails, elements may be old or new, each.
+    pub fn write_with(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+        self.write_unnamed(what, bytes, options).map_err(|error| error.at(self.path()))
+    }
+
+    fn write_unnamed(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+        self.check_writable()?;
+        let lock = self.file().write_lock(self.address());
+        {
+            let _shared = lock.read();
+            let array = self.array()?;
+            let write = self.engine(&array);
+            if write.is_whole(what)? {
+                let placed = write.run(what, bytes, options)?;
+                return self.keep(&array, placed);
+            }
+        }
+        let _alone = lock.write();
+        let mut array = self.array()?;
+        match &array.storage {
+            Storage::Compact(data) => return self.write_compact(data, &array, what, bytes, options),
+            Storage::Contiguous(None) if what.count(&array.shape)? > 0 => {
+                self.allocate_contiguous()?;
+                array = self.array()?;
+            }
+            _ => {}
+        }
+        let placed = self.engine(&array).run(what, bytes, options)?;
+        self.keep(&array, placed)?;
+        let cache = self.file().chunk_cache();
+        if cache.dirty.bytes() > cache.dirty_budget() { self.flush_locked() } else { Ok(()) }
+    }
+
+    /// Encodes and writes the chunks that were changed in part.
+    pub(super) fn flush_chunks(&self) -> Result<()> {
+        let lock = self.file().write_lock(self.address());
+        let _alone = lock.write();
+        self.flush_locked().map_err(|error| error.at(self.path()))
+    }
+
+    fn flush_locked(&self) -> Result<()> {
+        let array = self.array()?;
+        let write = self.engine(&array);
+        let coords = write.held();
+        let placed = write.flush(None)?;
+        self.keep(&array, placed)?;
+        write.forget(coords);
+        Ok(())
+    }
+
+    fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
+        Write { store: self.store(), cache: self.file().chunk_cache(), array }
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        if !self.store().is_writable() {
+            return Err(RequestError::ReadOnly.into());
+        }
+        Ok(())
+    }
+
+    /// Tells the index of chunks that were written; if that fails, their space is given back.
+    fn keep(&self, array: &StoredArray, placed: Vec<Placed>) -> Result<()> {
+        if placed.is_empty() {
+            return Ok(());
+        }
+        let kept = self.insert_chunks(&placed);
+        if kept.is_err() {
+            self.engine(array).abandon(placed);
+        }
+        kept
+    }
+
+    fn insert_chunks(&self, placed: &[Placed]) -> Result<()> {
+        let mut txn = self.store().begin()?;
+        // As the index is now: another thread may have changed it since.
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+        let mut edit = IndexEdit::new(&mut txn, &chunked.index);
+        let mut replaced: Vec<Extent> = Vec::new();
+        for Placed { coord, record } in placed {
+            replaced.extend(edit.insert(coord, *record)?.map(|old| old.extent));
+        }
+        let info = (edit.info() != chunked.index.info()).then(|| edit.info().clone());
+        replaced.into_iter().for_each(|extent| txn.free(extent));
+        if let Some(info) = info {
+            let mut change = HeaderChange::new(&mut txn, self.address())?;
+            let mut message: LayoutMessage = change.find()?.ok_or_else(|| self.not_chunked())?;
+            if let Layout::Chunked(layout) = &mut message.layout {
+                layout.index = info;
+            }
+            change.set(&message)?;
+            change.finish()?;
+        }
+        txn.finish()
+    }
+
+    /// Gives contiguous elements their space, which holds the fill value.
+    fn allocate_contiguous(&self) -> Result<()> {
+        let mut txn = self.store().begin()?;
+        let state = self.state()?;
+        let extent = txn.allocate(SpaceKind::Raw, state.len_bytes())?;
+        fill_extent(self.store(), extent, &state.fill.value)?;
+        let mut change = HeaderChange::new(&mut txn, self.address())?;
+        let mut message: LayoutMessage =
+            change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
+        message.layout = Layout::Contiguous(extent);
+        change.set(&message)?;
+        change.finish()?;
+        txn.finish()
+    }
+
+    /// Elements in the header are changed with it.
+    fn write_compact(
+        &self,
+        data: &[u8],
+        array: &Arc<StoredArray>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let mut data = data.to_vec();
+        self.engine(array).place_in(what, bytes, options, &mut data)?;
+        let mut txn = self.store().begin()?;
+        let mut change = HeaderChange::new(&mut txn, self.address())?;
+        let mut message: LayoutMessage = change.find()?.ok_or_else(|| self.not_chunked())?;
+        message.layout = Layout::Compact { data };
+        change.set(&message)?;
+        change.finish()?;
+        txn.finish()
+    }
+
+    /// Stores a chunk that is filtered already; `first` is its first element. `mask` says which filters it was stored without.
+    pub fn write_stored_chunk(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
+        self.write_stored(first, mask, bytes).map_err(|error| error.at(self.path()))
+    }
+
+    fn write_stored(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
+        self.check_writable()?;
+        let lock = self.file().write_lock(self.address());
+        let _alone = lock.write();
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+        let coord: Option<Coord> = first
+            .iter()
+            .zip(&chunked.chunk_shape)
+            .zip(&chunked.index.grid().current)
+            .map(|((at, len), count)| (at % len == 0 && at / len < *count).then_some(at / len))
+            .collect();
+        let why = "it is not the first element of a chunk of the dataset";
+        let coord = coord
+            .filter(|coord| coord.len() == chunked.chunk_shape.len() && first.len() == coord.len())
+            .ok_or_else(|| RequestError::Argument { what: format!("chunk at {first:?}"), why })?;
+        let write = self.engine(&array);
+        let placed = write.place_stored(&coord, hyperslab_filters::FilterMask(mask), bytes)?;
+        self.keep(&array, vec![placed])?;
+        write.forget([coord]);
+        Ok(())
+    }
+
+    fn not_chunked(&self) -> Error {
+        RequestError::Argument {
+            what: format!("dataset {:?}", self.path()),
+            why: "it is not stored in chunks",
+        }
+        .into()
+    }
+}
+
+/// Fills new space with what elements hold that were never written.
+pub(super) fn fill_extent(store: &Store, extent: Extent, fill: &FillBytes) -> Result<()> {
+    let value: &[u8] = match fill {
+        FillBytes::Defined(value) if value.iter().any(|&byte| byte != 0) => value,
+        _ => &[0],
+    };
+    let piece = value.repeat((FILL_BYTES / value.len().max(1)).max(1));
+    let mut at = 0;
+    while at < extent.len {
+        let len = (extent.len - at).min(piece.len() as u64);
+        let from = extent.addr.checked_add(at).unwrap_or(Addr::UNDEFINED);
+        store.write_data(from, &piece[..usize::try_from(len).unwrap_or(piece.len())])?;
+        at += len;
+    }
+    Ok(())
+}
+
+/// As much as is written at a time.
+const FILL_BYTES: usize = 1 << 20;

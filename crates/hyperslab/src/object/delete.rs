@@ -1,0 +1,75 @@
+//! Objects that nothing leads to any more: their space is given back.
+
+use std::ops::ControlFlow;
+
+use hyperslab_format::layout::Layout;
+use hyperslab_format::message::kind;
+use hyperslab_format::message::link::LinkTarget;
+use hyperslab_format::{Addr, Extent};
+
+use super::header_edit::{self, HeaderChange};
+use super::header_io::Header;
+use super::links::LinkStorage;
+use super::{attribute_edit, dataset, link_edit};
+use crate::error::Result;
+use crate::index::IndexEdit;
+use crate::store::Txn;
+
+/// Takes one hard link from the object at `target`, and deletes what no other leads to. Returns the headers that are gone.
+pub(super) fn unlink(txn: &mut Txn<'_>, target: Addr) -> Result<Vec<Addr>> {
+    let mut deleted = Vec::new();
+    let mut targets = vec![target];
+    while let Some(target) = targets.pop() {
+        let mut change = HeaderChange::new(txn, target)?;
+        let references = change.add_references(-1)?;
+        let header = change.finish()?;
+        if references == 0 {
+            delete(txn, &header, &mut targets)?;
+            deleted.push(target);
+        }
+    }
+    Ok(deleted)
+}
+
+/// Frees an object; `targets` gets what its links lead to.
+fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
+    if let Some(links) = LinkStorage::of(header, txn.store())? {
+        for link in links.all(header, txn.store())? {
+            if let LinkTarget::Hard(target) = link.target {
+                targets.push(target);
+            }
+        }
+        link_edit::delete(txn, &links)?;
+    } else if header.has(kind::LAYOUT) {
+        delete_data(txn, header, targets)?;
+    }
+    attribute_edit::delete(txn, header, targets)?;
+    header_edit::delete(txn, header);
+    Ok(())
+}
+
+/// Frees the elements of a dataset.
+fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
+    targets.extend(dataset::committed_type(header)?);
+    let Some(layout) = header.find::<Layout>(txn.store())? else { return Ok(()) };
+    match &layout {
+        Layout::Contiguous(extent) => {
+            // Elements in files of their own have no space here.
+            let is_here = extent.addr.is_defined() && extent.len > 0 && !header.has(kind::EXTERNAL_FILES);
+            is_here.then(|| txn.free(*extent));
+        }
+        Layout::Chunked(chunked) => {
+            let index = dataset::chunk_index(header, txn.store(), chunked)?;
+            let mut extents: Vec<Extent> = Vec::new();
+            index.visit(txn.store(), &mut |_, record| {
+                extents.push(record.extent);
+                ControlFlow::Continue(())
+            })?;
+            extents.into_iter().for_each(|extent| txn.free(extent));
+            IndexEdit::new(txn, &index).delete()?;
+        }
+        // The mappings stay in the global heap: others may share the collection.
+        Layout::Compact { .. } | Layout::Virtual { .. } => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! Files that change: making and opening them, and getting changes into them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab_format::header::v2;
+use hyperslab_format::header::{Prefix, RawMessage};
+use hyperslab_format::message::MessageBody;
+use hyperslab_format::message::dense_info::LinkInfo;
+use hyperslab_format::message::file_space::FileSpaceInfo;
+use hyperslab_format::message::group_info::GroupInfo;
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::superblock::v2::SuperblockV2;
+use hyperslab_format::{Addr, Structure, Widths, Writer};
+use parking_lot::RwLock;
+
+use super::header_edit;
+use super::header_io::Header;
+use super::versions::LibVersion;
+use super::{File, Node, OpenOptions};
+use crate::driver::{Create, Driver, Memory, Posix};
+use crate::error::{Error, RequestError, Result};
+use crate::store::{Store, Txn, WriteOptions};
+
+/// How to make a file, or to open one for writing.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct CreateOptions {
+    /// Caches and filters.
+    pub open: OpenOptions,
+    /// What commits survive, and how much is kept in memory between them.
+    pub write: WriteOptions,
+    /// The oldest libhdf5 that new objects are made for; if not said, 1.10 in new files, in others what made them.
+    pub version: Option<LibVersion>,
+    /// Bytes before the file's own, for the user: 0, or a power of two from 512 on. New files alone.
+    pub user_block: u64,
+    /// Whether the root group of a new file tracks the order in which its links and attributes are created.
+    pub track_order: bool,
+}
+
+impl File {
+    /// Makes a file at `path`, in place of one that may be there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_with(path, &CreateOptions::default())
+    }
+
+    /// Makes a file at `path`, in place of one that may be there.
+    pub fn create_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::create_at(path.as_ref(), Create::IfMissing, options)
+    }
+
+    /// Makes a file at `path`, where there must be none.
+    pub fn create_new(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::create_at(path.as_ref(), Create::New, options)
+    }
+
+    fn create_at(path: &Path, create: Create, options: &CreateOptions) -> Result<Self> {
+        check_user_block(options.user_block)?;
+        let driver = Posix::open_writable(path, create).map_err(Error::io("create", 0, 0))?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::create_on(Arc::new(driver), Some(&absolute), options)
+    }
+
+    /// Makes a file in memory.
+    pub fn create_in_memory(options: &CreateOptions) -> Result<Self> {
+        Self::create_on(Arc::new(Memory::new(Vec::new())), None, options)
+    }
+
+    /// Makes a file of whatever `driver` has; external links are relative to `path`.
+    pub fn create_on(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
+        check_user_block(options.user_block)?;
+        let version = options.version.unwrap_or(LibVersion::V110);
+        let superblock = superblock(version, options.user_block)?;
+        let root = superblock.root();
+        let cache = options.open.metadata_cache_bytes;
+        let store = Store::create(driver, options.user_block, superblock, cache, options.write)?;
+        let mut txn = store.begin()?;
+        let header = new_group(&mut txn, version, options.track_order)?;
+        if header.address() != root {
+            return Err(header.lacks("the place after the superblock"));
+        }
+        txn.finish()?;
+        Self::of_store(store, path.map(Path::to_owned), &options.open, version)
+    }
+
+    /// Opens the file at `path` for reading and writing.
+    pub fn open_writable(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_writable_with(path, &CreateOptions::default())
+    }
+
+    /// Opens the file at `path` for reading and writing.
+    pub fn open_writable_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let driver = Posix::open_writable(path, Create::No).map_err(Error::io("open", 0, 0))?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::open_writable_on(Arc::new(driver), Some(&absolute), options)
+    }
+
+    /// Opens a file through any driver for reading and writing; external links are relative to `path`.
+    pub fn open_writable_on(
+        driver: Arc<dyn Driver>,
+        path: Option<&Path>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
+        let store = Store::open_writable(driver, options.open.metadata_cache_bytes, options.write)?;
+        if let Some(extension) = store.superblock().extension() {
+            let extension = Header::read(&store, extension)?;
+            extension.find::<FileSpaceInfo>(&store)?.map_or(Ok(()), |space| check_strategy(&space))?;
+        }
+        let version =
+            options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
+        Self::of_store(store, path.map(Path::to_owned), &options.open, version)
+    }
+
+    /// Whether the file can be changed.
+    pub fn is_writable(&self) -> bool {
+        self.store().is_writable()
+    }
+
+    /// The oldest libhdf5 that new objects are made for.
+    pub fn version(&self) -> LibVersion {
+        self.shared().version
+    }
+
+    /// Gets everything that was changed into the file, all or nothing. In a file open for reading there is nothing to do.
+    pub fn flush(&self) -> Result<()> {
+        if !self.is_writable() {
+            return Ok(());
+        }
+        self.flush_chunks()?;
+        self.store().commit()
+    }
+
+    /// Encodes and writes the chunks that were changed in part.
+    pub(super) fn flush_chunks(&self) -> Result<()> {
+        for address in self.chunk_cache().dirty.datasets() {
+            match self.object_at(address)? {
+                Node::Dataset(dataset) => dataset.flush_chunks()?,
+                _ => self.chunk_cache().dirty.forget_dataset(address),
+            }
+        }
+        Ok(())
+    }
+
+    /// Does all of `f`, or nothing of it: commits what was changed before, then runs `f` and commits what it changed. If it
+    /// fails, or the commit does, the file is as before.
+    ///
+    /// Data that are not filtered are written in place and not taken back, and so is what other threads change meanwhile not
+    /// told apart.
+    pub fn transaction<R>(&self, f: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.begin_transaction()?;
+        let result = f();
+        self.end_transaction(result.is_ok())?;
+        result
+    }
+
+    /// Begins a [transaction](Self::transaction), which [`end_transaction`](Self::end_transaction) ends.
+    pub fn begin_transaction(&self) -> Result<()> {
+        self.flush()?;
+        self.store().begin_transaction()
+    }
+
+    /// Ends a transaction: commits what was changed in it, or takes it back.
+    pub fn end_transaction(&self, is_kept: bool) -> Result<()> {
+        let flushed = if is_kept { self.flush_chunks() } else { Ok(()) };
+        let committed = match flushed {
+            Ok(()) if is_kept => self.store().end_transaction(),
+            other => other,
+        };
+        if !is_kept || committed.is_err() {
+            self.chunk_cache().dirty.clear();
+            self.store().roll_back()?;
+        }
+        committed
+    }
+
+    /// The lock of the data of one dataset: shared by writers of whole chunks, held alone by others.
+    pub(super) fn write_lock(&self, dataset: Addr) -> Arc<RwLock<()>> {
+        let mut locks = self.shared().write_locks.lock();
+        if locks.len() > WRITE_LOCKS {
+            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+        }
+        Arc::clone(locks.entry(dataset).or_default())
+    }
+}
+
+/// The header of a new group.
+pub(super) fn new_group(txn: &mut Txn<'_>, version: LibVersion, track_order: bool) -> Result<Arc<Header>> {
+    if version.is_old() && !track_order {
+        return Err(Error::unsupported("making a symbol table", "III.B"));
+    }
+    let widths = txn.store().widths();
+    let info = LinkInfo {
+        max_creation_order: track_order.then_some(0),
+        heap: Addr::UNDEFINED,
+        name_index: Addr::UNDEFINED,
+        creation_order_index: track_order.then_some(Addr::UNDEFINED),
+    };
+    let messages = vec![
+        message(&info, 0, widths),
+        message(&GroupInfo { phase_change: None, estimate: None }, RawMessage::CONSTANT, widths),
+    ];
+    let spare = if track_order { GROUP_SPARE_ORDERED } else { GROUP_SPARE };
+    header_edit::create(txn, prefix(track_order), messages, spare)
+}
+
+/// The prefix of a new version 2 header.
+pub(super) fn prefix(track_order: bool) -> Prefix {
+    Prefix::V2(v2::Prefix {
+        len_width: 0,
+        tracks_creation_order: track_order,
+        indexes_creation_order: track_order,
+        times: None,
+        phase_change: None,
+    })
+}
+
+/// A message with this body.
+pub(super) fn message<T: MessageBody>(body: &T, flags: u8, widths: Widths) -> RawMessage {
+    let mut data = Vec::new();
+    Writer::new(&mut data, widths).structure(body, &());
+    RawMessage { kind: T::KIND, flags, creation_order: None, data, at: Addr::UNDEFINED }
+}
+
+/// The superblock of a new file: the root group comes right after it.
+fn superblock(version: LibVersion, base: u64) -> Result<Superblock> {
+    let widths = Widths::EIGHT;
+    match version.superblock() {
+        0 => Err(Error::unsupported("making a superblock of version 0", "II.A")),
+        number => {
+            let mut superblock = SuperblockV2 {
+                version: number,
+                widths,
+                consistency_flags: 0,
+                base_address: base,
+                extension: Addr::UNDEFINED,
+                end_of_file: base,
+                root: Addr::UNDEFINED,
+            };
+            superblock.root = Addr::new(superblock.encoded_len(widths, &()) as u64);
+            Ok(Superblock::V2(superblock))
+        }
+    }
+}
+
+fn check_user_block(len: u64) -> Result<()> {
+    if len == 0 || (len >= 512 && len.is_power_of_two()) {
+        return Ok(());
+    }
+    let why = "a user block has no bytes, or a power of two of them from 512 on";
+    Err(RequestError::Argument { what: format!("user block of {len} bytes"), why }.into())
+}
+
+/// Space that we do not manage yet stays as it is: the file is not written.
+fn check_strategy(space: &FileSpaceInfo) -> Result<()> {
+    if space.page_size().is_some() {
+        return Err(Error::unsupported("writing to a file with paged space", "IV.A.2.x"));
+    }
+    match space {
+        FileSpaceInfo::V0 { managers: Some(_), .. } | FileSpaceInfo::V1 { managers: Some(_), .. } => {
+            Err(Error::unsupported("writing to a file that keeps its free space", "IV.A.2.x"))
+        }
+        FileSpaceInfo::V0 { .. } | FileSpaceInfo::V1 { .. } => Ok(()),
+    }
+}
+
+/// Bytes for links in the header of a new group, as libhdf5 leaves them.
+const GROUP_SPARE: usize = 88;
+/// The same where every message and link has its creation order.
+const GROUP_SPARE_ORDERED: usize = 128;
+/// More locks than this are looked through for those that nobody needs.
+const WRITE_LOCKS: usize = 1024;

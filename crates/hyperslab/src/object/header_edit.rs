@@ -1,0 +1,210 @@
+//! Making and changing object headers in a step of the store.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use hyperslab_format::header::edit::{Fit, HeaderEdit, Place};
+use hyperslab_format::header::{ChunkContext, ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::{Addr, Structure, Widths, Writer};
+
+use super::header_io::Header;
+use crate::error::{Error, Result};
+use crate::store::{Block, BlockCache, SpaceKind, Txn};
+
+/// A header that is being changed in a step; [`finish`](Self::finish) makes the change part of the step.
+pub(super) struct HeaderChange<'t, 's> {
+    txn: &'t mut Txn<'s>,
+    address: Addr,
+    edit: HeaderEdit,
+}
+
+impl<'t, 's> HeaderChange<'t, 's> {
+    /// Begins to change the header at `address`.
+    pub(super) fn new(txn: &'t mut Txn<'s>, address: Addr) -> Result<Self> {
+        let header = Header::read(txn.store(), address)?;
+        header.check_writable()?;
+        let edit = HeaderEdit::new(header.object_header().clone(), txn.store().widths());
+        Ok(Self { txn, address, edit: edit.map_err(Error::from_format)? })
+    }
+
+    /// The step.
+    pub(super) fn txn(&mut self) -> &mut Txn<'s> {
+        self.txn
+    }
+
+    /// The first message whose body is a `T` and that is stored here.
+    pub(super) fn find<T: MessageBody>(&self) -> Result<Option<T>> {
+        self.edit.header().own_message::<T>(self.txn.store().widths()).map_err(Error::from_format)
+    }
+
+    /// The messages of a type, and where they are.
+    pub(super) fn places(&self, kind: u16) -> impl Iterator<Item = (Place, &RawMessage)> {
+        self.edit.places(kind)
+    }
+
+    /// Adds a message.
+    pub(super) fn put<T: MessageBody>(&mut self, body: &T, flags: u8) -> Result<()> {
+        let message = self.edit.message(body, flags);
+        self.put_raw(message)
+    }
+
+    /// Adds a message as it is stored.
+    pub(super) fn put_raw(&mut self, message: RawMessage) -> Result<()> {
+        let fit = self.edit.put(message.clone()).map_err(Error::from_format)?;
+        self.settle(fit, message)
+    }
+
+    /// Puts a message in the place of the first of its type, with the flags of that; or adds it.
+    pub(super) fn set<T: MessageBody>(&mut self, body: &T) -> Result<()> {
+        let place = self.edit.places(T::KIND).next().map(|(place, old)| (place, old.flags));
+        match place {
+            Some((place, flags)) => {
+                let message = self.edit.message(body, flags);
+                self.replace(place, message)
+            }
+            None => self.put(body, 0),
+        }
+    }
+
+    /// Puts a message in the place of another.
+    pub(super) fn replace(&mut self, place: Place, message: RawMessage) -> Result<()> {
+        let fit = self.edit.replace(place, message.clone()).map_err(Error::from_format)?;
+        self.settle(fit, message)
+    }
+
+    /// Takes a message out.
+    pub(super) fn remove(&mut self, place: Place) -> Result<RawMessage> {
+        self.edit.remove(place).map_err(Error::from_format)
+    }
+
+    /// Adds to the number of hard links; returns the new number.
+    pub(super) fn add_references(&mut self, change: i32) -> Result<u32> {
+        let widths = self.txn.store().widths();
+        let count = self.edit.header().reference_count(widths).map_err(Error::from_format)?;
+        let count = count.saturating_add_signed(change);
+        let fit = self.edit.set_reference_count(count).map_err(Error::from_format)?;
+        let message = self.edit.message(&hyperslab_format::message::small::ReferenceCount { count }, 0);
+        self.settle(fit, message)?;
+        Ok(count)
+    }
+
+    /// Finds room for a further chunk where a message does not fit.
+    fn settle(&mut self, fit: Fit, message: RawMessage) -> Result<()> {
+        let Fit::Needs(len) = fit else { return Ok(()) };
+        // Room for messages to come: headers that grow once grow again.
+        let len = (len + len / 2).max(MIN_CONTINUATION).next_multiple_of(8);
+        let extent = self.txn.allocate(SpaceKind::Metadata, len)?;
+        self.edit.put_in(message, extent).map_err(Error::from_format)
+    }
+
+    /// Makes the change part of the step.
+    pub(super) fn finish(self) -> Result<Arc<Header>> {
+        let Self { txn, address, edit } = self;
+        let (header, mut changed) = edit.finish();
+        // Who asks for the header asks at its address.
+        changed.insert(0);
+        let header = Arc::new(Header::new(address, txn.store().widths(), header)?);
+        for number in changed {
+            put_chunk(txn, &header, number);
+        }
+        Ok(header)
+    }
+}
+
+/// Makes a header of these messages, with room for `spare` further bytes of messages, and its space.
+pub(super) fn create(
+    txn: &mut Txn<'_>,
+    prefix: Prefix,
+    mut messages: Vec<RawMessage>,
+    spare: usize,
+) -> Result<Arc<Header>> {
+    let widths = txn.store().widths();
+    let is_tracked = matches!(prefix, Prefix::V2(prefix) if prefix.tracks_creation_order);
+    for message in &mut messages {
+        message.creation_order = is_tracked.then_some(message.creation_order.unwrap_or(0));
+        if matches!(prefix, Prefix::V1 { .. }) {
+            message.data.resize(message.data.len().next_multiple_of(8), 0);
+        }
+    }
+    if spare > 0 {
+        messages.push(RawMessage {
+            kind: kind::NIL,
+            flags: 0,
+            creation_order: is_tracked.then_some(0),
+            data: vec![0; spare.next_multiple_of(8)],
+            at: Addr::UNDEFINED,
+        });
+    }
+    let sized =
+        ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths).map_err(Error::from_format)?;
+    let prefix = widened(prefix, sized.encoded_len(widths, &()));
+    let len = ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths)
+        .map_err(Error::from_format)?
+        .encoded_len(widths, &());
+    let extent = txn.allocate(SpaceKind::Metadata, len as u64)?;
+    let header = ObjectHeader::new(prefix, messages, extent.addr, widths).map_err(Error::from_format)?;
+    let header = Arc::new(Header::new(extent.addr, widths, header)?);
+    put_chunk(txn, &header, 0);
+    Ok(header)
+}
+
+/// Gives back all space of a header.
+pub(super) fn delete(txn: &mut Txn<'_>, header: &Header) {
+    header.object_header().chunks.iter().for_each(|chunk| txn.free(chunk.extent));
+}
+
+/// The prefix with a length field for a first chunk of so many bytes.
+fn widened(mut prefix: Prefix, len: usize) -> Prefix {
+    if let Prefix::V2(prefix) = &mut prefix {
+        prefix.len_width = match len {
+            0..=0xff => 0,
+            0x100..=0xffff => 1,
+            _ => 2,
+        };
+    }
+    prefix
+}
+
+fn put_chunk(txn: &mut Txn<'_>, header: &Arc<Header>, number: usize) {
+    let at = header.object_header().chunks[number].extent.addr;
+    txn.put_block(at, Arc::new(HeaderChunk { header: Arc::clone(header), number }));
+}
+
+/// One chunk of a header that was changed.
+#[derive(Debug)]
+struct HeaderChunk {
+    header: Arc<Header>,
+    number: usize,
+}
+
+impl Block for HeaderChunk {
+    fn encode(&self, w: &mut Writer<'_>) {
+        let header = self.header.object_header();
+        match self.number {
+            0 => w.structure(header, &()),
+            number => {
+                let chunk = &header.chunks[number];
+                w.structure(chunk, &ChunkContext { framing: header.prefix.framing(), len: chunk.extent.len });
+            }
+        }
+    }
+
+    fn encoded_len(&self, _: Widths) -> usize {
+        usize::try_from(self.header.object_header().chunks[self.number].extent.len).unwrap_or(usize::MAX)
+    }
+
+    /// The whole header, which readers ask for at the address of its first chunk.
+    fn value(&self) -> &dyn Any {
+        &self.header
+    }
+
+    fn remember(&self, cache: &BlockCache, at: Addr, len: u64) {
+        if self.number == 0 {
+            cache.insert(at, Arc::clone(&self.header), len);
+        }
+    }
+}
+
+/// A further chunk is at least so long.
+const MIN_CONTINUATION: u64 = 128;

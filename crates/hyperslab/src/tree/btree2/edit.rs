@@ -1,0 +1,274 @@
+//! Version 2 B-trees that change (spec III.A.2): a record is put into its leaf, or taken out, and the nodes above are put
+//! right from below: one that has too many records shares them with a neighbour or splits, one that has too few takes
+//! some from a neighbour or becomes one with it.
+//!
+//! After an error a tree may be half-way between two states: the step must be dropped, which undoes it.
+
+use std::cmp::Ordering;
+
+use hyperslab_format::btree2::geometry::BTree2NodeShape;
+use hyperslab_format::btree2::header::BTree2Header;
+use hyperslab_format::btree2::node::BTree2Node;
+use hyperslab_format::btree2::record::{Record, RecordForm, Records};
+use hyperslab_format::{Addr, ErrorKind, Extent, Structure};
+
+use super::super::{Seen, broken};
+use super::nodes::{self, Nodes};
+use crate::error::{Error, RequestError, Result};
+use crate::store::{SpaceKind, Txn};
+
+/// How large nodes are, and when they split and merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BTree2Parameters {
+    /// Bytes of a node.
+    pub node_size: u32,
+    /// Percent full at which a node splits.
+    pub split_percent: u8,
+    /// Percent full at which nodes merge.
+    pub merge_percent: u8,
+}
+
+impl BTree2Parameters {
+    /// What libhdf5 gives the indexes of links, attributes, shared messages and huge objects.
+    pub const NAMES: Self = Self { node_size: 512, split_percent: 100, merge_percent: 40 };
+    /// What libhdf5 gives the indexes of chunks.
+    pub const CHUNKS: Self = Self { node_size: 2048, ..Self::NAMES };
+}
+
+/// Where a record belongs, as the user of a tree orders its records. A function from a record to its order is one.
+pub trait Key {
+    /// How record `index` of `records` stands to the key: before it, at it, or after it.
+    fn compare(&self, records: &Records, index: usize) -> Result<Ordering>;
+}
+
+impl<F: Fn(&Record) -> Result<Ordering>> Key for F {
+    fn compare(&self, records: &Records, index: usize) -> Result<Ordering> {
+        self(&records.get(index).map_err(Error::from_format)?)
+    }
+}
+
+/// Makes an empty tree; returns the address of its header.
+pub fn create(txn: &mut Txn<'_>, form: RecordForm, parameters: BTree2Parameters) -> Result<Addr> {
+    let header = BTree2Header {
+        kind: form.kind(),
+        node_size: parameters.node_size,
+        record_size: form.size(),
+        depth: 0,
+        split_percent: parameters.split_percent,
+        merge_percent: parameters.merge_percent,
+        root: Addr::UNDEFINED,
+        root_records: 0,
+        total_records: 0,
+    };
+    let len = header.encoded_len(txn.store().widths(), &()) as u64;
+    let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
+    txn.put(at, header, ());
+    Ok(at)
+}
+
+/// Puts a record into the tree whose header is at `header`, in the place of the one at `key`, which is returned.
+///
+/// `record` must itself be at `key`, and of the tree's type.
+pub fn insert(txn: &mut Txn<'_>, header: Addr, record: &Record, key: &dyn Key) -> Result<Option<Record>> {
+    let mut tree = Tree::open(txn, header)?;
+    if !tree.nodes.form().holds(record) {
+        let (value, expected) = (tree.header.kind.into(), "the type of the records put into it");
+        return Err(broken::<BTree2Header>(header, ErrorKind::Value { field: "type", value, expected }));
+    }
+    let (path, found) = tree.find(txn, key)?;
+    let Some(last) = path.last() else {
+        tree.plant(txn, record)?;
+        return Ok(None);
+    };
+    if found {
+        return tree.replace(txn, last, record).map(Some);
+    }
+    let limit = txn.store().widths().length.max();
+    if tree.header.total_records >= limit {
+        return Err(RequestError::TooMany { what: "records of a B-tree", limit }.into());
+    }
+    tree.header.total_records += 1;
+    txn.edit::<BTree2Node, _>(last.at, &last.shape, |node| node.records.insert(last.place, record))?;
+    tree.mend(txn, &path)?;
+    Ok(None)
+}
+
+/// Takes the record at `key` out of the tree whose header is at `header`, and returns it.
+pub fn remove(txn: &mut Txn<'_>, header: Addr, key: &dyn Key) -> Result<Option<Record>> {
+    let mut tree = Tree::open(txn, header)?;
+    let (mut path, found) = tree.find(txn, key)?;
+    let Some(last) = path.last().copied().filter(|_| found) else { return Ok(None) };
+    let removed;
+    if last.shape.is_leaf() {
+        removed = tree.nodes.record(txn, &last, last.place)?;
+        txn.edit::<BTree2Node, _>(last.at, &last.shape, |node| node.records.remove(last.place))?;
+    } else {
+        // Its place is taken by the record before it, which is the last of a leaf.
+        tree.descend_last(txn, &mut path)?;
+        let leaf = path[path.len() - 1];
+        let before = tree.nodes.record(txn, &leaf, leaf.place)?;
+        removed = tree.replace(txn, &last, &before)?;
+        txn.edit::<BTree2Node, _>(leaf.at, &leaf.shape, |node| node.records.remove(leaf.place))?;
+    }
+    tree.header.total_records = tree.header.total_records.saturating_sub(1);
+    tree.mend(txn, &path)?;
+    Ok(Some(removed))
+}
+
+/// Frees the tree whose header is at `header`. What its records name is the caller's.
+pub fn delete(txn: &mut Txn<'_>, header: Addr) -> Result<()> {
+    let tree = Tree::open(txn, header)?;
+    if let Some((root, shape)) = tree.header.root(txn.store().widths()) {
+        tree.free_below(txn, root, &shape, &mut Seen::default())?;
+    }
+    let len = tree.header.encoded_len(txn.store().widths(), &()) as u64;
+    txn.free(Extent::new(header, len));
+    Ok(())
+}
+
+/// A tree being changed.
+struct Tree {
+    at: Addr,
+    header: BTree2Header,
+    nodes: Nodes,
+}
+
+/// A node on the way from the root.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) at: Addr,
+    pub(super) shape: BTree2NodeShape,
+    /// The child that the way goes on with; at its end, the record, or where it would be.
+    pub(super) place: usize,
+}
+
+impl Tree {
+    fn open(txn: &Txn<'_>, at: Addr) -> Result<Self> {
+        let header = *txn.store().get::<BTree2Header>(at, &())?;
+        Ok(Self { at, header, nodes: Nodes::of(&header, at, txn.store().widths())? })
+    }
+
+    /// The way to the record at `key`, and whether there is one. Empty in an empty tree.
+    fn find(&self, txn: &Txn<'_>, key: &dyn Key) -> Result<(Vec<Step>, bool)> {
+        let mut path: Vec<Step> = Vec::with_capacity(usize::from(self.header.depth) + 1);
+        let Some((mut at, mut shape)) = self.header.root(txn.store().widths()) else {
+            return Ok((path, false));
+        };
+        loop {
+            let node = self.nodes.get(txn, at, &shape)?;
+            let (place, found) = search(&node.records, key)?;
+            push(&mut path, Step { at, shape, place })?;
+            let Some(child) = node.children.get(place).filter(|_| !found) else { return Ok((path, found)) };
+            at = child.addr;
+            shape = self.nodes.geometry.node(shape.depth - 1, child.records);
+        }
+    }
+
+    /// Goes on from the last step, an internal node, to the last record of what is below the child at its place.
+    fn descend_last(&self, txn: &Txn<'_>, path: &mut Vec<Step>) -> Result<()> {
+        while let Some(step) = path.last().copied().filter(|step| !step.shape.is_leaf()) {
+            let child = self.nodes.get(txn, step.at, &step.shape)?.children[step.place];
+            let shape = self.nodes.geometry.node(step.shape.depth - 1, child.records);
+            let count = self.nodes.get(txn, child.addr, &shape)?.records.len();
+            let place = if shape.is_leaf() { count.checked_sub(1) } else { Some(count) };
+            let missing = || broken::<BTree2Node>(child.addr, ErrorKind::Missing { what: "a record" });
+            push(path, Step { at: child.addr, shape, place: place.ok_or_else(missing)? })?;
+        }
+        Ok(())
+    }
+
+    /// Puts `record` in the place of the one at the end of a way, which it returns.
+    fn replace(&self, txn: &mut Txn<'_>, step: &Step, record: &Record) -> Result<Record> {
+        let old = self.nodes.record(txn, step, step.place)?;
+        txn.edit::<BTree2Node, _>(step.at, &step.shape, |node| node.records.replace(step.place, record))?;
+        Ok(old)
+    }
+
+    /// Puts the first record into an empty tree.
+    fn plant(&mut self, txn: &mut Txn<'_>, record: &Record) -> Result<()> {
+        let records = Records::new(self.nodes.form(), [record]);
+        let root = self.nodes.put_new(txn, 0, BTree2Node { records, children: Vec::new() })?;
+        self.header.root = root.addr;
+        self.header.root_records = root.records;
+        self.header.total_records = root.total_records;
+        self.write_header(txn)
+    }
+
+    /// Puts right what the change of a leaf has made wrong: counts, nodes with too many or too few records, the root.
+    fn mend(&mut self, txn: &mut Txn<'_>, path: &[Step]) -> Result<()> {
+        for pair in path.windows(2).rev() {
+            self.nodes.mend_child(txn, &pair[0], &pair[1])?;
+        }
+        let Some(root) = path.first() else { return Ok(()) };
+        let depth = root.shape.depth;
+        let node = txn.store().get::<BTree2Node>(root.at, &root.shape)?;
+        let count = node.records.len();
+        let only_child = node.children.first().copied();
+        drop(node);
+        if count == 0 {
+            txn.free(Extent::new(root.at, self.header.node_size.into()));
+            self.header.root = only_child.map_or(Addr::UNDEFINED, |child| child.addr);
+            self.header.root_records = only_child.map_or(0, |child| child.records);
+            self.header.depth = depth.saturating_sub(1);
+        } else if count > self.nodes.capacity(depth) {
+            self.header.depth = depth + 1;
+            self.nodes = Nodes::of(&self.header, self.at, txn.store().widths())?;
+            let new = self.nodes.split_root(txn, root)?;
+            self.header.root = new.addr;
+            self.header.root_records = new.records;
+        } else {
+            self.header.root_records = nodes::count(root.at, count)?;
+        }
+        self.write_header(txn)
+    }
+
+    fn write_header(&self, txn: &mut Txn<'_>) -> Result<()> {
+        txn.edit::<BTree2Header, _>(self.at, &(), |header| *header = self.header)
+    }
+
+    /// Recursion is as deep as the tree, which the header limits.
+    fn free_below(
+        &self,
+        txn: &mut Txn<'_>,
+        at: Addr,
+        shape: &BTree2NodeShape,
+        seen: &mut Seen,
+    ) -> Result<()> {
+        seen.note::<BTree2Node>(at)?;
+        let extent = Extent::new(at, self.header.node_size.into());
+        txn.store().check(extent, (BTree2Node::NAME, BTree2Node::SPEC))?;
+        if !shape.is_leaf() {
+            for child in &self.nodes.get(txn, at, shape)?.children {
+                let below = self.nodes.geometry.node(shape.depth - 1, child.records);
+                self.free_below(txn, child.addr, &below, seen)?;
+            }
+        }
+        txn.free(extent);
+        Ok(())
+    }
+}
+
+/// The place of the record at `key`, and true; or the place that it would have.
+fn search(records: &Records, key: &dyn Key) -> Result<(usize, bool)> {
+    let (mut low, mut high) = (0, records.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match key.compare(records, middle)? {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Ok((middle, true)),
+            Ordering::Greater => high = middle,
+        }
+    }
+    Ok((low, false))
+}
+
+/// Goes a step on, unless that leads back to where the way was.
+fn push(path: &mut Vec<Step>, step: Step) -> Result<()> {
+    if path.iter().any(|above| above.at == step.at) {
+        let (field, value) = ("address of a node", step.at.get());
+        let expected = "another than that of a node above it";
+        return Err(broken::<BTree2Node>(step.at, ErrorKind::Value { field, value, expected }));
+    }
+    path.push(step);
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! The nodes of a version 2 B-tree that changes: how many records they may hold, and how neighbours share them.
+
+use std::sync::Arc;
+
+use hyperslab_format::btree2::geometry::{BTree2Geometry, BTree2NodeShape, MAX_DEPTH};
+use hyperslab_format::btree2::header::BTree2Header;
+use hyperslab_format::btree2::node::{BTree2Node, ChildPointer};
+use hyperslab_format::btree2::record::{Record, RecordForm, Records};
+use hyperslab_format::{Addr, ErrorKind, Extent, Widths};
+
+use super::super::broken;
+use super::edit::Step;
+use crate::error::{Error, Result};
+use crate::store::{SpaceKind, Txn};
+
+/// The nodes of one tree.
+pub(super) struct Nodes {
+    pub(super) geometry: BTree2Geometry,
+    form: RecordForm,
+    split_percent: u64,
+    merge_percent: u64,
+}
+
+impl Nodes {
+    /// Those of the tree whose header is at `at`. An error if such nodes cannot be split.
+    pub(super) fn of(header: &BTree2Header, at: Addr, widths: Widths) -> Result<Self> {
+        let geometry = header.geometry(widths);
+        let error = |kind| broken::<BTree2Header>(at, kind);
+        if header.node_size > MAX_NODE_SIZE {
+            let (field, value, limit) = ("node size", header.node_size.into(), MAX_NODE_SIZE.into());
+            return Err(error(ErrorKind::TooLarge { field, value, limit }));
+        }
+        if header.depth > MAX_DEPTH {
+            return Err(error(ErrorKind::Depth { limit: MAX_DEPTH.into() }));
+        }
+        let is_too_small = (0..=header.depth).any(|depth| geometry.max_records(depth) < 2);
+        if is_too_small || !geometry.is_sound() {
+            let (field, value) = ("node size", header.node_size.into());
+            let expected = "room for 2 to 65535 records in a node";
+            return Err(error(ErrorKind::Value { field, value, expected }));
+        }
+        let form = RecordForm::new(header.kind, header.record_size, widths).ok_or_else(|| {
+            let (field, value) = ("record size", header.record_size.into());
+            error(ErrorKind::Value { field, value, expected: "the size of records of the tree's type" })
+        })?;
+        let (split_percent, merge_percent) = (header.split_percent.into(), header.merge_percent.into());
+        Ok(Self { geometry, form, split_percent, merge_percent })
+    }
+
+    /// How the records are stored.
+    pub(super) fn form(&self) -> RecordForm {
+        self.form
+    }
+
+    /// With more records than these a node is split.
+    pub(super) fn capacity(&self, depth: u16) -> usize {
+        let max = self.geometry.max_records(depth).max(2);
+        usize::try_from((max * self.split_percent / 100).clamp(2, max)).unwrap_or(usize::MAX)
+    }
+
+    /// With fewer records than these a node other than the root becomes one with a neighbour.
+    pub(super) fn minimum(&self, depth: u16) -> usize {
+        let share = self.geometry.max_records(depth) * self.merge_percent / 100;
+        usize::try_from(share).unwrap_or(usize::MAX).clamp(1, self.capacity(depth) / 2)
+    }
+
+    /// The node at `at`, which has what the node above says.
+    pub(super) fn get(&self, txn: &Txn<'_>, at: Addr, shape: &BTree2NodeShape) -> Result<Arc<BTree2Node>> {
+        let node = txn.store().get::<BTree2Node>(at, shape)?;
+        self.check(at, &node, shape)?;
+        if node.records.len() == usize::from(shape.records) { Ok(node) } else { Err(named_twice(at)) }
+    }
+
+    /// Record `index` of a node.
+    pub(super) fn record(&self, txn: &Txn<'_>, step: &Step, index: usize) -> Result<Record> {
+        self.get(txn, step.at, &step.shape)?.records.get(index).map_err(Error::from_format)
+    }
+
+    /// Puts a node into space of its own.
+    pub(super) fn put_new(&self, txn: &mut Txn<'_>, depth: u16, node: BTree2Node) -> Result<ChildPointer> {
+        let at = txn.allocate(SpaceKind::Metadata, self.geometry.node_size.into())?.addr;
+        self.put(txn, at, depth, node)
+    }
+
+    /// Puts a node at `at`; returns what the node above has to say of it.
+    fn put(&self, txn: &mut Txn<'_>, at: Addr, depth: u16, node: BTree2Node) -> Result<ChildPointer> {
+        let pointer = self.pointer(at, depth, &node)?;
+        txn.put(at, node, self.geometry.node(depth, pointer.records));
+        Ok(pointer)
+    }
+
+    /// What the node above has to say of a node.
+    fn pointer(&self, at: Addr, depth: u16, node: &BTree2Node) -> Result<ChildPointer> {
+        let below = node.children.iter().try_fold(0_u64, |sum, child| sum.checked_add(child.total_records));
+        let total = below.and_then(|below| below.checked_add(node.records.len() as u64));
+        let (value, limit) = (total.unwrap_or(u64::MAX), self.geometry.max_total(depth));
+        if value > limit {
+            let field = "total number of records in child";
+            return Err(broken::<BTree2Node>(at, ErrorKind::TooLarge { field, value, limit }));
+        }
+        Ok(ChildPointer { addr: at, records: count(at, node.records.len())?, total_records: value })
+    }
+
+    /// Puts right what `parent` says of its child, which has changed, and how many records the child has.
+    pub(super) fn mend_child(&self, txn: &mut Txn<'_>, parent: &Step, child: &Step) -> Result<()> {
+        let depth = child.shape.depth;
+        let node = txn.store().get::<BTree2Node>(child.at, &child.shape)?;
+        let records = node.records.len();
+        if records > self.capacity(depth) {
+            drop(node);
+            return self.relieve(txn, parent);
+        }
+        if records < self.minimum(depth) && parent.shape.records > 0 {
+            drop(node);
+            return self.support(txn, parent);
+        }
+        let pointer = self.pointer(child.at, depth, &node)?;
+        txn.edit::<BTree2Node, _>(parent.at, &parent.shape, |node| node.children[parent.place] = pointer)
+    }
+
+    /// The child on the way has too many records: a neighbour takes some, or it is split.
+    fn relieve(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
+        let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
+        let capacity = self.capacity(parent.shape.depth - 1);
+        let has_room = |place: Option<usize>| {
+            place
+                .and_then(|place| above.children.get(place))
+                .is_some_and(|child| usize::from(child.records) < capacity)
+        };
+        let (left, right) = (parent.place.checked_sub(1), parent.place + 1);
+        let has_room = (has_room(left), has_room(Some(right)));
+        drop(above);
+        match (left, has_room) {
+            (Some(left), (true, _)) => self.balance(txn, parent, left, 0),
+            (_, (_, true)) => self.balance(txn, parent, parent.place, 0),
+            _ => self.split(txn, parent),
+        }
+    }
+
+    /// The child on the way has too few records: a neighbour gives some, or they become one.
+    fn support(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
+        let left = parent.place.saturating_sub(1);
+        // One node must not be so full that the next record splits it again.
+        self.balance(txn, parent, left, 2 * self.minimum(parent.shape.depth - 1))
+    }
+
+    /// Shares the records of children `left` and `left + 1` evenly; or makes one of them, of at most `merged` records with
+    /// the one between them.
+    fn balance(&self, txn: &mut Txn<'_>, parent: &Step, left: usize, merged: usize) -> Result<()> {
+        let depth = parent.shape.depth - 1;
+        let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
+        let separator = above.records.get(left).map_err(Error::from_format)?;
+        let (child, next) = (above.children[left], above.children[left + 1]);
+        drop(above);
+        if child.addr == next.addr {
+            return Err(named_twice(child.addr));
+        }
+        let all = join(self.take(txn, child, depth)?, &separator, &self.take(txn, next, depth)?);
+        if all.records.len() <= merged {
+            let pointer = self.put(txn, child.addr, depth, all)?;
+            txn.free(Extent::new(next.addr, self.geometry.node_size.into()));
+            return txn.edit::<BTree2Node, _>(parent.at, &parent.shape, |node| {
+                node.records.remove(left);
+                node.children.remove(left + 1);
+                node.children[left] = pointer;
+            });
+        }
+        let (first, separator, second) = halve(all)?;
+        let pointers = [self.put(txn, child.addr, depth, first)?, self.put(txn, next.addr, depth, second)?];
+        txn.edit::<BTree2Node, _>(parent.at, &parent.shape, |node| {
+            node.records.replace(left, &separator);
+            node.children[left..left + 2].copy_from_slice(&pointers);
+        })
+    }
+
+    /// Makes two of the child on the way.
+    fn split(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
+        let (depth, place) = (parent.shape.depth - 1, parent.place);
+        let child = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?.children[place];
+        let (first, separator, second) = halve(self.take(txn, child, depth)?)?;
+        let first = self.put(txn, child.addr, depth, first)?;
+        let second = self.put_new(txn, depth, second)?;
+        txn.edit::<BTree2Node, _>(parent.at, &parent.shape, |node| {
+            node.records.insert(place, &separator);
+            node.children[place] = first;
+            node.children.insert(place + 1, second);
+        })
+    }
+
+    /// Makes two of the root, and a root above them.
+    pub(super) fn split_root(&self, txn: &mut Txn<'_>, root: &Step) -> Result<ChildPointer> {
+        let depth = root.shape.depth;
+        let child = ChildPointer { addr: root.at, records: root.shape.records, total_records: 0 };
+        let (first, separator, second) = halve(self.take(txn, child, depth)?)?;
+        let children = vec![self.put(txn, root.at, depth, first)?, self.put_new(txn, depth, second)?];
+        let records = Records::new(self.form, [&separator]);
+        self.put_new(txn, depth + 1, BTree2Node { records, children })
+    }
+
+    /// A copy of a node that has the records that `child` says, or more or less if this step has changed it.
+    fn take(&self, txn: &Txn<'_>, child: ChildPointer, depth: u16) -> Result<BTree2Node> {
+        let shape = self.geometry.node(depth, child.records);
+        let node = txn.store().get::<BTree2Node>(child.addr, &shape)?;
+        self.check(child.addr, &node, &shape)?;
+        Ok((*node).clone())
+    }
+
+    /// Checks that a node is of the tree and of its depth. The same bytes may have been read as a node of another depth, if
+    /// two nodes of a damaged file name them.
+    fn check(&self, at: Addr, node: &BTree2Node, shape: &BTree2NodeShape) -> Result<()> {
+        let children = if shape.is_leaf() { 0 } else { node.records.len() + 1 };
+        let is_right = node.records.form() == self.form && node.children.len() == children;
+        if is_right { Ok(()) } else { Err(named_twice(at)) }
+    }
+}
+
+fn named_twice(at: Addr) -> Error {
+    let (field, expected) = ("address of a node", "one that is not in the tree already");
+    broken::<BTree2Node>(at, ErrorKind::Value { field, value: at.get(), expected })
+}
+
+/// The number of records of the node at `at`, as it is stored.
+pub(super) fn count(at: Addr, records: usize) -> Result<u16> {
+    let limit = u16::MAX.into();
+    let field = "number of records";
+    u16::try_from(records)
+        .map_err(|_| broken::<BTree2Node>(at, ErrorKind::TooLarge { field, value: records as u64, limit }))
+}
+
+/// One node of two neighbours and the record between them.
+fn join(mut left: BTree2Node, separator: &Record, right: &BTree2Node) -> BTree2Node {
+    left.records.insert(usize::MAX, separator);
+    left.records.append(&right.records);
+    left.children.extend_from_slice(&right.children);
+    left
+}
+
+/// Two neighbours of one node, and the record between them.
+fn halve(mut node: BTree2Node) -> Result<(BTree2Node, Record, BTree2Node)> {
+    let middle = node.records.len() / 2;
+    let separator = node.records.get(middle).map_err(Error::from_format)?;
+    let records = node.records.split_off(middle + 1);
+    node.records.remove(middle);
+    let children = node.children.split_off((middle + 1).min(node.children.len()));
+    Ok((node, separator, BTree2Node { records, children }))
+}
+
+/// The largest node that is changed: larger ones are of a damaged file, or of a writer that nobody knows.
+const MAX_NODE_SIZE: u32 = 1 << 24;

@@ -1,0 +1,307 @@
+//! Trees that change, against a map in memory.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use hyperslab_format::btree2::geometry::BTree2NodeShape;
+use hyperslab_format::btree2::header::BTree2Header;
+use hyperslab_format::btree2::node::{BTree2Node, ChildPointer};
+use hyperslab_format::btree2::record::{ChunkRecord, Record, RecordForm};
+use hyperslab_format::{Addr, Widths};
+use proptest::prelude::*;
+
+use super::BTree2;
+use super::edit::{self, BTree2Parameters};
+use super::nodes::Nodes;
+use crate::store::testing::{new_store, reopened};
+use crate::store::{Store, Txn};
+
+/// One type of record, made of a number, and the number of a record.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    kind: u8,
+    size: u16,
+}
+
+const KINDS: [Kind; 10] = [
+    Kind { kind: 1, size: 24 },
+    Kind { kind: 2, size: 36 },
+    Kind { kind: 3, size: 16 },
+    Kind { kind: 4, size: 28 },
+    Kind { kind: 5, size: 11 },
+    Kind { kind: 6, size: 15 },
+    Kind { kind: 8, size: 17 },
+    Kind { kind: 9, size: 13 },
+    Kind { kind: 10, size: 24 },
+    Kind { kind: 11, size: 31 },
+];
+
+impl Kind {
+    fn form(self) -> RecordForm {
+        RecordForm::new(self.kind, self.size, Widths::EIGHT).unwrap()
+    }
+
+    /// The record at `key` that carries `value`.
+    fn record(self, key: u32, value: u8) -> Record {
+        let filtered = self.kind.is_multiple_of(2).then_some((u32::from(value), 9));
+        match self.kind {
+            1 | 2 => {
+                let (addr, length) = (Addr::new(value.into()), value.into());
+                Record::Huge { addr, length, filtered, id: Some(key.into()) }
+            }
+            3 | 4 => Record::Huge { addr: Addr::new(key.into()), length: value.into(), filtered, id: None },
+            5 => Record::LinkName { hash: key, id: [value; 7] },
+            6 => Record::LinkOrder { order: i64::from(key) - 40, id: [value; 7] },
+            8 => Record::AttributeName { id: [value; 8], flags: 0, order: 1, hash: key },
+            9 => Record::AttributeOrder { id: [value; 8], flags: 0, order: key },
+            kind => {
+                let filtered = (kind == 11).then_some((value.into(), 1));
+                let chunk = ChunkRecord { addr: Addr::new(value.into()), filtered };
+                Record::Chunk { chunk, scaled: vec![(key / 16).into(), (key % 16).into()] }
+            }
+        }
+    }
+
+    fn key(record: &Record) -> u32 {
+        let key = match record {
+            Record::Huge { id: Some(id), .. } => *id,
+            Record::Huge { addr, .. } => addr.get(),
+            Record::LinkName { hash, .. } | Record::AttributeName { hash, .. } => (*hash).into(),
+            Record::LinkOrder { order, .. } => u64::try_from(order + 40).unwrap(),
+            Record::AttributeOrder { order, .. } => (*order).into(),
+            Record::Chunk { scaled, .. } => scaled[0] * 16 + scaled[1],
+            Record::SharedMessage { .. } => panic!("not in these trees"),
+        };
+        u32::try_from(key).unwrap()
+    }
+}
+
+fn at(key: u32) -> impl Fn(&Record) -> crate::Result<Ordering> {
+    move |record| Ok(Kind::key(record).cmp(&key))
+}
+
+/// Reads the whole tree and checks every count in it; returns the records in their order.
+fn read(store: &Store, header_at: Addr) -> Vec<Record> {
+    let header = store.get::<BTree2Header>(header_at, &()).unwrap();
+    let nodes = Nodes::of(&header, header_at, store.widths()).unwrap();
+    let mut records = Vec::new();
+    if let Some((root, shape)) = header.root(store.widths()) {
+        assert_ne!(header.root_records, 0);
+        read_node(store, &nodes, root, &shape, true, &mut records);
+    }
+    assert_eq!(header.total_records, records.len() as u64);
+    let mut visited = Vec::new();
+    let tree = BTree2::open(store, header_at, header.kind).unwrap();
+    tree.visit(&mut |record| {
+        visited.push(record.clone());
+        Ok(ControlFlow::Continue(()))
+    })
+    .unwrap();
+    assert_eq!(visited, records);
+    records
+}
+
+fn read_node(
+    store: &Store,
+    nodes: &Nodes,
+    at: Addr,
+    shape: &BTree2NodeShape,
+    is_root: bool,
+    records: &mut Vec<Record>,
+) {
+    let node = store.get::<BTree2Node>(at, shape).unwrap();
+    assert_eq!(node.records.len(), usize::from(shape.records));
+    assert!(node.records.len() <= nodes.capacity(shape.depth));
+    assert!(is_root || node.records.len() >= nodes.minimum(shape.depth), "a node with too few records");
+    for (index, record) in node.records.iter().enumerate() {
+        if let Some(child) = node.children.get(index) {
+            read_child(store, nodes, shape, *child, records);
+        }
+        records.push(record.unwrap());
+    }
+    if let Some(child) = node.children.last() {
+        read_child(store, nodes, shape, *child, records);
+    }
+}
+
+fn read_child(
+    store: &Store,
+    nodes: &Nodes,
+    above: &BTree2NodeShape,
+    child: ChildPointer,
+    records: &mut Vec<Record>,
+) {
+    let before = records.len();
+    let shape = nodes.geometry.node(above.depth - 1, child.records);
+    read_node(store, nodes, child.addr, &shape, false, records);
+    assert_eq!(child.total_records, (records.len() - before) as u64);
+}
+
+#[derive(Debug, Clone)]
+enum Change {
+    Insert(u32, u8),
+    Remove(u32),
+    /// So many records one after another, from the key on.
+    Run(u32, u8),
+    RemoveRun(u32, u8),
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Do(Vec<Change>),
+    Undo(Vec<Change>),
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let key = 0_u32..600;
+    let change = prop_oneof![
+        6 => (key.clone(), any::<u8>()).prop_map(|(key, value)| Change::Insert(key, value)),
+        3 => key.clone().prop_map(Change::Remove),
+        2 => (key.clone(), 0_u8..200).prop_map(|(key, count)| Change::Run(key, count)),
+        2 => (key, 0_u8..250).prop_map(|(key, count)| Change::RemoveRun(key, count)),
+    ];
+    let changes = || proptest::collection::vec(change.clone(), 1..10);
+    let step = prop_oneof![
+        6 => changes().prop_map(Step::Do),
+        2 => changes().prop_map(Step::Undo),
+        1 => Just(Step::Reopen),
+    ];
+    proptest::collection::vec(step, 1..25)
+}
+
+/// Applies changes to a tree and to the model, and compares what they return.
+fn apply(
+    store: &Store,
+    kind: Kind,
+    header: Addr,
+    model: &mut BTreeMap<u32, u8>,
+    changes: &[Change],
+    keep: bool,
+) {
+    let mut txn = store.begin().unwrap();
+    for change in changes {
+        match *change {
+            Change::Insert(key, value) => insert(&mut txn, kind, header, model, key, value),
+            Change::Run(key, count) => {
+                (0..u32::from(count)).for_each(|i| insert(&mut txn, kind, header, model, key + i, count));
+            }
+            Change::Remove(key) => remove(&mut txn, kind, header, model, key),
+            Change::RemoveRun(key, count) => {
+                (0..u32::from(count)).for_each(|i| remove(&mut txn, kind, header, model, key + i));
+            }
+        }
+    }
+    if keep {
+        txn.finish().unwrap();
+    }
+}
+
+fn insert(txn: &mut Txn<'_>, kind: Kind, header: Addr, model: &mut BTreeMap<u32, u8>, key: u32, value: u8) {
+    let replaced = edit::insert(txn, header, &kind.record(key, value), &at(key)).unwrap();
+    assert_eq!(replaced, model.insert(key, value).map(|old| kind.record(key, old)));
+}
+
+fn remove(txn: &mut Txn<'_>, kind: Kind, header: Addr, model: &mut BTreeMap<u32, u8>, key: u32) {
+    let removed = edit::remove(txn, header, &at(key)).unwrap();
+    assert_eq!(removed, model.remove(&key).map(|old| kind.record(key, old)));
+}
+
+fn create(store: &Store, kind: Kind, node_size: u32) -> Addr {
+    let mut txn = store.begin().unwrap();
+    let parameters = BTree2Parameters { node_size, ..BTree2Parameters::NAMES };
+    let header = edit::create(&mut txn, kind.form(), parameters).unwrap();
+    txn.finish().unwrap();
+    header
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_tree_holds_what_a_map_holds(
+        kind in proptest::sample::select(&KINDS[..]),
+        // The smallest nodes have two records, or three; so trees get deep.
+        node_records in prop_oneof![2_u32..6, 20_u32..40],
+        steps in steps(),
+    ) {
+        let mut store = new_store(Widths::EIGHT);
+        let node_size = 10 + 11 + node_records * (u32::from(kind.size) + 11);
+        let header = create(&store, kind, node_size);
+        let mut model = BTreeMap::new();
+        for step in &steps {
+            match step {
+                Step::Do(changes) => apply(&store, kind, header, &mut model, changes, true),
+                Step::Undo(changes) => {
+                    apply(&store, kind, header, &mut model.clone(), changes, false);
+                }
+                Step::Reopen => store = reopened(&store),
+            }
+            let expected: Vec<Record> =
+                model.iter().map(|(&key, &value)| kind.record(key, value)).collect();
+            prop_assert_eq!(read(&store, header), expected);
+        }
+    }
+}
+
+#[test]
+fn records_in_order_fill_their_nodes() {
+    let store = new_store(Widths::EIGHT);
+    let kind = KINDS[8];
+    let header = create(&store, kind, 2048);
+    let mut model = BTreeMap::new();
+    apply(&store, kind, header, &mut model, &[Change::Run(0, 255)], true);
+    for start in (0..100_000).step_by(250) {
+        apply(&store, kind, header, &mut model, &[Change::Run(start, 250)], true);
+    }
+    let records = read(&store, header).len();
+    let end = store.len_bytes();
+    let full = records as u64 * 24;
+    assert!(end < full * 5 / 4, "{records} records in {end} bytes");
+}
+
+#[test]
+fn a_tree_that_lost_all_records_or_is_deleted_gives_its_space_back() {
+    let mut store = new_store(Widths::EIGHT);
+    let kind = KINDS[4];
+    let header = create(&store, kind, 512);
+    store = reopened(&store);
+    let empty = store.len_bytes();
+    let mut model = BTreeMap::new();
+    apply(&store, kind, header, &mut model, &[Change::Run(0, 250), Change::Run(250, 250)], true);
+    store = reopened(&store);
+    assert!(store.len_bytes() > empty + 5000);
+    let before = store.len_bytes();
+    apply(&store, kind, header, &mut model, &[Change::RemoveRun(0, 250), Change::RemoveRun(250, 250)], true);
+    assert_eq!(read(&store, header), []);
+    store.commit().unwrap();
+    apply(&store, kind, header, &mut model, &[Change::Run(0, 250), Change::Run(250, 250)], true);
+    store.commit().unwrap();
+    assert!(store.len_bytes() <= before + 4096, "freed nodes are used again");
+    let mut txn = store.begin().unwrap();
+    edit::delete(&mut txn, header).unwrap();
+    txn.finish().unwrap();
+    store.commit().unwrap();
+    store.commit().unwrap();
+    assert!(store.len_bytes() <= empty);
+}
+
+#[test]
+fn a_record_of_another_type_is_refused() {
+    let store = new_store(Widths::EIGHT);
+    let header = create(&store, KINDS[4], 512);
+    let mut txn = store.begin().unwrap();
+    let error = edit::insert(&mut txn, header, &KINDS[5].record(1, 1), &at(1)).unwrap_err();
+    assert!(matches!(error, crate::Error::Format(_)), "{error}");
+}
+
+#[test]
+fn an_error_of_the_order_is_passed_on() {
+    let store = new_store(Widths::EIGHT);
+    let header = create(&store, KINDS[4], 512);
+    let mut txn = store.begin().unwrap();
+    edit::insert(&mut txn, header, &KINDS[4].record(1, 1), &at(1)).unwrap();
+    let order = |_: &Record| Err(crate::Error::Poisoned);
+    assert!(matches!(edit::remove(&mut txn, header, &order), Err(crate::Error::Poisoned)));
+}
