@@ -109,6 +109,12 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         Ok(())
     }
 
+    /// Replaces the child that `path` leads to.
+    pub fn set_child(&mut self, path: &[BTree1Step], child: Addr) -> Result<()> {
+        let Some(step) = path.last() else { return Ok(()) };
+        self.edit(step.at, |node| node.children.get_mut(step.child).into_iter().for_each(|old| *old = child))
+    }
+
     fn put_child(&mut self, place: BTree1Step, child: Addr, key: BTree1Key) -> Result<()> {
         self.edit(place.at, |node| {
             let index = place.child.min(node.children.len());
