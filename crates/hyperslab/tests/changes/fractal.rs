@@ -24,7 +24,7 @@ enum Operation {
 type Model = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn operations() -> impl Strategy<Value = Operation> {
-    let len = prop_oneof![6 => 1..60_usize, 2 => 1..600_usize, 1 => 1..=4096_usize];
+    let len = prop_oneof![6 => 1..60_usize, 2 => 1..600_usize, 1 => 1..=4096_usize, 1 => 4000..9000_usize];
     prop_oneof![
         3 => (len, any::<u8>()).prop_map(|(len, byte)| Operation::Insert(len, byte)),
         2 => any::<prop::sample::Index>().prop_map(Operation::Remove),
@@ -55,16 +55,20 @@ fn check(store: &Store, at: Addr, model: &Model) {
     let header = store.get::<FractalHeapHeader>(at, &()).unwrap();
     let (geometry, form) = (header.geometry(at), header.id_form());
     let mut used = Vec::new();
-    let mut tiny = (0, 0);
+    let (mut tiny, mut huge) = ((0, 0), (0, 0));
     for (id, object) in model {
         match Reader::new(id, store.widths(), at).structure(&form).unwrap() {
             HeapId::Managed { offset, length } => used.push((offset, length)),
             HeapId::Tiny { data } => tiny = (tiny.0 + data.len() as u64, tiny.1 + 1),
-            other => panic!("{other:?} of {} bytes", object.len()),
+            HeapId::HugeIndirect { .. } | HeapId::HugeDirect { .. } => {
+                huge = (huge.0 + object.len() as u64, huge.1 + 1);
+            }
         }
     }
     let statistics = header.statistics;
     assert_eq!((statistics.tiny_size, statistics.tiny_objects), tiny);
+    assert_eq!((statistics.huge_size, statistics.huge_objects), huge);
+    assert_eq!(header.huge_btree.is_defined(), huge.1 > 0);
     assert_eq!(statistics.managed_objects, used.len() as u64);
     let mut blocks = Vec::new();
     match header.root.defined() {
@@ -134,6 +138,15 @@ proptest! {
         run(&mut scratch, &mut model, steps, |txn, model, operation| apply(at, txn, model, operation));
         scratch.reopen();
         check(scratch.store(), at, &model);
+        let before = scratch.store().len_bytes();
+        // What is deleted in a step that is dropped, stays.
+        drop({
+            let mut txn = scratch.store().begin().unwrap();
+            fractal::delete(&mut txn, at).unwrap();
+            txn
+        });
+        check(scratch.store(), at, &model);
+        prop_assert_eq!(scratch.store().len_bytes(), before);
         // And back to nothing.
         scratch.step(|txn| {
             for (id, _) in model.drain(..) {

@@ -177,7 +177,7 @@ proptest! {
 
 #[test]
 fn many_links_in_order_fill_their_nodes() {
-    let mut scratch = Scratch::new(Widths::EIGHT);
+    let scratch = Scratch::new(Widths::EIGHT);
     let table = scratch.step(|txn| symbol_table::create(txn).unwrap());
     let mut model = Model::new();
     for chunk in 0..20 {
@@ -190,9 +190,11 @@ fn many_links_in_order_fill_their_nodes() {
             }
         });
     }
-    scratch.reopen();
+    scratch.commit();
     check(scratch.store(), &table, &model);
+    // libhdf5 needs 1,054,200 bytes for the same links; here, the room that the heap of names grew out of is free in the file.
     let before = scratch.store().len_bytes();
+    assert!(before < 1_300_000, "{before}");
     scratch.step(|txn| symbol_table::delete(txn, &table).unwrap());
     scratch.commit();
     scratch.commit();

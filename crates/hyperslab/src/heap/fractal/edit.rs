@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::heap::fractal::block::{DirectBlock, DirectBlockContext};
 use hyperslab_format::heap::fractal::geometry::HeapGeometry;
 use hyperslab_format::heap::fractal::header::{FractalHeapHeader, HeapStatistics};
-use hyperslab_format::heap::fractal::id::HeapId;
+use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
 use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Writer};
 
 use super::free::{self, FreeSpace, FreeSpaceShape};
@@ -74,7 +74,7 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
     } else if len <= edit.header().max_managed_size.into() {
         HeapId::Managed { offset: edit.insert_managed(object)?, length: len }
     } else {
-        return Err(Error::unsupported("an object of more than 4096 bytes in a fractal heap", "III.G"));
+        edit.insert_huge(object)?
     };
     let mut bytes = Vec::new();
     Writer::new(&mut bytes, edit.txn.store().widths()).structure(&id, &edit.heap.id_form);
@@ -86,16 +86,14 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
 pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
     let mut edit = Edit::open(txn, at)?;
     let mut id = Reader::new(id, edit.txn.store().widths(), at);
-    match id.structure::<HeapId>(&edit.heap.id_form).map_err(Error::from_format)? {
+    match id.structure::<HeapId>(edit.id_form()).map_err(Error::from_format)? {
         HeapId::Managed { offset, length } => edit.remove_managed(offset, length)?,
         HeapId::Tiny { data } => {
             let statistics = &mut edit.header_mut().statistics;
             statistics.tiny_size = statistics.tiny_size.saturating_sub(data.len() as u64);
             statistics.tiny_objects = statistics.tiny_objects.saturating_sub(1);
         }
-        HeapId::HugeDirect { .. } | HeapId::HugeIndirect { .. } => {
-            return Err(Error::unsupported("taking a huge object out of a fractal heap", "III.G"));
-        }
+        huge => edit.remove_huge(&huge)?,
     }
     edit.finish();
     Ok(())
@@ -104,9 +102,7 @@ pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
 /// Gives all space of the heap at `at` back.
 pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
     let mut edit = Edit::open(txn, at)?;
-    if edit.header().huge_btree.is_defined() {
-        return Err(Error::unsupported("taking a huge object out of a fractal heap", "III.G"));
-    }
+    edit.clear_huge()?;
     edit.clear()?;
     let len = edit.header().encoded_len(edit.txn.store().widths(), &()) as u64;
     txn.free(Extent::new(at, len));
@@ -217,6 +213,10 @@ impl<'t, 's> Edit<'t, 's> {
 
     pub(super) fn header_mut(&mut self) -> &mut FractalHeapHeader {
         Arc::make_mut(&mut self.heap.header)
+    }
+
+    pub(super) fn id_form(&self) -> &HeapIdForm {
+        &self.heap.id_form
     }
 
     pub(super) fn geometry(&self) -> &HeapGeometry {

@@ -2,6 +2,7 @@
 
 mod edit;
 mod free;
+mod huge;
 mod managed;
 
 use std::ops::ControlFlow;
