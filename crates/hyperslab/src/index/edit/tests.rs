@@ -51,7 +51,7 @@ impl Case {
             unfiltered_edges: false,
             index: self.info.clone(),
         };
-        ChunkIndex::new(&layout, self.grid(&self.shape), 1, is_filtered, 32)
+        ChunkIndex::new(&layout, self.grid(&self.shape), 1, is_filtered, 2)
     }
 }
 
@@ -83,6 +83,8 @@ fn cases() -> Vec<Case> {
         Case::new(extensible_array(6), &[50, 70], &[Some(50), None]),
         Case::new(extensible_array(10), &[40_000, 2], &[None, Some(3)]),
         Case::new(btree2(2048), &[30, 30], &[None, None]),
+        Case::new(ChunkIndexInfo::BTree1 { addr: ADDR }, &[300], &[None]),
+        Case::new(ChunkIndexInfo::BTree1 { addr: ADDR }, &[10, 20, 4], &[Some(12), None, None]),
         Case::new(btree2(200), &[10, 10, 10], &[None, Some(12), None]),
     ]
 }
