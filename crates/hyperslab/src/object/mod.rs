@@ -23,6 +23,7 @@ mod links;
 mod path;
 mod read;
 mod reference;
+mod resize;
 mod symbol_table;
 mod versions;
 mod vlen;

@@ -143,10 +143,8 @@ impl<'t, 's> IndexEdit<'t, 's> {
     pub fn resize(&mut self, grid: Grid, removed: &mut dyn FnMut(ChunkRecord)) -> Result<()> {
         if self.index.grid.current.iter().zip(&grid.current).any(|(old, new)| old > new) {
             let mut outside: Vec<Coord> = Vec::new();
-            self.index.visit(self.txn.store(), &mut |coord, _| {
-                if coord.iter().zip(&grid.current).any(|(at, count)| at >= count) {
-                    outside.push(Coord::from_slice(coord));
-                }
+            self.index.visit_beyond(self.txn.store(), &grid.current, &mut |coord, _| {
+                outside.push(Coord::from_slice(coord));
                 ControlFlow::Continue(())
             })?;
             self.forget_cursor();
