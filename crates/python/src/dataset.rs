@@ -458,8 +458,7 @@ impl Dataset {
             }
             None => shape = size.extract().or_else(|_| size.extract::<u64>().map(|size| vec![size]))?,
         }
-        let _ = (py, &shape);
-        Err(PyRuntimeError::new_err("RESIZE"))
+        py.detach(|| self.core.resize(&shape)).or_raise()
     }
 
     #[pyo3(signature = (name=None))]

@@ -187,7 +187,10 @@ impl File {
 /// The header of a new group.
 pub(super) fn new_group(txn: &mut Txn<'_>, version: LibVersion, track_order: bool) -> Result<Arc<Header>> {
     if version.is_old() && !track_order {
-        return Err(Error::unsupported("making a symbol table", "III.B"));
+        let table = symbol_table::create(txn)?;
+        let widths = txn.store().widths();
+        let messages = vec![message(&table, 0, widths)];
+        return header_edit::create(txn, Prefix::V1 { reference_count: 1 }, messages, 0);
     }
     let widths = txn.store().widths();
     let info = LinkInfo {

@@ -11,6 +11,7 @@ mod dataset_create;
 mod dataset_write;
 mod datatype;
 mod delete;
+mod dense;
 mod external;
 mod file;
 mod file_write;
