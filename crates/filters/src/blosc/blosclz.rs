@@ -137,8 +137,21 @@ pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Posi
     let (mut at, mut literals) = (4, 0);
     // The further the search for a match has got without one, the bigger its steps.
     let mut misses = 0;
+    // The fast levels do not work on with a stream whose first part becomes hardly shorter.
+    let (mut probe, most_eighths) = match level {
+        0 | 1 => (src.len() / 8, 5),
+        2 => (src.len() / 8, 6),
+        3 => (src.len() / 8, 7),
+        _ => (usize::MAX, 8),
+    };
     let patience = if level >= 9 { 10 } else { 6 };
     while at < limit {
+        if at >= probe {
+            probe = usize::MAX;
+            if output.len() + at - literals > at / 8 * most_eighths {
+                return None;
+            }
+        }
         let here = word(at)?;
         let candidate = seen.replace(hash(here), at);
         let distance = at - candidate;
@@ -215,7 +228,7 @@ mod tests {
                 let mut out = vec![0; data.len()];
                 prop_assert!(!decode(&stream[..len - 1], &mut out, data.len(), data.len()));
             } else {
-                prop_assert!(data.len() < MIN_INPUT);
+                prop_assert!(data.len() < MIN_INPUT || level < 4);
             }
         }
     }

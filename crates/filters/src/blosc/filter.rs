@@ -109,6 +109,8 @@ impl Blosc {
         (shape.len() > 1 && items == Some(len) && item_size <= MAX_TYPE_SIZE)
             .then(|| Grid::choose(shape, self.block_size(encoder, len) / item_size))
             .flatten()
+            // Padding must not make the chunk longer than the format can say.
+            .filter(|grid| grid.count().saturating_mul(grid.block_items() * item_size) <= MAX_CHUNK)
     }
 
     /// Writes a frame with one chunk.

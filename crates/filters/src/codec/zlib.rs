@@ -42,8 +42,8 @@ pub(crate) const fn compress_bound(len: usize) -> usize {
     len + len / 1000 + 64
 }
 
-/// The level of libdeflate's whose streams are as short as those of each of zlib's, measured on shuffled fields of 2 and 4
-/// byte elements. Where several are, the fastest.
+/// The level of libdeflate's for each of zlib's: the fastest whose streams were as short, measured on shuffled fields of floating
+/// point. Other data differ both ways: up to a tenth longer for shuffled 16-bit walks at level 1 and sparse bytes at 6.
 const LEVELS: [i32; 10] = [0, 1, 1, 1, 3, 5, 6, 7, 8, 9];
 
 fn compressor(level: i32, context: &mut Context) -> &mut Compressor {
