@@ -232,7 +232,8 @@ fn memory_datatype(
     translation: &Translation,
 ) -> PyResult<Datatype> {
     let descr = translation.descr.bind(array.py());
-    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base())) {
+    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base()))
+    {
         return Ok(translation.memory.clone());
     }
     let given = datatype_of(&array.dtype());
@@ -240,7 +241,12 @@ fn memory_datatype(
 }
 
 /// Elements as the file has them.
-fn stored_elements(bytes: &[u8], given: &Datatype, stored: &Datatype, core: &hyperslab::File) -> PyResult<Vec<u8>> {
+fn stored_elements(
+    bytes: &[u8],
+    given: &Datatype,
+    stored: &Datatype,
+    core: &hyperslab::File,
+) -> PyResult<Vec<u8>> {
     let conversion = Conversion::with_widths(given, stored, core.store().widths()).or_raise()?;
     if conversion.is_identity() {
         return Ok(bytes.to_vec());

@@ -97,7 +97,11 @@ pub(crate) fn dataspace(shape: Option<Vec<u64>>, max_shape: Option<Vec<Option<u6
 }
 
 /// One element of the stored datatype.
-fn fill_bytes(value: &Bound<'_, PyUntypedArray>, datatype: &StoredDatatype, state: &FileState) -> PyResult<FillBytes> {
+fn fill_bytes(
+    value: &Bound<'_, PyUntypedArray>,
+    datatype: &StoredDatatype,
+    state: &FileState,
+) -> PyResult<FillBytes> {
     let widths = state.core.store().widths();
     let given = if let Ok(same) = stored_datatype(&value.dtype(), widths.offset.bytes())
         && same == *datatype
@@ -111,7 +115,8 @@ fn fill_bytes(value: &Bound<'_, PyUntypedArray>, datatype: &StoredDatatype, stat
         // Strings and sequences are ids of the heap, of which none is made for a fill value.
         return Ok(FillBytes::Default);
     }
-    let given = given.ok_or_else(|| PyTypeError::new_err("the fill value has a dtype that HDF5 does not know"))?;
+    let given =
+        given.ok_or_else(|| PyTypeError::new_err("the fill value has a dtype that HDF5 does not know"))?;
     let conversion = hyperslab::types::Conversion::with_widths(&given, datatype, widths).or_raise()?;
     let mut stored = vec![0; size];
     conversion.apply(&buffer::bytes(value)?[..conversion.src_size()], &mut stored, 1).or_raise()?;
@@ -124,5 +129,7 @@ pub(crate) fn writable<E: pyo3::PyTypeInfo>(state: &Arc<FileState>, what: &str) 
     if state.core.is_writable() {
         return Ok(());
     }
-    Err(PyErr::new::<E, _>(format!("Unable to {what} (no write intent on file): open it with mode 'r+' or 'a'")))
+    Err(PyErr::new::<E, _>(format!(
+        "Unable to {what} (no write intent on file): open it with mode 'r+' or 'a'"
+    )))
 }

@@ -424,7 +424,11 @@ impl Dataset {
 
     /// The shape of a selection.
     #[pyo3(name = "_shape_of", signature = (sel=None))]
-    fn shape_of<'py>(&self, py: Python<'py>, sel: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyTuple>> {
+    fn shape_of<'py>(
+        &self,
+        py: Python<'py>,
+        sel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &read::request_of(self, sel)?.shape)
     }
 

@@ -94,7 +94,9 @@ impl Keywords {
                     ));
                 }
                 "swmr" if mode != Mode::Read && value.is_truthy()? => {
-                    return Err(PyNotImplementedError::new_err("writing for readers at the same time (SWMR)"));
+                    return Err(PyNotImplementedError::new_err(
+                        "writing for readers at the same time (SWMR)",
+                    ));
                 }
                 "fs_strategy" | "fs_persist" if mode.creates() && value.is_truthy()? => {
                     return Err(PyNotImplementedError::new_err("a file that manages its free space"));
@@ -288,8 +290,7 @@ impl File {
             Some("core") => "core",
             Some(other) => return Err(PyValueError::new_err(format!("Unknown driver type '{other}'"))),
         };
-        let keywords =
-            Keywords::parse(Some(&kwds), Some(driver).filter(|driver| *driver == "core"), mode)?;
+        let keywords = Keywords::parse(Some(&kwds), Some(driver).filter(|driver| *driver == "core"), mode)?;
         if filename.is_empty() {
             return Err(PyOSError::new_err("Unable to open file (invalid file name)"));
         }

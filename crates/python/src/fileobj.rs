@@ -87,7 +87,9 @@ impl Driver for FileObject {
     }
 
     fn flush(&self, _: bool) -> io::Result<()> {
-        self.with(|object| if object.hasattr("flush")? { object.call_method0("flush").map(drop) } else { Ok(()) })
+        self.with(
+            |object| if object.hasattr("flush")? { object.call_method0("flush").map(drop) } else { Ok(()) },
+        )
     }
 
     fn hints(&self) -> Hints {

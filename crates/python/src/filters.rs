@@ -87,7 +87,9 @@ pub(crate) fn stored_filter(
     let facts = ChunkFacts { element_size, item_size, shape: &chunk_shape };
     let data = choice.client_data(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
     // libhdf5's own filters are known without a name.
-    let name = (id >= 256).then(|| hyperslab_filters::registry::registered_name(choice.id()).map(str::to_owned)).flatten();
+    let name = (id >= 256)
+        .then(|| hyperslab_filters::registry::registered_name(choice.id()).map(str::to_owned))
+        .flatten();
     Ok((id, choice.flags(), name, data))
 }
 
@@ -156,6 +158,10 @@ fn codec(number: i64) -> PyResult<BloscCodec> {
 /// The shape of chunks where nobody says it.
 #[pyfunction]
 #[pyo3(name = "_auto_chunks")]
-pub(crate) fn auto_chunks(shape: Vec<u64>, max_shape: Option<Vec<Option<u64>>>, element_size: u64) -> Vec<u64> {
+pub(crate) fn auto_chunks(
+    shape: Vec<u64>,
+    max_shape: Option<Vec<Option<u64>>>,
+    element_size: u64,
+) -> Vec<u64> {
     hyperslab::auto_chunks(&shape, max_shape.as_deref(), element_size)
 }

@@ -251,7 +251,11 @@ impl Group {
         })
     }
 
-    fn __setitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn __setitem__(
+        slf: &Bound<'_, Self>,
+        name: &Bound<'_, PyAny>,
+        object: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         writable::<PyValueError>(&slf.as_super().get().state, "create an object or a link")?;
         create(slf.py(), "set_item")?.call1((slf, name, object)).map(drop)
     }

@@ -47,7 +47,8 @@ impl Backing {
     fn save(&self) -> hyperslab::Result<()> {
         let mut partial = self.path.clone().into_os_string();
         partial.push(".partial");
-        let saved = std::fs::write(&partial, self.image.bytes()).and_then(|()| std::fs::rename(&partial, &self.path));
+        let saved =
+            std::fs::write(&partial, self.image.bytes()).and_then(|()| std::fs::rename(&partial, &self.path));
         saved.map_err(hyperslab::Error::io("write", 0, 0))
     }
 }

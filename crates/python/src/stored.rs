@@ -1,7 +1,8 @@
 //! NumPy dtypes as datatypes to be stored: as `memory` has them, and what h5py's metadata adds.
 
 use hyperslab_format::datatype::{
-    Array, Charset, Compound, Datatype, Enumeration, Member, Opaque, Padding, Reference, ReferenceKind, VariableText,
+    Array, Charset, Compound, Datatype, Enumeration, Member, Opaque, Padding, Reference, ReferenceKind,
+    VariableText,
 };
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
@@ -30,7 +31,10 @@ pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> 
         && opaque.is_truthy()?
     {
         let name: String = descr.getattr("str")?.extract()?;
-        return Ok(Datatype::Opaque(Opaque { size: u32::try_from(descr.itemsize())?, tag: format!("NUMPY:{name}") }));
+        return Ok(Datatype::Opaque(Opaque {
+            size: u32::try_from(descr.itemsize())?,
+            tag: format!("NUMPY:{name}"),
+        }));
     }
     match descr.kind() {
         b'b' => Ok(boolean()),
@@ -44,7 +48,10 @@ pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> 
 }
 
 fn no_equivalent(descr: &Bound<'_, PyArrayDescr>) -> PyErr {
-    PyTypeError::new_err(format!("No conversion path for dtype: {}", descr.repr().map_or_else(|_| String::new(), |text| text.to_string())))
+    PyTypeError::new_err(format!(
+        "No conversion path for dtype: {}",
+        descr.repr().map_or_else(|_| String::new(), |text| text.to_string())
+    ))
 }
 
 /// What h5py marks a dtype with.
@@ -58,11 +65,20 @@ fn mark<'py>(descr: &Bound<'py, PyArrayDescr>, key: &str) -> PyResult<Option<Bou
 }
 
 /// Members one after another as in the record, where objects take the bytes that the file gives them.
-fn record(descr: &Bound<'_, PyArrayDescr>, names: Vec<String>, size: u32, width: usize) -> PyResult<Datatype> {
+fn record(
+    descr: &Bound<'_, PyArrayDescr>,
+    names: Vec<String>,
+    size: u32,
+    width: usize,
+) -> PyResult<Datatype> {
     let mut members = Vec::with_capacity(names.len());
     for name in names {
         let (field, offset) = descr.get_field(&name)?;
-        members.push((offset, field.itemsize(), Member { name, offset: 0, datatype: stored_datatype(&field, width)? }));
+        members.push((
+            offset,
+            field.itemsize(),
+            Member { name, offset: 0, datatype: stored_datatype(&field, width)? },
+        ));
     }
     // Objects are pointers in NumPy, and ids of another size in the file: what stands behind moves.
     let mut by_offset: Vec<usize> = (0..members.len()).collect();
@@ -75,7 +91,10 @@ fn record(descr: &Bound<'_, PyArrayDescr>, names: Vec<String>, size: u32, width:
         moved += i64::try_from(member.datatype.size(widths))? - i64::try_from(*in_numpy)?;
     }
     let size = u32::try_from(i64::from(size) + moved)?;
-    Ok(Datatype::Compound(Compound { size, members: members.into_iter().map(|(_, _, member)| member).collect() }))
+    Ok(Datatype::Compound(Compound {
+        size,
+        members: members.into_iter().map(|(_, _, member)| member).collect(),
+    }))
 }
 
 fn widths(width: usize) -> hyperslab_format::Widths {
@@ -92,7 +111,10 @@ fn enumeration(descr: &Bound<'_, PyArrayDescr>, values: &Bound<'_, PyAny>) -> Py
     for (name, value) in values.cast::<PyDict>()? {
         let element = plain.getattr("type")?.call1((value,))?.call_method1("astype", (&plain,))?;
         let bytes = element.call_method0("tobytes")?;
-        members.push((name.cast::<PyString>()?.to_cow()?.into_owned(), bytes.cast::<PyBytes>()?.as_bytes().to_vec()));
+        members.push((
+            name.cast::<PyString>()?.to_cow()?.into_owned(),
+            bytes.cast::<PyBytes>()?.as_bytes().to_vec(),
+        ));
     }
     Ok(Datatype::Enumeration(Enumeration { base: Box::new(base), members }))
 }
@@ -132,10 +154,16 @@ fn object(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<Datatype> {
     };
     let class = class.cast::<PyType>()?;
     if class.is(&py.get_type::<RegionReference>()) {
-        return Ok(Datatype::Reference(Reference { size: u32::try_from(width + 4)?, kind: ReferenceKind::Region1 }));
+        return Ok(Datatype::Reference(Reference {
+            size: u32::try_from(width + 4)?,
+            kind: ReferenceKind::Region1,
+        }));
     }
     if class.is(&py.get_type::<ObjectReference>()) {
-        return Ok(Datatype::Reference(Reference { size: u32::try_from(width)?, kind: ReferenceKind::Object1 }));
+        return Ok(Datatype::Reference(Reference {
+            size: u32::try_from(width)?,
+            kind: ReferenceKind::Object1,
+        }));
     }
     Err(no_equivalent(descr))
 }

@@ -63,9 +63,8 @@ pub(crate) fn write_array(
         let options = WriteOptions { threads, datatype: Some(translation.memory.clone()) };
         return py.detach(|| dataset.core.write_with(&request.selection, &bytes, &options)).or_raise();
     }
-    let memory = memory(dataset, array)?.ok_or_else(|| {
-        PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype()))
-    })?;
+    let memory = memory(dataset, array)?
+        .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())))?;
     write(dataset, &request, array, memory, threads)
 }
 
@@ -87,7 +86,8 @@ fn memory(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<Opti
     let py = array.py();
     let translation = dataset.translation(py)?;
     let descr = translation.descr.bind(py);
-    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base())) {
+    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base()))
+    {
         return Ok(Some(translation.memory.clone()));
     }
     Ok(read::memory_for(dataset, &array.dtype()))

@@ -213,8 +213,7 @@ fn insert(txn: &mut Txn<'_>, address: Addr, mut message: AttributeMessage, order
 /// Moves the attributes of a header into a heap.
 fn make_dense(change: &mut HeaderChange<'_, '_>, info: &mut AttributeInfo) -> Result<()> {
     dense::create::<AttributeMessage, _>(change.txn(), info)?;
-    while let Some((place, _)) = change.places(kind::ATTRIBUTE).next() {
-        let message = change.remove(place)?;
+    while let Some(message) = change.take(kind::ATTRIBUTE)? {
         let widths = change.txn().store().widths();
         let attribute = message.decode_here::<AttributeMessage>(widths).map_err(Error::from_format)?;
         let order = info.max_creation_order.and(message.creation_order).map(u64::from);

@@ -12,7 +12,7 @@ use hyperslab_format::message::link::Link;
 use hyperslab_format::{Addr, Structure, Writer};
 
 use crate::error::{Error, Result};
-use crate::heap::{FractalHeap, HeapParameters, fractal};
+use crate::heap::fractal::{self, FractalHeap, HeapParameters};
 use crate::store::{Store, Txn};
 use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
 

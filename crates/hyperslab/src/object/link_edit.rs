@@ -69,8 +69,7 @@ fn insert_new(txn: &mut Txn<'_>, header: &Header, storage: &LinkStorage, mut lin
 /// Moves the links of a header into a heap.
 fn make_dense(change: &mut HeaderChange<'_, '_>, info: &mut LinkInfo) -> Result<()> {
     dense::create::<Link, _>(change.txn(), info)?;
-    while let Some((place, _)) = change.places(kind::LINK).next() {
-        let message = change.remove(place)?;
+    while let Some(message) = change.take(kind::LINK)? {
         let link = message.decode_here::<Link>(change.txn().store().widths()).map_err(Error::from_format)?;
         dense::insert(change.txn(), info, &link, link.creation_order)?;
     }
@@ -152,8 +151,7 @@ fn modernize(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link) ->
     let links = LinkStorage::SymbolTable(*table).all(&header, txn.store())?;
     symbol_table::delete(txn, table)?;
     let mut change = HeaderChange::new(txn, group)?;
-    let place = change.places(kind::SYMBOL_TABLE).next().map(|(place, _)| place);
-    change.remove(place.ok_or_else(|| header.lacks("a symbol table message"))?)?;
+    change.take(kind::SYMBOL_TABLE)?;
     let info = LinkInfo {
         max_creation_order: None,
         heap: Addr::UNDEFINED,
