@@ -5,8 +5,8 @@
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
 use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Widths, Writer};
 
-use super::{LocalHeap, PAGE, Page, page_of};
-use crate::error::{Error, Result};
+use super::{LocalHeap, MAX_NAME, PAGE, Page, page_of};
+use crate::error::{Error, RequestError, Result};
 use crate::store::{SpaceKind, Txn};
 
 /// Makes a heap with a data segment of `data_size` bytes, a multiple of eight, and the empty name at offset 0; returns
@@ -30,6 +30,9 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, name: &[u8]) -> Result<u64> {
     let mut edit = Edit::open(txn, at)?;
     if name.contains(&0) {
         return Err(edit.error(0, ErrorKind::Text { field: "name" }));
+    }
+    if name.len() > MAX_NAME {
+        return Err(RequestError::TooMany { what: "bytes of a name", limit: MAX_NAME as u64 }.into());
     }
     let size = stored_len(name);
     let offset = match edit.take(size) {
