@@ -192,14 +192,18 @@ pub(super) fn delete(txn: &mut Txn<'_>, shape: &FreeSpaceShape) -> Result<()> {
     let store = txn.store();
     if shape.at.is_defined() {
         let known = store.get_or_make::<FreeSpace>(shape.at, || FreeSpace::read(store, shape))?;
-        known.stored.iter().for_each(|&extent| txn.free(extent));
+        for &extent in &known.stored {
+            txn.free(extent);
+        }
     }
     Ok(())
 }
 
 /// Stores `free` in an extent that has room for it, and gives back those it was in.
 fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result<Addr> {
-    std::mem::take(&mut free.stored).into_iter().for_each(|extent| txn.free(extent));
+    for extent in std::mem::take(&mut free.stored) {
+        txn.free(extent);
+    }
     if free.sections.is_empty() {
         return Ok(Addr::UNDEFINED);
     }

@@ -35,12 +35,11 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, name: &[u8]) -> Result<u64> {
         return Err(RequestError::TooMany { what: "bytes of a name", limit: MAX_NAME as u64 }.into());
     }
     let size = stored_len(name);
-    let offset = match edit.take(size) {
-        Some(offset) => offset,
-        None => {
-            edit.grow(size)?;
-            edit.take(size).ok_or_else(|| edit.error(0, ErrorKind::Missing { what: "room for a name" }))?
-        }
+    let offset = if let Some(offset) = edit.take(size) {
+        offset
+    } else {
+        edit.grow(size)?;
+        edit.take(size).ok_or_else(|| edit.error(0, ErrorKind::Missing { what: "room for a name" }))?
     };
     let mut bytes = name.to_vec();
     bytes.resize(usize::try_from(size).unwrap_or(0), 0);
@@ -56,7 +55,7 @@ pub fn remove(txn: &mut Txn<'_>, at: Addr, offset: u64) -> Result<()> {
     let size = stored_len(&name);
     let end = offset.saturating_add(size);
     let is_free = edit.free.iter().any(|block| block.offset < end && offset < block.end());
-    if is_free || offset == 0 || offset % ALIGNMENT != 0 || end > edit.header.data_size {
+    if is_free || offset == 0 || !offset.is_multiple_of(ALIGNMENT) || end > edit.header.data_size {
         return Err(edit.error(offset, ErrorKind::Missing { what: "the name to be removed" }));
     }
     edit.give(FreeBlock { offset, size });
