@@ -166,7 +166,9 @@ impl Structure for FreeSpaceSections {
         for same in self.sections.chunk_by(|a, b| a.size == b.size) {
             w.uint(same.len() as u64, form.count_width());
             w.uint(same.first().map_or(0, |section| section.size), form.size_width());
-            same.iter().for_each(|section| section.encode(w, form));
+            for section in same {
+                section.encode(w, form);
+            }
         }
         w.checksum();
     }

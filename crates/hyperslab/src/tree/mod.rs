@@ -42,7 +42,9 @@ pub(crate) fn free_blocks<S: Structure>(txn: &mut Txn<'_>, at: Addr, mut blocks:
     for &block in &blocks {
         txn.store().check(block, (S::NAME, S::SPEC))?;
     }
-    blocks.into_iter().for_each(|block| txn.free(block));
+    for block in blocks {
+        txn.free(block);
+    }
     Ok(())
 }
 

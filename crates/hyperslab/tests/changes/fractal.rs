@@ -31,9 +31,9 @@ fn operations() -> impl Strategy<Value = Operation> {
     ]
 }
 
-fn apply(at: Addr, txn: &mut Txn<'_>, model: &mut Model, operation: Operation) {
+fn apply(at: Addr, txn: &mut Txn<'_>, model: &mut Model, operation: &Operation) {
     match operation {
-        Operation::Insert(len, byte) => {
+        &Operation::Insert(len, byte) => {
             let object = vec![byte; len];
             let id = fractal::insert(txn, at, &object).unwrap();
             model.push((id, object));
@@ -135,7 +135,7 @@ proptest! {
         let parameters = if of_links { HeapParameters::LINKS } else { HeapParameters::ATTRIBUTES };
         let at = scratch.step(|txn| fractal::create(txn, &parameters).unwrap());
         let mut model = Model::new();
-        run(&mut scratch, &mut model, steps, |txn, model, operation| apply(at, txn, model, operation));
+        run(&mut scratch, &mut model, steps, |txn, model, operation| apply(at, txn, model, &operation));
         scratch.reopen();
         check(scratch.store(), at, &model);
         let before = scratch.store().len_bytes();
@@ -167,7 +167,7 @@ fn a_large_heap_goes_down_into_indirect_blocks_and_up_again() {
         scratch.step(|txn| {
             for n in 0..1000_usize {
                 let len = 300 + n % 500;
-                apply(at, txn, &mut model, Operation::Insert(len, u8::try_from(round).unwrap()));
+                apply(at, txn, &mut model, &Operation::Insert(len, u8::try_from(round).unwrap()));
             }
         });
     }

@@ -103,7 +103,9 @@ pub(crate) fn run<M: Clone, O>(
     for (operations, end) in steps {
         let before = (end == End::Drop).then(|| model.clone());
         let mut txn = scratch.store().begin().unwrap();
-        operations.into_iter().for_each(|operation| f(&mut txn, model, operation));
+        for operation in operations {
+            f(&mut txn, model, operation);
+        }
         match before {
             Some(before) => {
                 drop(txn);

@@ -136,15 +136,14 @@ impl<'t, 's> Edit<'t, 's> {
         } else {
             None
         };
-        let offset = match found {
-            Some(offset) => offset,
-            None => {
-                let block = self.new_block(len)?;
-                if block.len > len {
-                    self.give(block.len - len, block.offset.saturating_add(len))?;
-                }
-                block.offset
+        let offset = if let Some(offset) = found {
+            offset
+        } else {
+            let block = self.new_block(len)?;
+            if block.len > len {
+                self.give(block.len - len, block.offset.saturating_add(len))?;
             }
+            block.offset
         };
         let Place { at, size, within, .. } = self.heap.place(offset)?;
         let context = DirectBlockContext { geometry: *self.geometry(), size };

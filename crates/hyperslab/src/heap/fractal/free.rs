@@ -65,7 +65,7 @@ impl FreeSpace {
         let &(available, offset) = self.sections.get(place)?;
         self.remove(place);
         if available > size {
-            self.insert(available - size, offset + size);
+            self.insert(available - size, offset.saturating_add(size));
         }
         Some(offset)
     }
@@ -73,16 +73,23 @@ impl FreeSpace {
     /// Adds bytes of one direct block, which join those beside them. `None` if some of them are free already.
     pub(super) fn give(&mut self, mut size: u64, mut offset: u64) -> Option<()> {
         let end = offset.checked_add(size)?;
-        let ends_at = |section: &(u64, u64)| section.1.saturating_add(section.0);
-        if self.sections.iter().any(|section| section.1 < end && offset < ends_at(section)) {
-            return None;
+        let (mut before, mut after) = (None, None);
+        for (place, &(other_size, other)) in self.sections.iter().enumerate() {
+            let other_end = other.saturating_add(other_size);
+            if other < end && offset < other_end {
+                return None;
+            } else if other_end == offset {
+                before = Some(place);
+            } else if other == end {
+                after = Some(place);
+            }
         }
-        if let Some(place) = self.sections.iter().position(|section| ends_at(section) == offset) {
-            let before = self.remove(place);
-            (size, offset) = (size + before.0, before.1);
-        }
-        if let Some(place) = self.sections.iter().position(|section| section.1 == end) {
-            size += self.remove(place).0;
+        let mut places = [before, after];
+        // The later one first: the other stays where it is.
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        for place in places.into_iter().flatten() {
+            let other = self.remove(place);
+            (size, offset) = (size.saturating_add(other.0), offset.min(other.1));
         }
         self.insert(size, offset);
         while self.sections.len() > MAX_SECTIONS {
@@ -109,6 +116,12 @@ impl FreeSpace {
         is(place) || place.checked_sub(1).is_some_and(is)
     }
 
+    /// Whether header and list stand in one extent.
+    fn is_whole(&self, widths: Widths) -> bool {
+        let header_len = FreeSpaceHeader::read_len(widths, &()) as u64;
+        matches!(self.stored[..], [extent] if extent.len > header_len)
+    }
+
     fn stored_len(&self, shape: &FreeSpaceShape, widths: Widths) -> u64 {
         FreeSpaceHeader::read_len(widths, &()) as u64 + shape.header(self, widths).list_size
     }
@@ -123,8 +136,11 @@ impl FreeSpace {
             let list: FreeSpaceSections = store.read(at, &header.form(shape.at))?;
             let stored = Extent::new(at, header.list_allocated);
             store.check(stored, (FreeSpaceSections::NAME, FreeSpaceSections::SPEC))?;
-            free.stored.push(stored);
             free.keep(&list);
+            match free.stored.first_mut() {
+                Some(first) if first.end() == Some(at) => first.len = first.len.saturating_add(stored.len),
+                _ => free.stored.push(stored),
+            }
         }
         Ok((free, header_len + header.list_size))
     }
@@ -152,8 +168,8 @@ pub(super) fn edit<R>(
         return Ok((result, put(txn, shape, free)?));
     }
     let known = store.get_or_make::<FreeSpace>(shape.at, || FreeSpace::read(store, shape))?;
-    if known.stored.len() > 1 {
-        // As libhdf5 left it: in two pieces, without room.
+    if !known.is_whole(widths) {
+        // As libhdf5 left it.
         let mut free = FreeSpace::clone(&known);
         let result = f(&mut free);
         return Ok((result, put(txn, shape, free)?));
@@ -176,14 +192,18 @@ pub(super) fn delete(txn: &mut Txn<'_>, shape: &FreeSpaceShape) -> Result<()> {
     let store = txn.store();
     if shape.at.is_defined() {
         let known = store.get_or_make::<FreeSpace>(shape.at, || FreeSpace::read(store, shape))?;
-        known.stored.iter().for_each(|&extent| txn.free(extent));
+        for &extent in &known.stored {
+            txn.free(extent);
+        }
     }
     Ok(())
 }
 
 /// Stores `free` in an extent that has room for it, and gives back those it was in.
 fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result<Addr> {
-    std::mem::take(&mut free.stored).into_iter().for_each(|extent| txn.free(extent));
+    for extent in std::mem::take(&mut free.stored) {
+        txn.free(extent);
+    }
     if free.sections.is_empty() {
         return Ok(Addr::UNDEFINED);
     }

@@ -9,6 +9,7 @@ use hyperslab_format::{Addr, ErrorKind, Extent};
 use super::edit::Edit;
 use crate::error::{RequestError, Result};
 use crate::store::SpaceKind;
+use crate::tree::free_blocks;
 
 /// A new direct block.
 #[derive(Debug, Clone, Copy)]
@@ -113,10 +114,11 @@ impl Edit<'_, '_> {
             }
             let (mut at, mut rows, mut start) = (self.header().root, self.header().root_rows, 0);
             let skipped = loop {
-                let step = geometry.step(offset - start);
-                start = offset.saturating_sub(step.within);
                 let context = IndirectBlockContext { geometry, rows };
                 let block = self.txn().store().get::<IndirectBlock>(at, &context)?;
+                self.check_offset(&block, start)?;
+                let step = geometry.step(offset - start);
+                start = offset.saturating_sub(step.within);
                 let Some(entry) = block.entries.get(step.entry).copied() else {
                     return Err(self.broken(ErrorKind::Missing { what: "the entry of the next block" }));
                 };
@@ -204,12 +206,8 @@ impl Edit<'_, '_> {
             };
             self.collect(root, child, 0, &mut blocks)?;
         }
-        blocks.sort_unstable_by_key(|extent: &Extent| extent.addr);
-        if blocks.is_sorted_by(|a, b| a.end().is_some_and(|end| end <= b.addr)) {
-            blocks.into_iter().for_each(|extent| self.txn().free(extent));
-        } else {
-            return Err(self.broken(ErrorKind::Missing { what: "room for each block: some overlap" }));
-        }
+        let at = self.header().root;
+        free_blocks::<IndirectBlock>(self.txn(), at, blocks)?;
         let header = self.header_mut();
         (header.root, header.root_rows, header.free_space) = (Addr::UNDEFINED, 0, 0);
         let statistics = &mut header.statistics;
@@ -223,18 +221,12 @@ impl Edit<'_, '_> {
         let store = self.txn().store();
         let HeapChild::Indirect { rows } = child else {
             let HeapChild::Direct { size } = child else { return Ok(()) };
-            let extent = Extent::new(at, size);
-            store.check(extent, BLOCKS)?;
-            blocks.push(extent);
+            blocks.push(Extent::new(at, size));
             return Ok(());
         };
         let context = IndirectBlockContext { geometry, rows };
         let block = store.get::<IndirectBlock>(at, &context)?;
-        // A block that names another place in the heap was found by a second way, or by a circle.
-        if block.offset != offset {
-            let (field, expected) = ("block offset", "the place at which the block was found");
-            return Err(self.broken(ErrorKind::Value { field, value: block.offset, expected }));
-        }
+        self.check_offset(&block, offset)?;
         blocks.push(Extent::new(at, geometry.indirect_len(rows, store.widths()) as u64));
         for (index, entry) in block.entries.iter().enumerate().filter(|(_, entry)| entry.addr.is_defined()) {
             let (child, within) = geometry.entry(index);
@@ -250,6 +242,15 @@ impl Edit<'_, '_> {
         Ok(())
     }
 
+    /// A block that names another place in the heap was found by a second way, or by a circle.
+    fn check_offset(&self, block: &IndirectBlock, found_at: u64) -> Result<()> {
+        if block.offset == found_at {
+            return Ok(());
+        }
+        let (field, expected) = ("block offset", "the place at which the block was found");
+        Err(self.broken(ErrorKind::Value { field, value: block.offset, expected }))
+    }
+
     fn capacity(&mut self, rows: u16) -> u64 {
         let widths = self.txn().store().widths();
         self.geometry().capacity(rows, widths)
@@ -263,5 +264,3 @@ impl Edit<'_, '_> {
 }
 
 const NO_BLOCK: BlockEntry = BlockEntry { addr: Addr::UNDEFINED, filtered: None };
-
-const BLOCKS: (&str, &str) = ("fractal heap direct block", "III.G");

@@ -5,8 +5,8 @@
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
 use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Widths, Writer};
 
-use super::{LocalHeap, PAGE, Page, page_of};
-use crate::error::{Error, Result};
+use super::{LocalHeap, MAX_NAME, PAGE, Page, page_of};
+use crate::error::{Error, RequestError, Result};
 use crate::store::{SpaceKind, Txn};
 
 /// Makes a heap with a data segment of `data_size` bytes, a multiple of eight, and the empty name at offset 0; returns
@@ -31,13 +31,15 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, name: &[u8]) -> Result<u64> {
     if name.contains(&0) {
         return Err(edit.error(0, ErrorKind::Text { field: "name" }));
     }
+    if name.len() > MAX_NAME {
+        return Err(RequestError::TooMany { what: "bytes of a name", limit: MAX_NAME as u64 }.into());
+    }
     let size = stored_len(name);
-    let offset = match edit.take(size) {
-        Some(offset) => offset,
-        None => {
-            edit.grow(size)?;
-            edit.take(size).ok_or_else(|| edit.error(0, ErrorKind::Missing { what: "room for a name" }))?
-        }
+    let offset = if let Some(offset) = edit.take(size) {
+        offset
+    } else {
+        edit.grow(size)?;
+        edit.take(size).ok_or_else(|| edit.error(0, ErrorKind::Missing { what: "room for a name" }))?
     };
     let mut bytes = name.to_vec();
     bytes.resize(usize::try_from(size).unwrap_or(0), 0);
@@ -53,7 +55,7 @@ pub fn remove(txn: &mut Txn<'_>, at: Addr, offset: u64) -> Result<()> {
     let size = stored_len(&name);
     let end = offset.saturating_add(size);
     let is_free = edit.free.iter().any(|block| block.offset < end && offset < block.end());
-    if is_free || offset == 0 || offset % ALIGNMENT != 0 || end > edit.header.data_size {
+    if is_free || offset == 0 || !offset.is_multiple_of(ALIGNMENT) || end > edit.header.data_size {
         return Err(edit.error(offset, ErrorKind::Missing { what: "the name to be removed" }));
     }
     edit.give(FreeBlock { offset, size });

@@ -82,7 +82,9 @@ impl Edit {
                 if is_beyond {
                     tree.set_right_key(&path, &beyond(index, coord))?;
                 }
-                path.iter_mut().next_back().into_iter().for_each(|step| step.child += 1);
+                if let Some(step) = path.last_mut() {
+                    step.child += 1;
+                }
                 tree.insert(path, at, key)?;
             }
         }
@@ -121,7 +123,7 @@ fn find(tree: &BTree1Edit<'_, '_>, index: &ChunkIndex, coord: &[u64]) -> Result<
     let order = compare(keys, step.child, &first);
     let is_beyond = compare(keys, leaf.children.len(), &first) != Some(Ordering::Greater);
     let record = record(index, &leaf, step.child, &first);
-    Ok(Found { order, record, is_beyond, path })
+    Ok(Found { path, order, record, is_beyond })
 }
 
 /// The first element of a chunk.
