@@ -6,5 +6,5 @@ mod global;
 mod local;
 
 pub use fractal::FractalHeap;
-pub use global::GlobalHeap;
+pub use global::{GlobalHeap, GlobalHeapEdit, HeapRoom};
 pub use local::LocalHeap;
