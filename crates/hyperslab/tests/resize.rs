@@ -9,9 +9,7 @@ use std::sync::Arc;
 use hyperslab::driver::Memory;
 use hyperslab::select::{Dim, Slab};
 use hyperslab::types::Element;
-use hyperslab::{
-    CreateOptions, Dataset, DatasetOptions, Error, File, NewStorage, RequestError, Selection,
-};
+use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, NewStorage, RequestError, Selection};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};
@@ -171,10 +169,7 @@ fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
     assert_eq!(refused(&[5]), RequestError::Length { what: "shape", given: 1, expected: 2 });
     assert!(matches!(refused(&[12, u64::MAX / 4]), RequestError::Argument { .. }));
     assert_eq!(dataset.shape(), [5, 6]);
-    let plain = DatasetOptions::new(
-        Dataspace::Simple { shape: vec![3], max_shape: None },
-        i32::datatype(),
-    );
+    let plain = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, i32::datatype());
     let plain = file.root().create_dataset("plain", &plain).unwrap();
     assert!(plain.resize(&[2]).unwrap_err().to_string().contains("not stored in chunks"));
     assert!(plain.resize(&[4]).unwrap_err().to_string().contains("at most 3"));
@@ -195,20 +190,14 @@ fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() 
     let dataset = file.dataset("values").unwrap();
     assert!(dataset.resize(&[11, 10]).is_err());
     dataset.resize(&[10, 10]).unwrap();
-    let expected: Vec<i32> =
-        (0..100).map(|k| if k / 10 < 7 && k % 10 < 5 { k } else { 0 }).collect();
+    let expected: Vec<i32> = (0..100).map(|k| if k / 10 < 7 && k % 10 < 5 { k } else { 0 }).collect();
     assert_eq!(dataset.read::<i32>(..).unwrap(), expected);
 }
 
 #[test]
 fn space_of_chunks_that_are_gone_is_used_again() {
-    let kind = Kind {
-        shape: vec![0],
-        max_shape: vec![None],
-        chunk: vec![256],
-        is_filtered: false,
-        is_early: false,
-    };
+    let kind =
+        Kind { shape: vec![0], max_shape: vec![None], chunk: vec![256], is_filtered: false, is_early: false };
     let (_, file) = make(&kind);
     let dataset = file.dataset("values").unwrap();
     let mut lengths = Vec::new();

@@ -40,11 +40,13 @@ impl Write<'_> {
         let is_edge = |coord: &[u64], shape: &[u64]| {
             coord.iter().zip(chunk).zip(shape).any(|((&at, &len), &end)| (at + 1).saturating_mul(len) > end)
         };
-        let is_inside = |coord: &[u64]| coord.iter().zip(chunk).zip(shape).all(|((at, len), end)| at * len < *end);
+        let is_inside =
+            |coord: &[u64]| coord.iter().zip(chunk).zip(shape).all(|((at, len), end)| at * len < *end);
         let changes = |coord: &[u64]| {
             is_inside(coord)
                 && (is_cut(coord)
-                    || (chunked.unfiltered_edges && is_edge(coord, &self.array.shape) != is_edge(coord, shape)))
+                    || (chunked.unfiltered_edges
+                        && is_edge(coord, &self.array.shape) != is_edge(coord, shape)))
         };
         let mut found: Vec<Coord> = self.held();
         found.retain(|coord| changes(coord));
@@ -75,14 +77,17 @@ impl Write<'_> {
         };
         let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
         share::run(&tasks, workers, 1, &|tasks, scratch| {
-            tasks.iter().filter(|task| task.source != Source::Fill || task.held.is_some()).try_for_each(|task| {
-                let load = || self.load(chunked, task.source, piece_bytes, scratch);
-                let held = self.cache.dirty.get_or_load(self.array.header, &task.coord, load)?;
-                let axes = task.coord.iter().zip(&chunked.chunk_shape).zip(shape);
-                let kept: Coord = axes.map(|((at, len), end)| (*len).min(end.saturating_sub(at * len))).collect();
-                fill_outside(&mut held.write(), &chunked.chunk_shape, &kept, &self.array.fill);
-                Ok(())
-            })
+            tasks.iter().filter(|task| task.source != Source::Fill || task.held.is_some()).try_for_each(
+                |task| {
+                    let load = || self.load(chunked, task.source, piece_bytes, scratch);
+                    let held = self.cache.dirty.get_or_load(self.array.header, &task.coord, load)?;
+                    let axes = task.coord.iter().zip(&chunked.chunk_shape).zip(shape);
+                    let kept: Coord =
+                        axes.map(|((at, len), end)| (*len).min(end.saturating_sub(at * len))).collect();
+                    fill_outside(&mut held.write(), &chunked.chunk_shape, &kept, &self.array.fill);
+                    Ok(())
+                },
+            )
         })
     }
 
@@ -122,7 +127,9 @@ impl StoredArray {
 
 /// Sets all elements of a piece that do not lie within its first `kept` to the fill value.
 fn fill_outside(piece: &mut [u8], shape: &[u64], kept: &[u64], value: &Fill) {
-    let (Some((&len, shape)), Some((&first, kept))) = (shape.split_first(), kept.split_first()) else { return };
+    let (Some((&len, shape)), Some((&first, kept))) = (shape.split_first(), kept.split_first()) else {
+        return;
+    };
     let row = piece.len() / usize::try_from(len).unwrap_or(usize::MAX).max(1);
     let (inside, outside) = piece.split_at_mut(row * usize::try_from(first).unwrap_or(0));
     fill(outside, value);

@@ -12,7 +12,8 @@ impl ChunkIndex {
     /// breaks. Where few chunks can be there, the others are not looked at.
     pub fn visit_beyond(&self, store: &Store, from: &[u64], f: &mut Visitor<'_>) -> Result<()> {
         let counts = &self.grid.current;
-        let near = from.iter().zip(counts).fold(1_u64, |all, (&from, &count)| all.saturating_mul(from.min(count)));
+        let near =
+            from.iter().zip(counts).fold(1_u64, |all, (&from, &count)| all.saturating_mul(from.min(count)));
         if self.grid.len().saturating_sub(near) > LOOKUPS {
             return self.visit(store, &mut |coord, record| {
                 let is_beyond = coord.iter().zip(from).any(|(at, from)| at >= from);
@@ -22,7 +23,8 @@ impl ChunkIndex {
         let mut cursor = self.cursor(store);
         // Each axis in turn: beyond `from` along it, and before it along those that had their turn.
         for axis in 0..counts.len() {
-            let first: Coord = (0..counts.len()).map(|other| if other == axis { from[axis] } else { 0 }).collect();
+            let first: Coord =
+                (0..counts.len()).map(|other| if other == axis { from[axis] } else { 0 }).collect();
             let end: Coord = (0..counts.len())
                 .map(|other| if other < axis { from[other].min(counts[other]) } else { counts[other] })
                 .collect();

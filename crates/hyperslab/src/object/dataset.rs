@@ -179,7 +179,12 @@ impl State {
     }
 
     /// What a header says in which the dataspace alone was changed.
-    pub(super) fn reshaped(&self, header: Arc<Header>, dataspace: Dataspace, array: Arc<StoredArray>) -> Self {
+    pub(super) fn reshaped(
+        &self,
+        header: Arc<Header>,
+        dataspace: Dataspace,
+        array: Arc<StoredArray>,
+    ) -> Self {
         Self {
             header,
             elements: dataspace.elements().unwrap_or(0),

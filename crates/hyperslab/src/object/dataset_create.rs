@@ -9,7 +9,7 @@ use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use hyperslab_format::message::shared::SharedLocation;
 use hyperslab_format::message::small::ModificationTime;
 use hyperslab_format::message::{MessageBody, kind};
-use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
+use hyperslab_format::{Addr, Extent, Widths, Writer};
 
 use super::file_write::{message, prefix};
 use super::header_edit::{self, HeaderChange};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bytemuck::Zeroable;
 use hyperslab_filters::{Pipeline, StageSpec};
-use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::{ChunkedLayout, Layout};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{ErrorKind, Extent};
