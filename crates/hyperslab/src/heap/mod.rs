@@ -7,5 +7,5 @@ pub mod local;
 pub mod symbol_table;
 
 pub use fractal::FractalHeap;
-pub use global::GlobalHeap;
+pub use global::{GlobalHeap, GlobalHeapEdit, HeapRoom};
 pub use local::LocalHeap;
