@@ -33,8 +33,8 @@ from ._dtypes import (
     string_dtype,
     vlen_dtype,
 )
-from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
 from ._errors import ClosedError, FormatError, UnsupportedDtypeError
+from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
 from ._native import (
     AttributeManager,
     Dataset,
