@@ -47,7 +47,7 @@ impl Dataset {
         match &array.storage {
             Storage::Compact(data) => return self.write_compact(data, &array, what, bytes, options),
             Storage::Contiguous(None) if what.count(&array.shape)? > 0 => {
-                self.allocate_contiguous()?;
+                self.allocate_contiguous(*what != Selection::All)?;
                 array = self.array()?;
             }
             _ => {}
@@ -118,12 +118,14 @@ impl Dataset {
         txn.finish()
     }
 
-    /// Gives contiguous elements their space, which holds the fill value.
-    fn allocate_contiguous(&self) -> Result<()> {
+    /// Gives contiguous elements their space, which holds the fill value if it `is_filled`.
+    fn allocate_contiguous(&self, is_filled: bool) -> Result<()> {
         let mut txn = self.store().begin()?;
         let state = self.state()?;
         let extent = txn.allocate(SpaceKind::Raw, state.len_bytes())?;
-        fill_extent(self.store(), extent, &state.fill.value)?;
+        if is_filled {
+            fill_extent(self.store(), extent, &state.fill.value)?;
+        }
         let mut change = HeaderChange::new(&mut txn, self.address())?;
         let mut message: LayoutMessage =
             change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
@@ -203,9 +205,11 @@ pub(super) fn set_index(change: &mut HeaderChange<'_, '_>, info: ChunkIndexInfo)
 pub(super) fn fill_extent(store: &Store, extent: Extent, fill: &FillBytes) -> Result<()> {
     let value: &[u8] = match fill {
         FillBytes::Defined(value) if value.iter().any(|&byte| byte != 0) => value,
-        _ => &[0],
+        // Beyond the end of the file there are zeros as soon as it is longer.
+        _ => return store.zero(extent),
     };
-    let piece = value.repeat((FILL_BYTES / value.len().max(1)).max(1));
+    let at_most = usize::try_from(extent.len).unwrap_or(FILL_BYTES).min(FILL_BYTES);
+    let piece = value.repeat(at_most.div_ceil(value.len()).max(1));
     let mut at = 0;
     while at < extent.len {
         let len = (extent.len - at).min(piece.len() as u64);

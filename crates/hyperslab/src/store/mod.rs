@@ -261,6 +261,24 @@ impl Store {
         commit::write(&*self.driver, offset, bytes)
     }
 
+    /// Writes zeros to space that nothing reaches yet; where the file ends before it, it becomes longer.
+    pub fn zero(&self, extent: Extent) -> Result<()> {
+        let file_len = self.driver.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
+        let end = extent.addr.get().saturating_add(extent.len);
+        let zeros = vec![0; usize::try_from(extent.len.min(ZERO_BYTES)).unwrap_or(0)];
+        let mut at = extent.addr.get();
+        while at < end.min(file_len) {
+            let len = (end.min(file_len) - at).min(ZERO_BYTES);
+            self.write_data(Addr::new(at), &zeros[..usize::try_from(len).unwrap_or(zeros.len())])?;
+            at += len;
+        }
+        if end <= file_len {
+            return Ok(());
+        }
+        self.writing()?.cut_tail(self)?;
+        commit::set_len(&*self.driver, self.base + end)
+    }
+
     /// Whether the file is open for writing.
     pub fn is_writable(&self) -> bool {
         self.writing.is_some()
@@ -434,6 +452,9 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
     driver.read_at(base.checked_add(at.get())?.checked_add(8)?, &mut name).ok()?;
     Some(name)
 }
+
+/// Zeros that are written at a time.
+const ZERO_BYTES: u64 = 1 << 20;
 
 const MARKED: &str = "another program has it open for writing, or died while it had";
 
