@@ -12,6 +12,7 @@
 //! [`select`], [`types`] know nothing of each other; [`store`] reads structures through a cache; [`tree`] and [`heap`]
 //! span several blocks; [`index`] finds chunks; [`engine`] plans and runs reads; [`object`] is what users hold.
 
+pub mod check;
 pub mod driver;
 pub mod engine;
 pub mod error;

@@ -5,6 +5,7 @@ mod fractal;
 mod global;
 mod local;
 
+pub(crate) use filtered::read as read_filtered;
 pub use fractal::FractalHeap;
 pub use global::GlobalHeap;
 pub use local::LocalHeap;
