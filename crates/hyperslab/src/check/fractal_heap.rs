@@ -8,7 +8,7 @@ use hyperslab_format::heap::fractal::geometry::HeapChild;
 use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
 use hyperslab_format::space::Client;
-use hyperslab_format::{Addr, Extent, Reader, Structure, Widths};
+use hyperslab_format::{Addr, Extent, FormatError, Reader, Structure, Widths};
 
 use super::{Check, Name, name_of};
 use crate::error::Error;
@@ -178,7 +178,13 @@ impl Check<'_> {
             HeapId::HugeDirect { .. } | HeapId::HugeIndirect { .. } => heap.huge += 1,
         }
         let object = FractalHeap::open(self.store, heap.at).and_then(|heap| heap.decode::<T>(id));
-        self.noted(object, heap.at)
+        // What is wrong with a block was noted when the blocks were checked, not again for each of its objects.
+        let is_of_block =
+            |error: &FormatError| [DirectBlock::NAME, IndirectBlock::NAME].contains(&error.structure);
+        match object {
+            Err(Error::Format(error)) if !heap.is_whole && is_of_block(&error) => None,
+            object => self.noted(object, heap.at),
+        }
     }
 
     /// Compares the header's statistics with the objects, all of which were met.

@@ -8,15 +8,15 @@ use hyperslab_format::{Addr, Extent};
 use super::{Check, name_of};
 
 impl Check<'_> {
-    /// The bytes of an object of the global heap; none, with a finding, if there is no such object.
-    pub(super) fn global_object(&mut self, id: GlobalHeapId) -> Option<Vec<u8>> {
+    /// The collection that has an object of the global heap; none, with a finding, if there is no such object.
+    pub(super) fn global_object(&mut self, id: GlobalHeapId) -> Option<Arc<GlobalHeapCollection>> {
         let collection = self.collection(id.collection)?;
-        let object = collection.object(id.index);
-        if object.is_none() {
-            let message = format!("there is no object {}, which an element names", id.index);
-            self.wrong(name_of::<GlobalHeapCollection>(), id.collection, message);
+        if collection.object(id.index).is_some() {
+            return Some(collection);
         }
-        object.map(<[u8]>::to_vec)
+        let message = format!("there is no object {}, which an element names", id.index);
+        self.wrong(name_of::<GlobalHeapCollection>(), id.collection, message);
+        None
     }
 
     /// The collection at `at`. What is wrong with it is noted once.

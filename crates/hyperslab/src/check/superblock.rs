@@ -8,6 +8,7 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, Extent, Reader, Structure};
 
 use super::{Check, Name, Severity, name_of};
+use crate::store::recovery::Action;
 
 impl Check<'_> {
     /// Begins the walk.
@@ -17,12 +18,21 @@ impl Check<'_> {
         self.claim(name, at);
         self.report.totals.structures += 1;
         self.cover(Extent::new(at, superblock.encoded_len(widths, &()) as u64), name);
+        let left_over = match self.report.recovery {
+            Action::Nothing | Action::Refuse => None,
+            Action::DropTail => {
+                Some("a crash left the remains of a transaction: checked as if they were gone")
+            }
+            Action::Unguard => Some("a crash left a transaction unfinished: checked as if it was undone"),
+            Action::Redo => Some("a crash left a transaction unfinished: checked as if it was finished"),
+        };
+        left_over.into_iter().for_each(|message| self.find(Severity::Note, name, at, message));
         if superblock.is_marked_open() {
             let message = "marked as open for writing: some program writes the file, or died";
             self.find(Severity::Warning, name, at, message);
         }
         let tail = self.store.len_bytes().saturating_sub(self.end());
-        if tail > 0 {
+        if tail > 0 && self.report.recovery != Action::DropTail {
             let message = format!("{tail} bytes follow the End of File Address");
             self.find(Severity::Warning, name, at, message);
         }

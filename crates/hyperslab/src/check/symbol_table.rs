@@ -77,7 +77,9 @@ impl Check<'_> {
 
 impl<'c> Owner<'c> for Names {
     fn name(&mut self, _: &mut Check<'c>, offset: u64) -> Option<Vec<u8>> {
-        self.heap.as_ref()?.bytes_at(offset).ok().map(<[u8]>::to_vec)
+        let rest = self.heap.as_ref()?.bytes.get(usize::try_from(offset).ok()?..)?;
+        let end = rest.iter().take(MAX_NAME).position(|&byte| byte == 0)?;
+        rest.get(..end).map(<[u8]>::to_vec)
     }
 
     fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, [low, high]: [&Key; 2]) {
@@ -132,3 +134,7 @@ impl Names {
         }
     }
 }
+
+/// The longest name that is looked for, in bytes: without a limit, a heap without zero bytes would be searched as often as
+/// it has names.
+const MAX_NAME: usize = 64 << 10;

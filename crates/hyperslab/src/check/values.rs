@@ -52,7 +52,8 @@ impl Check<'_> {
             return;
         }
         let size = base.map_or(1, |base| base.size(widths));
-        let Some(object) = self.global_object(id) else { return };
+        let Some(collection) = self.global_object(id) else { return };
+        let object = collection.object(id.index).unwrap_or_default();
         let needed = u64::from(count).saturating_mul(size);
         let Some(elements) = usize::try_from(needed).ok().and_then(|needed| object.get(..needed)) else {
             let message =
