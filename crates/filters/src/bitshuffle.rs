@@ -5,7 +5,7 @@
 //! are stored as they are. With a codec, a chunk starts with its length (8 bytes) and the block size (4), both in bytes and
 //! big-endian, and each block with its stored length (4).
 
-use crate::codec::{CodecError, append, lz4, lz4_bound, zstd};
+use crate::codec::{CodecError, lz4, lz4_bound, zstd};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
 use crate::simd;
@@ -111,24 +111,32 @@ impl Bitshuffle {
         Ok(dst.len())
     }
 
-    /// Appends one block, already shuffled, behind its length.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a block in memory that the codecs take is below 4 GiB"
-    )]
-    fn encode_block(&self, shuffled: &[u8], dst: &mut Vec<u8>, context: &mut zstd::Context) -> bool {
-        let at = dst.len();
-        dst.extend_from_slice(&[0; 4]);
+    /// Encodes one block, already shuffled, behind its length; how many bytes, or `None` if there is no room.
+    fn encode_block(&self, shuffled: &[u8], dst: &mut [u8], context: &mut zstd::Context) -> Option<usize> {
+        let (stored_len, room) = dst.split_first_chunk_mut()?;
         let stored = match self.codec {
-            Codec::Zstd { level } => {
-                let bound = zstd::compress_bound(shuffled.len());
-                append(dst, bound, |dst| zstd::compress(shuffled, dst, level, context))
-            }
-            _ => append(dst, lz4_bound(shuffled.len()), |dst| lz4::encode(shuffled, dst, 1)),
-        };
-        let len = (dst.len() - at - 4) as u32;
-        dst[at..at + 4].copy_from_slice(&len.to_be_bytes());
-        stored
+            Codec::Zstd { level } => zstd::compress(shuffled, room, level, context),
+            _ => lz4::encode(shuffled, room, 1),
+        }?;
+        *stored_len = u32::try_from(stored).ok()?.to_be_bytes();
+        Some(4 + stored)
+    }
+
+    /// Encodes the chunk in blocks; how many bytes, or `None` if a codec does not take a block.
+    fn encode_blocks(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Option<usize> {
+        let (blocks, tail) = src.split_at(self.blocked_len(src.len()).ok()?);
+        let block = self.block * self.element_size;
+        dst.get_mut(..8)?.copy_from_slice(&(src.len() as u64).to_be_bytes());
+        dst.get_mut(8..12)?.copy_from_slice(&u32::try_from(block).ok()?.to_be_bytes());
+        let mut at = 12;
+        let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
+        for block in blocks.chunks(block) {
+            let shuffled = crate::filter::buffer(shuffled, block.len());
+            simd::bitshuffle(self.element_size, block, shuffled, transposed);
+            at += self.encode_block(shuffled, dst.get_mut(at..)?, &mut codecs.zstd)?;
+        }
+        dst.get_mut(at..at + tail.len())?.copy_from_slice(tail);
+        Some(at + tail.len())
     }
 }
 
@@ -143,7 +151,7 @@ impl Filter for Bitshuffle {
         }
         let dst = prefix(NAME, dst, src.len())?;
         let blocked = self.blocked_len(src.len())?;
-        let block = self.block.saturating_mul(self.element_size);
+        let block = self.block * self.element_size;
         for (src, dst) in src[..blocked].chunks(block).zip(dst.chunks_mut(block)) {
             simd::bitunshuffle(self.element_size, src, &mut dst[..src.len()], &mut scratch.filter[1]);
         }
@@ -151,33 +159,32 @@ impl Filter for Bitshuffle {
         Ok(src.len())
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
-        let start = dst.len();
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
         let Ok(blocked) = self.blocked_len(src.len()) else { return Ok(Encoded::Skipped) };
-        let (blocks, tail) = src.split_at(blocked);
-        let block = self.block.saturating_mul(self.element_size);
-        let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
         if self.codec != Codec::None {
-            let Ok(stored_block) = u32::try_from(block) else { return Ok(Encoded::Skipped) };
-            dst.extend_from_slice(&(src.len() as u64).to_be_bytes());
-            dst.extend_from_slice(&stored_block.to_be_bytes());
+            return Ok(self.encode_blocks(src, dst, scratch).into());
         }
-        for block in blocks.chunks(block) {
-            let shuffled = crate::filter::buffer(shuffled, block.len());
-            simd::bitshuffle(self.element_size, block, shuffled, transposed);
-            if self.codec == Codec::None {
-                dst.extend_from_slice(shuffled);
-            } else if !self.encode_block(shuffled, dst, &mut codecs.zstd) {
-                dst.truncate(start);
-                return Ok(Encoded::Skipped);
-            }
+        let dst = prefix(NAME, dst, src.len())?;
+        let block = self.block * self.element_size;
+        for (src, dst) in src[..blocked].chunks(block).zip(dst.chunks_mut(block)) {
+            simd::bitshuffle(self.element_size, src, &mut dst[..src.len()], &mut scratch.filter[1]);
         }
-        dst.extend_from_slice(tail);
-        Ok(Encoded::Stored)
+        dst[blocked..].copy_from_slice(&src[blocked..]);
+        Ok(Encoded::Stored(src.len()))
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
         if self.codec == Codec::None { decoded } else { expansion_bound(decoded) }
+    }
+
+    fn encode_bound(&self, len: usize) -> usize {
+        let block = (self.block * self.element_size).min(len.max(1));
+        let stored = match self.codec {
+            Codec::None => return len,
+            Codec::Lz4 => lz4_bound(block),
+            Codec::Zstd { .. } => zstd::compress_bound(block),
+        };
+        12 + len.div_ceil(block) * (4 + stored)
     }
 }
 

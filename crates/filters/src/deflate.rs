@@ -1,6 +1,6 @@
 //! Deflate, filter 1: one zlib stream a chunk.
 
-use crate::codec::{append, zlib};
+use crate::codec::zlib;
 use crate::error::Result;
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 
@@ -31,11 +31,12 @@ impl Filter for Deflate {
         zlib::decompress(src, dst, &mut scratch.codecs.zlib).map_err(|error| error.of(Self::NAME, dst.len()))
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
-        let context = &mut scratch.codecs.zlib;
-        let bound = zlib::compress_bound(src.len(), self.level, context);
-        let stored = append(dst, bound, |dst| zlib::compress(src, dst, self.level, context));
-        Ok(if stored { Encoded::Stored } else { Encoded::Skipped })
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        Ok(zlib::compress(src, dst, self.level, &mut scratch.codecs.zlib).into())
+    }
+
+    fn encode_bound(&self, len: usize) -> usize {
+        zlib::compress_bound(len)
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {

@@ -44,6 +44,12 @@ pub enum FilterError {
         /// What it may be.
         expected: &'static str,
     },
+    /// The filter does not take the chunk, and the dataset does not allow to store it without the filter.
+    #[error("{filter}: the chunk cannot be encoded, and the filter is not optional")]
+    Declined {
+        /// The filter's name.
+        filter: &'static str,
+    },
     /// No such filter is known.
     #[error(
         "filter {id} ({name}) is not available; convert the dataset with `h5repack`, or register a filter of that number"

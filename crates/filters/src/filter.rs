@@ -46,8 +46,19 @@ pub trait Filter: fmt::Debug + Send + Sync {
     /// bytes may be; a chunk that needs more is an error. Never allocates beyond `scratch`.
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize>;
 
-    /// Appends the encoded form of `src` to `dst`.
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded>;
+    /// Writes the encoded form of `src` into the front of `dst`, which has `encode_bound` bytes at least and is clobbered
+    /// after it. An error says that the bytes or the parameters are none that the filter can take.
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded>;
+
+    /// The room that encoding `len` bytes needs. By default as much as any encoder of the format could use.
+    fn encode_bound(&self, len: usize) -> usize {
+        self.decode_bound(len)
+    }
+
+    /// If encoding only puts bytes after the end: these. The pipeline then leaves the others where they are.
+    fn appended(&self, _src: &[u8]) -> Option<[u8; 4]> {
+        None
+    }
 
     /// If decoding only takes bytes off the end: how many stay. The pipeline then passes them on without a copy.
     fn kept(&self, _src: &[u8]) -> Option<Result<usize>> {
@@ -74,10 +85,17 @@ pub trait Filter: fmt::Debug + Send + Sync {
 /// Whether a filter stored the chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoded {
-    /// Yes.
-    Stored,
-    /// It was not worth it (or the filter failed): the pipeline leaves this filter out and says so in the chunk's mask.
+    /// Yes, in so many bytes.
+    Stored(usize),
+    /// It was not worth it: if the filter is optional, the pipeline leaves it out and says so in the chunk's mask.
     Skipped,
+}
+
+impl From<Option<usize>> for Encoded {
+    /// What a codec returns: nothing if the result did not fit into its room.
+    fn from(len: Option<usize>) -> Self {
+        len.map_or(Self::Skipped, Self::Stored)
+    }
 }
 
 /// Buffers and codec contexts that a worker keeps from chunk to chunk.
@@ -90,7 +108,7 @@ pub struct Scratch {
     /// What the codecs keep.
     pub(crate) codecs: Contexts,
     /// Where LZF saw what.
-    pub(crate) positions: Vec<usize>,
+    pub(crate) positions: Vec<u32>,
     /// What Blosc needs.
     pub(crate) blosc: crate::blosc::Buffers,
     /// How the filter at work writes its result, if it can choose. Set by the pipeline.

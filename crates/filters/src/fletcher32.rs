@@ -42,10 +42,15 @@ impl Filter for Fletcher32 {
         Some(Self::verified(src).map(<[u8]>::len))
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
-        dst.extend_from_slice(src);
-        dst.extend_from_slice(&checksum(src).to_le_bytes());
-        Ok(Encoded::Stored)
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
+        let (bytes, stored) = prefix(Self::NAME, dst, src.len() + Self::LEN)?.split_at_mut(src.len());
+        bytes.copy_from_slice(src);
+        stored.copy_from_slice(&checksum(src).to_le_bytes());
+        Ok(Encoded::Stored(src.len() + Self::LEN))
+    }
+
+    fn appended(&self, src: &[u8]) -> Option<[u8; 4]> {
+        Some(checksum(src).to_le_bytes())
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
@@ -53,7 +58,8 @@ impl Filter for Fletcher32 {
     }
 }
 
-/// HDF5's Fletcher-32: both sums start at 0, over big-endian 16-bit words, the last one padded by a zero byte.
+/// HDF5's Fletcher-32: both sums start at 0, over big-endian 16-bit words, the last one padded by a zero byte. Modulo 65535
+/// a swap of bytes is a multiplication by 256, so the words are added as little-endian ones and the sums are swapped.
 fn checksum(bytes: &[u8]) -> u32 {
     /// Independent sums, so that the compiler can add them side by side.
     const LANES: usize = 16;
@@ -67,7 +73,7 @@ fn checksum(bytes: &[u8]) -> u32 {
         let (mut a, mut b) = ([0u32; LANES], [0u32; LANES]);
         for row in block.chunks_exact(2 * LANES) {
             for lane in 0..LANES {
-                a[lane] += u32::from(u16::from_be_bytes([row[2 * lane], row[2 * lane + 1]]));
+                a[lane] += u32::from(u16::from_le_bytes([row[2 * lane], row[2 * lane + 1]]));
                 b[lane] += a[lane];
             }
         }
@@ -80,11 +86,11 @@ fn checksum(bytes: &[u8]) -> u32 {
         (first, second) = (fold(first).into(), fold(second).into());
     }
     for word in rest.chunks(2) {
-        first += u64::from(word[0]) << 8 | word.get(1).map_or(0, |&low| u64::from(low));
+        first += u64::from(word[0]) | word.get(1).map_or(0, |&high| u64::from(high) << 8);
         second += first;
     }
     // The rest is shorter than a block, so neither sum overflows 64 bits before this.
-    u32::from(fold(second)) << 16 | u32::from(fold(first))
+    u32::from(fold(second).swap_bytes()) << 16 | u32::from(fold(first).swap_bytes())
 }
 
 /// A sum to 16 bits with end-around carry: modulo 65535, but only 0 becomes 0.

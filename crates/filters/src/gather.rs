@@ -197,6 +197,11 @@ impl Walk {
         self.source
     }
 
+    /// Bytes of all runs.
+    pub(crate) fn len(&self) -> usize {
+        self.loops[..self.depth].iter().fold(self.run, |len, l| len * l.count)
+    }
+
     /// Every run starts at a multiple of this many bytes of the source, and is a multiple of it long.
     #[inline]
     pub(crate) fn element_size(&self) -> usize {

@@ -4,6 +4,7 @@
 
 mod bitshuffle;
 pub mod blosc;
+pub mod choice;
 mod codec;
 mod deflate;
 pub mod error;
@@ -21,6 +22,7 @@ mod simd;
 mod zstd;
 
 pub use bitshuffle::Bitshuffle;
+pub use choice::{BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice};
 pub use deflate::Deflate;
 pub use error::FilterError;
 pub use filter::{Encoded, Filter, FilterId, Scratch};

@@ -1,6 +1,6 @@
 //! LZ4, filter 32004: the chunk's length and a block size, both big-endian, then blocks behind their stored lengths.
 
-use crate::codec::{CodecError, append, lz4, lz4_bound};
+use crate::codec::{CodecError, lz4};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
 
@@ -45,7 +45,6 @@ impl Filter for Lz4 {
                 });
             };
             src = rest;
-            // A block that LZ4 would not shorten is stored as it is.
             if stored.len() == block.len() {
                 block.copy_from_slice(stored);
             } else if lz4::decode(stored, block) != Some(block.len()) {
@@ -55,23 +54,28 @@ impl Filter for Lz4 {
         Ok(dst.len())
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
         let block_size = self.block_size.min(src.len());
-        dst.extend_from_slice(&(src.len() as u64).to_be_bytes());
-        dst.extend_from_slice(&be_len(block_size));
+        let dst = prefix(Self::NAME, dst, self.encode_bound(src.len()))?;
+        dst[..8].copy_from_slice(&(src.len() as u64).to_be_bytes());
+        dst[8..12].copy_from_slice(&be_len(block_size));
+        let mut at = 12;
         for block in src.chunks(block_size.max(1)) {
-            let at = dst.len();
-            dst.extend_from_slice(&[0; 4]);
-            append(dst, lz4_bound(block.len()), |dst| lz4::encode(block, dst, 1));
-            let stored = dst.len() - at - 4;
-            if stored == 0 || stored >= block.len() {
-                dst.truncate(at + 4);
-                dst.extend_from_slice(block);
-            }
-            let stored = be_len(dst.len() - at - 4);
-            dst[at..at + 4].copy_from_slice(&stored);
+            let (stored_len, room) = dst[at..].split_at_mut(4);
+            // A block that LZ4 does not shorten is stored as it is.
+            let shorter = &mut room[..block.len() - 1];
+            let stored = lz4::encode(block, shorter, 1).unwrap_or_else(|| {
+                room[..block.len()].copy_from_slice(block);
+                block.len()
+            });
+            stored_len.copy_from_slice(&be_len(stored));
+            at += 4 + stored;
         }
-        Ok(Encoded::Stored)
+        Ok(Encoded::Stored(at))
+    }
+
+    fn encode_bound(&self, len: usize) -> usize {
+        12 + len + 4 * len.div_ceil(self.block_size)
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
@@ -93,8 +97,10 @@ mod tests {
     fn blocks_are_never_so_small_that_a_chunk_exceeds_its_bound() {
         let raw: Vec<u8> =
             (0..50_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
-        let (filter, mut stored) = (Lz4::new(&[1]), Vec::new());
-        filter.encode(&raw, &mut stored, &mut Scratch::default()).unwrap();
-        assert!(stored.len() <= filter.decode_bound(raw.len()), "{} bytes", stored.len());
+        let filter = Lz4::new(&[1]);
+        let bound = filter.encode_bound(raw.len());
+        assert!(bound <= filter.decode_bound(raw.len()), "{bound} bytes");
+        let encoded = filter.encode_into(&raw, &mut vec![0; bound], &mut Scratch::default());
+        assert_eq!(encoded, Ok(Encoded::Stored(bound)));
     }
 }

@@ -3,6 +3,7 @@
 //! A control byte below 32 announces that many literal bytes and one more. Any other is a match: its upper 3 bits are the
 //! length less 2 (7: the next byte is added), its lower 5 bits and the byte that follows are the distance less 1.
 
+use crate::codec::lz::{MAX_LITERALS, Output, common, low};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 
@@ -11,7 +12,6 @@ use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 pub struct Lzf;
 
 const NAME: &str = "lzf";
-const MAX_LITERALS: usize = 32;
 const MAX_DISTANCE: usize = 1 << 13;
 const MAX_MATCH: usize = 2 + 7 + 255;
 const HASH_BITS: u32 = 14;
@@ -50,44 +50,43 @@ impl Filter for Lzf {
         Ok(at)
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
-        let start = dst.len();
-        let most = start + src.len();
-        // The last position at which each hash of three bytes was seen, and 0 for none: position 0 is never matched.
-        let seen = &mut scratch.positions;
-        seen.clear();
-        seen.resize(1 << HASH_BITS, 0);
-        let (mut at, mut literals) = (0, 0);
-        while let Some(three) = src.get(at..).and_then(|rest| rest.first_chunk::<3>()) {
-            let slot = &mut seen[hash(*three)];
-            let candidate = std::mem::replace(slot, at);
-            let near = candidate > 0 && at - candidate <= MAX_DISTANCE;
-            if !near || src[candidate..candidate + 3] != *three {
-                at += 1;
-                continue;
-            }
-            let most_len = MAX_MATCH.min(src.len() - at);
-            let same = src[candidate..].iter().zip(&src[at..at + most_len]).take_while(|(a, b)| a == b);
-            let len = same.count();
-            put_literals(dst, &src[literals..at]);
-            put_match(dst, at - candidate, len);
-            if dst.len() >= most {
-                break;
-            }
-            at += len;
-            literals = at;
-        }
-        put_literals(dst, &src[literals..]);
-        if dst.len() < most {
-            return Ok(Encoded::Stored);
-        }
-        dst.truncate(start);
-        Ok(Encoded::Skipped)
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        let shorter = src.len().saturating_sub(1).min(dst.len());
+        Ok(encode(src, &mut dst[..shorter], &mut scratch.positions).into())
+    }
+
+    fn encode_bound(&self, len: usize) -> usize {
+        len
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
         expansion_bound(decoded)
     }
+}
+
+/// Encodes `src` into the front of `dst`; how many bytes, or `None` if they do not fit.
+fn encode(src: &[u8], dst: &mut [u8], seen: &mut Vec<u32>) -> Option<usize> {
+    // The last position at which each hash of three bytes was seen, and 0 for none: position 0 is never matched.
+    seen.clear();
+    seen.resize(1 << HASH_BITS, 0);
+    let mut output = Output::new(dst);
+    let (mut at, mut literals) = (0, 0);
+    while let Some(three) = src.get(at..).and_then(|rest| rest.first_chunk::<3>()) {
+        let candidate = std::mem::replace(&mut seen[hash(*three)], u32::try_from(at).ok()?) as usize;
+        let near = candidate > 0 && at - candidate <= MAX_DISTANCE;
+        if !near || src[candidate..candidate + 3] != *three {
+            at += 1;
+            continue;
+        }
+        let most = MAX_MATCH.min(src.len() - at);
+        let len = 3 + common(&src[candidate + 3..], &src[at + 3..at + most]);
+        output.literals(src, literals, at)?;
+        put_match(&mut output, at - candidate, len)?;
+        at += len;
+        literals = at;
+    }
+    output.literals(src, literals, src.len())?;
+    Some(output.len())
 }
 
 fn damaged(what: &'static str) -> FilterError {
@@ -120,20 +119,12 @@ fn hash([a, b, c]: [u8; 3]) -> usize {
     (word >> (32 - HASH_BITS)) as usize
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "chunks of at most 32")]
-fn put_literals(dst: &mut Vec<u8>, literals: &[u8]) {
-    for run in literals.chunks(MAX_LITERALS) {
-        dst.push(run.len() as u8 - 1);
-        dst.extend_from_slice(run);
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "distances have 13 bits, lengths at most 264")]
-fn put_match(dst: &mut Vec<u8>, distance: usize, len: usize) {
+/// A match of at least 3 bytes.
+fn put_match(output: &mut Output<'_>, distance: usize, len: usize) -> Option<()> {
     let (distance, len) = (distance - 1, len - 2);
-    dst.push((len.min(7) << 5 | distance >> 8) as u8);
+    output.push(&[low(len.min(7) << 5 | distance >> 8)])?;
     if len >= 7 {
-        dst.push((len - 7) as u8);
+        output.push(&[low(len - 7)])?;
     }
-    dst.push(distance as u8);
+    output.push(&[low(distance)])
 }

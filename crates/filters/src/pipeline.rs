@@ -3,7 +3,7 @@
 //! Filters encode in their order and decode against it. With n active filters, n - 1 intermediate results alternate between
 //! two scratch buffers and the last one goes to its destination. An intermediate result gets as much room as the encoded
 //! form of the destination's bytes can need (`Filter::decode_bound` of the filters that are still to be undone): what a
-//! chunk says of itself never decides how much is allocated.
+//! chunk says of itself never decides how much is allocated. What only adds bytes at the end (Fletcher32) does so in place.
 
 use std::sync::Arc;
 
@@ -79,6 +79,36 @@ impl Stage {
     /// The filter, or why it cannot be used.
     pub fn filter(&self) -> Result<&dyn Filter> {
         self.filter.as_deref().map_err(Clone::clone)
+    }
+
+    fn name(&self) -> &'static str {
+        registered_name(self.id).unwrap_or("a filter without a registered name")
+    }
+
+    /// Encodes the `len` bytes at `place`: where the result is and how long, or `None` if it is not worth storing.
+    fn encode(
+        &self,
+        raw: &[u8],
+        place: Place,
+        len: usize,
+        buffers: &mut [Vec<u8>; 2],
+        scratch: &mut Scratch,
+    ) -> Result<Option<(Place, usize)>> {
+        let filter = self.filter()?;
+        let (src, (number, spare)) = place.and_spare(raw, buffers);
+        let src = &src[..len];
+        if let Place::Buffer(number) = place
+            && let Some(appended) = filter.appended(src)
+        {
+            let end = len + appended.len();
+            buffer(&mut buffers[number], end)[len..].copy_from_slice(&appended);
+            return Ok(Some((place, end)));
+        }
+        let room = buffer(spare, filter.encode_bound(len));
+        Ok(match filter.encode_into(src, room, scratch)? {
+            Encoded::Stored(len) => Some((Place::Buffer(number), len)),
+            Encoded::Skipped => None,
+        })
     }
 }
 
@@ -209,15 +239,16 @@ impl Pipeline {
         decoded
     }
 
-    /// Encodes a chunk: its stored form, and the mask that goes with it.
+    /// Encodes a chunk: its stored form, and the mask that goes with it. A filter that is not optional and does not take the
+    /// chunk is an error.
     pub fn encode<'s>(&self, raw: &'s [u8], scratch: &'s mut Scratch) -> Result<(&'s [u8], FilterMask)> {
         let mut buffers = std::mem::take(&mut scratch.pipeline);
         let encoded = self.encode_with(raw, scratch, &mut buffers);
         scratch.pipeline = buffers;
-        let (place, mask) = encoded?;
+        let (place, len, mask) = encoded?;
         let stored = match place {
             Place::Given => raw,
-            Place::Buffer(k) => &scratch.pipeline[k],
+            Place::Buffer(k) => &scratch.pipeline[k][..len],
         };
         Ok((stored, mask))
     }
@@ -265,19 +296,17 @@ impl Pipeline {
         raw: &[u8],
         scratch: &mut Scratch,
         buffers: &mut [Vec<u8>; 2],
-    ) -> Result<(Place, FilterMask)> {
-        let (mut place, mut mask) = (Place::Given, FilterMask::NONE_SKIPPED);
+    ) -> Result<(Place, usize, FilterMask)> {
+        let (mut place, mut len, mut mask) = (Place::Given, raw.len(), FilterMask::NONE_SKIPPED);
         for (index, stage) in self.stages.iter().enumerate() {
-            let (src, (number, spare)) = place.and_spare(raw, buffers);
-            spare.clear();
-            match stage.filter().and_then(|filter| filter.encode(src, spare, scratch)) {
-                Ok(Encoded::Stored) => place = Place::Buffer(number),
-                Ok(Encoded::Skipped) => mask = mask.skipping(index),
-                Err(_) if stage.optional => mask = mask.skipping(index),
+            match stage.encode(raw, place, len, buffers, scratch) {
+                Ok(Some(encoded)) => (place, len) = encoded,
+                Ok(None) | Err(_) if stage.optional => mask = mask.skipping(index),
+                Ok(None) => return Err(FilterError::Declined { filter: stage.name() }),
                 Err(error) => return Err(error),
             }
         }
-        Ok((place, mask))
+        Ok((place, len, mask))
     }
 
     /// The filters that a chunk with this mask is encoded by.
@@ -289,7 +318,7 @@ impl Pipeline {
         if expected == found {
             return Ok(());
         }
-        let filter = self.stages.get(index).and_then(|stage| registered_name(stage.id)).unwrap_or("pipeline");
+        let filter = self.stages.get(index).map_or("pipeline", Stage::name);
         Err(FilterError::Length { filter, expected: expected as u64, found: found as u64 })
     }
 }

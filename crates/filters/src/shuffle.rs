@@ -40,10 +40,8 @@ impl Filter for Shuffle {
         Some(self.element_size)
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
-        let start = dst.len();
-        dst.resize(start + src.len(), 0);
-        simd::shuffle(self.element_size, src, &mut dst[start..]);
-        Ok(Encoded::Stored)
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
+        simd::shuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?);
+        Ok(Encoded::Stored(src.len()))
     }
 }

@@ -1,6 +1,6 @@
 //! Zstandard, filter 32015: one frame a chunk, which need not say its content's size.
 
-use crate::codec::{append, zstd};
+use crate::codec::zstd;
 use crate::error::Result;
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 
@@ -31,11 +31,12 @@ impl Filter for Zstd {
         zstd::decompress(src, dst, &mut scratch.codecs.zstd).map_err(|error| error.of(Self::NAME, dst.len()))
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
-        let context = &mut scratch.codecs.zstd;
-        let bound = zstd::compress_bound(src.len());
-        let stored = append(dst, bound, |dst| zstd::compress(src, dst, self.level, context));
-        Ok(if stored { Encoded::Stored } else { Encoded::Skipped })
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        Ok(zstd::compress(src, dst, self.level, &mut scratch.codecs.zstd).into())
+    }
+
+    fn encode_bound(&self, len: usize) -> usize {
+        zstd::compress_bound(len)
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {

@@ -50,7 +50,7 @@ fn chunks() -> impl Strategy<Value = Vec<u8>> {
 
 fn chains() -> impl Strategy<Value = Vec<StageSpec<'static>>> {
     let stage = prop::sample::select(&FILTERS[..]);
-    prop::collection::vec(stage.prop_map(|(id, data)| spec(id, data)), 0..4)
+    prop::collection::vec(stage.prop_map(|(id, data)| StageSpec { flags: 1, ..spec(id, data) }), 0..4)
 }
 
 proptest! {
@@ -66,6 +66,24 @@ proptest! {
         // Again, in buffers that hold what the first time left behind.
         pipeline.decode_into(mask, &stored, &mut found, scratch).unwrap();
         prop_assert_eq!(found, raw);
+    }
+
+    #[test]
+    fn the_encoded_form_fits_into_its_bound_and_nothing_less_is_written_outside(
+        number in 0..FILTERS.len(), raw in chunks(), short in 1usize..40,
+    ) {
+        let (id, data) = FILTERS[number];
+        let chain = pipeline(&[spec(id, data)]);
+        let (filter, scratch) = (chain.filters()[0].filter().unwrap(), &mut Scratch::default());
+        let bound = filter.encode_bound(raw.len());
+        let mut stored = vec![0xEE; bound];
+        if let Encoded::Stored(len) = filter.encode_into(&raw, &mut stored, scratch).unwrap() {
+            prop_assert!(len <= filter.decode_bound(raw.len()));
+            // With too little room it is an error or left out, and never a panic.
+            let room = len.saturating_sub(short);
+            let encoded = filter.encode_into(&raw, &mut stored[..room], scratch);
+            prop_assert!(!matches!(encoded, Ok(Encoded::Stored(len)) if len > room));
+        }
     }
 
     #[test]
@@ -162,7 +180,7 @@ fn a_masked_filter_is_left_out_wherever_it_is_in_the_chain() {
 #[test]
 fn a_chunk_that_nothing_encodes_is_stored_as_it_is() {
     let raw: Vec<u8> = (0..=255).collect();
-    let chain = pipeline(&[spec(FilterId::LZF, &[])]);
+    let chain = pipeline(&[StageSpec { flags: 1, ..spec(FilterId::LZF, &[]) }]);
     let scratch = &mut Scratch::default();
     let (stored, mask) = chain.encode(&raw, scratch).unwrap();
     assert_eq!((stored, mask), (&raw[..], FilterMask(1)));
@@ -219,6 +237,44 @@ fn a_chunk_that_claims_a_huge_size_is_refused_before_anything_is_allocated() {
     }
 }
 
+#[test]
+fn a_filter_that_declines_is_left_out_if_it_is_optional_and_an_error_if_not() {
+    let noise: Vec<u8> =
+        (0..4096u32).map(|i| (i.wrapping_mul(i | 1).wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let scratch = &mut Scratch::default();
+    // LZF cannot shorten the noise, Blosc has no codec 3, and the number 32016 is no filter of ours.
+    for declined in
+        [spec(FilterId::LZF, &[]), spec(FilterId::BLOSC, &[2, 2, 4, 0, 5, 1, 3]), spec(FilterId(32016), &[])]
+    {
+        let chain = |flags| {
+            [spec(FilterId::SHUFFLE, &[4]), StageSpec { flags, ..declined }, spec(FilterId::FLETCHER32, &[])]
+        };
+        assert!(pipeline(&chain(0)).encode(&noise, scratch).is_err(), "{}", declined.id);
+        let (optional, without) = (pipeline(&chain(1)), pipeline(&[chain(1)[0], chain(1)[2]]));
+        let (stored, mask) =
+            optional.encode(&noise, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
+        assert_eq!(mask, FilterMask(0b10));
+        assert_eq!(stored, without.encode(&noise, scratch).unwrap().0);
+        let mut found = vec![0; noise.len()];
+        optional.decode_into(mask, &stored, &mut found, scratch).unwrap();
+        assert_eq!(found, noise);
+    }
+}
+
+#[test]
+fn a_checksum_alone_leaves_the_callers_bytes_alone() {
+    let raw: Vec<u8> = (0..99).collect();
+    let scratch = &mut Scratch::default();
+    for count in 1..4 {
+        let chain = pipeline(&vec![spec(FilterId::FLETCHER32, &[]); count]);
+        let stored = chain.encode(&raw, scratch).unwrap().0.to_vec();
+        assert_eq!((stored.len(), &stored[..99]), (99 + 4 * count, &raw[..]));
+        let mut found = vec![0; 99];
+        chain.decode_into(FilterMask(0), &stored, &mut found, scratch).unwrap();
+        assert_eq!(found, raw);
+    }
+}
+
 /// Adds one to every byte.
 #[derive(Debug)]
 struct Increment;
@@ -233,9 +289,9 @@ impl Filter for Increment {
         Ok(src.len())
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
-        dst.extend(src.iter().map(|byte| byte.wrapping_add(1)));
-        Ok(Encoded::Stored)
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
+        dst.iter_mut().zip(src).for_each(|(dst, src)| *dst = src.wrapping_add(1));
+        Ok(Encoded::Stored(src.len()))
     }
 }
 

@@ -9,7 +9,7 @@
 //! | III.A.2 version 2 B-trees | [`btree2`] |
 //! | III.B, III.C symbol tables | [`group`] |
 //! | III.D local, III.E global, III.G fractal heaps | [`heap`] |
-//! | III.H free-space managers | [`space`] |
+//! | III.H free-space managers | [`free_space`] |
 //! | IV.A.1 object headers | [`header`] |
 //! | IV.A.2 messages | [`message`], [`layout`] (i), [`datatype`] (d) |
 //! | VII.C Fixed Arrays, VII.D Extensible Arrays | [`array`](mod@array) |
@@ -25,6 +25,7 @@ pub mod btree2;
 pub mod bytes;
 pub mod datatype;
 pub mod error;
+pub mod free_space;
 #[cfg(test)]
 mod golden;
 pub mod group;
@@ -32,7 +33,6 @@ pub mod header;
 pub mod heap;
 pub mod layout;
 pub mod message;
-pub mod space;
 pub mod structure;
 pub mod superblock;
 

@@ -15,6 +15,10 @@ use hyperslab_format::datatype::{
     Array, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer, Member, Opaque,
     Padding, Reference, ReferenceKind, Text, VariableText,
 };
+use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
+use hyperslab_format::free_space::sections::{
+    FreeSection, FreeSectionKind, FreeSpaceForm, FreeSpaceSections,
+};
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableContext, SymbolTableEntry, SymbolTableNode};
 use hyperslab_format::heap::fractal::block::{
     DirectBlock, DirectBlockContext, IndirectBlock, IndirectBlockContext,
@@ -258,8 +262,38 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_after_a_signature_do_no_harm(which in 0..6_usize, bytes in vec(any::<u8>(), 0..400)) {
-        let signature: &[u8] = [b"TREE\x01\x00", b"SNOD\x01\x00", b"HEAP\x00\x00", b"GCOL\x01\x00", b"FRHP\x00\x07", b"BTHD\x00\x0a"][which];
+    fn free_space_managers(widths in widths(), mut found in vec((1..300_u64, 0..60_000_u64, any::<bool>()), 0..40)) {
+        found.sort_unstable();
+        let sections: Vec<_> = found.iter().map(|&(size, offset, is_single)| {
+            let rows = FreeSectionKind::Rows { class: 1, block: offset, row: 3, column: 1, entries: 2 };
+            FreeSection { size, offset, kind: if is_single { FreeSectionKind::Single } else { rows } }
+        }).collect();
+        let mut header = FreeSpaceHeader {
+            client: FreeSpaceClient::FractalHeap,
+            total_space: found.iter().map(|(size, ..)| size).sum(),
+            total_sections: sections.len() as u64,
+            serialized_sections: sections.len() as u64,
+            ghost_sections: 0,
+            section_classes: 4,
+            shrink_percent: 80,
+            expand_percent: 120,
+            address_bits: 32,
+            max_section_size: 4096,
+            list: Addr::new(0x80),
+            list_size: 0,
+            list_allocated: 0,
+        };
+        let list = FreeSpaceSections { sections };
+        let at = Addr::new(0x40);
+        header.list_size = list.encoded_len(widths, &header.form(at)) as u64;
+        header.list_allocated = header.list_size;
+        check(&header, widths, &());
+        check::<FreeSpaceSections>(&list, widths, &FreeSpaceForm { header: at, ..header.form(at) });
+    }
+
+    #[test]
+    fn any_bytes_after_a_signature_do_no_harm(which in 0..8_usize, bytes in vec(any::<u8>(), 0..400)) {
+        let signature: &[u8] = [b"FSHD\x00\x00", b"FSSE\x00\x00", b"TREE\x01\x00", b"SNOD\x01\x00", b"HEAP\x00\x00", b"GCOL\x01\x00", b"FRHP\x00\x07", b"BTHD\x00\x0a"][which];
         let bytes = [signature, &bytes].concat();
         survive::<BTree1Node>(&bytes, Widths::EIGHT, &BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 4 });
         survive::<SymbolTableNode>(&bytes, Widths::EIGHT, &SymbolTableContext { k: 1 });
@@ -267,6 +301,7 @@ proptest! {
         survive::<GlobalHeapCollection>(&bytes, Widths::EIGHT, &());
         survive::<FractalHeapHeader>(&bytes, Widths::EIGHT, &());
         survive::<BTree2Header>(&bytes, Widths::EIGHT, &());
+        survive::<FreeSpaceHeader>(&bytes, Widths::EIGHT, &());
     }
 }
 
@@ -357,7 +392,8 @@ fn golden_files() -> Vec<PathBuf> {
 
 #[test]
 fn structures_of_golden_files_encode_to_the_same_bytes() {
-    let [mut trees, mut nodes, mut heaps, mut blocks, mut locals, mut globals, mut tables] = [0; 7];
+    let [mut trees, mut nodes, mut heaps, mut blocks, mut managers] = [0; 5];
+    let [mut locals, mut globals, mut tables] = [0; 3];
     for path in golden_files() {
         let bytes = std::fs::read(&path).unwrap();
         // Addresses that count from the file's first byte; others would need a reader of superblocks.
@@ -390,6 +426,12 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
             if header.root.is_defined() && header.filtering.is_none() {
                 blocks += file.blocks(header.root, child, header.geometry(at), 0);
             }
+            if let Some(at) = header.free_space_manager.defined() {
+                let manager = file.same::<FreeSpaceHeader>(at, &());
+                let list = file.same::<FreeSpaceSections>(manager.list, &manager.form(at));
+                assert_eq!(list.sections.len() as u64, manager.serialized_sections);
+                managers += 1;
+            }
         }
         for at in file.places(*b"HEAP") {
             if let Some(header) = file.decode::<LocalHeapHeader>(at, &()) {
@@ -412,7 +454,9 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
             }
         }
     }
-    let seen = [trees, nodes, heaps, blocks, locals, globals, tables];
-    println!("trees, nodes, heaps, blocks, local heaps, global heaps, symbol tables: {seen:?}");
+    let seen = [trees, nodes, heaps, blocks, managers, locals, globals, tables];
+    println!(
+        "trees, nodes, heaps, blocks, free-space managers, local heaps, global heaps, symbol tables: {seen:?}"
+    );
     assert!(seen.iter().all(|&count| count > 0), "the golden files test too little: {seen:?}");
 }

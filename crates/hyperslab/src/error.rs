@@ -252,6 +252,16 @@ pub enum RequestError {
         /// The name.
         name: String,
     },
+    /// A dataset cannot grow so far.
+    #[error("axis {axis} cannot have {len} elements: the dataset was made for at most {max}")]
+    MaxShape {
+        /// The axis, counted from 0.
+        axis: usize,
+        /// The length asked for.
+        len: u64,
+        /// The most it can have.
+        max: u64,
+    },
     /// A value that an option or argument cannot have.
     #[error("{what}: {why}")]
     Argument {

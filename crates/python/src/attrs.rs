@@ -1,24 +1,27 @@
-//! Attributes, as a read-only mapping from names to values.
+//! Attributes, as a mapping from names to values.
 
 use std::sync::Arc;
 
+use hyperslab::types::Conversion;
 use hyperslab::{Attribute, Node, RequestError};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyIterator, PyList, PyTuple};
 
 use crate::buffer::{self, ObjectSlots};
+use crate::create::{dataspace, datatype, writable};
 use crate::dtype::Translation;
 use crate::empty::Empty;
 use crate::error::{OrRaise, exception};
 use crate::group::view;
+use crate::memory::datatype_of;
 use crate::object::name_required;
 use crate::objects;
-use crate::readonly::refuse;
+use crate::objects_write;
 use crate::state::FileState;
 
 /// The attributes of one object.
@@ -32,6 +35,15 @@ pub(crate) struct AttributeManager {
 }
 
 impl AttributeManager {
+    fn by_python<'py>(
+        slf: &Bound<'py, Self>,
+        function: &str,
+        args: impl pyo3::call::PyCallArgs<'py>,
+    ) -> PyResult<()> {
+        writable::<PyOSError>(&slf.get().state, "write an attribute")?;
+        slf.py().import("hyperslab._write")?.getattr(function)?.call1(args).map(drop)
+    }
+
     fn find(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Attribute> {
         let name = name_required(name)?;
         self.state.check()?;
@@ -102,22 +114,65 @@ impl AttributeManager {
         Ok(AttrID { state: Arc::clone(&self.state), attribute: self.find(py, name)? })
     }
 
-    fn __setitem__(&self, _name: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
-        refuse::<PyOSError>(&self.state, "create an attribute")
+    fn __setitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Self::by_python(slf, "set_attribute", (slf, name, value))
     }
 
-    fn __delitem__(&self, _name: &Bound<'_, PyAny>) -> PyResult<()> {
-        refuse::<PyKeyError>(&self.state, "delete an attribute")
+    fn __delitem__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<()> {
+        writable::<PyKeyError>(&self.state, "delete an attribute")?;
+        let name = name_required(name)?;
+        found(&name, py.detach(|| self.node.remove_attribute(&name)))
     }
 
-    #[pyo3(signature = (*_args, **_kwds))]
-    fn create(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        refuse::<PyOSError>(&self.state, "create an attribute")
+    #[pyo3(signature = (name, data, shape=None, dtype=None))]
+    fn create(
+        slf: &Bound<'_, Self>,
+        name: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        shape: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        Self::by_python(slf, "set_attribute", (slf, name, data, shape, dtype))
     }
 
-    #[pyo3(signature = (*_args, **_kwds))]
-    fn modify(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        refuse::<PyOSError>(&self.state, "write an attribute")
+    fn modify(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Self::by_python(slf, "modify_attribute", (slf, name, value))
+    }
+
+    /// Gives an attribute another name.
+    fn rename(&self, py: Python<'_>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
+        writable::<PyOSError>(&self.state, "rename an attribute")?;
+        let (source, dest) = (name_required(source)?, name_required(dest)?);
+        found(&source, py.detach(|| self.node.rename_attribute(&source, &dest)))
+    }
+
+    /// Makes an attribute of the elements of `data`, an array of `dtype`'s elements; None for one without elements.
+    fn _set(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        shape: Option<Vec<u64>>,
+        dtype: &Bound<'_, PyAny>,
+        data: Option<&Bound<'_, PyUntypedArray>>,
+    ) -> PyResult<()> {
+        let core = &self.state.core;
+        let (datatype, committed) = datatype(dtype, &self.state)?;
+        let dataspace = dataspace(shape, None);
+        let data = match data {
+            None => Vec::new(),
+            Some(array) => {
+                let translation = Translation::new(py, &datatype, core.store().widths())?;
+                if translation.recipe.is_some() {
+                    objects_write::elements(core, &translation, array)?
+                } else {
+                    let given = memory_datatype(array, &datatype, &translation)?;
+                    let bytes = buffer::bytes(array)?;
+                    stored_elements(bytes, &given, &datatype, core)?
+                }
+            }
+        };
+        let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
+        py.detach(|| self.node.set_attribute_of(&attribute, committed.as_ref())).or_raise()
     }
 
     fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -170,6 +225,38 @@ impl AttrID {
     }
 }
 
+/// The datatype whose elements an array's are.
+fn memory_datatype(
+    array: &Bound<'_, PyUntypedArray>,
+    stored: &Datatype,
+    translation: &Translation,
+) -> PyResult<Datatype> {
+    let descr = translation.descr.bind(array.py());
+    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base()))
+    {
+        return Ok(translation.memory.clone());
+    }
+    let given = datatype_of(&array.dtype());
+    given.ok_or_else(|| PyTypeError::new_err(format!("no conversion from {} to {stored:?}", array.dtype())))
+}
+
+/// Elements as the file has them.
+fn stored_elements(
+    bytes: &[u8],
+    given: &Datatype,
+    stored: &Datatype,
+    core: &hyperslab::File,
+) -> PyResult<Vec<u8>> {
+    let conversion = Conversion::with_widths(given, stored, core.store().widths()).or_raise()?;
+    if conversion.is_identity() {
+        return Ok(bytes.to_vec());
+    }
+    let count = bytes.len() / conversion.src_size().max(1);
+    let mut elements = vec![0; count * conversion.dst_size()];
+    conversion.apply(bytes, &mut elements, count).or_raise()?;
+    Ok(elements)
+}
+
 /// The value of an attribute: what h5py makes of it.
 fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
     let Attribute { datatype, dataspace, data, .. } = attribute;
@@ -212,7 +299,7 @@ fn is_missing(error: &hyperslab::Error) -> bool {
     matches!(error.root(), hyperslab::Error::Request(RequestError::NoSuchAttribute { .. }))
 }
 
-fn found(name: &str, result: hyperslab::Result<Attribute>) -> PyResult<Attribute> {
+fn found<T>(name: &str, result: hyperslab::Result<T>) -> PyResult<T> {
     result.map_err(|error| {
         if is_missing(&error) {
             PyKeyError::new_err(format!("Unable to open attribute (can't locate attribute: '{name}')"))

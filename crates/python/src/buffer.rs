@@ -85,6 +85,22 @@ pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResul
     unsafe { Ok(slice::from_raw_parts_mut((*fields(array)).data.cast(), len)) }
 }
 
+/// The bytes of an array that lies row by row without gaps, to be read.
+///
+/// The contract is NumPy's: whoever hands an array to a function that gives up the GIL does not change it meanwhile.
+pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u8]> {
+    if !array.is_c_contiguous() || array.dtype().has_object() {
+        return Err(PyTypeError::new_err("Array must be C-contiguous"));
+    }
+    let len = array.len() * array.dtype().itemsize();
+    if len == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed, and holds no Python objects,
+    // so any bytes are valid; by the contract above nobody writes to it.
+    unsafe { Ok(slice::from_raw_parts((*fields(array)).data.cast::<u8>(), len)) }
+}
+
 /// The memory of an array, contiguous or strided, as a destination for elements of the shape `shape`: the array's own
 /// shape with axes of length one added or left out. `None` if the engine cannot write there: an axis runs backwards.
 ///

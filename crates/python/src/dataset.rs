@@ -10,13 +10,14 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 
 use crate::buffer;
 use crate::chunks::{ChunkIterator, DatasetIterator};
+use crate::create::writable;
 use crate::dtype::Translation;
 use crate::error::OrRaise;
 use crate::filters;
@@ -24,10 +25,10 @@ use crate::object::{HLObject, base_name};
 use crate::objects;
 use crate::plan::ReadPlan;
 use crate::read::{self, FieldTranslation, Wanted};
-use crate::readonly::refuse;
 use crate::selection::{Index, Request};
 use crate::state::FileState;
 use crate::views::{AsStrView, AsTypeView, FieldsView};
+use crate::write;
 
 /// A stored array.
 #[pyclass(frozen, extends = HLObject, module = "hyperslab")]
@@ -402,30 +403,72 @@ impl Dataset {
         self.state.check()
     }
 
-    fn flush(&self) -> PyResult<()> {
-        self.state.check()
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.state.flush(py)
     }
 
-    fn __setitem__(&self, _args: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
-        refuse::<PyOSError>(&self.state, "write data")
+    fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        write::set_item(slf, key, value)
     }
 
-    #[pyo3(signature = (*_args, **_kwds))]
-    fn write_direct(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        refuse::<PyOSError>(&self.state, "write data")
+    /// Writes an array of the shape of the selection.
+    #[pyo3(name = "_write", signature = (sel, array, threads=None))]
+    fn write_array(
+        &self,
+        sel: Option<&Bound<'_, PyAny>>,
+        array: &Bound<'_, PyUntypedArray>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<()> {
+        write::write_array(self, sel, array, threads)
     }
 
-    #[pyo3(signature = (*_args, **_kwds))]
-    fn resize(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    /// The shape of a selection.
+    #[pyo3(name = "_shape_of", signature = (sel=None))]
+    fn shape_of<'py>(
+        &self,
+        py: Python<'py>,
+        sel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &read::request_of(self, sel)?.shape)
+    }
+
+    #[pyo3(signature = (source, source_sel=None, dest_sel=None))]
+    fn write_direct<'py>(
+        slf: &Bound<'py, Self>,
+        source: &Bound<'py, PyAny>,
+        source_sel: Option<&Bound<'py, PyAny>>,
+        dest_sel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        let write = slf.py().import("hyperslab._write")?.getattr("write_direct")?;
+        write.call1((slf, source, source_sel, dest_sel)).map(drop)
+    }
+
+    #[pyo3(signature = (size, axis=None))]
+    fn resize(&self, py: Python<'_>, size: &Bound<'_, PyAny>, axis: Option<usize>) -> PyResult<()> {
         if self.core.chunk_shape().is_none() {
             return Err(PyTypeError::new_err("Only chunked datasets can be resized"));
         }
-        refuse::<PyRuntimeError>(&self.state, "resize the dataset")
+        writable::<PyRuntimeError>(&self.state, "resize the dataset")?;
+        let mut shape = self.core.shape();
+        match axis {
+            Some(axis) => {
+                let rank = shape.len();
+                let place = shape.get_mut(axis).ok_or_else(|| {
+                    PyValueError::new_err(format!("Invalid axis (0 to {} allowed)", rank - 1))
+                })?;
+                *place = size.extract().map_err(|_| {
+                    PyTypeError::new_err("Argument must be a single int if axis is specified")
+                })?;
+            }
+            None => shape = size.extract().or_else(|_| size.extract::<u64>().map(|size| vec![size]))?,
+        }
+        py.detach(|| self.core.resize(&shape)).or_raise()
     }
 
-    #[pyo3(signature = (*_args, **_kwds))]
-    fn make_scale(&self, _args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        refuse::<PyRuntimeError>(&self.state, "make a dimension scale")
+    #[pyo3(signature = (name=None))]
+    fn make_scale(slf: &Bound<'_, Self>, name: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        writable::<PyRuntimeError>(&slf.get().state, "make a dimension scale")?;
+        slf.py().import("hyperslab._dims")?.getattr("make_scale")?.call1((slf, name)).map(drop)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

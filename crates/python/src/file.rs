@@ -1,19 +1,21 @@
 //! Files: opening them by name, from memory or through a Python object, and what h5py says of an open one.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab::OpenOptions;
-use hyperslab::driver::{Driver, Memory, Posix};
+use hyperslab::driver::{Create, Driver, Memory, Posix};
+use hyperslab::store::commit::Durability;
+use hyperslab::{CreateOptions, Error, LibVersion};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
-use crate::error::open_exception;
+use crate::error::{OrRaise, open_exception};
 use crate::fileobj::FileObject;
 use crate::group::Group;
 use crate::object::{base_name, file_object};
-use crate::state::FileState;
+use crate::state::{Backing, FileState, Opened};
 
 /// An open file, which is also its root group. Documented in `_native.pyi`.
 #[pyclass(frozen, extends = Group, module = "hyperslab")]
@@ -31,13 +33,9 @@ fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileState>> {
 }
 
 /// Keyword arguments of h5py's `File` that only matter to a writer, or to libhdf5's own caches.
-const IGNORED: [&str; 21] = [
-    "swmr",
+const IGNORED: [&str; 17] = [
     "rdcc_nslots",
     "rdcc_w0",
-    "track_order",
-    "fs_strategy",
-    "fs_persist",
     "fs_threshold",
     "fs_page_size",
     "page_buf_size",
@@ -58,13 +56,15 @@ const IGNORED: [&str; 21] = [
 /// What the keyword arguments say.
 struct Keywords {
     libver: (String, String),
-    options: OpenOptions,
+    options: CreateOptions,
+    backing_store: bool,
 }
 
 impl Keywords {
-    fn parse(given: Option<&Bound<'_, PyDict>>, driver: Option<&str>) -> PyResult<Self> {
-        let mut options = OpenOptions::default();
-        let mut libver = bounds("earliest");
+    fn parse(given: Option<&Bound<'_, PyDict>>, driver: Option<&str>, mode: Mode) -> PyResult<Self> {
+        let mut options = CreateOptions::default();
+        let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
+        let mut backing_store = true;
         for (key, value) in given.into_iter().flatten() {
             let key: String = key.extract()?;
             if value.is_none() {
@@ -76,20 +76,84 @@ impl Keywords {
                         Ok(pair) => pair.extract()?,
                         Err(_) => bounds(value.cast::<PyString>()?.to_str()?),
                     };
+                    options.version = Some(version(&libver.0)?);
                 }
-                "rdcc_nbytes" => options.chunk_cache_bytes = value.extract()?,
+                "rdcc_nbytes" => options.open.chunk_cache_bytes = value.extract()?,
+                "track_order" => options.track_order = value.extract()?,
+                "durability" => {
+                    options.write.durability = match value.extract::<String>()?.as_str() {
+                        "kill" => Durability::Kill,
+                        "power" => Durability::Power,
+                        _ => return Err(PyValueError::new_err("durability must be 'kill' or 'power'")),
+                    };
+                }
+                "userblock_size" if mode.creates() => options.user_block = value.extract()?,
                 "userblock_size" => {
                     return Err(PyValueError::new_err(
                         "User block may only be specified when creating a file",
                     ));
                 }
+                "swmr" if mode != Mode::Read && value.is_truthy()? => {
+                    return Err(PyNotImplementedError::new_err(
+                        "writing for readers at the same time (SWMR)",
+                    ));
+                }
+                "fs_strategy" | "fs_persist" if mode.creates() && value.is_truthy()? => {
+                    return Err(PyNotImplementedError::new_err("a file that manages its free space"));
+                }
+                "swmr" | "fs_strategy" | "fs_persist" => {}
                 "fileobj" | "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
+                "backing_store" => backing_store = value.is_truthy()?,
                 other if IGNORED.contains(&other) => {}
                 _ => return Err(unknown(&key)),
             }
         }
-        Ok(Self { libver, options })
+        Ok(Self { libver, options, backing_store })
     }
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Read,
+    /// What is there is changed.
+    Change,
+    /// What is there is replaced.
+    Replace,
+    /// There must be nothing.
+    New,
+    /// What is there is changed, or made.
+    Append,
+}
+
+impl Mode {
+    fn parse(mode: &str) -> PyResult<Self> {
+        Ok(match mode {
+            "r" => Self::Read,
+            "r+" => Self::Change,
+            "w" => Self::Replace,
+            "w-" | "x" => Self::New,
+            "a" => Self::Append,
+            _ => return Err(PyValueError::new_err("Invalid mode; must be one of r, r+, w, w-, x, a")),
+        })
+    }
+
+    fn creates(self) -> bool {
+        matches!(self, Self::Replace | Self::New | Self::Append)
+    }
+}
+
+/// The oldest library that a name of h5py's stands for.
+fn version(name: &str) -> PyResult<LibVersion> {
+    Ok(match name {
+        "earliest" => LibVersion::Earliest,
+        "v108" => LibVersion::V18,
+        "v110" => LibVersion::V110,
+        "v112" => LibVersion::V112,
+        "v114" => LibVersion::V114,
+        "v200" | "latest" => LibVersion::V200,
+        _ => return Err(PyValueError::new_err(format!("Invalid library version bound {name:?}"))),
+    })
 }
 
 /// The name of a file without one.
@@ -121,14 +185,52 @@ fn bounds(low: &str) -> (String, String) {
     (if low == "latest" { "v200" } else { low }.to_owned(), "v200".to_owned())
 }
 
-fn check_mode(mode: &str) -> PyResult<()> {
-    match mode {
-        "r" => Ok(()),
-        "r+" | "w" | "w-" | "x" | "a" => Err(PyNotImplementedError::new_err(format!(
-            "mode {mode:?} is not supported yet: files are opened for reading"
-        ))),
-        _ => Err(PyValueError::new_err("Invalid mode; must be one of r, r+, w, w-, x, a")),
+/// Opens or makes the file at `path`.
+fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> hyperslab::Result<Opened> {
+    let options = &keywords.options;
+    if in_memory {
+        return open_in_memory(path, mode, keywords);
     }
+    let open = |create| Posix::open_writable(path, create).map(Arc::new).map_err(Error::io("open", 0, 0));
+    match mode {
+        Mode::Read => {
+            let medium = Posix::open(path).map_err(Error::io("open", 0, 0))?;
+            FileState::open(Arc::new(medium), Some(path), &options.open)
+        }
+        Mode::Change => FileState::open_writable(open(Create::No)?, Some(path), options, false),
+        Mode::Replace => FileState::open_writable(open(Create::IfMissing)?, Some(path), options, true),
+        Mode::New => FileState::open_writable(open(Create::New)?, Some(path), options, true),
+        Mode::Append => {
+            let medium = open(Create::IfMissing)?;
+            let is_new = medium.len().map_err(Error::io("length", 0, 0))? == 0;
+            FileState::open_writable(medium, Some(path), options, is_new)
+        }
+    }
+}
+
+/// The same with the whole file in memory; what was changed goes back to `path` if there is a backing store.
+fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Result<Opened> {
+    let options = &keywords.options;
+    let found = match mode {
+        Mode::Replace => None,
+        Mode::New | Mode::Append => match std::fs::read(path) {
+            Ok(_) if mode == Mode::New && keywords.backing_store => {
+                return Err(Error::io("open", 0, 0)(io::ErrorKind::AlreadyExists.into()));
+            }
+            Ok(bytes) if mode == Mode::Append => Some(bytes),
+            _ => None,
+        },
+        Mode::Read | Mode::Change => Some(std::fs::read(path).map_err(Error::io("open", 0, 0))?),
+    };
+    let is_new = found.is_none();
+    let image = Arc::new(Memory::new(found.unwrap_or_default()));
+    let medium = Arc::clone(&image) as Arc<dyn Driver>;
+    if mode == Mode::Read {
+        return FileState::open(medium, Some(path), &options.open);
+    }
+    let mut opened = FileState::open_writable(medium, Some(path), options, is_new)?;
+    opened.backing = keywords.backing_store.then(|| Backing { image, path: path.to_owned() });
+    Ok(opened)
 }
 
 #[pymethods]
@@ -153,20 +255,31 @@ impl File {
                     "Driver must be 'fileobj' for file-like object if specified.",
                 ));
             }
-            let Keywords { libver, options } = Keywords::parse(Some(&kwds), Some("fileobj"))?;
-            check_mode(mode)?;
+            let mode = Mode::parse(mode)?;
+            let Keywords { libver, options, .. } = Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
             let filename = name.repr()?.to_string();
             let object = Arc::new(FileObject::new(name));
-            let core = py.detach(|| FileState::open(object, None, &options));
-            let core = core.map_err(|error| open_exception(&error, &filename))?;
-            return Ok(file_object(FileState::new(core, filename, "fileobj", libver)));
+            let opened = py.detach(|| match mode {
+                Mode::Read => FileState::open(object, None, &options.open),
+                Mode::Change => FileState::open_writable(object, None, &options, false),
+                Mode::Replace | Mode::New => FileState::open_writable(object, None, &options, true),
+                Mode::Append => {
+                    let is_new = object.len().map_err(Error::io("length", 0, 0))? == 0;
+                    FileState::open_writable(object, None, &options, is_new)
+                }
+            });
+            let opened = opened.map_err(|error| open_exception(&error, &filename))?;
+            return Ok(file_object(FileState::new(opened, filename, "fileobj", libver)));
         }
+        let mode = Mode::parse(mode)?;
         if let Some(image) = image(name)? {
-            let Keywords { libver, options } = Keywords::parse(Some(&kwds), Some("core"))?;
-            check_mode(mode)?;
-            let core = py.detach(|| FileState::open(Arc::new(Memory::new(image)), None, &options));
-            let core = core.map_err(|error| open_exception(&error, IN_MEMORY))?;
-            return Ok(file_object(FileState::new(core, IN_MEMORY.to_owned(), "core", libver)));
+            let Keywords { libver, options, .. } = Keywords::parse(Some(&kwds), Some("core"), mode)?;
+            if mode != Mode::Read {
+                return Err(PyValueError::new_err("a file in memory is opened for writing by driver='core'"));
+            }
+            let opened = py.detach(|| FileState::open(Arc::new(Memory::new(image)), None, &options.open));
+            let opened = opened.map_err(|error| open_exception(&error, IN_MEMORY))?;
+            return Ok(file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)));
         }
         let path = py.import("os")?.call_method1("fsdecode", (name,))?;
         let path: PathBuf = path.extract()?;
@@ -177,23 +290,13 @@ impl File {
             Some("core") => "core",
             Some(other) => return Err(PyValueError::new_err(format!("Unknown driver type '{other}'"))),
         };
-        let Keywords { libver, options } =
-            Keywords::parse(Some(&kwds), Some(driver).filter(|driver| *driver == "core"))?;
-        check_mode(mode)?;
+        let keywords = Keywords::parse(Some(&kwds), Some(driver).filter(|driver| *driver == "core"), mode)?;
         if filename.is_empty() {
             return Err(PyOSError::new_err("Unable to open file (invalid file name)"));
         }
-        let core = py.detach(|| {
-            let medium: Arc<dyn Driver> = if driver == "core" {
-                let bytes = std::fs::read(&path).map_err(hyperslab::Error::io("open", 0, 0))?;
-                Arc::new(Memory::new(bytes))
-            } else {
-                Arc::new(Posix::open(&path).map_err(hyperslab::Error::io("open", 0, 0))?)
-            };
-            FileState::open(medium, Some(&path), &options)
-        });
-        let core = core.map_err(|error| open_exception(&error, &filename))?;
-        Ok(file_object(FileState::new(core, filename, driver, libver)))
+        let opened = py.detach(|| open_path(&path, mode, driver == "core", &keywords));
+        let opened = opened.map_err(|error| open_exception(&error, &filename))?;
+        Ok(file_object(FileState::new(opened, filename, driver, keywords.libver)))
     }
 
     #[classmethod]
@@ -204,20 +307,36 @@ impl File {
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = cls.py();
-        let Keywords { libver, options } = Keywords::parse(kwds, None)?;
+        let Keywords { libver, options, .. } = Keywords::parse(kwds, None, Mode::Read)?;
         let bytes = py.get_type::<PyBytes>().call1((file_image,))?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
-        let core = py.detach(|| FileState::open(Arc::new(Memory::new(bytes)), None, &options));
-        let core = core.map_err(|error| open_exception(&error, IN_MEMORY))?;
-        Bound::new(py, file_object(FileState::new(core, IN_MEMORY.to_owned(), "core", libver)))
+        let opened = py.detach(|| FileState::open(Arc::new(Memory::new(bytes)), None, &options.open));
+        let opened = opened.map_err(|error| open_exception(&error, IN_MEMORY))?;
+        Bound::new(py, file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)))
     }
 
-    fn close(slf: &Bound<'_, Self>) {
-        state(slf).close();
+    fn close(slf: &Bound<'_, Self>) -> PyResult<()> {
+        state(slf).close(slf.py())
     }
 
     fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
-        open_state(slf).map(drop)
+        open_state(slf)?.flush(slf.py())
+    }
+
+    /// All that is done inside a `with` of this, or nothing of it.
+    fn transaction<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        open_state(slf)?;
+        slf.py().import("hyperslab._transaction")?.getattr("Transaction")?.call1((slf,))
+    }
+
+    fn _begin(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let state = open_state(slf)?;
+        slf.py().detach(|| state.core.begin_transaction()).or_raise()
+    }
+
+    fn _end(slf: &Bound<'_, Self>, is_kept: bool) -> PyResult<()> {
+        let state = open_state(slf)?;
+        slf.py().detach(|| state.core.end_transaction(is_kept)).or_raise()
     }
 
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
@@ -225,8 +344,8 @@ impl File {
     }
 
     #[pyo3(signature = (*_args))]
-    fn __exit__(slf: &Bound<'_, Self>, _args: &Bound<'_, PyTuple>) {
-        state(slf).close();
+    fn __exit__(slf: &Bound<'_, Self>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        state(slf).close(slf.py())
     }
 
     #[getter]
@@ -236,7 +355,7 @@ impl File {
 
     #[getter]
     fn mode(slf: &Bound<'_, Self>) -> PyResult<&'static str> {
-        open_state(slf).map(|_| "r")
+        open_state(slf).map(|state| state.mode)
     }
 
     #[getter]
@@ -268,7 +387,7 @@ impl File {
     fn __repr__(slf: &Bound<'_, Self>) -> String {
         let state = state(slf);
         if state.is_open() {
-            format!("<HDF5 file \"{}\" (mode r)>", base_name(&state.name))
+            format!("<HDF5 file \"{}\" (mode {})>", base_name(&state.name), state.mode)
         } else {
             "<Closed HDF5 file>".to_owned()
         }

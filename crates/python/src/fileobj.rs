@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Mutex;
 
 use hyperslab::driver::{Driver, Hints};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
@@ -59,16 +60,36 @@ impl Driver for FileObject {
         if read == dst.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        self.with(|object| {
+            object.call_method1("seek", (offset,))?;
+            let mut written = 0;
+            while written < src.len() {
+                let rest = PyBytes::new(object.py(), &src[written..]);
+                // Raw files say how much they took; others take all.
+                let taken = object.call_method1("write", (rest,))?.extract::<Option<usize>>()?;
+                match taken.unwrap_or(src.len() - written) {
+                    0 => return Err(PyOSError::new_err("the file object takes no more bytes")),
+                    taken => written += taken,
+                }
+            }
+            Ok(())
+        })
     }
 
-    fn set_len(&self, _: u64) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let is_longer = self.len()? < len;
+        if is_longer && len > 0 {
+            // Not every object grows when it is "truncated".
+            return self.write_at(len - 1, &[0]);
+        }
+        self.with(|object| object.call_method1("truncate", (len,)).map(drop))
     }
 
     fn flush(&self, _: bool) -> io::Result<()> {
-        Ok(())
+        self.with(
+            |object| if object.hasattr("flush")? { object.call_method0("flush").map(drop) } else { Ok(()) },
+        )
     }
 
     fn hints(&self) -> Hints {

@@ -1,8 +1,9 @@
 //! The filters of a dataset in h5py's words.
 
 use hyperslab_filters::FilterId;
+use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice};
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 const SZIP: FilterId = FilterId(4);
@@ -67,4 +68,100 @@ pub(crate) fn name(filter: &FilterSpec) -> String {
         _ => "",
     };
     filter.name.clone().unwrap_or_else(|| own.to_owned())
+}
+
+/// What is stored of a filter: its number, its flags, its name, its client data.
+type Stored = (u16, u16, Option<String>, Vec<u32>);
+
+/// What is stored of the filter `id` with the parameters that its plugin takes. `KeyError`: no such filter is known.
+#[pyfunction]
+#[pyo3(name = "_filter")]
+pub(crate) fn stored_filter(
+    id: u16,
+    options: Vec<i64>,
+    element_size: usize,
+    item_size: usize,
+    chunk_shape: Vec<usize>,
+) -> PyResult<Stored> {
+    let choice = choice(FilterId(id), &options)?;
+    let facts = ChunkFacts { element_size, item_size, shape: &chunk_shape };
+    let data = choice.client_data(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // libhdf5's own filters are known without a name.
+    let name = (id >= 256)
+        .then(|| hyperslab_filters::registry::registered_name(choice.id()).map(str::to_owned))
+        .flatten();
+    Ok((id, choice.flags(), name, data))
+}
+
+/// A filter and its parameters, in the order in which hdf5plugin gives them.
+fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
+    let option = |index: usize, otherwise: i64| options.get(index).copied().unwrap_or(otherwise);
+    let number = |index: usize, otherwise: i64| {
+        let value = option(index, otherwise);
+        u32::try_from(value).map_err(|_| PyValueError::new_err(format!("filter option {index} is {value}")))
+    };
+    Ok(match id {
+        FilterId::DEFLATE => FilterChoice::Deflate { level: number(0, 4)? },
+        FilterId::SHUFFLE => FilterChoice::Shuffle,
+        FilterId::FLETCHER32 => FilterChoice::Fletcher32,
+        FilterId::LZF => FilterChoice::Lzf,
+        FilterId::LZ4 => FilterChoice::Lz4 { block_size: number(0, 0)? },
+        FilterId::ZSTD => FilterChoice::Zstd { level: level(option(0, 3)) },
+        FilterId::BITSHUFFLE => FilterChoice::Bitshuffle {
+            block: number(0, 0)?,
+            codec: match option(1, 2) {
+                0 => BitshuffleCodec::None,
+                2 => BitshuffleCodec::Lz4,
+                3 => BitshuffleCodec::Zstd { level: level(option(2, 3)) },
+                other => return Err(PyValueError::new_err(format!("bitshuffle has no codec {other}"))),
+            },
+        },
+        FilterId::BLOSC | FilterId::BLOSC2 => {
+            let (level, filter, codec) = (number(4, 5)?, filter(option(5, 1))?, codec(option(6, 0))?);
+            if id == FilterId::BLOSC {
+                FilterChoice::Blosc { codec, level, filter }
+            } else {
+                FilterChoice::Blosc2 { codec, level, filter }
+            }
+        }
+        other => return Err(PyKeyError::new_err(other.0)),
+    })
+}
+
+/// A level as it is given, or as two's complement in an unsigned number.
+fn level(value: i64) -> i32 {
+    i32::try_from(value).or_else(|_| u32::try_from(value).map(u32::cast_signed)).unwrap_or(i32::MAX)
+}
+
+fn filter(number: i64) -> PyResult<BloscFilter> {
+    Ok(match number {
+        0 => BloscFilter::None,
+        1 => BloscFilter::Shuffle,
+        2 => BloscFilter::BitShuffle,
+        3 => BloscFilter::Delta,
+        4 => BloscFilter::Truncate,
+        other => return Err(PyValueError::new_err(format!("Blosc has no filter {other}"))),
+    })
+}
+
+fn codec(number: i64) -> PyResult<BloscCodec> {
+    Ok(match number {
+        0 => BloscCodec::BloscLz,
+        1 => BloscCodec::Lz4,
+        2 => BloscCodec::Lz4Hc,
+        4 => BloscCodec::Zlib,
+        5 => BloscCodec::Zstd,
+        other => return Err(PyValueError::new_err(format!("Blosc has no codec {other}"))),
+    })
+}
+
+/// The shape of chunks where nobody says it.
+#[pyfunction]
+#[pyo3(name = "_auto_chunks")]
+pub(crate) fn auto_chunks(
+    shape: Vec<u64>,
+    max_shape: Option<Vec<Option<u64>>>,
+    element_size: u64,
+) -> Vec<u64> {
+    hyperslab::auto_chunks(&shape, max_shape.as_deref(), element_size)
 }

@@ -1,4 +1,4 @@
-//! Groups, as read-only mappings from names to objects.
+//! Groups, as mappings from names to objects.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
 
+use crate::create::{Request, datatype, writable};
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
 use crate::error::{ClosedError, OrRaise, is_missing, missing_object};
-use crate::links::{link_class, link_object};
+use crate::links::{ExternalLink, SoftLink, link_class, link_object};
 use crate::object::{HLObject, name_of, name_required, wrap};
-use crate::readonly::refuse;
 use crate::reference::Reference;
 use crate::state::FileState;
 use crate::walk::{Step, Walk};
@@ -36,6 +36,11 @@ fn open_state<'a>(slf: &'a Bound<'_, Group>) -> PyResult<&'a Arc<FileState>> {
 /// A view of a group or of attributes, as `dict` has them.
 pub(crate) fn view<'py>(mapping: &Bound<'py, PyAny>, class: &str) -> PyResult<Bound<'py, PyAny>> {
     mapping.py().import("hyperslab._mapping")?.getattr(class)?.call1((mapping,))
+}
+
+/// A function of `hyperslab._create`.
+fn create<'py>(py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("hyperslab._create")?.getattr(function)
 }
 
 impl Group {
@@ -75,6 +80,18 @@ impl Group {
             Err(error) if is_missing(&error) => Ok(None),
             found => found.or_raise(),
         }
+    }
+
+    fn by_python<'py>(
+        slf: &Bound<'py, Self>,
+        function: &str,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        writable::<PyValueError>(&slf.as_super().get().state, "create an object")?;
+        let mut all = vec![slf.clone().into_any()];
+        all.extend(args.iter());
+        create(slf.py(), function)?.call(PyTuple::new(slf.py(), all)?, kwds)
     }
 
     fn walk<'py>(
@@ -236,41 +253,124 @@ impl Group {
 
     fn __setitem__(
         slf: &Bound<'_, Self>,
-        _name: &Bound<'_, PyAny>,
-        _object: &Bound<'_, PyAny>,
+        name: &Bound<'_, PyAny>,
+        object: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        refuse::<PyValueError>(&slf.as_super().get().state, "create an object or a link")
+        writable::<PyValueError>(&slf.as_super().get().state, "create an object or a link")?;
+        create(slf.py(), "set_item")?.call1((slf, name, object)).map(drop)
     }
 
-    fn __delitem__(slf: &Bound<'_, Self>, _name: &Bound<'_, PyAny>) -> PyResult<()> {
-        refuse::<PyKeyError>(&slf.as_super().get().state, "delete a link")
+    fn __delitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<()> {
+        let state = &slf.as_super().get().state;
+        writable::<PyKeyError>(state, "delete a link")?;
+        let path = name_required(name)?;
+        let group = &slf.get().group;
+        slf.py().detach(|| group.remove(&path)).map_err(|error| missing_object(&error))
     }
 
-    #[pyo3(signature = (*_args, **_kwds))]
-    fn create_group(
-        slf: &Bound<'_, Self>,
-        _args: &Bound<'_, PyTuple>,
-        _kwds: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        refuse::<PyValueError>(&slf.as_super().get().state, "create a group")
+    #[pyo3(signature = (name, track_order=None, *, track_times=false))]
+    fn create_group<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        track_order: Option<bool>,
+        track_times: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _ = track_times;
+        let (py, state) = (slf.py(), &slf.as_super().get().state);
+        writable::<PyValueError>(state, "create a group")?;
+        let path = name_required(name)?;
+        let group = &slf.get().group;
+        let made = py.detach(|| group.create_group_with(&path, track_order.unwrap_or(false))).or_raise()?;
+        wrap(py, state, Node::Group(made))
     }
 
-    #[pyo3(signature = (*_args, **_kwds))]
-    fn create_dataset(
-        slf: &Bound<'_, Self>,
-        _args: &Bound<'_, PyTuple>,
-        _kwds: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        refuse::<PyValueError>(&slf.as_super().get().state, "create a dataset")
+    #[pyo3(signature = (*args, **kwds))]
+    fn create_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_python(slf, "create_dataset", args, kwds)
     }
 
-    #[pyo3(name = "move", signature = (*_args, **_kwds))]
-    fn rename(
-        slf: &Bound<'_, Self>,
-        _args: &Bound<'_, PyTuple>,
-        _kwds: Option<&Bound<'_, PyDict>>,
+    #[pyo3(signature = (*args, **kwds))]
+    fn create_dataset_like<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_python(slf, "create_dataset_like", args, kwds)
+    }
+
+    #[pyo3(signature = (*args, **kwds))]
+    fn require_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_python(slf, "require_dataset", args, kwds)
+    }
+
+    fn require_group<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        create(slf.py(), "require_group")?.call1((slf, name))
+    }
+
+    #[pyo3(signature = (*args, **kwds))]
+    fn copy<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<()> {
-        refuse::<PyValueError>(&slf.as_super().get().state, "move a link")
+        Self::by_python(slf, "copy", args, kwds).map(drop)
+    }
+
+    /// Makes a dataset as `hyperslab._create` has worked it out.
+    fn _create_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        path: &str,
+        request: Request<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, state) = (slf.py(), &slf.as_super().get().state);
+        writable::<PyValueError>(state, "create a dataset")?;
+        let options = request.options(state)?;
+        let group = &slf.get().group;
+        let made = py.detach(|| group.create_dataset(path, &options)).or_raise()?;
+        wrap(py, state, Node::Dataset(made))
+    }
+
+    /// Makes a link: to an object, or what a soft or external link says.
+    fn _link(slf: &Bound<'_, Self>, path: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let group = &slf.get().group;
+        if let Ok(target) = object.cast::<HLObject>() {
+            let node = &target.get().node;
+            return py.detach(|| group.link_to(path, node)).or_raise();
+        }
+        if let Ok(link) = object.cast::<SoftLink>() {
+            let target = &link.get().path;
+            return py.detach(|| group.link_soft(path, target)).or_raise();
+        }
+        let link = object.cast::<ExternalLink>()?.get();
+        py.detach(|| group.link_external(path, &link.filename, &link.path)).or_raise()
+    }
+
+    /// Commits a datatype.
+    fn _commit(slf: &Bound<'_, Self>, path: &str, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, state) = (slf.py(), &slf.as_super().get().state);
+        let (datatype, _) = datatype(dtype, state)?;
+        let group = &slf.get().group;
+        py.detach(|| group.commit_datatype(path, &datatype)).or_raise().map(drop)
+    }
+
+    #[pyo3(name = "move")]
+    fn rename(slf: &Bound<'_, Self>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
+        writable::<PyValueError>(&slf.as_super().get().state, "move a link")?;
+        let (source, dest) = (name_required(source)?, name_required(dest)?);
+        if source == dest {
+            return Ok(());
+        }
+        let group = &slf.get().group;
+        slf.py().detach(|| group.rename(&source, &dest)).or_raise()
     }
 
     fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {

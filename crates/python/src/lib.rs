@@ -7,6 +7,7 @@ mod attrs;
 mod buffer;
 mod chunks;
 mod command;
+mod create;
 mod dataset;
 mod datatype;
 mod dtype;
@@ -21,16 +22,18 @@ mod links;
 mod memory;
 mod object;
 mod objects;
+mod objects_write;
 mod plan;
 mod read;
-mod readonly;
 mod reference;
 mod selection;
 mod state;
 mod store_info;
+mod stored;
 mod valve;
 mod views;
 mod walk;
+mod write;
 
 use std::num::NonZeroUsize;
 
@@ -55,6 +58,8 @@ mod _native {
     use super::empty::Empty;
     #[pymodule_export]
     use super::file::File;
+    #[pymodule_export]
+    use super::filters::{auto_chunks, stored_filter};
     #[pymodule_export]
     use super::group::Group;
     #[pymodule_export]

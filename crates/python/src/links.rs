@@ -16,7 +16,7 @@ pub(crate) struct HardLink;
 pub(crate) struct SoftLink {
     /// The path, which need not lead anywhere.
     #[pyo3(get)]
-    path: String,
+    pub(crate) path: String,
 }
 
 /// A link to a path of another file.
@@ -25,10 +25,10 @@ pub(crate) struct SoftLink {
 pub(crate) struct ExternalLink {
     /// The other file, as the link names it.
     #[pyo3(get)]
-    filename: String,
+    pub(crate) filename: String,
     /// The path in it.
     #[pyo3(get)]
-    path: String,
+    pub(crate) path: String,
 }
 
 #[pymethods]

@@ -149,7 +149,7 @@ pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> P
 }
 
 /// The datatype of `descr`, in the form in which the dataset has its own: complex numbers may be compounds.
-fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
+pub(crate) fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
     datatype_of(descr).map(|memory| match (&*dataset.core.datatype(), memory) {
         (Datatype::Compound(stored), Datatype::Complex(complex)) if stored.members.len() == 2 => {
             let mut as_stored = stored.clone();

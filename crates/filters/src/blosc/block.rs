@@ -2,6 +2,8 @@
 
 use super::chunk::{Chunk, Stream};
 use super::codec::Codec;
+use super::encode::Encoding;
+use super::forward::delta_width;
 use crate::codec::Contexts;
 use crate::error::{FilterError, Result};
 use crate::gather::{Rows, Source, Target, Walk};
@@ -22,41 +24,11 @@ pub(crate) struct Buffers {
     reference: Vec<u8>,
     /// What bit transposes need.
     transposed: Vec<u8>,
-    /// Where BloscLZ's encoder saw what.
-    positions: Vec<u32>,
     contexts: Contexts,
+    /// What encoding needs.
+    pub(super) encoding: Encoding,
     /// How long runs of elements are written to the destination.
     pub(super) stores: Stores,
-}
-
-/// The buffers that encoding uses.
-pub(super) struct Encoding<'b> {
-    pub(super) rearranged: &'b mut Vec<u8>,
-    pub(super) transposed: &'b mut Vec<u8>,
-    pub(super) positions: &'b mut Vec<u32>,
-    pub(super) contexts: &'b mut Contexts,
-}
-
-impl Buffers {
-    /// Those for encoding.
-    pub(super) fn encoding(&mut self) -> Encoding<'_> {
-        Encoding {
-            rearranged: &mut self.streams,
-            transposed: &mut self.transposed,
-            positions: &mut self.positions,
-            contexts: &mut self.contexts,
-        }
-    }
-
-    /// A buffer for a chunk that is put together before it is encoded; to be given back with `give_rows`.
-    pub(super) fn take_rows(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.rows)
-    }
-
-    /// Takes the buffer of `take_rows` back.
-    pub(super) fn give_rows(&mut self, rows: Vec<u8>) {
-        self.rows = rows;
-    }
 }
 
 /// What has to be undone after the codec.
@@ -330,7 +302,7 @@ impl<'a> Decoder<'a> {
             let len = self.chunk.block_len(0);
             self.unfiltered(0, buffers)?;
             std::mem::swap(&mut buffers.rows, &mut buffers.reference);
-            undo_first_delta(&mut buffers.reference[..len], self.delta_width());
+            undo_first_delta(&mut buffers.reference[..len], delta_width(self.chunk.type_size));
             self.has_reference = true;
         }
         if self.delta && index == 0 {
@@ -339,21 +311,12 @@ impl<'a> Decoder<'a> {
         self.unfiltered(index, buffers)?;
         if self.delta {
             let len = self.chunk.block_len(index);
-            let whole = len - len % self.delta_width();
+            let whole = len - len % delta_width(self.chunk.type_size);
             for (byte, reference) in buffers.rows[..whole].iter_mut().zip(&buffers.reference) {
                 *byte ^= reference;
             }
         }
         Ok(())
-    }
-
-    /// Bytes of what differences are taken of.
-    fn delta_width(&self) -> usize {
-        match self.chunk.type_size {
-            width @ (1 | 2 | 4 | 8) => width,
-            width if width % 8 == 0 => 8,
-            _ => 1,
-        }
     }
 
     /// Decodes block `index` with all filters but the difference undone into `Buffers::rows`.

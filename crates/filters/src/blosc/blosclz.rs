@@ -1,5 +1,6 @@
 //! BloscLZ: Blosc's own codec, a byte-oriented LZ77 with distances of up to 73,727 bytes.
 
+use crate::codec::lz::{Output, common, low};
 use crate::simd::copy::Window;
 
 /// The first distance that needs two bytes more.
@@ -63,8 +64,6 @@ pub(super) fn decode(src: &[u8], out: &mut [u8], len: usize, need: usize) -> boo
     }
 }
 
-/// The longest run of literals.
-const MAX_LITERALS: usize = 32;
 /// The last bytes of the input are literals: the decoder of c-blosc2 drops a match that ends the stream.
 const TAIL: usize = 12;
 /// The shortest input that is encoded.
@@ -72,122 +71,134 @@ const MIN_INPUT: usize = 16;
 /// The longest distance.
 const MAX_DISTANCE: usize = FAR + 65535;
 
-/// Encodes `src` into the front of `out`; `None` if it does not fit. `table` is scratch.
-pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], table: &mut Vec<u32>) -> Option<usize> {
+/// Where in the input each hash of four bytes was seen last. Kept from stream to stream: positions count on from one to the
+/// next, so that those of earlier streams are told apart and nothing has to be cleared.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    table: Vec<u32>,
+    /// One past the position of the last byte of the last stream.
+    end: u32,
+}
+
+/// The most bits of a hash.
+const MAX_BITS: u32 = 14;
+
+impl Positions {
+    /// Forgets everything: the positions of a new stream of `len` bytes. `None` if it is too long.
+    fn begin(&mut self, len: usize) -> Option<Seen<'_>> {
+        let len = u32::try_from(len).ok()?;
+        self.table.resize(1 << MAX_BITS, 0);
+        let table = self.table.first_chunk_mut()?;
+        let end = self.end.max(1).checked_add(len);
+        if end.is_none() {
+            table.fill(0);
+        }
+        // Position 0 stays unused, because that is what a cleared table holds.
+        let start = if end.is_some() { self.end.max(1) } else { 1 };
+        self.end = start.checked_add(len)?;
+        Some(Seen { table, start })
+    }
+}
+
+/// The positions in one stream.
+struct Seen<'a> {
+    table: &'a mut [u32; 1 << MAX_BITS],
+    /// The position of the stream's first byte.
+    start: u32,
+}
+
+impl Seen<'_> {
+    /// The last byte with this hash, and `at` itself if there is none; `at` takes its place.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "streams are shorter than 4 GiB, as `begin` checks")]
+    fn replace(&mut self, hash: u32, at: usize) -> usize {
+        let slot = &mut self.table[hash as usize % (1 << MAX_BITS)];
+        let last = std::mem::replace(slot, self.start + at as u32);
+        last.checked_sub(self.start).map_or(at, |last| last as usize)
+    }
+}
+
+/// Encodes `src` into the front of `out`; `None` if it does not fit.
+pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Positions) -> Option<usize> {
     if src.len() < MIN_INPUT {
         return None;
     }
+    let mut seen = positions.begin(src.len())?;
     let bits = match level {
         0 | 1 => 12,
         2 => 13,
-        _ => 14,
+        _ => MAX_BITS,
     };
-    table.clear();
-    table.resize(1 << bits, 0);
-    let hash = |word: u32| (word.wrapping_mul(2_654_435_761) >> (32 - bits)) as usize;
+    let hash = |word: u32| word.wrapping_mul(2_654_435_761) >> (32 - bits);
     let word = |at: usize| src.get(at..).and_then(|b| b.first_chunk::<4>()).map(|&b| u32::from_le_bytes(b));
-    let mut output = Output { out, len: 0 };
+    let mut output = Output::new(out);
     let limit = src.len() - TAIL;
     // The first bytes have to be literals, because the stream begins with a mark instead of a control byte's high bits.
     let (mut at, mut literals) = (4, 0);
     // The further the search for a match has got without one, the bigger its steps.
     let mut misses = 0;
+    // The fast levels do not work on with a stream whose first part becomes hardly shorter.
+    let (mut probe, most_eighths) = match level {
+        0 | 1 => (src.len() / 8, 5),
+        2 => (src.len() / 8, 6),
+        3 => (src.len() / 8, 7),
+        _ => (usize::MAX, 8),
+    };
+    let patience = if level >= 9 { 10 } else { 6 };
     while at < limit {
-        let Some(here) = word(at) else { break };
-        let slot = &mut table[hash(here)];
-        let candidate = *slot as usize;
-        // Blocks are shorter than 4 GiB.
-        *slot = u32::try_from(at).ok()?;
+        if at >= probe {
+            probe = usize::MAX;
+            if output.len() + at - literals > at / 8 * most_eighths {
+                return None;
+            }
+        }
+        let here = word(at)?;
+        let candidate = seen.replace(hash(here), at);
         let distance = at - candidate;
-        let far = distance > FAR;
         let found = distance > 0 && distance <= MAX_DISTANCE && word(candidate) == Some(here);
         let len = if found { 4 + common(&src[candidate + 4..], &src[at + 4..limit.max(at + 4)]) } else { 0 };
-        if len < if far { 8 } else { 5 } {
+        if len < if distance > FAR { 8 } else { 5 } {
             misses += 1;
-            at += 1 + (misses >> if level >= 9 { 10 } else { 6 });
+            at += 1 + (misses >> patience);
             continue;
         }
         misses = 0;
-        output.literals(&src[literals..at])?;
-        output.repeat(distance, len)?;
+        output.literals(src, literals, at)?;
+        repeat(&mut output, distance, len)?;
         at += len;
         literals = at;
         for near in [at - 2, at - 1] {
-            if let Some(word) = word(near) {
-                table[hash(word)] = u32::try_from(near).ok()?;
-            }
+            seen.replace(hash(word(near)?), near);
         }
     }
-    output.literals(&src[literals..])?;
-    let len = output.len;
+    output.literals(src, literals, src.len())?;
+    let len = output.len();
     *out.first_mut()? |= 1 << 5;
     Some(len)
 }
 
-/// How many bytes two slices have in common at their fronts.
-fn common(a: &[u8], b: &[u8]) -> usize {
-    let (a_words, _) = a.as_chunks::<8>();
-    let (b_words, _) = b.as_chunks::<8>();
-    let mut len = 0;
-    for (a, b) in a_words.iter().zip(b_words) {
-        let difference = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if difference != 0 {
-            return len + difference.trailing_zeros() as usize / 8;
+/// A match of at least 3 bytes.
+fn repeat(output: &mut Output<'_>, distance: usize, len: usize) -> Option<()> {
+    let len = len - 2;
+    let biased = distance - 1;
+    let high = if biased < FAR { biased >> 8 } else { 31 };
+    if len < 7 {
+        output.push(&[low(len << 5 | high)])?;
+    } else {
+        output.push(&[low(7 << 5 | high)])?;
+        let mut rest = len - 7;
+        while rest >= 255 {
+            output.push(&[255])?;
+            rest -= 255;
         }
-        len += 8;
+        output.push(&[low(rest)])?;
     }
-    len + a[len..].iter().zip(&b[len..]).take_while(|(a, b)| a == b).count()
-}
-
-/// Encoded bytes, as far as there is room.
-struct Output<'a> {
-    out: &'a mut [u8],
-    len: usize,
-}
-
-impl Output<'_> {
-    fn push(&mut self, bytes: &[u8]) -> Option<()> {
-        self.out.get_mut(self.len..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
-        self.len += bytes.len();
-        Some(())
+    if biased < FAR {
+        output.push(&[low(biased & 255)])
+    } else {
+        let far = biased - FAR;
+        output.push(&[255, low(far >> 8), low(far & 255)])
     }
-
-    fn literals(&mut self, bytes: &[u8]) -> Option<()> {
-        for run in bytes.chunks(MAX_LITERALS) {
-            self.push(&[low(run.len() - 1)])?;
-            self.push(run)?;
-        }
-        Some(())
-    }
-
-    /// A match of at least 3 bytes.
-    fn repeat(&mut self, distance: usize, len: usize) -> Option<()> {
-        let len = len - 2;
-        let biased = distance - 1;
-        let high = if biased < FAR { biased >> 8 } else { 31 };
-        if len < 7 {
-            self.push(&[low(len << 5 | high)])?;
-        } else {
-            self.push(&[low(7 << 5 | high)])?;
-            let mut rest = len - 7;
-            while rest >= 255 {
-                self.push(&[255])?;
-                rest -= 255;
-            }
-            self.push(&[low(rest)])?;
-        }
-        if biased < FAR {
-            self.push(&[low(biased & 255)])
-        } else {
-            let far = biased - FAR;
-            self.push(&[255, low(far >> 8), low(far & 255)])
-        }
-    }
-}
-
-/// The low byte.
-fn low(value: usize) -> u8 {
-    value.to_le_bytes()[0]
 }
 
 #[cfg(test)]
@@ -206,7 +217,7 @@ mod tests {
                 data.extend((0..len).map(|i| byte.wrapping_add(low(i % period * 7))));
             }
             let mut stream = vec![0; data.len() + data.len() / 16 + 64];
-            if let Some(len) = encode(level, &data, &mut stream, &mut Vec::new()) {
+            if let Some(len) = encode(level, &data, &mut stream, &mut Positions::default()) {
                 for need in [data.len(), data.len() / 2, 1, 0] {
                     for slack in [0, 64] {
                         let mut out = vec![0xEE; data.len() + slack];
@@ -217,9 +228,30 @@ mod tests {
                 let mut out = vec![0; data.len()];
                 prop_assert!(!decode(&stream[..len - 1], &mut out, data.len(), data.len()));
             } else {
-                prop_assert!(data.len() < MIN_INPUT);
+                prop_assert!(data.len() < MIN_INPUT || level < 4);
             }
         }
+    }
+
+    #[test]
+    fn positions_start_again_before_they_overflow_and_those_of_earlier_streams_are_not_used() {
+        let first: Vec<u8> = (0..2000usize).map(|i| low((i * i) >> 5)).collect();
+        let second: Vec<u8> = (0..2000usize).map(|i| low((i * i * i) >> 9) & 15).collect();
+        let alone = |src: &[u8]| {
+            let mut out = vec![0; 3000];
+            let len = encode(5, src, &mut out, &mut Positions::default()).unwrap();
+            out.truncate(len);
+            out
+        };
+        let mut positions = Positions { end: u32::MAX - 5000, ..Positions::default() };
+        for _ in 0..3 {
+            for stream in [&first, &second] {
+                let mut out = vec![0; 3000];
+                let len = encode(5, stream, &mut out, &mut positions).unwrap();
+                assert!(out[..len] == alone(stream));
+            }
+        }
+        assert!(positions.end < 10_000, "{}", positions.end);
     }
 
     #[test]
@@ -228,7 +260,7 @@ mod tests {
         data.extend_from_within(..1000);
         data.extend_from_within(..20);
         let mut stream = vec![0; 80_000];
-        let len = encode(5, &data, &mut stream, &mut Vec::new()).unwrap();
+        let len = encode(5, &data, &mut stream, &mut Positions::default()).unwrap();
         assert!(len < 60_000 * 33 / 32 + 1000);
         let mut out = vec![0; data.len()];
         assert!(decode(&stream[..len], &mut out, data.len(), data.len()));

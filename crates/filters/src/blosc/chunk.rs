@@ -42,6 +42,16 @@ impl Special {
             _ => Err(FilterError::Damaged { filter, what: "unknown kind of special value" }),
         }
     }
+
+    /// The offset by which a frame says it of a chunk that is not stored.
+    pub(super) fn offset(self) -> i64 {
+        let kind = match self {
+            Self::Zero => 1,
+            Self::NaN => 2,
+            Self::Value => 3,
+        };
+        i64::from_le_bytes([0, 0, 0, 0, 0, 0, 0, 0x80 | kind])
+    }
 }
 
 /// One element of a chunk that is the same all over.
@@ -54,8 +64,8 @@ pub(super) enum Pattern<'a> {
 }
 
 /// The quiet NaN of each width, little-endian.
-const NAN32: [u8; 4] = f32::NAN.to_bits().to_le_bytes();
-const NAN64: [u8; 8] = f64::NAN.to_bits().to_le_bytes();
+pub(super) const NAN32: [u8; 4] = f32::NAN.to_bits().to_le_bytes();
+pub(super) const NAN64: [u8; 8] = f64::NAN.to_bits().to_le_bytes();
 
 /// The pattern of NaN elements.
 pub(super) fn nan(type_size: usize, filter: &'static str) -> Result<Pattern<'static>> {

@@ -2,6 +2,7 @@
 
 use super::blosclz;
 use super::chunk::Chunk;
+use super::encode::Coding;
 use crate::codec::{Contexts, lz4, zlib, zstd};
 use crate::error::{FilterError, Result};
 
@@ -104,14 +105,8 @@ impl Compressor {
     }
 
     /// Encodes `src` into the front of `out` at a level of Blosc's from 1 to 9; `None` if it does not fit.
-    pub(super) fn encode(
-        self,
-        level: u8,
-        src: &[u8],
-        out: &mut [u8],
-        positions: &mut Vec<u32>,
-        contexts: &mut Contexts,
-    ) -> Option<usize> {
+    pub(super) fn encode(self, level: u8, src: &[u8], out: &mut [u8], buffers: &mut Coding) -> Option<usize> {
+        let Coding { positions, contexts } = buffers;
         let number = i32::from(level);
         match self {
             Self::BloscLz => blosclz::encode(level, src, out, positions),

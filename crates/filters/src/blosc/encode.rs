@@ -1,33 +1,32 @@
-//! Encodes one chunk: choice of the block size, filters, split streams, runs (`README_CHUNK_FORMAT`).
+//! Encodes one chunk: choice of the block size, split streams, runs (`README_CHUNK_FORMAT`).
 
-use super::block::{Buffers, Encoding};
+use super::blocks::{Block, Blocks};
+use super::blosclz::Positions;
 use super::chunk::{
     BIT_SHUFFLED, EXTENDED_HEADER, HEADER, MAX_SPLITS, MEMCPYED, MIN_BUFFER, SHUFFLED, UNSPLIT,
 };
 use super::codec::Compressor;
+use super::forward::{Forward, Forwarding};
 use crate::codec::Contexts;
-use crate::simd;
 
+/// The number of chunks that are one value again and again among the special ones.
+const REPEATED: u8 = 3;
 /// Bytes of a usual first-level cache: the unit of block sizes.
 const CACHE: usize = 32 << 10;
 
-/// How the elements are rearranged before the codec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shuffle {
-    None,
-    Bytes,
-    Bits,
+/// Buffers for encoding that are kept from chunk to chunk.
+#[derive(Debug, Default)]
+pub(super) struct Encoding {
+    forwarding: Forwarding,
+    coding: Coding,
 }
 
-impl Shuffle {
-    /// The number that parameters and Blosc 2's headers use.
-    pub(super) fn number(self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Bytes => 1,
-            Self::Bits => 2,
-        }
-    }
+/// What the codecs keep.
+#[derive(Debug, Default)]
+pub(super) struct Coding {
+    /// Where BloscLZ saw what.
+    pub(super) positions: Positions,
+    pub(super) contexts: Contexts,
 }
 
 /// How chunks are encoded.
@@ -39,7 +38,7 @@ pub(super) struct Encoder {
     pub(super) type_size: usize,
     /// 0 (stored) to 9.
     pub(super) level: u8,
-    pub(super) shuffle: Shuffle,
+    pub(super) forward: Forward,
     pub(super) compressor: Compressor,
 }
 
@@ -52,7 +51,7 @@ impl Encoder {
             Compressor::Lz4Hc | Compressor::Zlib => false,
         };
         // Blosc 1 shuffles bytes of one-byte elements in name only.
-        let shuffled = self.shuffle == Shuffle::Bytes && (self.extended || self.type_size > 1);
+        let shuffled = self.forward == Forward::Shuffle && (self.extended || self.type_size > 1);
         fast && shuffled && self.type_size <= MAX_SPLITS && block_size / self.type_size >= MIN_BUFFER
     }
 
@@ -93,133 +92,144 @@ impl Encoder {
         if size > self.type_size { size - size % self.type_size } else { size }
     }
 
-    /// Appends the chunk of `data` in blocks of `block_size`. No more bytes than `data` and a header are appended.
-    pub(super) fn chunk(&self, data: &[u8], block_size: usize, out: &mut Vec<u8>, buffers: &mut Buffers) {
-        let start = out.len();
-        if self.level > 0 && data.len() >= MIN_BUFFER {
-            if self.blocks(data, block_size, out, buffers) {
-                return;
-            }
-            out.truncate(start);
+    /// Writes the chunk into the front of `out`, which has room for the blocks and a header; how many bytes.
+    pub(super) fn chunk(&self, blocks: &Blocks<'_>, out: &mut [u8], buffers: &mut Encoding) -> Option<usize> {
+        let len = blocks.len();
+        let no_longer = out.get_mut(..self.header_len() + len)?;
+        if let Some(stored) = self.shorter(blocks, no_longer, buffers) {
+            return Some(stored);
         }
-        self.header(data.len(), block_size, MEMCPYED, 0, out);
-        out.extend_from_slice(data);
-        finish(out, start);
+        let (at, block_size) = (self.header_len(), blocks.block_size);
+        let stored = out.get_mut(..at + len)?;
+        self.header(len, block_size, MEMCPYED, 0, at + len, stored);
+        let copied = blocks.each(|index, block| {
+            let start = at + index * block_size;
+            block.copy_into(stored.get_mut(start..start + block.len()).ok_or(NoRoom)?);
+            Ok::<_, NoRoom>(())
+        });
+        copied.is_ok().then_some(at + len)
     }
 
-    /// Appends a chunk of `len` bytes that are `value` again and again. Blosc 2 only.
-    pub(super) fn constant(&self, value: &[u8], len: usize, block_size: usize, out: &mut Vec<u8>) {
-        let start = out.len();
-        self.header(len, block_size, 0, 3, out);
-        out.extend_from_slice(value);
-        finish(out, start);
+    /// Writes a chunk of `len` bytes that are `value` again and again. Blosc 2 only.
+    pub(super) fn constant(
+        &self,
+        value: &[u8],
+        len: usize,
+        block_size: usize,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let at = self.header_len();
+        let stored = at + value.len();
+        self.header(len, block_size, 0, REPEATED, stored, out.get_mut(..at)?);
+        out.get_mut(at..stored)?.copy_from_slice(value);
+        Some(stored)
     }
 
-    /// Appends the header, with the chunk's length still to be filled in.
-    fn header(&self, len: usize, block_size: usize, flags: u8, special: u8, out: &mut Vec<u8>) {
+    /// Bytes of a chunk's header.
+    pub(super) fn header_len(&self) -> usize {
+        if self.extended { EXTENDED_HEADER } else { HEADER }
+    }
+
+    /// Writes the header of a chunk that decodes to `len` bytes and is stored in `stored`.
+    fn header(&self, len: usize, block_size: usize, flags: u8, special: u8, stored: usize, out: &mut [u8]) {
         let type_size = u8::try_from(self.type_size).unwrap_or(1);
-        let rearranged = match (self.extended, self.shuffle) {
+        let rearranged = match (self.extended, self.forward) {
             (true, _) => SHUFFLED | BIT_SHUFFLED,
             _ if flags & MEMCPYED != 0 => 0,
-            (_, Shuffle::None) => 0,
-            (_, Shuffle::Bytes) => SHUFFLED,
-            (_, Shuffle::Bits) => BIT_SHUFFLED,
+            (_, Forward::Shuffle) => SHUFFLED,
+            (_, Forward::BitShuffle) => BIT_SHUFFLED,
+            _ => 0,
         };
         let version = if self.extended { 5 } else { 2 };
-        out.extend_from_slice(&[version, 1, flags | rearranged, type_size]);
-        for size in [len, block_size, 0] {
-            // Chunks of HDF5 are shorter than 4 GiB, and `Blosc::encode` refuses those of 2 GiB and more.
-            out.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
+        out[..4].copy_from_slice(&[version, 1, flags | rearranged, type_size]);
+        for (at, size) in [(4, len), (8, block_size), (12, stored)] {
+            // Chunks of HDF5 are shorter than 4 GiB, and Blosc refuses those of 2 GiB and more.
+            out[at..at + 4].copy_from_slice(&low_word(size));
         }
         if self.extended {
-            let mut rest = [0; EXTENDED_HEADER - HEADER];
-            rest[5] = self.shuffle.number();
-            rest[6] = self.compressor.number();
-            rest[15] = special << 4;
-            out.extend_from_slice(&rest);
+            out[HEADER..EXTENDED_HEADER].fill(0);
+            out[21] = self.forward.number();
+            out[22] = self.compressor.number();
+            out[31] = special << 4;
         }
     }
 
-    /// Appends the chunk with its blocks encoded; false if that is no shorter than the data, or all data is zero.
-    fn blocks(&self, data: &[u8], block_size: usize, out: &mut Vec<u8>, buffers: &mut Buffers) -> bool {
-        let start = out.len();
-        let split = self.splits(block_size);
-        let flags = self.compressor.format() << 5 | if split { 0 } else { UNSPLIT };
-        self.header(data.len(), block_size, flags, 0, out);
-        let table = out.len();
-        let limit = table + data.len();
-        let blocks = data.len().div_ceil(block_size);
-        out.resize(table + 4 * blocks, 0);
-        for (index, block) in data.chunks(block_size).enumerate() {
-            let offset = u32::try_from(out.len() - start).unwrap_or(u32::MAX).to_le_bytes();
-            out[table + 4 * index..][..4].copy_from_slice(&offset);
-            let Encoding { rearranged, transposed, positions, contexts } = buffers.encoding();
-            let streams = if split && block.len() == block_size { self.type_size } else { 1 };
-            let bytes = self.rearrange(block, rearranged, transposed);
-            for stream in bytes.chunks((bytes.len() / streams).max(1)) {
-                if !self.stream(stream, limit, out, positions, contexts) {
-                    return false;
-                }
-            }
-        }
-        finish(out, start);
-        true
-    }
-
-    /// The block with the shuffle applied.
-    fn rearrange<'a>(&self, block: &'a [u8], buffer: &'a mut Vec<u8>, scratch: &mut Vec<u8>) -> &'a [u8] {
-        if self.shuffle == Shuffle::None || (self.shuffle == Shuffle::Bytes && self.type_size == 1) {
-            return block;
-        }
-        buffer.resize(buffer.len().max(block.len()), 0);
-        let rearranged = &mut buffer[..block.len()];
-        if self.shuffle == Shuffle::Bytes {
-            simd::shuffle(self.type_size, block, rearranged);
-        } else if !self.extended && !(block.len() / self.type_size).is_multiple_of(8) {
-            // Format 2 leaves such a block alone.
-            return block;
-        } else {
-            simd::bitshuffle(self.type_size, block, rearranged, scratch);
-        }
-        rearranged
-    }
-
-    /// Appends one stream; false if `out` would be longer than `limit`.
-    fn stream(
+    /// Writes the chunk with its blocks encoded; `None` if it does not fit.
+    pub(super) fn shorter(
         &self,
-        stream: &[u8],
-        limit: usize,
-        out: &mut Vec<u8>,
-        positions: &mut Vec<u32>,
-        contexts: &mut Contexts,
-    ) -> bool {
-        let at = out.len();
-        if self.extended
-            && let Some((&byte, rest)) = stream.split_first()
-            && rest.iter().all(|&other| other == byte)
-        {
-            out.extend_from_slice(&(-i32::from(byte)).to_le_bytes());
-            if byte != 0 {
-                out.push(1);
+        blocks: &Blocks<'_>,
+        out: &mut [u8],
+        buffers: &mut Encoding,
+    ) -> Option<usize> {
+        let block_size = blocks.block_size;
+        let split = self.splits(block_size);
+        let table = self.header_len();
+        let mut at = table + 4 * blocks.count();
+        if at > out.len() || self.level == 0 || blocks.len() < MIN_BUFFER {
+            return None;
+        }
+        let Encoding { forwarding, coding } = buffers;
+        let encoded = blocks.each(|index, block| {
+            out[table + 4 * index..][..4].copy_from_slice(&low_word(at));
+            let streams = if split && block.len() == block_size { self.type_size } else { 1 };
+            let bytes = self.forward(index, block, forwarding);
+            for stream in bytes.chunks((bytes.len() / streams).max(1)) {
+                at += self.stream(stream, &mut out[at..], coding).ok_or(NoRoom)?;
             }
-            return out.len() <= limit;
+            Ok::<_, NoRoom>(())
+        });
+        encoded.ok()?;
+        let flags = self.compressor.format() << 5 | if split { 0 } else { UNSPLIT };
+        self.header(blocks.len(), block_size, flags, 0, at, out);
+        Some(at)
+    }
+
+    /// Block `index` as the codec gets it.
+    fn forward<'b>(&self, index: usize, block: &'b Block<'b>, buffers: &'b mut Forwarding) -> &'b [u8] {
+        let eighths = (block.len() / self.type_size).is_multiple_of(8);
+        let forward = match self.forward {
+            // Format 2 leaves such a block alone.
+            Forward::BitShuffle if !self.extended && !eighths => Forward::None,
+            forward => forward,
+        };
+        forward.apply(self.type_size, index, block, buffers)
+    }
+
+    /// Writes one stream behind its length; how many bytes, or `None` if there is no room.
+    fn stream(&self, stream: &[u8], out: &mut [u8], buffers: &mut Coding) -> Option<usize> {
+        let (stored_len, room) = out.split_first_chunk_mut()?;
+        if self.extended
+            && let Some(byte) = run(stream)
+        {
+            *stored_len = (-i32::from(byte)).to_le_bytes();
+            if byte == 0 {
+                return Some(4);
+            }
+            *room.first_mut()? = 1;
+            return Some(5);
         }
-        let Some(room) = limit.checked_sub(at + 4).filter(|&room| room > 0) else { return false };
-        let room = room.min(stream.len().saturating_sub(1));
-        out.resize(at + 4 + room, 0);
-        let encoded = self.compressor.encode(self.level, stream, &mut out[at + 4..], positions, contexts);
-        let len = encoded.unwrap_or(stream.len());
-        out.truncate(at + 4 + encoded.unwrap_or(0));
+        let shorter = room.len().min(stream.len().saturating_sub(1));
+        let encoded = self.compressor.encode(self.level, stream, &mut room[..shorter], buffers);
         if encoded.is_none() {
-            out.extend_from_slice(stream);
+            room.get_mut(..stream.len())?.copy_from_slice(stream);
         }
-        out[at..at + 4].copy_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes());
-        out.len() <= limit
+        let len = encoded.unwrap_or(stream.len());
+        *stored_len = low_word(len);
+        Some(4 + len)
     }
 }
 
-/// Fills in the length of the chunk that starts at `start` and ends with `out`.
-fn finish(out: &mut [u8], start: usize) {
-    let len = u32::try_from(out.len() - start).unwrap_or(u32::MAX).to_le_bytes();
-    out[start + 12..start + 16].copy_from_slice(&len);
+/// The encoded bytes do not fit.
+struct NoRoom;
+
+/// The byte that a stream repeats.
+fn run(stream: &[u8]) -> Option<u8> {
+    let (&first, rest) = stream.split_first()?;
+    // Most streams are told by their second byte; the comparison of all with their neighbours is vectorised.
+    (rest.first().is_none_or(|&second| second == first) && *rest == stream[..rest.len()]).then_some(first)
+}
+
+/// A size as the format stores it; all are below 2 GiB.
+fn low_word(size: usize) -> [u8; 4] {
+    u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes()
 }

@@ -1,11 +1,13 @@
 //! Blosc as a filter of HDF5.
 
-use super::Blosc;
-use super::block::Buffers;
+use super::blocks::Blocks;
+use super::chunk::{NAN32, NAN64, Special};
 use super::codec::Compressor;
-use super::encode::{Encoder, Shuffle};
-use super::frame::Summary;
+use super::encode::{Encoder, Encoding};
+use super::forward::Forward;
+use super::frame::{FRAME_EXTRA, Stored, Summary};
 use super::nd::Grid;
+use super::{Blosc, Parameters};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch};
 
@@ -25,22 +27,26 @@ impl Filter for Blosc {
         self.decode_into(src, dst, scratch)
     }
 
-    fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
         if src.is_empty() || src.len() > MAX_CHUNK {
             return Ok(Encoded::Skipped);
         }
         let encoder = self.encoder()?;
+        let buffers = &mut scratch.blosc.encoding;
         if self.id == FilterId::BLOSC2 {
-            self.frame(&encoder, src, dst, &mut scratch.blosc);
-            return Ok(Encoded::Stored);
+            return Ok(self.frame(&encoder, src, dst, buffers).into());
         }
-        let start = dst.len();
-        encoder.chunk(src, encoder.block_size(src.len()), dst, &mut scratch.blosc);
-        if dst.len() - start >= src.len() {
-            dst.truncate(start);
-            return Ok(Encoded::Skipped);
-        }
-        Ok(Encoded::Stored)
+        let blocks = Blocks { bytes: src, block_size: encoder.block_size(src.len()), grid: None };
+        let shorter = (src.len() - 1).min(dst.len());
+        Ok(encoder.shorter(&blocks, &mut dst[..shorter], buffers).into())
+    }
+
+    fn encode_bound(&self, len: usize) -> usize {
+        // A frame's header and trailer, and padding.
+        let padded = self.encoder().ok().and_then(|encoder| self.grid(&encoder, len)).map_or(len, |grid| {
+            grid.count().saturating_mul(grid.block_items()).saturating_mul(self.parameters.type_size)
+        });
+        padded.saturating_add(FRAME_EXTRA)
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
@@ -64,20 +70,21 @@ impl Blosc {
             value: u64::from(value),
             expected,
         };
+        let extended = self.id == FilterId::BLOSC2;
+        let type_size = if parameters.type_size > MAX_TYPE_SIZE { 1 } else { parameters.type_size };
+        let (most, expected) = if extended { (4, "0 to 4") } else { (2, "0, 1 or 2") };
+        let forward = Forward::of(parameters.shuffle).filter(|_| parameters.shuffle <= most);
+        let forward = forward.ok_or(wrong("shuffle", parameters.shuffle, expected))?;
+        forward.check(type_size)?;
         Ok(Encoder {
-            extended: self.id == FilterId::BLOSC2,
-            type_size: if parameters.type_size > MAX_TYPE_SIZE { 1 } else { parameters.type_size },
+            extended,
+            type_size,
             level: u8::try_from(parameters.level).ok().filter(|&level| level <= 9).ok_or(wrong(
                 "level",
                 parameters.level,
                 "0 to 9",
             ))?,
-            shuffle: match parameters.shuffle {
-                0 => Shuffle::None,
-                1 => Shuffle::Bytes,
-                2 => Shuffle::Bits,
-                other => return Err(wrong("shuffle", other, "0, 1 or 2")),
-            },
+            forward,
             compressor: Compressor::of(parameters.codec).ok_or(wrong(
                 "codec",
                 parameters.codec,
@@ -86,49 +93,46 @@ impl Blosc {
         })
     }
 
-    /// Appends a frame with one chunk.
-    fn frame(&self, encoder: &Encoder, src: &[u8], dst: &mut Vec<u8>, buffers: &mut Buffers) {
-        let parameters = &self.parameters;
-        let item_size = parameters.type_size;
-        let wanted = match parameters.block_size {
-            0 => encoder.block_size(src.len()),
-            given => encoder.whole_elements(given.max(encoder.type_size).min(src.len())),
-        };
-        let items = parameters.shape.iter().try_fold(item_size, |n, &extent| n.checked_mul(extent));
-        // c-blosc2 does not read arrays of elements that are larger than it knows.
-        let grid = (parameters.shape.len() > 1 && items == Some(src.len()) && item_size <= MAX_TYPE_SIZE)
-            .then(|| Grid::choose(&parameters.shape, wanted / item_size))
-            .flatten();
-        let constant = repeated(src, encoder.type_size.min(MAX_REPEATED));
-        let Some(grid) = grid else {
-            let summary = Summary { encoder, decoded: src.len(), block_size: wanted, array: None };
-            return body(&summary, src, constant, dst, buffers);
-        };
-        let mut cut = buffers.take_rows();
-        grid.cut(src, item_size, &mut cut);
-        let block_size = grid.block_items() * item_size;
-        let summary = Summary { encoder, decoded: cut.len(), block_size, array: Some((&grid, item_size)) };
-        body(&summary, &cut, constant, dst, buffers);
-        buffers.give_rows(cut);
-    }
-}
-
-/// Appends the frame of a chunk of `data`, which may be one element again and again.
-fn body(
-    summary: &Summary<'_>,
-    data: &[u8],
-    constant: Option<&[u8]>,
-    dst: &mut Vec<u8>,
-    buffers: &mut Buffers,
-) {
-    summary.write(dst, |out| {
-        match constant {
-            Some(value) if value.iter().all(|&byte| byte == 0) => return false,
-            Some(value) => summary.encoder.constant(value, data.len(), summary.block_size, out),
-            None => summary.encoder.chunk(data, summary.block_size, out, buffers),
+    /// Bytes of a block of a chunk of `len` bytes, if it is not cut into n-dimensional ones.
+    fn block_size(&self, encoder: &Encoder, len: usize) -> usize {
+        match self.parameters.block_size {
+            0 => encoder.block_size(len),
+            given => encoder.whole_elements(given.max(encoder.type_size).min(len)),
         }
-        true
-    });
+    }
+
+    /// The n-dimensional blocks of a chunk of `len` bytes, if it has the shape that the parameters say.
+    fn grid(&self, encoder: &Encoder, len: usize) -> Option<Grid> {
+        let Parameters { type_size: item_size, ref shape, .. } = self.parameters;
+        let items = shape.iter().try_fold(item_size, |n, &extent| n.checked_mul(extent));
+        // c-blosc2 does not read arrays of elements that are larger than it knows.
+        (shape.len() > 1 && items == Some(len) && item_size <= MAX_TYPE_SIZE)
+            .then(|| Grid::choose(shape, self.block_size(encoder, len) / item_size))
+            .flatten()
+            // Padding must not make the chunk longer than the format can say.
+            .filter(|grid| grid.count().saturating_mul(grid.block_items() * item_size) <= MAX_CHUNK)
+    }
+
+    /// Writes a frame with one chunk.
+    fn frame(&self, encoder: &Encoder, src: &[u8], dst: &mut [u8], buffers: &mut Encoding) -> Option<usize> {
+        let grid = self.grid(encoder, src.len());
+        let item_size = self.parameters.type_size;
+        let blocks = match &grid {
+            None => Blocks { bytes: src, block_size: self.block_size(encoder, src.len()), grid: None },
+            Some(grid) => {
+                let block_size = grid.block_items() * item_size;
+                Blocks { bytes: src, block_size, grid: Some((grid, item_size)) }
+            }
+        };
+        let (decoded, block_size) = (blocks.len(), blocks.block_size);
+        let summary = Summary { encoder, decoded, block_size, array: blocks.grid };
+        summary.write(dst, |out| match repeated(src, encoder.type_size.min(MAX_REPEATED)) {
+            Some(value) if value.iter().all(|&byte| byte == 0) => Some(Stored::Special(Special::Zero)),
+            Some(value) if *value == NAN32 || *value == NAN64 => Some(Stored::Special(Special::NaN)),
+            Some(value) => encoder.constant(value, decoded, block_size, out).map(Stored::Chunk),
+            None => encoder.chunk(&blocks, out, buffers).map(Stored::Chunk),
+        })
+    }
 }
 
 /// The first element, if all are the same.

@@ -133,36 +133,46 @@ pub(super) struct Summary<'a> {
     pub(super) array: Option<(&'a Grid, usize)>,
 }
 
-/// A frame whose offsets say that its only chunk is zeros.
-const ZEROS: i64 = i64::from_le_bytes([0, 0, 0, 0, 0, 0, 0, 0x81]);
+/// What of a new frame's chunk is stored.
+pub(super) enum Stored {
+    /// So many bytes.
+    Chunk(usize),
+    /// Nothing: the offsets say that it is this.
+    Special(Special),
+}
+
+/// A frame has at most so many bytes beside its chunk.
+pub(super) const FRAME_EXTRA: usize = 512;
 
 impl Summary<'_> {
-    /// Appends a frame around the chunk that `chunk` appends, which says false if all its bytes are zero.
-    pub(super) fn write(&self, out: &mut Vec<u8>, chunk: impl FnOnce(&mut Vec<u8>) -> bool) {
-        let start = out.len();
-        self.header(out);
-        let header = out.len() - start;
-        let first = if chunk(out) {
-            0
-        } else {
-            out.truncate(start + header);
-            ZEROS
+    /// Writes into the front of `out` a frame around the chunk that `chunk` writes; how many bytes, or `None` if there is no
+    /// room.
+    pub(super) fn write(
+        &self,
+        out: &mut [u8],
+        chunk: impl FnOnce(&mut [u8]) -> Option<Stored>,
+    ) -> Option<usize> {
+        let mut head = Vec::with_capacity(FRAME_EXTRA);
+        self.header(&mut head);
+        let header = head.len();
+        let (stored, first) = match chunk(out.get_mut(header..)?)? {
+            Stored::Chunk(stored) => (stored, 0),
+            Stored::Special(special) => (0, special.offset()),
         };
-        let stored = out.len() - start - header;
-        // The offsets are a chunk that is stored as it is.
-        out.extend_from_slice(&[5, 1, 7, 8, 8, 0, 0, 0, 8, 0, 0, 0, 40, 0, 0, 0]);
-        out.extend_from_slice(&[0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        out.extend_from_slice(&first.to_le_bytes());
-        // No variable-length metalayers, the trailer's length and no fingerprint.
-        out.extend_from_slice(&[
-            0x94, 1, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0xce, 0, 0, 0, 35, 0xd8, 0,
-        ]);
-        out.extend_from_slice(&[0; 16]);
-        let len = out.len() - start;
-        let frame = &mut out[start..];
-        put(frame, HEADER_LEN, 4, header);
-        put(frame, FRAME_LEN, 8, len);
-        put(frame, STORED, 8, stored);
+        let len = header + stored + OFFSETS.len() + 8 + TRAILER.len() + 16;
+        put(&mut head, HEADER_LEN, 4, header);
+        put(&mut head, FRAME_LEN, 8, len);
+        put(&mut head, STORED, 8, stored);
+        let (before, after) = out.get_mut(..len)?.split_at_mut(header + stored);
+        before[..header].copy_from_slice(&head);
+        let (offsets, after) = after.split_at_mut(OFFSETS.len());
+        offsets.copy_from_slice(&OFFSETS);
+        let (offset, after) = after.split_at_mut(8);
+        offset.copy_from_slice(&first.to_le_bytes());
+        let (trailer, fingerprint) = after.split_at_mut(TRAILER.len());
+        trailer.copy_from_slice(&TRAILER);
+        fingerprint.fill(0);
+        Some(len)
     }
 
     /// Appends the header, with lengths still to be filled in.
@@ -185,7 +195,7 @@ impl Summary<'_> {
         put(frame, CHUNK_SIZE, 4, self.decoded);
         // One thread each way, no metalayers in the trailer, six filters of which the last is the shuffle.
         frame[62..71].copy_from_slice(&[0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
-        frame[76] = encoder.shuffle.number();
+        frame[76] = encoder.forward.number();
         frame[77] = encoder.compressor.number();
         match self.array {
             None => out.extend_from_slice(&[0x93, 0xcd, 0, 7, 0xde, 0, 0, 0xdc, 0, 0]),
@@ -205,6 +215,12 @@ impl Summary<'_> {
 fn put(bytes: &mut [u8], at: usize, width: usize, value: usize) {
     bytes[at..at + width].copy_from_slice(&(value as u64).to_be_bytes()[8 - width..]);
 }
+
+/// The header of the one offset, a chunk that is stored as it is.
+const OFFSETS: [u8; 32] =
+    [5, 1, 7, 8, 8, 0, 0, 0, 8, 0, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// No variable-length metalayers, the trailer's length, and a fingerprint of no kind.
+const TRAILER: [u8; 19] = [0x94, 1, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0xce, 0, 0, 0, 35, 0xd8, 0];
 
 /// The content of the metalayer that describes an n-dimensional array.
 fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<&'a [u8]>> {

@@ -1,12 +1,14 @@
 //! Blosc 1 and 2, written here: the hot path of most compressed HDF5 files.
 
 mod block;
+mod blocks;
 mod blosclz;
 mod chunk;
 mod codec;
 mod encode;
 mod fill;
 mod filter;
+mod forward;
 mod frame;
 mod nd;
 mod span;

@@ -6,6 +6,8 @@ use crate::gather::{Axis, Gather, MAX_RANK, Walk};
 
 /// The most dimensions that the metalayer's arrays can have.
 const MAX_DIMENSIONS: usize = 15;
+/// Elements of a row below which it is only cut when there is nothing else left to cut.
+const ROW: usize = 256;
 
 /// An array that is one chunk, and how it is cut into blocks. Blocks at the end of a dimension are padded to full size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,36 +81,28 @@ impl Grid {
         product(&self.blocks[..self.rank], block_size)
     }
 
-    /// A grid for one chunk of `shape` in blocks of about `items` elements, which divide it if they can. `None` if the
-    /// metalayer cannot describe it.
+    /// A grid for one chunk of `shape` in blocks of at most `items` elements, which divide it if they can: what pads a block
+    /// is encoded and decoded again for nothing. Blocks are about as long one way as the other, so that no slice needs all
+    /// of them, but their rows stay long, because neighbours in a row compress best. `None` if the metalayer cannot
+    /// describe it.
     pub(super) fn choose(shape: &[usize], items: usize) -> Option<Self> {
         let rank = shape.len();
         if rank == 0 || rank > MAX_DIMENSIONS || shape.contains(&0) {
             return None;
         }
-        let mut grid = Self { rank, shape: [0; 15], block: [1; 15], blocks: [0; 15] };
+        let mut grid = Self { rank, shape: [0; 15], block: [1; 15], blocks: [1; 15] };
         grid.shape[..rank].copy_from_slice(shape);
-        // Double what is shortest for its dimension, innermost first, until the block is full.
-        loop {
-            let before = grid.block;
-            for (dimension, &extent) in shape.iter().enumerate().rev() {
-                let longer = (grid.block[dimension] * 2).min(extent);
-                let others = product(&grid.block[..rank], 1)? / grid.block[dimension];
-                if others.checked_mul(longer)? <= items {
-                    grid.block[dimension] = longer;
-                }
-            }
-            if grid.block == before {
-                break;
-            }
-        }
-        for (dimension, &extent) in shape.iter().enumerate() {
-            let parts = extent.div_ceil(grid.block[dimension]);
-            // As many more parts as keep the block's length within a half.
-            let even = (parts..=2 * parts).find(|&parts| extent.is_multiple_of(parts));
-            let parts = even.unwrap_or(parts);
-            grid.block[dimension] = extent.div_ceil(parts);
-            grid.blocks[dimension] = extent.div_ceil(grid.block[dimension]);
+        grid.block[..rank].copy_from_slice(shape);
+        product(shape, 1)?;
+        while grid.block_items() > items.max(1) {
+            let (row, others) = grid.block[..rank].split_last()?;
+            let longest = (0..rank - 1).rev().max_by_key(|&dimension| others[dimension]);
+            let dimension = match longest.filter(|&dimension| others[dimension] > 1) {
+                Some(dimension) if *row <= ROW || others[dimension] >= *row => dimension,
+                _ => rank - 1,
+            };
+            grid.block[dimension] = shorter(shape[dimension], grid.block[dimension]);
+            grid.blocks[dimension] = shape[dimension].div_ceil(grid.block[dimension]);
         }
         Some(grid)
     }
@@ -118,27 +112,9 @@ impl Grid {
         self.block[..self.rank].iter().product()
     }
 
-    /// Cuts the row-major array `src` of elements of `item_size` bytes into padded blocks.
-    pub(super) fn cut(&self, src: &[u8], item_size: usize, out: &mut Vec<u8>) {
-        let block_size = self.block_items() * item_size;
-        out.clear();
-        out.resize(self.blocks[..self.rank].iter().product::<usize>() * block_size, 0);
-        let axes = self.axes(item_size);
-        let gather = Gather {
-            element_size: item_size,
-            chunk_shape: self.shape(),
-            axes: &axes[..self.rank],
-            offset: 0,
-        };
-        let copied = self.visit(&gather, |index, walk| {
-            let mut runs = walk.runs();
-            while let Some(run) = runs.before(usize::MAX) {
-                let at = index * block_size + run.source;
-                out[at..at + run.len].copy_from_slice(&src[run.target..run.target + run.len]);
-            }
-            Ok(())
-        });
-        debug_assert!(copied.is_ok());
+    /// The number of blocks.
+    pub(super) fn count(&self) -> usize {
+        self.blocks[..self.rank].iter().product()
     }
 
     /// The whole array, packed.
@@ -185,11 +161,11 @@ impl Grid {
 
     /// Calls `visit` with the number of each block that the selection touches, in ascending order, and the walk over the
     /// elements of the block.
-    pub(super) fn visit(
+    pub(super) fn visit<E>(
         &self,
         gather: &Gather<'_>,
-        mut visit: impl FnMut(usize, &Walk) -> Result<()>,
-    ) -> Result<()> {
+        mut visit: impl FnMut(usize, &Walk) -> Result<(), E>,
+    ) -> Result<(), E> {
         if gather.axes.iter().any(|axis| axis.count == 0) {
             return Ok(());
         }
@@ -229,6 +205,17 @@ impl Grid {
     }
 }
 
+/// The next shorter block along a dimension, for one of more than one element: an even cut into up to twice as many blocks, or
+/// else one that pads by a sixteenth at most.
+fn shorter(extent: usize, block: usize) -> usize {
+    let fewest = extent.div_ceil(block - 1);
+    let most = 2 * extent.div_ceil(block);
+    let padding = |parts: usize| extent.div_ceil(parts) * parts - extent;
+    let even = (fewest..=most).find(|&parts| extent.is_multiple_of(parts));
+    let nearly = || (fewest..extent).find(|&parts| padding(parts) <= extent / 16);
+    extent.div_ceil(even.or_else(nearly).unwrap_or(extent))
+}
+
 /// The product of `sizes` and `unit`, or `None` if it is too large.
 fn product(sizes: &[usize], unit: usize) -> Option<usize> {
     sizes.iter().try_fold(unit, |n, &size| n.checked_mul(size))
@@ -245,4 +232,57 @@ fn cut(axis: &Axis, origin: usize, len: usize) -> (Axis, usize) {
     // Without any selected index in the block the start means nothing.
     let start = (axis.start + skipped * axis.step).saturating_sub(origin);
     (Axis { start, count, ..*axis }, skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block(shape: &[usize], items: usize) -> Vec<usize> {
+        let grid = Grid::choose(shape, items).unwrap();
+        grid.block[..grid.rank].to_vec()
+    }
+
+    #[test]
+    fn blocks_divide_the_chunk_and_keep_its_rows() {
+        assert_eq!(block(&[1, 100, 100, 100], 65_536), [1, 25, 25, 100]);
+        assert_eq!(block(&[64, 64, 64], 65_536), [32, 32, 64]);
+        assert_eq!(block(&[1000, 1000], 65_536), [250, 250]);
+        assert_eq!(block(&[1, 500, 500], 65_536), [1, 250, 250]);
+        assert_eq!(block(&[4, 5], 65_536), [4, 5]);
+        assert_eq!(block(&[1, 1, 1_000_000], 65_536), [1, 1, 62_500]);
+        assert_eq!(block(&[3, 7], 1), [1, 1]);
+        assert_eq!(block(&[3, 7], 0), [1, 1]);
+    }
+
+    #[test]
+    fn a_prime_length_is_cut_nearly_evenly() {
+        let grid = Grid::choose(&[1009, 1009], 65_536).unwrap();
+        let padded = grid.count() * grid.block_items();
+        assert!(padded < 1009 * 1009 * 103 / 100, "{:?} pads to {padded}", &grid.block[..2]);
+    }
+
+    #[test]
+    fn what_the_metalayer_cannot_say_is_refused() {
+        assert!(Grid::choose(&[], 8).is_none());
+        assert!(Grid::choose(&[3, 0], 8).is_none());
+        assert!(Grid::choose(&[1; 16], 8).is_none());
+        assert!(Grid::choose(&[usize::MAX, 2], 8).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_no_larger_than_wanted_and_cover_the_chunk_with_little_padding(
+            shape in prop::collection::vec(1usize..300, 1..5), items in 1usize..100_000
+        ) {
+            let grid = Grid::choose(&shape, items).unwrap();
+            prop_assert!(grid.block_items() <= items);
+            for (&extent, (&block, &blocks)) in shape.iter().zip(grid.block.iter().zip(&grid.blocks)) {
+                let padding = (block * blocks).checked_sub(extent).unwrap();
+                prop_assert!(padding < block && padding <= extent / 16);
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The byte codecs that several filters share: one call decodes one stream into a given destination.
 
 pub(crate) use crate::ffi::lz4;
+pub(crate) mod lz;
 pub(crate) mod zlib;
 pub(crate) mod zstd;
 
@@ -35,17 +36,4 @@ pub(crate) struct Contexts {
 /// The most bytes that `len` bytes can take as an LZ4 block.
 pub(crate) const fn lz4_bound(len: usize) -> usize {
     len + len / 255 + 16
-}
-
-/// Appends what `encode` writes into at most `bound` bytes at the end of `dst`; false, and nothing, if it does not fit.
-pub(crate) fn append(
-    dst: &mut Vec<u8>,
-    bound: usize,
-    encode: impl FnOnce(&mut [u8]) -> Option<usize>,
-) -> bool {
-    let start = dst.len();
-    dst.resize(start + bound, 0);
-    let written = encode(&mut dst[start..]);
-    dst.truncate(start + written.unwrap_or(0));
-    written.is_some()
 }

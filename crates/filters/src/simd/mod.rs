@@ -45,6 +45,12 @@ pub(crate) fn shuffle(element_size: usize, src: &[u8], dst: &mut [u8]) {
     shuffle_with(Kernels::fastest(), element_size, src, dst);
 }
 
+/// Byte-shuffles the elements of `src` to their places among `planes`, those of all elements one after the other: element 0
+/// is element `first` there. A part of an element at the end is left out.
+pub(crate) fn shuffle_part(element_size: usize, src: &[u8], first: usize, planes: &mut [u8]) {
+    shuffle_part_with(Kernels::fastest(), element_size, src, first, planes);
+}
+
 /// Undoes `shuffle`.
 pub(crate) fn unshuffle(element_size: usize, src: &[u8], dst: &mut [u8], stores: Stores) {
     unshuffle_with(Kernels::fastest(), element_size, src, dst, stores);
@@ -82,6 +88,17 @@ fn shuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut [u
         unsafe { (kernels.shuffle)(elements.as_ptr(), element_size, planes.as_mut_ptr(), n, n) };
     }
     rest.copy_from_slice(tail);
+}
+
+fn shuffle_part_with(kernels: &Kernels, element_size: usize, src: &[u8], first: usize, planes: &mut [u8]) {
+    let pitch = planes.len().checked_div(element_size).unwrap_or(0);
+    let n = src.len().checked_div(element_size).unwrap_or(0);
+    assert!(first <= pitch && n <= pitch - first, "the planes have a byte for each element");
+    if n > 0 {
+        // SAFETY: `src` has `n * element_size` bytes; `first + n <= pitch`, so that n bytes from `first` on are inside each
+        // of the `element_size` planes, `pitch` bytes apart; `planes` is borrowed exclusively, so they do not overlap.
+        unsafe { (kernels.shuffle)(src.as_ptr(), element_size, planes.as_mut_ptr().add(first), pitch, n) };
+    }
 }
 
 fn unshuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut [u8], stores: Stores) {

@@ -148,6 +148,29 @@ fn a_short_plane_is_refused() {
     unshuffle_runs(&planes, 0, 0, &mut Comb::of(&mut [0; 4], 0, 0, 1, 4), Stores::Cached);
 }
 
+#[test]
+fn parts_are_shuffled_to_where_the_whole_has_them() {
+    each_case(|kernels, size, src| {
+        let n = src.len() / size;
+        let elements = &src[..n * size];
+        let mut planes = vec![0xEE; elements.len()];
+        for cuts in [[0, n / 3, n], [0, n - n / 5, n]] {
+            for cut in cuts.windows(2) {
+                let part = &elements[cut[0] * size..cut[1] * size];
+                super::shuffle_part_with(kernels, size, part, cut[0], &mut planes);
+            }
+            assert!(planes == model_shuffle(size, elements), "{} {size} {n}", kernels.name);
+            planes.fill(0xEE);
+        }
+    });
+}
+
+#[test]
+#[should_panic(expected = "the planes have a byte for each element")]
+fn a_part_that_goes_beyond_the_planes_is_refused() {
+    super::shuffle_part(4, &[0; 8], 3, &mut [0; 16]);
+}
+
 fn each_case(mut check: impl FnMut(&Kernels, usize, &[u8])) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let random: Vec<u8> = std::iter::repeat_with(|| {

@@ -3,6 +3,8 @@
 //! Named by the symbol table message or by the layout message. A node of level 0 names symbol table nodes or chunks, a
 //! higher one names nodes. Key `i` is at most every key in child `i`, and key `i + 1` is beyond them.
 
+pub mod keys;
+
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::{ErrorKind, Result};

@@ -1,13 +1,13 @@
 //! Fractal heaps (spec III.G): every block, huge objects, objects against each other, and the header's statistics.
 
 use hyperslab_format::btree2::record::Record;
+use hyperslab_format::free_space::header::FreeSpaceClient;
 use hyperslab_format::heap::fractal::block::{
     DirectBlock, DirectBlockContext, IndirectBlock, IndirectBlockContext,
 };
 use hyperslab_format::heap::fractal::geometry::HeapChild;
 use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
-use hyperslab_format::space::Client;
 use hyperslab_format::{Addr, Extent, FormatError, Reader, Structure, Widths};
 
 use super::{Check, Name, name_of};
@@ -83,7 +83,7 @@ impl Check<'_> {
             }
         }
         if let Some(manager) = heap.header.free_space_manager.defined() {
-            self.free_space(manager, Client::Heap);
+            self.free_space(manager, FreeSpaceClient::FractalHeap);
         }
         if let Some(tree) = heap.header.huge_btree.defined() {
             self.huge_objects(&mut heap, tree);

@@ -1,7 +1,8 @@
 //! Free-space managers (spec III.H), of the file and of fractal heaps.
 
+use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
+use hyperslab_format::free_space::sections::FreeSpaceSections;
 use hyperslab_format::message::file_space::FileSpaceInfo;
-use hyperslab_format::space::{Client, FreeSections, FreeSpaceManager};
 use hyperslab_format::{Addr, Extent};
 
 use super::{Check, Name, name_of};
@@ -14,45 +15,43 @@ impl Check<'_> {
             FileSpaceInfo::V1 { managers, .. } => managers.as_ref().map_or(&[], |managers| managers),
         };
         for manager in managers.iter().filter_map(|manager| manager.defined()) {
-            self.free_space(manager, Client::File);
+            self.free_space(manager, FreeSpaceClient::File);
         }
     }
 
     /// Checks the manager whose header is at `at`.
-    pub(super) fn free_space(&mut self, at: Addr, client: Client) {
-        let name = name_of::<FreeSpaceManager>();
-        let Some(manager) = self.block::<FreeSpaceManager>(at, &()) else { return };
-        if manager.client != client {
+    pub(super) fn free_space(&mut self, at: Addr, client: FreeSpaceClient) {
+        let name = name_of::<FreeSpaceHeader>();
+        let Some(header) = self.block::<FreeSpaceHeader>(at, &()) else { return };
+        if header.client != client {
             self.wrong(
                 name,
                 at,
-                format_args!("client is {:?}, not that of what names the manager", manager.client),
+                format_args!("client is {:?}, not that of what names the manager", header.client),
             );
-        }
-        let total = manager.serialized.saturating_add(manager.unserialized);
-        self.expect(name, at, "total number of sections", manager.sections, total);
-        let Some(extent) = manager.list_extent() else {
-            return self.expect(name, at, "number of serialized sections", manager.serialized, 0);
-        };
-        let checked = self.store.check(extent, name_of::<FreeSections>());
-        if self.noted(checked, extent.addr).is_none() {
             return;
         }
-        let Some(list) = self.read::<FreeSections>(extent.addr, &manager) else { return };
-        self.cover(extent, name_of::<FreeSections>());
-        if list.manager != at {
-            let message = format!("free-space manager header address is {}, found {at}", list.manager);
-            self.wrong(name_of::<FreeSections>(), extent.addr, message);
+        let total = header.serialized_sections.saturating_add(header.ghost_sections);
+        self.expect(name, at, "total number of sections", header.total_sections, total);
+        let Some(list) = header.list.defined() else {
+            return self.expect(name, at, "number of serialized sections", header.serialized_sections, 0);
+        };
+        let extent = Extent::new(list, header.list_allocated);
+        let Some(sections) = self.read::<FreeSpaceSections>(list, &header.form(at)) else { return };
+        self.cover(extent, name_of::<FreeSpaceSections>());
+        if header.list_size > header.list_allocated {
+            let message = format!("{} bytes are in use, of {}", header.list_size, header.list_allocated);
+            self.wrong(name_of::<FreeSpaceSections>(), list, message);
         }
-        if client == Client::File {
-            for section in &list.sections {
-                self.report.totals.free_bytes += section.size;
+        if client == FreeSpaceClient::File {
+            for section in &sections.sections {
+                self.report.totals.free_bytes = self.report.totals.free_bytes.saturating_add(section.size);
                 self.cover(Extent::new(Addr::new(section.offset), section.size), FREE_SECTION);
             }
         }
-        if manager.unserialized == 0 {
-            let space = list.sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size));
-            self.expect(name, at, "total space tracked", manager.total_space, space);
+        if header.ghost_sections == 0 {
+            let space = sections.sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size));
+            self.expect(name, at, "total space tracked", header.total_space, space);
         }
     }
 }

@@ -18,6 +18,11 @@ impl Memory {
         Self { image: RwLock::new(image) }
     }
 
+    /// A copy of the bytes of the file as they are now.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.image.read().clone()
+    }
+
     /// The bytes of the file.
     pub fn into_bytes(self) -> Vec<u8> {
         self.image.into_inner()

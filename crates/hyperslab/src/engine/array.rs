@@ -1,5 +1,7 @@
 //! What the engine knows of a dataset: where its elements are and how to decode them. Built once, shared by handles.
 
+use std::sync::Arc;
+
 use hyperslab_filters::Pipeline;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
@@ -14,7 +16,7 @@ pub struct StoredArray {
     /// Elements along each dimension; empty for a scalar.
     pub shape: Vec<u64>,
     /// The datatype of the elements in the file.
-    pub datatype: Datatype,
+    pub datatype: Arc<Datatype>,
     /// Bytes of one element in the file.
     pub element_size: usize,
     /// What elements hold that were never written.
@@ -49,7 +51,7 @@ pub struct ChunkedStorage {
     /// Elements of a chunk along each dimension.
     pub chunk_shape: Vec<u64>,
     /// The filters, prepared.
-    pub pipeline: Pipeline,
+    pub pipeline: Arc<Pipeline>,
     /// Whether chunks that reach over the edge of the dataset are stored unfiltered (spec IV.A.2.i, version 4 flags).
     pub unfiltered_edges: bool,
     /// Where each chunk is.

@@ -13,6 +13,7 @@ mod plan_read;
 mod pool;
 mod raw;
 mod read;
+mod reshape;
 mod run;
 mod scratch;
 mod share;

@@ -226,7 +226,7 @@ impl Write<'_> {
         Ok(tiling.with_strides(strides))
     }
 
-    fn piece_bytes(&self, pieces: &Pieces<'_>) -> Result<usize> {
+    pub(super) fn piece_bytes(&self, pieces: &Pieces<'_>) -> Result<usize> {
         let bytes = usize::try_from(pieces.elements()).ok();
         let bytes = bytes.and_then(|elements| elements.checked_mul(self.array.element_size));
         bytes.ok_or_else(|| Error::unsupported("a chunk larger than the address space", "IV.A.2.i"))
@@ -280,7 +280,7 @@ impl Write<'_> {
     }
 
     /// A chunk as it is in the file, or as it would be read.
-    fn load(
+    pub(super) fn load(
         &self,
         chunked: &ChunkedStorage,
         source: Source,

@@ -1,9 +1,10 @@
 //! Heaps: names of old groups, variable-length data, and the objects of new groups and dense attributes.
 
 mod filtered;
-mod fractal;
+pub mod fractal;
 mod global;
-mod local;
+pub mod local;
+pub mod symbol_table;
 
 pub(crate) use filtered::read as read_filtered;
 pub use fractal::FractalHeap;

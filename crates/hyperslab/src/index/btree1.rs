@@ -83,7 +83,7 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, root: Addr, f: &mut Visit
     Ok(())
 }
 
-fn context(index: &ChunkIndex) -> BTree1Context {
+pub(super) fn context(index: &ChunkIndex) -> BTree1Context {
     BTree1Context { kind: BTree1Kind::Chunks { rank: index.chunk_shape.len() }, k: index.btree_k }
 }
 
@@ -105,14 +105,19 @@ fn child_of(node: &BTree1Node, first: &[u64]) -> Option<usize> {
 
 /// A key has one more number than the dataset has dimensions, 0 for a chunk. libhdf5 ends a node with the last chunk's
 /// own offset and 1 element size there, so it counts in the comparison.
-fn compare(keys: &ChunkKeys, key: usize, first: &[u64]) -> Option<Ordering> {
+pub(super) fn compare(keys: &ChunkKeys, key: usize, first: &[u64]) -> Option<Ordering> {
     let start = key.checked_mul(first.len() + 1)?;
     let (offset, beyond) = keys.offsets.get(start..=start + first.len())?.split_at(first.len());
     Some(offset.cmp(first).then(beyond.cmp(&[0])))
 }
 
 /// The record of child `child` of a leaf, if it is the chunk that begins at `first`.
-fn record(index: &ChunkIndex, leaf: &BTree1Node, child: usize, first: &[u64]) -> Option<ChunkRecord> {
+pub(super) fn record(
+    index: &ChunkIndex,
+    leaf: &BTree1Node,
+    child: usize,
+    first: &[u64],
+) -> Option<ChunkRecord> {
     let keys = leaf.keys.chunks()?;
     if keys.offset(child, first.len())? != first {
         return None;

@@ -1,5 +1,6 @@
 //! Where each chunk of a dataset is (spec VII, and III.A.1 for old files): looked up, never loaded as a whole.
 
+mod beyond;
 mod btree1;
 mod btree2;
 mod choose;
@@ -97,6 +98,26 @@ impl ChunkIndex {
             | ChunkIndexInfo::ExtensibleArray { addr, .. }
             | ChunkIndexInfo::BTree2 { addr, .. } => addr,
         }
+    }
+
+    /// The same index over another grid, with none of its chunks outside. What the last cursor had read is taken over where
+    /// the index was not changed on the way: of the generation `before`, and as good in the generation `after`.
+    pub fn reshaped(&self, grid: Grid, before: u64, after: u64) -> Self {
+        let has_same_chunks = self.grid.current.iter().zip(&grid.current).all(|(old, new)| old <= new);
+        let last = std::mem::take(&mut *self.last.lock());
+        let last = if has_same_chunks && last.0 == before { (after, last.1) } else { (0, State::New) };
+        Self {
+            grid,
+            chunk_shape: self.chunk_shape.clone(),
+            info: self.info.clone(),
+            last: Mutex::new(last),
+            ..*self
+        }
+    }
+
+    /// Decoded bytes of a chunk.
+    pub fn chunk_bytes(&self) -> u64 {
+        self.chunk_bytes
     }
 
     /// Looks chunks up one after another, remembering where the last was.

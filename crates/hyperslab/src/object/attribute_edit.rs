@@ -1,7 +1,9 @@
 //! Attributes that are made, replaced and taken away.
 
+use hyperslab_format::datatype::Charset;
 use hyperslab_format::header::RawMessage;
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
+use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::dense_info::AttributeInfo;
 use hyperslab_format::message::kind;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
@@ -10,7 +12,7 @@ use hyperslab_format::{Addr, Structure};
 use super::attribute::{Attribute, Storage};
 use super::header_edit::HeaderChange;
 use super::header_io::Header;
-use super::{NamedDatatype, Object, delete};
+use super::{NamedDatatype, Object, delete, dense};
 use crate::error::{Error, RequestError, Result};
 use crate::store::Txn;
 
@@ -23,7 +25,7 @@ impl Object {
     /// As [`set_attribute`](Self::set_attribute), with a datatype that is committed in the same file.
     pub fn set_attribute_of(&self, attribute: &Attribute, committed: Option<&NamedDatatype>) -> Result<()> {
         self.change_attributes(|txn| {
-            let message = message(txn, attribute, committed.map(|datatype| datatype.address()));
+            let message = message(attribute, committed.map(|datatype| datatype.address()));
             if let Some(datatype) = committed {
                 add_reference(txn, datatype.address(), 1)?;
             }
@@ -69,9 +71,8 @@ impl Object {
     }
 }
 
-/// The message of an attribute, in a version that the object's header goes with.
-fn message(txn: &Txn<'_>, attribute: &Attribute, committed: Option<Addr>) -> AttributeMessage {
-    let _ = txn;
+/// The message of an attribute.
+fn message(attribute: &Attribute, committed: Option<Addr>) -> AttributeMessage {
     let datatype = match committed {
         Some(address) => MaybeShared::Shared(SharedLocation::Header(address)),
         None => MaybeShared::Here(attribute.datatype.clone()),
@@ -87,8 +88,7 @@ fn message(txn: &Txn<'_>, attribute: &Attribute, committed: Option<Addr>) -> Att
     }
 }
 
-fn charset(name: &str) -> hyperslab_format::datatype::Charset {
-    use hyperslab_format::datatype::Charset;
+fn charset(name: &str) -> Charset {
     if name.is_ascii() { Charset::Ascii } else { Charset::Utf8 }
 }
 
@@ -113,8 +113,53 @@ fn take(txn: &mut Txn<'_>, address: Addr, name: &str) -> Result<Option<(Attribut
             change.finish()?;
             Ok(Some((attribute, order)))
         }
-        Storage::Dense(_) => Err(Error::unsupported("many or large attributes", "IV.A.2.v")),
+        Storage::Dense(info) => {
+            header.check_writable()?;
+            let mut found = None;
+            storage_of(&info).visit(&header, txn.store(), &mut |order, message| {
+                if message.name == name {
+                    found = Some((message, order));
+                }
+            })?;
+            let Some((attribute, order)) = found else { return Ok(None) };
+            let order = info.max_creation_order.and_then(|_| u16::try_from(order).ok());
+            dense::remove::<AttributeMessage, _>(txn, &info, name, order.map(u64::from))?;
+            make_compact(txn, &header, info)?;
+            Ok(Some((attribute, order)))
+        }
     }
+}
+
+fn storage_of(info: &AttributeInfo) -> Storage {
+    Storage::Dense(info.clone())
+}
+
+/// Moves the attributes of an object back into its header, if they are few and all fit.
+fn make_compact(txn: &mut Txn<'_>, header: &Header, mut info: AttributeInfo) -> Result<()> {
+    let storage = storage_of(&info);
+    if storage.len(header, txn.store())? >= u64::from(header.phase_change().min_dense) {
+        return Ok(());
+    }
+    let mut attributes = Vec::new();
+    storage.visit(header, txn.store(), &mut |order, message| attributes.push((order, message)))?;
+    if attributes.iter().any(|(_, message)| message.encoded_len(header.widths(), &()) > LONGEST_MESSAGE) {
+        return Ok(());
+    }
+    attributes.sort_by_key(|(order, _)| *order);
+    let is_tracked = info.max_creation_order.is_some();
+    let mut change = HeaderChange::new(txn, header.address())?;
+    dense::delete(change.txn(), &mut info)?;
+    change.set(&info)?;
+    for (order, message) in attributes {
+        let order = u16::try_from(order).ok().filter(|_| is_tracked);
+        change.put_raw(raw(&message, order, header))?;
+    }
+    change.finish().map(|_| ())
+}
+
+/// The message of an attribute as a header stores it.
+fn raw(message: &AttributeMessage, order: Option<u16>, header: &Header) -> RawMessage {
+    RawMessage { creation_order: order, ..super::file_write::message(message, 0, header.widths()) }
 }
 
 /// Adds an attribute; `order` is its place in the order of creation, if it had one.
@@ -124,45 +169,61 @@ fn insert(txn: &mut Txn<'_>, address: Addr, mut message: AttributeMessage, order
     let count = storage.len(&header, txn.store())?;
     let widths = header.widths();
     let is_old = header.object_header().version() == 1;
-    if is_old && message.charset == hyperslab_format::datatype::Charset::Ascii {
+    if is_old && message.charset == Charset::Ascii {
         let is_shared = matches!(message.datatype, MaybeShared::Shared(_));
         message.version = if is_shared { 2 } else { 1 };
         message.dataspace_version = if message.dataspace.here().is_some_and(is_null) { 2 } else { 1 };
     }
-    let mut change = HeaderChange::new(txn, address)?;
-    let mut order = order;
-    if !is_old {
-        let mut info = change.find::<AttributeInfo>()?.unwrap_or_else(|| new_info(&header));
-        if let (None, Some(next)) = (order, &mut info.max_creation_order) {
-            order = Some(*next);
-            *next = next
-                .checked_add(1)
-                .ok_or_else(|| Error::unsupported("65,536 attributes ever made", "IV.A.2.v"))?;
-        }
-        if change.places(kind::ATTRIBUTE_INFO).next().is_none() {
-            change.put(&info, RawMessage::DO_NOT_SHARE)?;
-        } else {
-            change.set(&info)?;
-        }
-    }
-    let limit = header.phase_change().max_compact;
     let len = message.encoded_len(widths, &());
-    if !is_old && (count >= u64::from(limit) || len > LONGEST_MESSAGE) {
-        return Err(Error::unsupported("many or large attributes", "IV.A.2.v"));
+    if is_old {
+        if len > LONGEST_MESSAGE {
+            let why = "in an object of this age it has less than 64 KiB: make the file with libver=\"v108\" or later";
+            return Err(RequestError::Argument { what: format!("attribute of {len} bytes"), why }.into());
+        }
+        let mut change = HeaderChange::new(txn, address)?;
+        change.put_raw(raw(&message, None, &header))?;
+        return change.finish().map(|_| ());
     }
-    if len > LONGEST_MESSAGE {
-        let why =
-            "in an object of this age it has less than 64 KiB: make the file with libver=\"v108\" or later";
-        return Err(RequestError::Argument { what: format!("attribute of {len} bytes"), why }.into());
+    let mut change = HeaderChange::new(txn, address)?;
+    let known = change.find::<AttributeInfo>()?;
+    let mut info = known.clone().unwrap_or_else(|| new_info(&header));
+    let mut order = order;
+    if let (None, Some(next)) = (order, &mut info.max_creation_order) {
+        order = Some(*next);
+        let full = || Error::unsupported("an object that has had 65,536 attributes", "IV.A.2.v");
+        *next = next.checked_add(1).ok_or_else(full)?;
     }
-    let mut raw = super::file_write::message(&message, 0, widths);
-    raw.creation_order = order;
-    change.put_raw(raw)?;
+    if !info.is_dense() && (count >= u64::from(header.phase_change().max_compact) || len > LONGEST_MESSAGE) {
+        make_dense(&mut change, &mut info)?;
+    }
+    // Before the attribute, as libhdf5 has it.
+    match known {
+        None => change.put(&info, RawMessage::DO_NOT_SHARE)?,
+        Some(known) if known != info => change.set(&info)?,
+        Some(_) => {}
+    }
+    if info.is_dense() {
+        dense::insert(change.txn(), &info, &message, order.map(u64::from))?;
+    } else {
+        change.put_raw(raw(&message, order, &header))?;
+    }
     change.finish().map(|_| ())
 }
 
-fn is_null(dataspace: &hyperslab_format::message::dataspace::Dataspace) -> bool {
-    *dataspace == hyperslab_format::message::dataspace::Dataspace::Null
+/// Moves the attributes of a header into a heap.
+fn make_dense(change: &mut HeaderChange<'_, '_>, info: &mut AttributeInfo) -> Result<()> {
+    dense::create::<AttributeMessage, _>(change.txn(), info)?;
+    while let Some(message) = change.take(kind::ATTRIBUTE)? {
+        let widths = change.txn().store().widths();
+        let attribute = message.decode_here::<AttributeMessage>(widths).map_err(Error::from_format)?;
+        let order = info.max_creation_order.and(message.creation_order).map(u64::from);
+        dense::insert(change.txn(), info, &attribute, order)?;
+    }
+    Ok(())
+}
+
+fn is_null(dataspace: &Dataspace) -> bool {
+    *dataspace == Dataspace::Null
 }
 
 fn new_info(header: &Header) -> AttributeInfo {
@@ -199,7 +260,7 @@ pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>
     })?;
     match storage {
         Storage::Compact => Ok(()),
-        Storage::Dense(_) => Err(Error::unsupported("many or large attributes", "IV.A.2.v")),
+        Storage::Dense(info) => dense::delete(txn, &mut info.clone()),
     }
 }
 

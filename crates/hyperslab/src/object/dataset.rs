@@ -65,6 +65,11 @@ impl Dataset {
         Ok(state)
     }
 
+    /// Takes over what the header says since it was changed. Another handle to the dataset finds out by itself.
+    pub(super) fn set_state(&self, state: Arc<State>) {
+        *self.state.write() = state;
+    }
+
     /// What the header says now, or said before the file was damaged or the dataset deleted: reading its elements will say
     /// what is wrong.
     fn latest(&self) -> Arc<State> {
@@ -171,6 +176,28 @@ impl State {
 
     pub(super) fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// What a header says in which the dataspace alone was changed.
+    pub(super) fn reshaped(
+        &self,
+        header: Arc<Header>,
+        dataspace: Dataspace,
+        array: Arc<StoredArray>,
+    ) -> Self {
+        Self {
+            header,
+            elements: dataspace.elements().unwrap_or(0),
+            dataspace,
+            datatype: Arc::clone(&self.datatype),
+            committed: self.committed,
+            element_size: self.element_size,
+            layout: self.layout.clone(),
+            filters: Arc::clone(&self.filters),
+            fill: self.fill.clone(),
+            has_external_files: self.has_external_files,
+            array: OnceLock::from(array),
+        }
     }
 
     pub(super) fn max_shape(&self) -> Option<&[Option<u64>]> {

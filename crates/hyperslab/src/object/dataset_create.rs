@@ -9,7 +9,7 @@ use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use hyperslab_format::message::shared::SharedLocation;
 use hyperslab_format::message::small::ModificationTime;
 use hyperslab_format::message::{MessageBody, kind};
-use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
+use hyperslab_format::{Addr, Extent, Widths, Writer};
 
 use super::file_write::{message, prefix};
 use super::header_edit::{self, HeaderChange};
@@ -141,7 +141,8 @@ impl Group {
                 version,
                 txn.store().widths(),
             );
-            header_edit::create(txn, header_prefix(version, false), vec![raw], 0)
+            // Room for the count of those who use it: alone, the message may be shorter than one that says where more are.
+            header_edit::create(txn, header_prefix(version, false), vec![raw], 16)
                 .map(|header| header.address())
         };
         match self.create(path, make)? {

@@ -1,8 +1,8 @@
-//! Writing the elements of a dataset, and changing its shape.
+//! Writing the elements of a dataset.
 
 use std::sync::Arc;
 
-use hyperslab_format::layout::{Layout, LayoutMessage};
+use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{Addr, Extent};
 
@@ -65,7 +65,7 @@ impl Dataset {
         self.flush_locked().map_err(|error| error.at(self.path()))
     }
 
-    fn flush_locked(&self) -> Result<()> {
+    pub(super) fn flush_locked(&self) -> Result<()> {
         let array = self.array()?;
         let write = self.engine(&array);
         let coords = write.held();
@@ -75,11 +75,11 @@ impl Dataset {
         Ok(())
     }
 
-    fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
+    pub(super) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
         Write { store: self.store(), cache: self.file().chunk_cache(), array }
     }
 
-    fn check_writable(&self) -> Result<()> {
+    pub(super) fn check_writable(&self) -> Result<()> {
         if !self.store().is_writable() {
             return Err(RequestError::ReadOnly.into());
         }
@@ -112,11 +112,7 @@ impl Dataset {
         replaced.into_iter().for_each(|extent| txn.free(extent));
         if let Some(info) = info {
             let mut change = HeaderChange::new(&mut txn, self.address())?;
-            let mut message: LayoutMessage = change.find()?.ok_or_else(|| self.not_chunked())?;
-            if let Layout::Chunked(layout) = &mut message.layout {
-                layout.index = info;
-            }
-            change.set(&message)?;
+            set_index(&mut change, info)?;
             change.finish()?;
         }
         txn.finish()
@@ -185,13 +181,22 @@ impl Dataset {
         Ok(())
     }
 
-    fn not_chunked(&self) -> Error {
+    pub(super) fn not_chunked(&self) -> Error {
         RequestError::Argument {
             what: format!("dataset {:?}", self.path()),
             why: "it is not stored in chunks",
         }
         .into()
     }
+}
+
+/// Says in the layout message where the chunk index is now.
+pub(super) fn set_index(change: &mut HeaderChange<'_, '_>, info: ChunkIndexInfo) -> Result<()> {
+    let Some(mut message) = change.find::<LayoutMessage>()? else { return Ok(()) };
+    if let Layout::Chunked(layout) = &mut message.layout {
+        layout.index = info;
+    }
+    change.set(&message)
 }
 
 /// Fills new space with what elements hold that were never written.

@@ -3,15 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hyperslab_format::header::v2;
-use hyperslab_format::header::{Prefix, RawMessage};
+use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
+use hyperslab_format::header::{Prefix, RawMessage, v2};
 use hyperslab_format::message::MessageBody;
 use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::group_info::GroupInfo;
-use hyperslab_format::superblock::Superblock;
+use hyperslab_format::message::small::SymbolTable;
+use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
-use hyperslab_format::{Addr, Structure, Widths, Writer};
+use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
+use hyperslab_format::{Addr, Widths, Writer};
 use parking_lot::RwLock;
 
 use super::header_edit;
@@ -20,6 +22,7 @@ use super::versions::LibVersion;
 use super::{File, Node, OpenOptions};
 use crate::driver::{Create, Driver, Memory, Posix};
 use crate::error::{Error, RequestError, Result};
+use crate::heap::symbol_table;
 use crate::store::{Store, Txn, WriteOptions};
 
 /// How to make a file, or to open one for writing.
@@ -70,16 +73,16 @@ impl File {
     pub fn create_on(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
         check_user_block(options.user_block)?;
         let version = options.version.unwrap_or(LibVersion::V110);
-        let superblock = superblock(version, options.user_block)?;
-        let root = superblock.root();
+        let unrooted = superblock(version, options.user_block, Addr::new(0), None);
         let cache = options.open.metadata_cache_bytes;
-        let store = Store::create(driver, options.user_block, superblock, cache, options.write)?;
-        let mut txn = store.begin()?;
-        let header = new_group(&mut txn, version, options.track_order)?;
-        if header.address() != root {
-            return Err(header.lacks("the place after the superblock"));
-        }
-        txn.finish()?;
+        let mut store = Store::create(driver, options.user_block, unrooted, cache, options.write)?;
+        let (root, table) = {
+            let mut txn = store.begin()?;
+            let header = new_group(&mut txn, version, options.track_order)?;
+            txn.finish()?;
+            (header.address(), header.find::<SymbolTable>(&store)?)
+        };
+        store.set_superblock(superblock(version, options.user_block, root, table));
         Self::of_store(store, path.map(Path::to_owned), &options.open, version)
     }
 
@@ -187,7 +190,10 @@ impl File {
 /// The header of a new group.
 pub(super) fn new_group(txn: &mut Txn<'_>, version: LibVersion, track_order: bool) -> Result<Arc<Header>> {
     if version.is_old() && !track_order {
-        return Err(Error::unsupported("making a symbol table", "III.B"));
+        let table = symbol_table::create(txn)?;
+        let widths = txn.store().widths();
+        let messages = vec![message(&table, 0, widths)];
+        return header_edit::create(txn, Prefix::V1 { reference_count: 1 }, messages, 0);
     }
     let widths = txn.store().widths();
     let info = LinkInfo {
@@ -222,25 +228,37 @@ pub(super) fn message<T: MessageBody>(body: &T, flags: u8, widths: Widths) -> Ra
     RawMessage { kind: T::KIND, flags, creation_order: None, data, at: Addr::UNDEFINED }
 }
 
-/// The superblock of a new file: the root group comes right after it.
-fn superblock(version: LibVersion, base: u64) -> Result<Superblock> {
+/// The superblock of a new file.
+fn superblock(version: LibVersion, base: u64, root: Addr, table: Option<SymbolTable>) -> Superblock {
     let widths = Widths::EIGHT;
-    match version.superblock() {
-        0 => Err(Error::unsupported("making a superblock of version 0", "II.A")),
-        number => {
-            let mut superblock = SuperblockV2 {
-                version: number,
-                widths,
-                consistency_flags: 0,
-                base_address: base,
-                extension: Addr::UNDEFINED,
-                end_of_file: base,
-                root: Addr::UNDEFINED,
-            };
-            superblock.root = Addr::new(superblock.encoded_len(widths, &()) as u64);
-            Ok(Superblock::V2(superblock))
-        }
+    if version.superblock() > 0 {
+        return Superblock::V2(SuperblockV2 {
+            version: version.superblock(),
+            widths,
+            consistency_flags: 0,
+            base_address: base,
+            extension: Addr::UNDEFINED,
+            end_of_file: base,
+            root,
+        });
     }
+    let cache = match table {
+        Some(SymbolTable { btree, heap }) => EntryCache::Group { btree, heap },
+        None => EntryCache::None,
+    };
+    Superblock::V0(SuperblockV0 {
+        version: 0,
+        widths,
+        group_leaf_k: DEFAULT_GROUP_LEAF_K,
+        group_internal_k: DEFAULT_GROUP_INTERNAL_K,
+        consistency_flags: 0,
+        indexed_storage_k: None,
+        base_address: base,
+        free_space: Addr::UNDEFINED,
+        end_of_file: base,
+        driver_information: Addr::UNDEFINED,
+        root: SymbolTableEntry { name_offset: 0, header: root, cache },
+    })
 }
 
 fn check_user_block(len: u64) -> Result<()> {

@@ -73,6 +73,12 @@ impl<'t, 's> HeaderChange<'t, 's> {
         self.settle(fit, message)
     }
 
+    /// Takes out the first message of a type, if there is one.
+    pub(super) fn take(&mut self, kind: u16) -> Result<Option<RawMessage>> {
+        let place = self.edit.places(kind).next().map(|(place, _)| place);
+        place.map(|place| self.remove(place)).transpose()
+    }
+
     /// Takes a message out.
     pub(super) fn remove(&mut self, place: Place) -> Result<RawMessage> {
         self.edit.remove(place).map_err(Error::from_format)

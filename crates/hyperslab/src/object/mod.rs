@@ -5,11 +5,13 @@
 
 mod attribute;
 mod attribute_edit;
+mod chunking;
 mod dataset;
 mod dataset_create;
 mod dataset_write;
 mod datatype;
 mod delete;
+mod dense;
 mod external;
 mod file;
 mod file_write;
@@ -22,6 +24,7 @@ mod links;
 mod path;
 mod read;
 mod reference;
+mod resize;
 mod symbol_table;
 mod versions;
 mod vlen;
@@ -38,6 +41,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::store::Store;
 
 pub use attribute::Attribute;
+pub use chunking::auto_chunks;
 pub use dataset::Dataset;
 pub use dataset_create::{DatasetOptions, NewStorage};
 pub use datatype::NamedDatatype;

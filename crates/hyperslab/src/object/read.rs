@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bytemuck::Zeroable;
 use hyperslab_filters::{Pipeline, StageSpec};
-use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::{ChunkedLayout, Layout};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{ErrorKind, Extent};
@@ -170,7 +169,7 @@ impl State {
         Ok(StoredArray {
             header: self.header().address(),
             shape: self.dataspace.shape().to_vec(),
-            datatype: Datatype::clone(&self.datatype),
+            datatype: Arc::clone(&self.datatype),
             element_size: self.element_size,
             fill,
             storage,
@@ -214,6 +213,7 @@ impl State {
         let is_filtered = !pipeline.is_empty();
         let index =
             ChunkIndex::new(layout, grid, bytes, is_filtered, file.store().btree_k().indexed_storage_k);
+        let pipeline = Arc::new(pipeline);
         Ok(ChunkedStorage { chunk_shape, pipeline, unfiltered_edges: layout.unfiltered_edges, index })
     }
 

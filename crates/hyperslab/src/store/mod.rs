@@ -127,6 +127,11 @@ impl Store {
         &self.superblock
     }
 
+    /// Says where the root group of a new file is, before the first commit.
+    pub fn set_superblock(&mut self, superblock: Superblock) {
+        self.superblock = superblock;
+    }
+
     /// How wide addresses and lengths are.
     pub fn widths(&self) -> Widths {
         self.superblock.widths()

@@ -1,5 +1,7 @@
 //! Fractal heap direct and indirect blocks, `FHDB` and `FHIB` (spec III.G).
 
+use std::ops::Range;
+
 use super::geometry::{HeapChild, HeapGeometry};
 use crate::addr::Addr;
 use crate::bytes::lookup3::lookup3;
@@ -121,8 +123,19 @@ impl DirectBlock {
     /// The `len` bytes that begin `within` bytes after the beginning of the block, header included; none if they are not
     /// all in the block's data.
     pub fn object(&self, within: u64, len: u64) -> Option<&[u8]> {
+        self.data.get(self.range(within, len)?)
+    }
+
+    /// The same bytes, to be changed.
+    pub fn object_mut(&mut self, within: u64, len: u64) -> Option<&mut [u8]> {
+        let range = self.range(within, len)?;
+        self.data.get_mut(range)
+    }
+
+    /// Where in `data` an object is.
+    fn range(&self, within: u64, len: u64) -> Option<Range<usize>> {
         let start = usize::try_from(within).ok()?.checked_sub(self.overhead)?;
-        self.data.get(start..start.checked_add(usize::try_from(len).ok()?)?)
+        Some(start..start.checked_add(usize::try_from(len).ok()?)?)
     }
 }
 

@@ -131,6 +131,22 @@ impl HeapGeometry {
         4 + 1 + widths.offset.bytes() + self.offset_width() + checksum
     }
 
+    /// Bytes for objects in all direct blocks that the rows before row `rows` of an indirect block lead to.
+    pub fn capacity(&self, rows: u16, widths: Widths) -> u64 {
+        let overhead = self.direct_overhead(widths) as u64;
+        // Of the rows before each row. An indirect block in a row has fewer rows than come before that row.
+        let mut before: Vec<u64> = vec![0];
+        for row in 0..rows {
+            let block = match self.child(row) {
+                HeapChild::Direct { size } => size.saturating_sub(overhead),
+                HeapChild::Indirect { rows } => before.get(usize::from(rows)).copied().unwrap_or(0),
+            };
+            let all = block.saturating_mul(self.width.into());
+            before.push(before.last().copied().unwrap_or(0).saturating_add(all));
+        }
+        before.last().copied().unwrap_or(0)
+    }
+
     /// Bytes of an indirect block of `rows` rows.
     pub fn indirect_len(&self, rows: u16, widths: Widths) -> usize {
         let (width, address) = (usize::from(self.width), widths.offset.bytes());
@@ -208,6 +224,23 @@ mod tests {
                 next += size;
             }
         }
+    }
+
+    #[test]
+    fn the_capacity_is_that_of_all_direct_blocks() {
+        fn sum(geometry: HeapGeometry, rows: u16) -> u64 {
+            let entries = 0..usize::from(rows * geometry.width);
+            entries
+                .map(|entry| match geometry.entry(entry).0 {
+                    HeapChild::Direct { size } => size - geometry.direct_overhead(Widths::EIGHT) as u64,
+                    HeapChild::Indirect { rows } => sum(geometry, rows),
+                })
+                .sum()
+        }
+        for rows in 0..18 {
+            assert_eq!(LINKS.capacity(rows, Widths::EIGHT), sum(LINKS, rows));
+        }
+        assert_eq!(LINKS.capacity(8, Widths::EIGHT), LINKS.row_offset(8) - 32 * 21);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Chunk indexes that change (spec VII, and III.A.1 for old files).
 
+mod btree1;
 mod btree2;
 mod extensible_array;
 mod fixed_array;
@@ -38,6 +39,7 @@ pub struct IndexEdit<'t, 's> {
 enum Blocks {
     FixedArray(fixed_array::Edit),
     ExtensibleArray(extensible_array::Edit),
+    BTree1(btree1::Edit),
     BTree2(btree2::Edit),
 }
 
@@ -101,6 +103,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
                     let number = index.grid.number_unlimited_first(coord).ok_or_else(too_many_chunks)?;
                     Ok(index.record(array.set(txn, number, element)?))
                 }
+                Blocks::BTree1(tree) => tree.insert(index, txn, coord, record),
                 Blocks::BTree2(tree) => tree.insert(index, txn, coord, record),
             }),
         }
@@ -126,6 +129,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
                     let number = index.grid.number_unlimited_first(coord).ok_or_else(too_many_chunks)?;
                     array.set(txn, number, ChunkElement::UNDEFINED).map(drop)
                 }
+                Blocks::BTree1(tree) => tree.remove(index, txn, coord),
                 Blocks::BTree2(tree) => tree.remove(txn, coord),
             })?,
         }
@@ -139,10 +143,8 @@ impl<'t, 's> IndexEdit<'t, 's> {
     pub fn resize(&mut self, grid: Grid, removed: &mut dyn FnMut(ChunkRecord)) -> Result<()> {
         if self.index.grid.current.iter().zip(&grid.current).any(|(old, new)| old > new) {
             let mut outside: Vec<Coord> = Vec::new();
-            self.index.visit(self.txn.store(), &mut |coord, _| {
-                if coord.iter().zip(&grid.current).any(|(at, count)| at >= count) {
-                    outside.push(Coord::from_slice(coord));
-                }
+            self.index.visit_beyond(self.txn.store(), &grid.current, &mut |coord, _| {
+                outside.push(Coord::from_slice(coord));
                 ControlFlow::Continue(())
             })?;
             self.forget_cursor();
@@ -171,7 +173,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
         let addr = index.addr_mut();
         if let Some(at) = std::mem::replace(addr, Addr::UNDEFINED).defined() {
             match &index.info {
-                ChunkIndexInfo::BTree1 { .. } => return Err(btree1()),
+                ChunkIndexInfo::BTree1 { .. } => btree1::delete(index, txn, at)?,
                 ChunkIndexInfo::Single { .. } | ChunkIndexInfo::Implicit { .. } => {}
                 ChunkIndexInfo::FixedArray { .. } => fixed_array::delete(index, txn, at)?,
                 ChunkIndexInfo::ExtensibleArray { .. } => extensible_array::delete(index, txn, at)?,
@@ -239,7 +241,11 @@ impl Blocks {
                 let at = tree.addr();
                 (Self::BTree2(tree), at)
             }
-            _ => return Err(btree1()),
+            _ => {
+                let tree = btree1::Edit::open(index, txn)?;
+                let at = tree.addr();
+                (Self::BTree1(tree), at)
+            }
         };
         *index.addr_mut() = at;
         Ok(blocks)
@@ -303,9 +309,5 @@ fn too_long(limit: u64) -> Error {
     RequestError::TooMany { what: "stored bytes of a chunk", limit }.into()
 }
 
-fn btree1() -> Error {
-    Error::unsupported("a change of chunks in a version 1 B-tree", "III.A.1")
-}
-
 /// Elements, pages or pointers of one block.
-const MAX_COUNT: u64 = 1 << 26;
+const MAX_COUNT: u64 = 1 << 24;

@@ -2,22 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use hyperslab_filters::FilterMask;
 use hyperslab_format::array::extensible::header::Statistics;
 use hyperslab_format::array::extensible::{
     DataBlock, ExtensibleArrayHeader, Geometry, IndexBlock, SecondaryBlock,
 };
+use hyperslab_format::array::fixed::FixedArrayHeader;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, ExtensibleArrayParameters};
 use hyperslab_format::{Addr, Extent, Structure, Width, Widths};
+use hyperslab_testkit::golden::Manifest;
 use proptest::prelude::*;
 
 use super::super::{ChunkIndex, ChunkRecord, Grid};
 use super::IndexEdit;
+use crate::driver::Memory;
 use crate::error::{Error, RequestError};
 use crate::select::Coord;
 use crate::store::testing::{new_store, reopened};
-use crate::store::{SpaceKind, Store};
+use crate::store::{SpaceKind, Store, Txn};
 
 const ADDR: Addr = Addr::UNDEFINED;
 const NARROW: Widths = Widths { offset: Width::Four, length: Width::Four };
@@ -47,7 +51,7 @@ impl Case {
             unfiltered_edges: false,
             index: self.info.clone(),
         };
-        ChunkIndex::new(&layout, self.grid(&self.shape), 1, is_filtered, 32)
+        ChunkIndex::new(&layout, self.grid(&self.shape), 1, is_filtered, 2)
     }
 }
 
@@ -79,6 +83,8 @@ fn cases() -> Vec<Case> {
         Case::new(extensible_array(6), &[50, 70], &[Some(50), None]),
         Case::new(extensible_array(10), &[40_000, 2], &[None, Some(3)]),
         Case::new(btree2(2048), &[30, 30], &[None, None]),
+        Case::new(ChunkIndexInfo::BTree1 { addr: ADDR }, &[300], &[None]),
+        Case::new(ChunkIndexInfo::BTree1 { addr: ADDR }, &[10, 20, 4], &[Some(12), None, None]),
         Case::new(btree2(200), &[10, 10, 10], &[None, Some(12), None]),
     ]
 }
@@ -139,7 +145,8 @@ impl Subject<'_> {
             let nth = |share: u16, more: u8| grid.nth(grid.len() * u64::from(share) / 1000 + u64::from(more));
             match *change {
                 Change::Insert(place, len) => {
-                    nth(place, 0).iter().for_each(|coord| self.insert(&mut edit, &mut model, coord, len));
+                    let Some(coord) = nth(place, 0) else { continue };
+                    self.insert(&mut edit, &mut model, &coord, len);
                 }
                 Change::Run(place, count) => (0..count)
                     .filter_map(|more| nth(place, more))
@@ -154,12 +161,11 @@ impl Subject<'_> {
                     let mut removed = Vec::new();
                     edit.resize(self.case.grid(&shape), &mut |record| removed.push(record)).unwrap();
                     let is_inside = |coord: &[u64]| coord.iter().zip(&shape).all(|(at, len)| at < len);
-                    let outside: Vec<_> = model
+                    let mut outside: Vec<_> = model
                         .extract_if(.., |coord, _| !is_inside(coord))
                         .map(|(_, record)| record)
                         .collect();
                     removed.sort_by_key(|record| record.extent.addr);
-                    let mut outside = outside;
                     outside.sort_by_key(|record| record.extent.addr);
                     assert_eq!(removed, outside);
                 }
@@ -199,13 +205,13 @@ impl Subject<'_> {
         if let ChunkIndexInfo::ExtensibleArray { addr, .. } = self.index.info
             && let Some(at) = addr.defined()
         {
-            check_statistics(store, at);
+            check_statistics(store, at, true);
         }
     }
 }
 
 /// Counts the blocks of an Extensible Array, and compares with what its header says.
-fn check_statistics(store: &Store, header_at: Addr) {
+fn check_statistics(store: &Store, header_at: Addr, is_ours: bool) {
     let header = *store.get::<ExtensibleArrayHeader>(header_at, &()).unwrap();
     let geometry = Geometry::new(header.parameters);
     let index_block = store.get::<IndexBlock>(header.index_block, &header).unwrap();
@@ -215,9 +221,9 @@ fn check_statistics(store: &Store, header_at: Addr) {
         elements_allocated: header.parameters.index_elements.into(),
         ..Statistics::default()
     };
-    let mut block = |at: Addr, elements, first: u64| {
+    let mut block = |at: Addr, elements, first: Option<u64>| {
         let block = store.get::<DataBlock>(at, &(header, elements)).unwrap();
-        assert_eq!((block.offset, block.header), (first, header_at));
+        assert_eq!((block.offset, block.header), (first.unwrap_or(block.offset), header_at));
         counted.data_blocks += 1;
         counted.data_bytes += DataBlock::len_bytes(&header, elements, store.widths()).unwrap();
         counted.elements_allocated += elements;
@@ -230,7 +236,9 @@ fn check_statistics(store: &Store, header_at: Addr) {
         let blocks = geometry.data_blocks(super_block);
         if super_block < first_secondary {
             for &at in direct.by_ref().take(blocks) {
-                at.defined().into_iter().for_each(|at| block(at, elements, first));
+                // libhdf5 counts these otherwise.
+                let first_here = is_ours.then_some(first);
+                at.defined().into_iter().for_each(|at| block(at, elements, first_here));
                 first += elements;
             }
             continue;
@@ -244,7 +252,7 @@ fn check_statistics(store: &Store, header_at: Addr) {
             secondary_bytes += secondary.encoded_len(store.widths(), &context) as u64;
             for (number, &at) in secondary.data_blocks.iter().enumerate() {
                 let first = first + number as u64 * elements;
-                at.defined().into_iter().for_each(|at| block(at, elements, first));
+                at.defined().into_iter().for_each(|at| block(at, elements, Some(first)));
             }
         }
         first += blocks as u64 * elements;
@@ -252,6 +260,23 @@ fn check_statistics(store: &Store, header_at: Addr) {
     counted.secondary_blocks = secondary_blocks;
     counted.secondary_bytes = secondary_bytes;
     assert_eq!(header.statistics, counted);
+}
+
+#[test]
+fn statistics_are_counted_as_libhdf5_counts_them() {
+    let mut arrays = 0;
+    let is_of_arrays = |name: &str| name.starts_with("extensible_array") || name.starts_with("array_holes");
+    for (_, path) in Manifest::load().present().filter(|(entry, _)| is_of_arrays(&entry.name)) {
+        let bytes = std::fs::read(path).unwrap();
+        let headers = bytes.windows(4).enumerate().filter(|(_, found)| found == b"EAHD");
+        let headers: Vec<u64> = headers.map(|(at, _)| at as u64).collect();
+        let store = Store::open(Arc::new(Memory::new(bytes)), 1 << 20).unwrap();
+        for at in headers {
+            check_statistics(&store, Addr::new(at), false);
+            arrays += 1;
+        }
+    }
+    assert!(arrays > 3, "{arrays}");
 }
 
 proptest! {
@@ -358,4 +383,106 @@ fn a_chunk_longer_than_its_record_can_say_is_refused() {
         let error = edit.insert(&[0, 1], record(0x1_0000)).unwrap_err();
         assert!(matches!(error, Error::Request(RequestError::TooMany { limit: 0xffff, .. })), "{error}");
     }
+}
+
+/// What is wrong with a damaged array; addresses are those of some block of it.
+#[derive(Debug, Clone)]
+enum Damage {
+    DataBlock(usize, usize),
+    SecondaryBlock(usize, usize),
+    Parameters(ExtensibleArrayParameters),
+    Fixed { elements: u64, page_bits: u8, block: usize },
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let parameters = (3_u8..=64, any::<u8>(), 0_u32..7, 1_u32..7, 0_u8..=32);
+    prop_oneof![
+        (0_usize..6, any::<usize>()).prop_map(|(place, at)| Damage::DataBlock(place, at)),
+        (0_usize..9, any::<usize>()).prop_map(|(place, at)| Damage::SecondaryBlock(place, at)),
+        parameters.prop_map(|(max_elements_bits, index_elements, elements, pointers, page_bits)| {
+            Damage::Parameters(ExtensibleArrayParameters {
+                max_elements_bits,
+                index_elements,
+                min_pointers: 1 << pointers,
+                min_elements: 1 << elements,
+                page_bits: page_bits.min(max_elements_bits),
+            })
+        }),
+        (prop_oneof![Just(5000_u64), any::<u64>()], 0_u8..=32, any::<usize>())
+            .prop_map(|(elements, page_bits, block)| Damage::Fixed { elements, page_bits, block }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_array_gives_errors_and_nothing_worse(
+        is_fixed in any::<bool>(),
+        page_bits in 3_u8..11,
+        damages in proptest::collection::vec(damage(), 1..4),
+        changes in proptest::collection::vec((any::<bool>(), 0_u64..5000), 1..40),
+    ) {
+        let case = if is_fixed {
+            Case::new(ChunkIndexInfo::FixedArray { addr: ADDR, page_bits }, &[5000], &[Some(5000)])
+        } else {
+            Case::new(extensible_array(page_bits.max(6)), &[5000], &[None])
+        };
+        let store = new_store(Widths::EIGHT);
+        let mut txn = store.begin().unwrap();
+        let mut edit = IndexEdit::new(&mut txn, &case.index(true, 4));
+        let record = ChunkRecord { extent: Extent::new(Addr::new(0), 1), mask: FilterMask(0) };
+        for number in (0..5000).step_by(37) {
+            edit.insert(&[number], record).unwrap();
+        }
+        let index = edit.into_index();
+        let (ChunkIndexInfo::FixedArray { addr: at, .. } | ChunkIndexInfo::ExtensibleArray { addr: at, .. }) =
+            index.info
+        else {
+            panic!("no array");
+        };
+        for damage in &damages {
+            damage_array(&mut txn, at, is_fixed, damage);
+        }
+        txn.finish().unwrap();
+        for store in [reopened(&store), store] {
+            for &(is_insert, number) in &changes {
+                let mut txn = store.begin().unwrap();
+                let mut edit = IndexEdit::new(&mut txn, &index);
+                let changed = if is_insert { edit.insert(&[number], record) } else { edit.remove(&[number]) };
+                if changed.is_ok() {
+                    txn.finish().unwrap();
+                }
+            }
+            let mut txn = store.begin().unwrap();
+            let _ = IndexEdit::new(&mut txn, &index).delete();
+        }
+    }
+}
+
+fn damage_array(txn: &mut Txn<'_>, at: Addr, is_fixed: bool, damage: &Damage) {
+    if is_fixed {
+        if let Damage::Fixed { elements, page_bits, block } = *damage {
+            txn.edit::<FixedArrayHeader, _>(at, &(), |header| {
+                (header.elements, header.page_bits) = (elements, page_bits);
+                let blocks = [header.data_block, at, Addr::UNDEFINED, Addr::new(u64::MAX - 1)];
+                header.data_block = blocks[block % blocks.len()];
+            })
+            .unwrap();
+        }
+        return;
+    }
+    let header = *txn.store().get::<ExtensibleArrayHeader>(at, &()).unwrap();
+    if let Damage::Parameters(parameters) = *damage {
+        return txn
+            .edit::<ExtensibleArrayHeader, _>(at, &(), |header| header.parameters = parameters)
+            .unwrap();
+    }
+    let Ok(block) = txn.store().get::<IndexBlock>(header.index_block, &header) else { return };
+    let blocks = [&block.data_blocks[..], &block.secondary_blocks, &[at, header.index_block]].concat();
+    drop(block);
+    txn.edit::<IndexBlock, _>(header.index_block, &header, |block| match *damage {
+        Damage::DataBlock(place, other) => block.data_blocks[place] = blocks[other % blocks.len()],
+        Damage::SecondaryBlock(place, other) => block.secondary_blocks[place] = blocks[other % blocks.len()],
+        _ => {}
+    })
+    .unwrap();
 }

@@ -305,3 +305,139 @@ fn an_error_of_the_order_is_passed_on() {
     let order = |_: &Record| Err(crate::Error::Poisoned);
     assert!(matches!(edit::remove(&mut txn, header, &order), Err(crate::Error::Poisoned)));
 }
+
+/// What is wrong with a damaged tree; places are shares of what there is, in a hundredth.
+#[derive(Debug, Clone)]
+enum Damage {
+    /// A child is the node that another one is.
+    Child {
+        node: u8,
+        child: u8,
+        other: u8,
+    },
+    /// A child has another number of records, below it as well.
+    Counts {
+        node: u8,
+        child: u8,
+        records: u16,
+        total: u64,
+    },
+    Header {
+        depth: u16,
+        root_records: u16,
+        total: u64,
+    },
+    Percent {
+        split: u8,
+        merge: u8,
+    },
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let total = || prop_oneof![0_u64..300, Just(255), Just(65535)];
+    prop_oneof![
+        (0_u8..100, 0_u8..100, 0_u8..100).prop_map(|(node, child, other)| Damage::Child {
+            node,
+            child,
+            other
+        }),
+        (0_u8..100, 0_u8..100, 0_u16..5, total()).prop_map(|(node, child, records, total)| Damage::Counts {
+            node,
+            child,
+            records,
+            total
+        }),
+        (0_u16..6, 0_u16..4, prop_oneof![0_u64..9, Just(u64::MAX)])
+            .prop_map(|(depth, root_records, total)| Damage::Header { depth, root_records, total }),
+        any::<(u8, u8)>().prop_map(|(split, merge)| Damage::Percent { split, merge }),
+    ]
+}
+
+/// The nodes of a tree, from the root on, each with its shape.
+fn all_nodes(store: &Store, header_at: Addr) -> Vec<(Addr, BTree2NodeShape)> {
+    let header = store.get::<BTree2Header>(header_at, &()).unwrap();
+    let geometry = header.geometry(store.widths());
+    let mut nodes: Vec<_> = header.root(store.widths()).into_iter().collect();
+    let mut next = 0;
+    while let Some((at, shape)) = nodes.get(next).copied() {
+        next += 1;
+        let Ok(node) = store.get::<BTree2Node>(at, &shape) else { continue };
+        let depth = shape.depth.saturating_sub(1);
+        nodes.extend(node.children.iter().map(|child| (child.addr, geometry.node(depth, child.records))));
+    }
+    nodes
+}
+
+fn nth<T: Copy>(things: &[T], share: u8) -> Option<T> {
+    things.get(things.len() * usize::from(share) / 100).copied()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_tree_gives_errors_and_nothing_worse(
+        kind in proptest::sample::select(&KINDS[..]),
+        keys in 10_u32..200,
+        damages in proptest::collection::vec(damage(), 1..4),
+        changes in proptest::collection::vec((any::<bool>(), 0_u32..250), 1..60),
+    ) {
+        let store = new_store(Widths::EIGHT);
+        let header = create(&store, kind, 10 + 11 + 3 * (u32::from(kind.size) + 11));
+        let mut txn = store.begin().unwrap();
+        for key in 0..keys {
+            edit::insert(&mut txn, header, &kind.record(key, 1), &at(key)).unwrap();
+        }
+        let nodes = all_nodes(&store, header);
+        let internal: Vec<_> = nodes.iter().copied().filter(|(_, shape)| !shape.is_leaf()).collect();
+        for damage in &damages {
+            match *damage {
+                Damage::Child { node, child, other } => {
+                    let Some((at, shape)) = nth(&internal, node) else { continue };
+                    let other = nth(&nodes, other).unwrap().0;
+                    txn.edit::<BTree2Node, _>(at, &shape, |node| {
+                        let child = node.children.len() * usize::from(child) / 100;
+                        node.children[child].addr = other;
+                    }).unwrap();
+                }
+                Damage::Counts { node, child, records, total } => {
+                    let Some((at, shape)) = nth(&internal, node) else { continue };
+                    let total = total.min((1 << (8 * u32::from(shape.total_width.max(1)))) - 1);
+                    txn.edit::<BTree2Node, _>(at, &shape, |node| {
+                        let child = node.children.len() * usize::from(child) / 100;
+                        node.children[child].records = records;
+                        node.children[child].total_records = total;
+                    }).unwrap();
+                }
+                Damage::Header { depth, root_records, total } => {
+                    txn.edit::<BTree2Header, _>(header, &(), |header| {
+                        (header.depth, header.root_records) = (depth, root_records);
+                        header.total_records = total;
+                    }).unwrap();
+                }
+                Damage::Percent { split, merge } => {
+                    txn.edit::<BTree2Header, _>(header, &(), |header| {
+                        (header.split_percent, header.merge_percent) = (split, merge);
+                    }).unwrap();
+                }
+            }
+        }
+        txn.finish().unwrap();
+        // What is read again may be refused when it is decoded; what is still in memory is not.
+        for store in [reopened(&store), store] {
+            for &(is_insert, key) in &changes {
+                let mut txn = store.begin().unwrap();
+                let changed = if is_insert {
+                    edit::insert(&mut txn, header, &kind.record(key, 2), &at(key)).map(drop)
+                } else {
+                    edit::remove(&mut txn, header, &at(key)).map(drop)
+                };
+                if changed.is_ok() {
+                    txn.finish().unwrap();
+                }
+            }
+            let mut txn = store.begin().unwrap();
+            let _ = edit::delete(&mut txn, header);
+        }
+    }
+}

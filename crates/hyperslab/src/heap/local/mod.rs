@@ -1,12 +1,16 @@
 //! Local heaps (spec III.D): the names of the links of an old group.
 
+mod edit;
+
 use std::sync::Arc;
 
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
-use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
+use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths, Writer};
 
 use crate::error::{Error, Result};
 use crate::store::Store;
+
+pub use edit::{create, delete, insert, remove};
 
 /// A local heap. Its data are read in pages as names are asked for: in a large group they are many megabytes, and a
 /// look-up needs few of them.
@@ -16,8 +20,31 @@ pub struct LocalHeap<'s> {
     data: Extent,
 }
 
-/// A part of the data of a heap, in the cache under a type of its own.
+/// A part of the data of a heap: what is read, and changed, at once. Its context is its length in bytes.
+#[derive(Debug, Clone)]
 struct Page(Vec<u8>);
+
+impl Structure for Page {
+    const NAME: &'static str = LocalHeapData::NAME;
+    const SPEC: &'static str = LocalHeapData::SPEC;
+    type Context = usize;
+
+    fn read_len(_: Widths, len: &usize) -> usize {
+        *len
+    }
+
+    fn decode(r: &mut Reader<'_>, len: &usize) -> hyperslab_format::Result<Self> {
+        r.bytes(*len).map(|bytes| Self(bytes.to_vec()))
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, _: &usize) {
+        w.bytes(&self.0);
+    }
+
+    fn encoded_len(&self, _: Widths, len: &usize) -> usize {
+        *len
+    }
+}
 
 impl<'s> LocalHeap<'s> {
     /// The heap whose header is at `at`.
@@ -57,20 +84,22 @@ impl<'s> LocalHeap<'s> {
 
     /// Page `number` of the data, which has bytes there.
     fn page(&self, number: u64) -> Result<Arc<Page>> {
-        let start = number * PAGE;
-        let len = PAGE.min(self.data.len.saturating_sub(start));
-        // The data lie in the file: `open` checked that.
-        let at = self.data.addr.checked_add(start).unwrap_or(Addr::UNDEFINED);
-        self.store.get_or_make(at, || {
-            let name = (LocalHeapData::NAME, LocalHeapData::SPEC);
-            Ok((Page(self.store.bytes(Extent::new(at, len), name)?), len))
-        })
+        let (at, len) = page_of(self.data, number);
+        self.store.get(at, &len)
     }
 
     fn error(&self, offset: u64, kind: ErrorKind) -> Error {
         let (structure, spec) = (LocalHeapData::NAME, LocalHeapData::SPEC);
         Error::from_format(FormatError { kind, structure, spec, at: self.data.addr, offset })
     }
+}
+
+/// Where page `number` of a data segment is, and its bytes.
+fn page_of(data: Extent, number: u64) -> (Addr, usize) {
+    let start = number.saturating_mul(PAGE);
+    let len = PAGE.min(data.len.saturating_sub(start));
+    // The data lie in the file: whoever opened the heap checked that.
+    (data.addr.checked_add(start).unwrap_or(Addr::UNDEFINED), usize::try_from(len).unwrap_or(0))
 }
 
 /// Bytes of a page.

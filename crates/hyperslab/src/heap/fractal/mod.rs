@@ -1,5 +1,10 @@
 //! Fractal heaps (spec III.G): the links of large new groups and the attributes of objects that have many.
 
+mod edit;
+mod free;
+mod huge;
+mod managed;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -16,6 +21,8 @@ use super::filtered;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::tree::BTree2;
+
+pub use edit::{HeapParameters, create, delete, insert, remove};
 
 /// A fractal heap.
 #[derive(Debug, Clone)]
@@ -35,6 +42,19 @@ struct Huge {
     filtered: Option<(u32, u64)>,
 }
 
+/// A place in a direct block.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// The block.
+    at: Addr,
+    /// Its bytes without filters.
+    size: u64,
+    /// Its stored size and filter mask, if the heap has filters.
+    filtered: Option<(u64, u32)>,
+    /// The offset within it.
+    within: u64,
+}
+
 impl<'s> FractalHeap<'s> {
     /// The heap whose header is at `at`.
     pub fn open(store: &'s Store, at: Addr) -> Result<Self> {
@@ -46,26 +66,32 @@ impl<'s> FractalHeap<'s> {
     /// Decodes the object called `id`.
     pub fn decode<T: Structure<Context = ()>>(&self, id: &[u8]) -> Result<T> {
         let widths = self.store.widths();
-        let mut id = Reader::new(id, widths, self.at);
-        let read =
-            |bytes: &[u8], at| Reader::new(bytes, widths, at).structure(&()).map_err(Error::from_format);
+        self.with(id, |bytes, at| Reader::new(bytes, widths, at).structure(&()).map_err(Error::from_format))
+    }
+
+    /// The bytes of the object called `id`.
+    pub fn object(&self, id: &[u8]) -> Result<Vec<u8>> {
+        self.with(id, |bytes, _| Ok(bytes.to_vec()))
+    }
+
+    /// Gives the bytes of the object called `id` to `f`, and their address.
+    fn with<R>(&self, id: &[u8], f: impl FnOnce(&[u8], Addr) -> Result<R>) -> Result<R> {
+        let mut id = Reader::new(id, self.store.widths(), self.at);
         match id.structure::<HeapId>(&self.id_form).map_err(Error::from_format)? {
             HeapId::Managed { offset, length } => {
-                let (at, block, within) = self.block_of(offset)?;
-                let Some(object) = block.object(within, length) else {
-                    let (field, expected) = ("offset in the heap id", "that of an object in one block");
-                    return Err(self.broken(ErrorKind::Value { field, value: offset, expected }));
-                };
-                read(object, at.checked_add(within).unwrap_or(at))
+                let place = self.place(offset)?;
+                let block = self.direct(&place)?;
+                let object = block.object(place.within, length).ok_or_else(|| self.misplaced(offset))?;
+                f(object, place.at.checked_add(place.within).unwrap_or(place.at))
             }
             HeapId::HugeDirect { addr, length, filtered } => {
-                read(&self.huge(Huge { stored: Extent::new(addr, length), filtered })?, addr)
+                f(&self.huge(Huge { stored: Extent::new(addr, length), filtered })?, addr)
             }
             HeapId::HugeIndirect { id } => {
                 let huge = self.find_huge(id)?;
-                read(&self.huge(huge)?, huge.stored.addr)
+                f(&self.huge(huge)?, huge.stored.addr)
             }
-            HeapId::Tiny { data } => read(&data, self.at),
+            HeapId::Tiny { data } => f(&data, self.at),
         }
     }
 
@@ -74,14 +100,13 @@ impl<'s> FractalHeap<'s> {
         self.broken(ErrorKind::Missing { what: "the right type of record in the index of the heap" })
     }
 
-    /// The direct block that holds `offset` of the heap, where it is stored, and the offset within it.
-    fn block_of(&self, offset: u64) -> Result<(Addr, Arc<DirectBlock>, u64)> {
+    /// The direct block that holds `offset` of the heap, and where in it that is.
+    fn place(&self, offset: u64) -> Result<Place> {
         let header = &self.header;
         if header.root_rows == 0 {
-            let stored =
+            let filtered =
                 header.filtering.as_ref().map(|filtering| (filtering.root_size, filtering.root_mask));
-            let block = self.direct(header.root, header.starting_size, stored)?;
-            return Ok((header.root, block, offset));
+            return Ok(Place { at: header.root, size: header.starting_size, filtered, within: offset });
         }
         let (mut at, mut rows, mut offset) = (header.root, header.root_rows, offset);
         loop {
@@ -93,7 +118,8 @@ impl<'s> FractalHeap<'s> {
             };
             match step.child {
                 HeapChild::Direct { size } => {
-                    return Ok((entry.addr, self.direct(entry.addr, size, entry.filtered)?, step.within));
+                    let (at, filtered) = (entry.addr, entry.filtered);
+                    return Ok(Place { at, size, filtered, within: step.within });
                 }
                 // Each has fewer rows than the one above: that ends the descent.
                 HeapChild::Indirect { rows: below } if below < rows => {
@@ -111,8 +137,9 @@ impl<'s> FractalHeap<'s> {
         }
     }
 
-    /// The direct block of `size` bytes at `at`, where `filtered` says its stored size and filter mask.
-    fn direct(&self, at: Addr, size: u64, filtered: Option<(u64, u32)>) -> Result<Arc<DirectBlock>> {
+    /// The direct block of a place.
+    fn direct(&self, place: &Place) -> Result<Arc<DirectBlock>> {
+        let &Place { at, size, filtered, .. } = place;
         let name = (DirectBlock::NAME, DirectBlock::SPEC);
         let context = DirectBlockContext { geometry: self.geometry, size };
         let (Some(filtering), Some((stored, mask))) = (&self.header.filtering, filtered) else {
@@ -156,6 +183,12 @@ impl<'s> FractalHeap<'s> {
             },
         )?;
         found.ok_or_else(|| self.broken(ErrorKind::Missing { what: "a huge object" }))
+    }
+
+    /// The error of an id that says `offset`.
+    fn misplaced(&self, offset: u64) -> Error {
+        let (field, expected) = ("offset in the heap id", "that of an object in one block");
+        self.broken(ErrorKind::Value { field, value: offset, expected })
     }
 
     fn broken(&self, kind: ErrorKind) -> Error {

@@ -1,5 +1,8 @@
 //! The version 1 B-tree of an old group (spec III.A.1): from a name to the symbol table node that would hold it.
 
+mod group;
+mod nodes;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -9,6 +12,9 @@ use hyperslab_format::{Addr, ErrorKind};
 use super::{Seen, broken};
 use crate::error::Result;
 use crate::store::Store;
+
+pub use group::GroupTreeEdit;
+pub use nodes::{BTree1Edit, BTree1Step};
 
 /// The tree of a group. Its keys are offsets of names in the group's local heap, which the caller compares.
 #[derive(Debug, Clone, Copy)]

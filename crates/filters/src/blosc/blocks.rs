@@ -1,0 +1,108 @@
+//! The bytes of a chunk in the order of its blocks, before they are encoded.
+
+use super::nd::Grid;
+use crate::gather::{Gather, Walk};
+
+/// A chunk in row-major order, and how it is cut.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocks<'a> {
+    /// All elements, without padding.
+    pub(super) bytes: &'a [u8],
+    /// Bytes of a block.
+    pub(super) block_size: usize,
+    /// N-dimensional blocks, and the bytes of an element.
+    pub(super) grid: Option<(&'a Grid, usize)>,
+}
+
+/// One block.
+pub(super) enum Block<'a> {
+    /// Its bytes lie together.
+    Whole(&'a [u8]),
+    /// A block of `len` bytes made of runs of the chunk; what no run fills is padding.
+    Runs { chunk: &'a [u8], walk: &'a Walk, len: usize },
+}
+
+/// Bytes of a block, and of the chunk, that belong together.
+pub(super) struct Piece<'a> {
+    /// Where they are in the block.
+    pub(super) at: usize,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Blocks<'_> {
+    /// Bytes of all blocks, with padding.
+    pub(super) fn len(&self) -> usize {
+        self.grid.map_or(self.bytes.len(), |(grid, _)| grid.count() * self.block_size)
+    }
+
+    /// How many blocks there are.
+    pub(super) fn count(&self) -> usize {
+        self.len().div_ceil(self.block_size)
+    }
+
+    /// Calls `visit` with each block in turn, until it fails.
+    pub(super) fn each<E>(&self, mut visit: impl FnMut(usize, &Block<'_>) -> Result<(), E>) -> Result<(), E> {
+        let Some((grid, item_size)) = self.grid else {
+            let mut blocks = self.bytes.chunks(self.block_size).enumerate();
+            return blocks.try_for_each(|(index, block)| visit(index, &Block::Whole(block)));
+        };
+        let (shape, axes) = (grid.shape(), grid.axes(item_size));
+        let gather =
+            Gather { element_size: item_size, chunk_shape: shape, axes: &axes[..shape.len()], offset: 0 };
+        grid.visit(&gather, |index, walk| {
+            let whole = walk.single().filter(|run| run.len == self.block_size);
+            let block = match whole {
+                Some(run) => Block::Whole(&self.bytes[run.target..run.target + run.len]),
+                None => Block::Runs { chunk: self.bytes, walk, len: self.block_size },
+            };
+            visit(index, &block)
+        })
+    }
+}
+
+impl Block<'_> {
+    /// Bytes, with padding.
+    pub(super) fn len(&self) -> usize {
+        match *self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::Runs { len, .. } => len,
+        }
+    }
+
+    /// Whether it is made of pieces of `most` bytes at most.
+    pub(super) fn is_scattered(&self, most: usize) -> bool {
+        match self {
+            Self::Whole(_) => false,
+            Self::Runs { walk, .. } => walk.runs().before(usize::MAX).is_some_and(|run| run.len <= most),
+        }
+    }
+
+    /// Whether the pieces leave bytes of the block out.
+    pub(super) fn is_padded(&self) -> bool {
+        match self {
+            Self::Whole(_) => false,
+            Self::Runs { walk, len, .. } => walk.len() < *len,
+        }
+    }
+
+    /// Calls `visit` with each piece, in ascending order.
+    pub(super) fn pieces(&self, mut visit: impl FnMut(Piece<'_>)) {
+        match self {
+            Self::Whole(bytes) => visit(Piece { at: 0, bytes }),
+            Self::Runs { chunk, walk, .. } => {
+                let mut runs = walk.runs();
+                while let Some(run) = runs.before(usize::MAX) {
+                    visit(Piece { at: run.source, bytes: &chunk[run.target..run.target + run.len] });
+                }
+            }
+        }
+    }
+
+    /// Puts the block together in `out`, which is as long.
+    pub(super) fn copy_into(&self, out: &mut [u8]) {
+        if self.is_padded() {
+            out.fill(0);
+        }
+        self.pieces(|piece| out[piece.at..piece.at + piece.bytes.len()].copy_from_slice(piece.bytes));
+    }
+}

@@ -1,0 +1,158 @@
+//! What is done to the elements of a block before the codec: shuffles, differences, truncated precision.
+
+use super::blocks::Block;
+use crate::error::{FilterError, Result};
+use crate::simd;
+
+/// How the elements are changed before the codec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Forward {
+    None,
+    /// Byte k of every element together.
+    Shuffle,
+    /// Bit b of every element together.
+    BitShuffle,
+    /// The difference (exclusive or) from the element before in the first block, and from the first block in the others.
+    Delta,
+    /// Every bit of the mantissa of floating-point numbers is zero. That is what the HDF5 filter asks for: it has no
+    /// parameter for how many stay.
+    Truncate,
+}
+
+/// Buffers for that.
+#[derive(Debug, Default)]
+pub(super) struct Forwarding {
+    /// The block, put together.
+    rows: Vec<u8>,
+    /// The block as the codec gets it.
+    changed: Vec<u8>,
+    /// The first block of the chunk, which differences are taken from.
+    reference: Vec<u8>,
+    transposed: Vec<u8>,
+}
+
+impl Forward {
+    /// From the number that parameters and Blosc 2's headers use.
+    pub(super) fn of(number: u32) -> Option<Self> {
+        Some(match number {
+            0 => Self::None,
+            1 => Self::Shuffle,
+            2 => Self::BitShuffle,
+            3 => Self::Delta,
+            4 => Self::Truncate,
+            _ => return None,
+        })
+    }
+
+    /// That number.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Shuffle => 1,
+            Self::BitShuffle => 2,
+            Self::Delta => 3,
+            Self::Truncate => 4,
+        }
+    }
+
+    /// Whether elements of `type_size` bytes can be changed like that.
+    pub(super) fn check(self, type_size: usize) -> Result<()> {
+        if self == Self::Truncate && !matches!(type_size, 4 | 8) {
+            let feature = format!("truncated precision of elements of {type_size} bytes");
+            return Err(FilterError::Unsupported { filter: "Blosc2", feature });
+        }
+        Ok(())
+    }
+
+    /// Block `index` of a chunk as the codec gets it. Blocks come in their order.
+    pub(super) fn apply<'b>(
+        self,
+        type_size: usize,
+        index: usize,
+        block: &'b Block<'b>,
+        buffers: &'b mut Forwarding,
+    ) -> &'b [u8] {
+        /// Bytes of a piece below which copying it first is faster than shuffling it where it lies.
+        const SMALL: usize = 256;
+        let len = block.len();
+        let Forwarding { rows, changed, reference, transposed } = buffers;
+        let changed = crate::filter::buffer(changed, len);
+        if self == Self::Shuffle
+            && type_size > 1
+            && !block.is_scattered(SMALL)
+            && len.is_multiple_of(type_size)
+        {
+            if block.is_padded() {
+                changed.fill(0);
+            }
+            block.pieces(|piece| simd::shuffle_part(type_size, piece.bytes, piece.at / type_size, changed));
+            return changed;
+        }
+        let rows = match *block {
+            Block::Whole(bytes) => bytes,
+            Block::Runs { .. } => {
+                let rows = crate::filter::buffer(rows, len);
+                block.copy_into(rows);
+                rows
+            }
+        };
+        match self {
+            Self::None => return rows,
+            Self::Shuffle if type_size == 1 => return rows,
+            Self::Shuffle => simd::shuffle(type_size, rows, changed),
+            Self::BitShuffle => simd::bitshuffle(type_size, rows, changed, transposed),
+            Self::Delta if index == 0 => {
+                reference.clear();
+                reference.extend_from_slice(rows);
+                differences_inside(delta_width(type_size), rows, changed);
+            }
+            Self::Delta => differences_from(reference, delta_width(type_size), rows, changed),
+            Self::Truncate => truncate(type_size, rows, changed),
+        }
+        changed
+    }
+}
+
+/// Bytes of what differences are taken of, for elements of `type_size` bytes.
+pub(super) fn delta_width(type_size: usize) -> usize {
+    match type_size {
+        width @ (1 | 2 | 4 | 8) => width,
+        width if width.is_multiple_of(8) => 8,
+        _ => 1,
+    }
+}
+
+/// The difference of each element of `width` bytes from the one before it.
+fn differences_inside(width: usize, block: &[u8], out: &mut [u8]) {
+    let whole = block.len() - block.len() % width;
+    let first = width.min(block.len());
+    out[..first].copy_from_slice(&block[..first]);
+    for at in width..whole {
+        out[at] = block[at] ^ block[at - width];
+    }
+    out[whole..].copy_from_slice(&block[whole..]);
+}
+
+/// The difference of each whole element of `width` bytes from that of the first block, which is at least as long.
+fn differences_from(first: &[u8], width: usize, block: &[u8], out: &mut [u8]) {
+    let whole = block.len() - block.len() % width;
+    for ((out, byte), first) in out.iter_mut().zip(&block[..whole]).zip(first) {
+        *out = byte ^ first;
+    }
+    out[whole..].copy_from_slice(&block[whole..]);
+}
+
+/// Clears the mantissa of IEEE numbers of 4 or 8 bytes.
+fn truncate(type_size: usize, block: &[u8], out: &mut [u8]) {
+    let whole = block.len() - block.len() % type_size;
+    if type_size == 4 {
+        for (out, number) in out.as_chunks_mut().0.iter_mut().zip(block.as_chunks().0) {
+            *out = (u32::from_le_bytes(*number) & !0x007f_ffff).to_le_bytes();
+        }
+    } else {
+        for (out, number) in out.as_chunks_mut().0.iter_mut().zip(block.as_chunks().0) {
+            *out = (u64::from_le_bytes(*number) & !0x000f_ffff_ffff_ffff).to_le_bytes();
+        }
+    }
+    out[whole..].copy_from_slice(&block[whole..]);
+}

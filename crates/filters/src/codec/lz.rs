@@ -1,0 +1,75 @@
+//! What the encoders of LZF and BloscLZ share: both write runs of literals behind a byte that counts them.
+
+/// The longest run of literals.
+pub(crate) const MAX_LITERALS: usize = 32;
+
+/// How many bytes two slices have in common at their fronts.
+#[inline]
+pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
+    let (a_words, _) = a.as_chunks::<8>();
+    let (b_words, _) = b.as_chunks::<8>();
+    let mut len = 0;
+    for (a, b) in a_words.iter().zip(b_words) {
+        let difference = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if difference != 0 {
+            return len + difference.trailing_zeros() as usize / 8;
+        }
+        len += 8;
+    }
+    len + a[len..].iter().zip(&b[len..]).take_while(|(a, b)| a == b).count()
+}
+
+/// The low byte.
+#[inline]
+pub(crate) fn low(value: usize) -> u8 {
+    value.to_le_bytes()[0]
+}
+
+/// Encoded bytes, as far as there is room: every method says `None` when there is none.
+pub(crate) struct Output<'a> {
+    out: &'a mut [u8],
+    len: usize,
+}
+
+impl<'a> Output<'a> {
+    /// Nothing yet, in the front of `out`.
+    pub(crate) fn new(out: &'a mut [u8]) -> Self {
+        Self { out, len: 0 }
+    }
+
+    /// Bytes written.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<()> {
+        self.out.get_mut(self.len..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        self.len += bytes.len();
+        Some(())
+    }
+
+    /// The literals `src[from..to]`, in runs behind the number of bytes less 1.
+    #[inline]
+    pub(crate) fn literals(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
+        while from < to {
+            let len = (to - from).min(MAX_LITERALS);
+            let out = self.out.get_mut(self.len..)?;
+            if let Some(run) = src.get(from..).and_then(|src| src.first_chunk::<MAX_LITERALS>())
+                && let Some((count, literals)) = out.split_first_mut()
+                && let Some(literals) = literals.first_chunk_mut()
+            {
+                // A copy of constant length is two instructions; what is too much is overwritten next.
+                *count = low(len - 1);
+                *literals = *run;
+            } else {
+                let (count, literals) = out.get_mut(..=len)?.split_first_mut()?;
+                *count = low(len - 1);
+                literals.copy_from_slice(&src[from..from + len]);
+            }
+            self.len += 1 + len;
+            from += len;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,232 @@
+//! Changing fractal heaps: new ones, and objects put in and taken out (spec III.G).
+
+use std::sync::Arc;
+
+use hyperslab_format::heap::fractal::block::{DirectBlock, DirectBlockContext};
+use hyperslab_format::heap::fractal::geometry::HeapGeometry;
+use hyperslab_format::heap::fractal::header::{FractalHeapHeader, HeapStatistics};
+use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
+use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Writer};
+
+use super::free::{self, FreeSpace, FreeSpaceShape};
+use super::{FractalHeap, Place};
+use crate::error::{Error, Result};
+use crate::store::{SpaceKind, Txn};
+
+/// How the heaps of one use are made. These are libhdf5's choices, and readers rely on the length of ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeapParameters {
+    /// Bytes of an id.
+    pub id_len: u16,
+    /// Bytes of the first direct block; a power of two.
+    pub starting_size: u64,
+    /// Bits of the largest offset in the heap.
+    pub max_heap_bits: u16,
+}
+
+impl HeapParameters {
+    /// For the links of a group.
+    pub const LINKS: Self = Self { id_len: 7, starting_size: 512, max_heap_bits: 32 };
+    /// For the attributes of an object.
+    pub const ATTRIBUTES: Self = Self { id_len: 8, starting_size: 1024, max_heap_bits: 40 };
+}
+
+/// Makes an empty heap; returns the address of its header.
+pub fn create(txn: &mut Txn<'_>, parameters: &HeapParameters) -> Result<Addr> {
+    let header = FractalHeapHeader {
+        id_len: parameters.id_len,
+        huge_ids_wrapped: false,
+        checksummed: true,
+        max_managed_size: 4096,
+        next_huge_id: 0,
+        huge_btree: Addr::UNDEFINED,
+        free_space: 0,
+        free_space_manager: Addr::UNDEFINED,
+        statistics: HeapStatistics::default(),
+        table_width: 4,
+        starting_size: parameters.starting_size,
+        max_direct_size: 64 << 10,
+        max_heap_bits: parameters.max_heap_bits,
+        starting_rows: 1,
+        root: Addr::UNDEFINED,
+        root_rows: 0,
+        filtering: None,
+    };
+    let len = header.encoded_len(txn.store().widths(), &()) as u64;
+    let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
+    txn.put(at, header, ());
+    Ok(at)
+}
+
+/// Puts an object into the heap at `at`; returns its id. After an error, the step must be dropped.
+///
+/// What is free in the heap's blocks is used first. The heap's list of it is kept, so that every library finds it.
+pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
+    let mut edit = Edit::open(txn, at)?;
+    let len = object.len() as u64;
+    let id = if object.is_empty() {
+        return Err(edit.broken(ErrorKind::Missing { what: "the bytes of an object" }));
+    } else if object.len() <= edit.heap.id_form.max_tiny() {
+        let statistics = &mut edit.header_mut().statistics;
+        statistics.tiny_size = statistics.tiny_size.saturating_add(len);
+        statistics.tiny_objects = statistics.tiny_objects.saturating_add(1);
+        HeapId::Tiny { data: object.to_vec() }
+    } else if len <= edit.header().max_managed_size.into() {
+        HeapId::Managed { offset: edit.insert_managed(object)?, length: len }
+    } else {
+        edit.insert_huge(object)?
+    };
+    let mut bytes = Vec::new();
+    Writer::new(&mut bytes, edit.txn.store().widths()).structure(&id, &edit.heap.id_form);
+    edit.finish();
+    Ok(bytes)
+}
+
+/// Takes the object called `id` out of the heap at `at`. After an error, the step must be dropped.
+pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
+    let mut edit = Edit::open(txn, at)?;
+    let mut id = Reader::new(id, edit.txn.store().widths(), at);
+    match id.structure::<HeapId>(edit.id_form()).map_err(Error::from_format)? {
+        HeapId::Managed { offset, length } => edit.remove_managed(offset, length)?,
+        HeapId::Tiny { data } => {
+            let statistics = &mut edit.header_mut().statistics;
+            statistics.tiny_size = statistics.tiny_size.saturating_sub(data.len() as u64);
+            statistics.tiny_objects = statistics.tiny_objects.saturating_sub(1);
+        }
+        huge => edit.remove_huge(&huge)?,
+    }
+    edit.finish();
+    Ok(())
+}
+
+/// Gives all space of the heap at `at` back.
+pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
+    let mut edit = Edit::open(txn, at)?;
+    edit.clear_huge()?;
+    edit.clear()?;
+    let len = edit.header().encoded_len(edit.txn.store().widths(), &()) as u64;
+    txn.free(Extent::new(at, len));
+    Ok(())
+}
+
+/// A heap within a step that changes it. The header is written by [`finish`](Self::finish).
+pub(super) struct Edit<'t, 's> {
+    txn: &'t mut Txn<'s>,
+    heap: FractalHeap<'s>,
+}
+
+impl<'t, 's> Edit<'t, 's> {
+    fn open(txn: &'t mut Txn<'s>, at: Addr) -> Result<Self> {
+        let heap = FractalHeap::open(txn.store(), at)?;
+        if heap.header.filtering.is_some() {
+            return Err(Error::unsupported("changing a fractal heap that has filters", "III.G"));
+        }
+        Ok(Self { txn, heap })
+    }
+
+    fn finish(self) {
+        self.txn.put(self.heap.at, Arc::unwrap_or_clone(self.heap.header), ());
+    }
+
+    fn insert_managed(&mut self, object: &[u8]) -> Result<u64> {
+        let len = object.len() as u64;
+        // Nothing is taken where nothing is free; then there is nothing to write.
+        let found = if self.header().free_space_manager.is_defined() {
+            self.edit_free_space(|free| free.take(len))?
+        } else {
+            None
+        };
+        let offset = if let Some(offset) = found {
+            offset
+        } else {
+            let block = self.new_block(len)?;
+            if block.len > len {
+                self.give(block.len - len, block.offset.saturating_add(len))?;
+            }
+            block.offset
+        };
+        let Place { at, size, within, .. } = self.heap.place(offset)?;
+        let context = DirectBlockContext { geometry: *self.geometry(), size };
+        let is_done = self.txn.edit::<DirectBlock, _>(at, &context, |block| {
+            block.object_mut(within, len).map(|place| place.copy_from_slice(object)).is_some()
+        })?;
+        if !is_done {
+            return Err(self.misplaced(offset));
+        }
+        let header = self.header_mut();
+        header.statistics.managed_objects = header.statistics.managed_objects.saturating_add(1);
+        header.free_space = header.free_space.saturating_sub(len);
+        Ok(offset)
+    }
+
+    fn remove_managed(&mut self, offset: u64, len: u64) -> Result<()> {
+        let Place { size, within, .. } = self.heap.place(offset)?;
+        let is_in_data = within >= self.overhead() && within.checked_add(len).is_some_and(|end| end <= size);
+        if !is_in_data || len == 0 {
+            return Err(self.misplaced(offset));
+        }
+        // First, because it fails for an object that is not there.
+        self.give(len, offset)?;
+        let header = self.header_mut();
+        header.statistics.managed_objects = header.statistics.managed_objects.saturating_sub(1);
+        header.free_space = header.free_space.saturating_add(len);
+        if header.statistics.managed_objects == 0 { self.clear() } else { Ok(()) }
+    }
+
+    /// Makes `len` bytes at `offset` free.
+    fn give(&mut self, len: u64, offset: u64) -> Result<()> {
+        match self.edit_free_space(|free| free.give(len, offset))? {
+            Some(()) => Ok(()),
+            None => Err(self.misplaced(offset)),
+        }
+    }
+
+    fn edit_free_space<R>(&mut self, f: impl FnOnce(&mut FreeSpace) -> R) -> Result<R> {
+        let (result, at) = free::edit(self.txn, &self.free_space(), f)?;
+        self.header_mut().free_space_manager = at;
+        Ok(result)
+    }
+
+    pub(super) fn delete_free_space(&mut self) -> Result<()> {
+        free::delete(self.txn, &self.free_space())?;
+        self.header_mut().free_space_manager = Addr::UNDEFINED;
+        Ok(())
+    }
+
+    fn free_space(&self) -> FreeSpaceShape {
+        let header = self.header();
+        FreeSpaceShape {
+            at: header.free_space_manager,
+            address_bits: header.max_heap_bits,
+            max_section_size: header.max_direct_size,
+        }
+    }
+
+    pub(super) fn txn(&mut self) -> &mut Txn<'s> {
+        self.txn
+    }
+
+    pub(super) fn header(&self) -> &FractalHeapHeader {
+        &self.heap.header
+    }
+
+    pub(super) fn header_mut(&mut self) -> &mut FractalHeapHeader {
+        Arc::make_mut(&mut self.heap.header)
+    }
+
+    pub(super) fn id_form(&self) -> &HeapIdForm {
+        &self.heap.id_form
+    }
+
+    pub(super) fn geometry(&self) -> &HeapGeometry {
+        &self.heap.geometry
+    }
+
+    pub(super) fn broken(&self, kind: ErrorKind) -> Error {
+        self.heap.broken(kind)
+    }
+
+    fn misplaced(&self, offset: u64) -> Error {
+        self.heap.misplaced(offset)
+    }
+}

@@ -1,0 +1,254 @@
+//! What is free in the direct blocks of a fractal heap: its free-space manager (spec III.H).
+//!
+//! Header and list stand in one extent here, with room for the list to grow into. libhdf5 sees two structures, and the room
+//! not at all. Sections of direct blocks alone are kept: libhdf5 also lists blocks that it skipped or gave back, which take
+//! no bytes of the file; forgetting them costs offsets in the heap, of which there are more than enough.
+
+use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
+use hyperslab_format::free_space::sections::{FreeSection, FreeSectionKind, FreeSpaceSections};
+use hyperslab_format::{Addr, Extent, Reader, Structure, Widths, Writer};
+
+use crate::error::Result;
+use crate::store::{SpaceKind, Store, Txn};
+
+/// The free bytes of the direct blocks of one heap.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FreeSpace {
+    /// Size and offset in the heap of each section, in ascending order; the largest are kept.
+    sections: Vec<(u64, u64)>,
+    /// How many different sizes there are.
+    sizes: usize,
+    /// The extents of the file that this is stored in.
+    stored: Vec<Extent>,
+}
+
+/// What is known of a heap's free space from its header.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FreeSpaceShape {
+    /// Where the manager is.
+    pub(super) at: Addr,
+    /// Bits of the largest offset in the heap.
+    pub(super) address_bits: u16,
+    /// Bytes of the heap's largest direct block.
+    pub(super) max_section_size: u64,
+}
+
+impl FreeSpaceShape {
+    fn header(&self, free: &FreeSpace, widths: Widths) -> FreeSpaceHeader {
+        let count = free.sections.len() as u64;
+        let list = self.at.checked_add(FreeSpaceHeader::read_len(widths, &()) as u64);
+        let mut header = FreeSpaceHeader {
+            client: FreeSpaceClient::FractalHeap,
+            total_space: free.sections.iter().fold(0, |total: u64, (size, _)| total.saturating_add(*size)),
+            total_sections: count,
+            serialized_sections: count,
+            ghost_sections: 0,
+            section_classes: 4,
+            shrink_percent: 80,
+            expand_percent: 120,
+            address_bits: self.address_bits,
+            max_section_size: self.max_section_size,
+            list: list.unwrap_or(Addr::UNDEFINED),
+            list_size: 0,
+            list_allocated: 0,
+        };
+        let len = header.form(self.at).singles_len(free.sections.len(), free.sizes, widths);
+        (header.list_size, header.list_allocated) = (len as u64, len as u64);
+        header
+    }
+}
+
+impl FreeSpace {
+    /// Takes `size` bytes out of the smallest section that has as many; returns their offset in the heap.
+    pub(super) fn take(&mut self, size: u64) -> Option<u64> {
+        let place = self.sections.partition_point(|section| section.0 < size);
+        let &(available, offset) = self.sections.get(place)?;
+        self.remove(place);
+        if available > size {
+            self.insert(available - size, offset.saturating_add(size));
+        }
+        Some(offset)
+    }
+
+    /// Adds bytes of one direct block, which join those beside them. `None` if some of them are free already.
+    pub(super) fn give(&mut self, mut size: u64, mut offset: u64) -> Option<()> {
+        let end = offset.checked_add(size)?;
+        let (mut before, mut after) = (None, None);
+        for (place, &(other_size, other)) in self.sections.iter().enumerate() {
+            let other_end = other.saturating_add(other_size);
+            if other < end && offset < other_end {
+                return None;
+            } else if other_end == offset {
+                before = Some(place);
+            } else if other == end {
+                after = Some(place);
+            }
+        }
+        let mut places = [before, after];
+        // The later one first: the other stays where it is.
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        for place in places.into_iter().flatten() {
+            let other = self.remove(place);
+            (size, offset) = (size.saturating_add(other.0), offset.min(other.1));
+        }
+        self.insert(size, offset);
+        while self.sections.len() > MAX_SECTIONS {
+            self.remove(0);
+        }
+        Some(())
+    }
+
+    fn insert(&mut self, size: u64, offset: u64) {
+        let place = self.sections.partition_point(|&section| section < (size, offset));
+        self.sizes += usize::from(!self.has_size_at(place, size));
+        self.sections.insert(place, (size, offset));
+    }
+
+    fn remove(&mut self, place: usize) -> (u64, u64) {
+        let (size, offset) = self.sections.remove(place);
+        self.sizes -= usize::from(!self.has_size_at(place, size));
+        (size, offset)
+    }
+
+    /// Whether a section beside `place` has this size.
+    fn has_size_at(&self, place: usize, size: u64) -> bool {
+        let is = |place: usize| self.sections.get(place).is_some_and(|section| section.0 == size);
+        is(place) || place.checked_sub(1).is_some_and(is)
+    }
+
+    /// Whether header and list stand in one extent.
+    fn is_whole(&self, widths: Widths) -> bool {
+        let header_len = FreeSpaceHeader::read_len(widths, &()) as u64;
+        matches!(self.stored[..], [extent] if extent.len > header_len)
+    }
+
+    fn stored_len(&self, shape: &FreeSpaceShape, widths: Widths) -> u64 {
+        FreeSpaceHeader::read_len(widths, &()) as u64 + shape.header(self, widths).list_size
+    }
+
+    /// The manager at `shape.at`, as any library left it.
+    fn read(store: &Store, shape: &FreeSpaceShape) -> Result<(Self, u64)> {
+        let widths = store.widths();
+        let header: FreeSpaceHeader = store.read(shape.at, &())?;
+        let header_len = FreeSpaceHeader::read_len(widths, &()) as u64;
+        let mut free = Self { stored: vec![Extent::new(shape.at, header_len)], ..Self::default() };
+        if let Some(at) = header.list.defined() {
+            let list: FreeSpaceSections = store.read(at, &header.form(shape.at))?;
+            let stored = Extent::new(at, header.list_allocated);
+            store.check(stored, (FreeSpaceSections::NAME, FreeSpaceSections::SPEC))?;
+            free.keep(&list);
+            match free.stored.first_mut() {
+                Some(first) if first.end() == Some(at) => first.len = first.len.saturating_add(stored.len),
+                _ => free.stored.push(stored),
+            }
+        }
+        Ok((free, header_len + header.list_size))
+    }
+
+    /// Takes over what a list says of direct blocks.
+    fn keep(&mut self, list: &FreeSpaceSections) {
+        let singles = list.sections.iter().filter(|section| section.kind == FreeSectionKind::Single);
+        self.sections = singles.map(|section| (section.size, section.offset)).collect();
+        self.sections.sort_unstable();
+        self.sizes = self.sections.chunk_by(|a, b| a.0 == b.0).count();
+    }
+}
+
+/// Changes the free space of a heap by `f`; returns where its manager is now, undefined if nothing is free.
+pub(super) fn edit<R>(
+    txn: &mut Txn<'_>,
+    shape: &FreeSpaceShape,
+    f: impl FnOnce(&mut FreeSpace) -> R,
+) -> Result<(R, Addr)> {
+    let store = txn.store();
+    let widths = store.widths();
+    if shape.at.is_undefined() {
+        let mut free = FreeSpace::default();
+        let result = f(&mut free);
+        return Ok((result, put(txn, shape, free)?));
+    }
+    let known = store.get_or_make::<FreeSpace>(shape.at, || FreeSpace::read(store, shape))?;
+    if !known.is_whole(widths) {
+        // As libhdf5 left it.
+        let mut free = FreeSpace::clone(&known);
+        let result = f(&mut free);
+        return Ok((result, put(txn, shape, free)?));
+    }
+    drop(known);
+    let (result, fits) = txn.edit::<FreeSpace, _>(shape.at, shape, |free| {
+        let result = f(free);
+        let room = free.stored.first().map_or(0, |extent| extent.len);
+        (result, !free.sections.is_empty() && free.stored_len(shape, widths) <= room)
+    })?;
+    if fits {
+        return Ok((result, shape.at));
+    }
+    let free = FreeSpace::clone(&*store.get::<FreeSpace>(shape.at, shape)?);
+    Ok((result, put(txn, shape, free)?))
+}
+
+/// Gives the manager's own space back.
+pub(super) fn delete(txn: &mut Txn<'_>, shape: &FreeSpaceShape) -> Result<()> {
+    let store = txn.store();
+    if shape.at.is_defined() {
+        let known = store.get_or_make::<FreeSpace>(shape.at, || FreeSpace::read(store, shape))?;
+        for &extent in &known.stored {
+            txn.free(extent);
+        }
+    }
+    Ok(())
+}
+
+/// Stores `free` in an extent that has room for it, and gives back those it was in.
+fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result<Addr> {
+    for extent in std::mem::take(&mut free.stored) {
+        txn.free(extent);
+    }
+    if free.sections.is_empty() {
+        return Ok(Addr::UNDEFINED);
+    }
+    let needed = free.stored_len(shape, txn.store().widths());
+    let extent = txn.allocate(SpaceKind::Metadata, needed.next_power_of_two().max(MIN_STORED))?;
+    free.stored = vec![extent];
+    txn.put(extent.addr, free, FreeSpaceShape { at: extent.addr, ..*shape });
+    Ok(extent.addr)
+}
+
+impl Structure for FreeSpace {
+    const NAME: &'static str = FreeSpaceHeader::NAME;
+    const SPEC: &'static str = FreeSpaceHeader::SPEC;
+    type Context = FreeSpaceShape;
+
+    fn read_len(widths: Widths, _: &FreeSpaceShape) -> usize {
+        FreeSpaceHeader::read_len(widths, &())
+    }
+
+    /// Decodes a manager whose list follows its header, as [`encode`](Self::encode) writes it.
+    fn decode(r: &mut Reader<'_>, shape: &FreeSpaceShape) -> hyperslab_format::Result<Self> {
+        let header: FreeSpaceHeader = r.structure(&())?;
+        let list = r.structure::<FreeSpaceSections>(&header.form(shape.at))?;
+        let len = FreeSpaceHeader::read_len(r.widths(), &()) as u64 + header.list_size;
+        let mut free = Self { stored: vec![Extent::new(shape.at, len)], ..Self::default() };
+        free.keep(&list);
+        Ok(free)
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, shape: &FreeSpaceShape) {
+        let header = shape.header(self, w.widths());
+        w.structure(&header, &());
+        let single =
+            |&(size, offset): &(u64, u64)| FreeSection { size, offset, kind: FreeSectionKind::Single };
+        let list = FreeSpaceSections { sections: self.sections.iter().map(single).collect() };
+        w.structure(&list, &header.form(shape.at));
+    }
+
+    fn encoded_len(&self, widths: Widths, shape: &FreeSpaceShape) -> usize {
+        usize::try_from(self.stored_len(shape, widths)).unwrap_or(usize::MAX)
+    }
+}
+
+/// The most sections that are kept. Beyond it the smallest are forgotten, so that a change costs the same in every heap.
+const MAX_SECTIONS: usize = 4096;
+
+/// The least bytes that are allocated for a manager: room for a dozen sections.
+const MIN_STORED: u64 = 256;

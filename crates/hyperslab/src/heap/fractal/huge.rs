@@ -1,0 +1,116 @@
+//! Huge objects of a fractal heap (spec III.G): each has an extent of its own, which a version 2 B-tree knows.
+
+use std::ops::ControlFlow;
+
+use hyperslab_format::btree2::record::{Record, RecordForm};
+use hyperslab_format::heap::fractal::header::FractalHeapHeader;
+use hyperslab_format::heap::fractal::id::HeapId;
+use hyperslab_format::{Addr, ErrorKind, Extent};
+
+use super::edit::Edit;
+use crate::error::{RequestError, Result};
+use crate::store::SpaceKind;
+use crate::tree::BTree2;
+use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
+use crate::tree::free_blocks;
+
+impl Edit<'_, '_> {
+    /// Stores an object in an extent of its own. Its bytes are written at once: nothing reaches them yet.
+    pub(super) fn insert_huge(&mut self, object: &[u8]) -> Result<HeapId> {
+        let length = object.len() as u64;
+        let addr = self.txn().allocate(SpaceKind::Raw, length)?.addr;
+        self.txn().store().write_data(addr, object)?;
+        let (is_direct, id) = if self.is_direct() { (true, None) } else { (false, Some(self.next_id()?)) };
+        let record = Record::Huge { addr, length, filtered: None, id };
+        if self.header().huge_btree.is_undefined() {
+            let widths = self.txn().store().widths();
+            let (kind, lengths) = if is_direct { (DIRECT, 1) } else { (INDIRECT, 2) };
+            let size = u16::try_from(widths.offset.bytes() + lengths * widths.length.bytes()).unwrap_or(0);
+            let Some(form) = RecordForm::new(kind, size, widths) else {
+                return Err(self.broken(ErrorKind::Missing { what: "a form of records of huge objects" }));
+            };
+            let at = btree2::create(self.txn(), form, BTree2Parameters::NAMES)?;
+            self.header_mut().huge_btree = at;
+        }
+        let tree = self.header().huge_btree;
+        let key = key(&record);
+        btree2::insert(self.txn(), tree, &record, &move |other: &Record| Ok(self::key(other).cmp(&key)))?;
+        let statistics = &mut self.header_mut().statistics;
+        statistics.huge_size = statistics.huge_size.saturating_add(length);
+        statistics.huge_objects = statistics.huge_objects.saturating_add(1);
+        Ok(id.map_or(HeapId::HugeDirect { addr, length, filtered: None }, |id| HeapId::HugeIndirect { id }))
+    }
+
+    /// Takes out the object that `id` names, and gives its extent back.
+    pub(super) fn remove_huge(&mut self, id: &HeapId) -> Result<()> {
+        let key = match *id {
+            HeapId::HugeDirect { addr, length, .. } => (addr.get(), length),
+            HeapId::HugeIndirect { id } => (id, 0),
+            HeapId::Managed { .. } | HeapId::Tiny { .. } => return Ok(()),
+        };
+        let tree = self.header().huge_btree;
+        let found = match tree.defined() {
+            Some(tree) => {
+                btree2::remove(self.txn(), tree, &move |other: &Record| Ok(self::key(other).cmp(&key)))?
+            }
+            None => None,
+        };
+        let Some(Record::Huge { addr, length, .. }) = found else {
+            return Err(self.broken(ErrorKind::Missing { what: "a huge object" }));
+        };
+        free_blocks::<FractalHeapHeader>(self.txn(), addr, vec![Extent::new(addr, length)])?;
+        let header = self.header_mut();
+        header.statistics.huge_size = header.statistics.huge_size.saturating_sub(length);
+        header.statistics.huge_objects = header.statistics.huge_objects.saturating_sub(1);
+        if header.statistics.huge_objects == 0 { self.clear_huge() } else { Ok(()) }
+    }
+
+    /// Gives all huge objects and their tree back.
+    pub(super) fn clear_huge(&mut self) -> Result<()> {
+        let Some(tree) = self.header().huge_btree.defined() else { return Ok(()) };
+        let mut objects = Vec::new();
+        let kind = if self.is_direct() { DIRECT } else { INDIRECT };
+        BTree2::open(self.txn().store(), tree, kind)?.visit(&mut |record| {
+            if let Record::Huge { addr, length, .. } = record {
+                objects.push(Extent::new(*addr, *length));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        free_blocks::<FractalHeapHeader>(self.txn(), tree, objects)?;
+        btree2::delete(self.txn(), tree)?;
+        let header = self.header_mut();
+        (header.huge_btree, header.next_huge_id, header.huge_ids_wrapped) = (Addr::UNDEFINED, 0, false);
+        (header.statistics.huge_size, header.statistics.huge_objects) = (0, 0);
+        Ok(())
+    }
+
+    /// The number of the next object. Numbers are not used again before the last huge object is gone.
+    fn next_id(&mut self) -> Result<u64> {
+        let width = self.id_form().huge_id_width().clamp(1, 8);
+        let limit = u64::MAX >> (64 - 8 * width);
+        let header = self.header_mut();
+        if header.huge_ids_wrapped || header.next_huge_id >= limit {
+            return Err(RequestError::TooMany { what: "huge objects of a fractal heap", limit }.into());
+        }
+        header.next_huge_id += 1;
+        Ok(header.next_huge_id)
+    }
+
+    fn is_direct(&mut self) -> bool {
+        let widths = self.txn().store().widths();
+        self.id_form().huge_is_direct(widths)
+    }
+}
+
+/// What the records of huge objects are ordered by: their numbers, or their addresses and lengths.
+fn key(record: &Record) -> (u64, u64) {
+    match *record {
+        Record::Huge { id: Some(id), .. } => (id, 0),
+        Record::Huge { addr, length, .. } => (addr.get(), length),
+        _ => (0, 0), // no such record in a tree of these types
+    }
+}
+
+/// Types of the B-trees of huge objects without filters: ids hold their numbers, or their addresses.
+const INDIRECT: u8 = 1;
+const DIRECT: u8 = 3;

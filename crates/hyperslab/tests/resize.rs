@@ -1,0 +1,256 @@
+//! Datasets that grow and shrink, against a map of what each element holds.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hyperslab::driver::Memory;
+use hyperslab::select::{Dim, Slab};
+use hyperslab::types::Element;
+use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, NewStorage, RequestError, Selection};
+use hyperslab_format::layout::{ChunkIndexInfo, Layout};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::{AllocationTime, FillBytes};
+use hyperslab_format::message::filters::FilterSpec;
+use proptest::prelude::*;
+
+const FILL: i32 = -7;
+
+/// One kind of dataset: how far it can grow, and what its chunks are like.
+#[derive(Debug, Clone)]
+struct Kind {
+    shape: Vec<u64>,
+    max_shape: Vec<Option<u64>>,
+    chunk: Vec<u64>,
+    is_filtered: bool,
+    is_early: bool,
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    let kind = |shape: &[u64], max_shape: &[Option<u64>], chunk: &[u64], is_early| {
+        let (shape, max_shape, chunk) = (shape.to_vec(), max_shape.to_vec(), chunk.to_vec());
+        Kind { shape, max_shape, chunk, is_filtered: false, is_early }
+    };
+    let fixed = kind(&[5, 6], &[Some(12), Some(20)], &[4, 3], false);
+    let single = kind(&[6, 7], &[Some(6), Some(7)], &[6, 7], false);
+    let implicit = kind(&[5, 6], &[Some(12), Some(20)], &[4, 3], true);
+    let extensible = kind(&[5, 6], &[Some(12), None], &[4, 3], false);
+    let one_axis = kind(&[3], &[None], &[4], false);
+    let tree = kind(&[5, 6], &[None, None], &[4, 3], false);
+    prop_oneof![
+        (prop::sample::select(vec![fixed, single, extensible, one_axis, tree]), any::<bool>())
+            .prop_map(|(kind, is_filtered)| Kind { is_filtered, ..kind }),
+        Just(implicit),
+    ]
+}
+
+#[derive(Debug, Clone)]
+enum Action {
+    /// Along each axis, a share of the most there can be, in percent.
+    Resize([u64; 2]),
+    /// From which element, and how many, in percent of what there is.
+    Write([u64; 2], [u64; 2]),
+    Flush,
+    Reopen,
+}
+
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    let percent = || prop::array::uniform2(0..=100_u64);
+    let action = prop_oneof![
+        4 => percent().prop_map(Action::Resize),
+        4 => (percent(), percent()).prop_map(|(from, count)| Action::Write(from, count)),
+        1 => Just(Action::Flush),
+        1 => Just(Action::Reopen),
+    ];
+    prop::collection::vec(action, 1..16)
+}
+
+fn make(kind: &Kind) -> (Arc<Memory>, File) {
+    let driver = Arc::new(Memory::new(Vec::new()));
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let (shape, max_shape) = (kind.shape.clone(), Some(kind.max_shape.clone()));
+    let mut options = DatasetOptions::new(Dataspace::Simple { shape, max_shape }, i32::datatype());
+    options.storage = NewStorage::Chunked(kind.chunk.clone());
+    options.fill = FillBytes::Defined(FILL.to_le_bytes().to_vec());
+    if kind.is_filtered {
+        options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![4] }];
+    }
+    options.allocation = kind.is_early.then_some(AllocationTime::Early);
+    file.root().create_dataset("values", &options).unwrap();
+    (driver, file)
+}
+
+/// The model: elements that were written and not dropped since.
+type Written = BTreeMap<Vec<u64>, i32>;
+
+/// All coordinates of a box, row by row.
+fn coords(from: &[u64], count: &[u64]) -> Vec<Vec<u64>> {
+    from.iter().zip(count).fold(vec![Vec::new()], |rows, (&from, &count)| {
+        let with = |row: &Vec<u64>| {
+            (from..from + count).map(|at| [row.as_slice(), &[at]].concat()).collect::<Vec<_>>()
+        };
+        rows.iter().flat_map(with).collect()
+    })
+}
+
+fn check(dataset: &Dataset, shape: &[u64], written: &Written) {
+    assert_eq!(dataset.shape(), shape);
+    let expected: Vec<i32> = coords(&vec![0; shape.len()], shape)
+        .iter()
+        .map(|coord| written.get(coord).copied().unwrap_or(FILL))
+        .collect();
+    assert_eq!(dataset.read::<i32>(..).unwrap(), expected);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_dataset_that_changes_its_shape_holds_what_was_written_and_not_dropped(kind in kinds(), actions in actions()) {
+        let (driver, mut file) = make(&kind);
+        let mut dataset = file.dataset("values").unwrap();
+        let other = file.dataset("values").unwrap();
+        let (mut shape, mut written, mut next) = (kind.shape.clone(), Written::new(), 0);
+        for action in actions {
+            match action {
+                Action::Resize(percent) => {
+                    let most = kind.max_shape.iter().map(|max| max.unwrap_or(20));
+                    shape = most.zip(percent).map(|(most, percent)| most * percent / 100).collect();
+                    dataset.resize(&shape).unwrap();
+                    written.retain(|coord, _| coord.iter().zip(&shape).all(|(at, len)| at < len));
+                }
+                Action::Write(from, count) => {
+                    let from: Vec<u64> = shape.iter().zip(from).map(|(len, at)| len * at / 101).collect();
+                    let count: Vec<u64> = shape.iter().zip(&from).zip(count)
+                        .map(|((len, from), percent)| (len - from) * percent / 100).collect();
+                    let cells = coords(&from, &count);
+                    let values: Vec<i32> = (next..).take(cells.len()).collect();
+                    next += 1000;
+                    let dims = from.iter().zip(&count).map(|(&start, &count)| Dim { start, step: 1, count });
+                    dataset.write(Slab(dims.collect()), &values).unwrap();
+                    written.extend(cells.into_iter().zip(values));
+                }
+                Action::Flush => file.flush().unwrap(),
+                Action::Reopen => {
+                    file.flush().unwrap();
+                    file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+                    dataset = file.dataset("values").unwrap();
+                }
+            }
+            check(&dataset, &shape, &written);
+        }
+        if other.file().is_same(&file) {
+            check(&other, &shape, &written);
+        }
+        file.close().unwrap();
+        let file = File::from_driver(driver, &Default::default()).unwrap();
+        check(&file.dataset("values").unwrap(), &shape, &written);
+    }
+}
+
+#[test]
+fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
+    let kind = Kind {
+        shape: vec![5, 6],
+        max_shape: vec![Some(12), None],
+        chunk: vec![4, 3],
+        is_filtered: false,
+        is_early: false,
+    };
+    let (_, file) = make(&kind);
+    let dataset = file.dataset("values").unwrap();
+    let refused = |shape: &[u64]| match dataset.resize(shape).unwrap_err().root() {
+        Error::Request(error) => error.clone(),
+        other => panic!("{other}"),
+    };
+    assert_eq!(refused(&[13, 6]), RequestError::MaxShape { axis: 0, len: 13, max: 12 });
+    assert_eq!(refused(&[5]), RequestError::Length { what: "shape", given: 1, expected: 2 });
+    assert!(matches!(refused(&[12, u64::MAX / 4]), RequestError::Argument { .. }));
+    assert_eq!(dataset.shape(), [5, 6]);
+    let plain = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, i32::datatype());
+    let plain = file.root().create_dataset("plain", &plain).unwrap();
+    assert!(plain.resize(&[2]).unwrap_err().to_string().contains("not stored in chunks"));
+    assert!(plain.resize(&[4]).unwrap_err().to_string().contains("at most 3"));
+}
+
+#[test]
+fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() {
+    let driver = Arc::new(Memory::new(Vec::new()));
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let space = Dataspace::Simple { shape: vec![10, 10], max_shape: None };
+    let mut options = DatasetOptions::new(space, i32::datatype());
+    options.storage = NewStorage::Chunked(vec![3, 4]);
+    let dataset = file.root().create_dataset("values", &options).unwrap();
+    dataset.write(.., &(0..100).collect::<Vec<i32>>()).unwrap();
+    dataset.resize(&[7, 5]).unwrap();
+    file.close().unwrap();
+    let file = File::open_writable_on(driver, None, &CreateOptions::default()).unwrap();
+    let dataset = file.dataset("values").unwrap();
+    assert!(dataset.resize(&[11, 10]).is_err());
+    dataset.resize(&[10, 10]).unwrap();
+    let expected: Vec<i32> = (0..100).map(|k| if k / 10 < 7 && k % 10 < 5 { k } else { 0 }).collect();
+    assert_eq!(dataset.read::<i32>(..).unwrap(), expected);
+}
+
+#[test]
+fn space_of_chunks_that_are_gone_is_used_again() {
+    let kind =
+        Kind { shape: vec![0], max_shape: vec![None], chunk: vec![256], is_filtered: false, is_early: false };
+    let (_, file) = make(&kind);
+    let dataset = file.dataset("values").unwrap();
+    let mut lengths = Vec::new();
+    for _ in 0..6 {
+        dataset.resize(&[256 * 100]).unwrap();
+        dataset.write(.., &vec![1; 256 * 100]).unwrap();
+        file.flush().unwrap();
+        assert_eq!(dataset.stored_chunks().unwrap(), 100);
+        dataset.resize(&[10]).unwrap();
+        file.flush().unwrap();
+        assert_eq!(dataset.stored_chunks().unwrap(), 1);
+        lengths.push(file.store().len_bytes());
+    }
+    assert!(lengths[5] <= lengths[1], "{lengths:?}");
+}
+
+#[test]
+fn edges_stored_without_filters_become_filtered_inside_and_back() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/unfiltered_edges.h5");
+    let driver = Arc::new(Memory::new(std::fs::read(path).unwrap()));
+    let mut file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let mut tried = 0;
+    for name in file.root().names().unwrap() {
+        let mut dataset = file.dataset(&name).unwrap();
+        let Layout::Chunked(layout) = dataset.layout() else { continue };
+        if !layout.unfiltered_edges || matches!(layout.index, ChunkIndexInfo::BTree1 { .. }) {
+            continue;
+        }
+        let shape = dataset.shape();
+        let all = read(&dataset, &Selection::All);
+        let smaller: Vec<u64> = shape.iter().map(|len| len.saturating_sub(3).max(1)).collect();
+        let max = dataset.max_shape().unwrap_or_else(|| shape.iter().map(|&len| Some(len)).collect());
+        let larger: Vec<u64> = shape.iter().zip(&max).map(|(&len, max)| max.unwrap_or(len + 11)).collect();
+        let inner = Slab(smaller.iter().map(|&count| Dim { start: 0, step: 1, count }).collect());
+        let kept = read(&dataset, &inner.clone().into());
+        for (step, to) in [&larger, &shape, &smaller, &larger, &shape].into_iter().enumerate() {
+            dataset.resize(to).unwrap();
+            file.flush().unwrap();
+            file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+            dataset = file.dataset(&name).unwrap();
+            assert_eq!(read(&dataset, &inner.clone().into()), kept, "{name}, step {step}");
+            if step == 1 {
+                assert_eq!(read(&dataset, &Selection::All), all, "{name}");
+            }
+        }
+        tried += 1;
+    }
+    assert!(tried >= 3, "{tried} datasets");
+}
+
+fn read(dataset: &Dataset, what: &Selection) -> Vec<u8> {
+    let count = usize::try_from(what.count(&dataset.shape()).unwrap()).unwrap();
+    let mut bytes = vec![0; count * dataset.element_size()];
+    dataset.read_into(what, &mut bytes).unwrap();
+    bytes
+}

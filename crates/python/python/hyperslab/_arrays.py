@@ -1,0 +1,73 @@
+"""Values as arrays that the engine takes."""
+
+from typing import Any
+
+import numpy as np
+
+from ._dtypes import check_ref_dtype, check_string_dtype, check_vlen_dtype, ref_dtype, regionref_dtype, string_dtype
+from ._native import Datatype, Reference, RegionReference
+
+
+def item_type(value: Any) -> Any:
+    """The one type of all items of nested lists, or None."""
+    if isinstance(value, list | tuple):
+        kinds = {item_type(item) for item in value}
+        return kinds.pop() if len(kinds) == 1 else None
+    if isinstance(value, np.ndarray):
+        return item_type(value.tolist()) if value.dtype.kind == "O" and value.size else None
+    return type(value)
+
+
+def guess_dtype(value: Any) -> "np.dtype[Any] | None":
+    """The dtype of a single object that NumPy would not know, or None."""
+    if isinstance(value, RegionReference):
+        return regionref_dtype
+    if isinstance(value, Reference):
+        return ref_dtype
+    if type(value) is bytes:
+        return string_dtype(encoding="ascii")
+    if type(value) is str:
+        return string_dtype()
+    return None
+
+
+def array_for_new_object(data: Any, dtype: Any) -> Any:
+    """The array that a new dataset or attribute is to hold."""
+    own = getattr(data, "dtype", None)
+    if dtype is not None:
+        kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+        if own is not None and check_string_dtype(kind) is None and kind.subdtype is None:
+            kind = own if own.kind != "O" else kind
+    elif own is not None:
+        kind = own
+    else:
+        found = item_type(data)
+        kind = string_dtype() if found is str else string_dtype("ascii") if found is bytes else guess_dtype(data)
+    if kind is not None and kind.subdtype is not None:
+        base, inner = kind.subdtype
+        array = np.asarray(data, order="C", dtype=base)
+        return array
+    if kind is not None and check_vlen_dtype(kind) not in (None, str, bytes):
+        return vlen_array(data, kind)
+    array = np.asarray(data, order="C", dtype=kind)
+    if array.dtype.kind == "U":
+        raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
+    if kind is not None and (check_ref_dtype(kind) or check_vlen_dtype(kind)) and array.dtype.metadata is None:
+        array = array.astype(kind)
+    return array
+
+
+def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
+    """An object array of one array an element."""
+    if isinstance(data, np.ndarray) and data.dtype.kind == "O":
+        return data.astype(dtype) if data.dtype != dtype else data
+    base = np.dtype(check_vlen_dtype(dtype))
+    rows = list(data)
+    if rows and np.ndim(rows[0]) == 0:
+        array = np.empty((), dtype=dtype)
+        array[()] = np.asarray(data, dtype=base)
+        return array
+    array = np.empty(len(rows), dtype=dtype)
+    for index, row in enumerate(rows):
+        array[index] = np.asarray(row, dtype=base)
+    return array

@@ -1,0 +1,332 @@
+"""Making objects: h5py's arguments, worked out into what the engine takes."""
+
+import math
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._arrays import array_for_new_object
+from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
+from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
+from ._native import Reference as Reference
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+_GZIP, _SHUFFLE, _FLETCHER32, _SCALEOFFSET, _SZIP = 1, 2, 3, 6, 4
+
+
+def _path(name: "str | bytes") -> str:
+    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+
+
+def _tuple(value: "int | Sequence[int | None] | None") -> "tuple[int | None, ...] | None":
+    if value is None:
+        return None
+    return (int(value),) if isinstance(value, int | np.integer) else tuple(value)
+
+
+def require_group(group: Group, name: "str | bytes") -> Any:
+    """The group ``name``, made if it is not there. TypeError: it is something else."""
+    if name not in group:
+        return group.create_group(name)
+    found = group[name]
+    if not isinstance(found, Group):
+        raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+    return found
+
+
+def require_dataset(
+    group: Group,
+    name: "str | bytes",
+    shape: "int | Sequence[int]",
+    dtype: "DTypeLike",
+    exact: bool = False,
+    **kwds: Any,
+) -> Any:
+    """The dataset ``name``, made if it is not there. TypeError: it is something else, or of another shape or dtype."""
+    if name not in group:
+        return group.create_dataset(name, shape=shape, dtype=dtype, **kwds)
+    found = group[name]
+    if not isinstance(found, Dataset):
+        raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+    wanted = _tuple(shape)
+    if wanted != found.shape:
+        same_limits = "maxshape" in kwds and _tuple(kwds["maxshape"]) == found.maxshape
+        if not same_limits:
+            raise TypeError(f"Shapes do not match (existing {found.shape} vs new {wanted})")
+    if exact:
+        if np.dtype(dtype) != found.dtype:
+            raise TypeError(f"Datatypes do not exactly match (existing {found.dtype} vs new {dtype})")
+    elif not np.can_cast(np.dtype(dtype), found.dtype):
+        raise TypeError(f"Datatypes cannot be safely cast (existing {found.dtype} vs new {dtype})")
+    return found
+
+
+def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwds: Any) -> Any:
+    """A dataset like ``other`` in shape, dtype, chunks, filters and fill value, unless ``kwds`` say otherwise."""
+    for key in ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle", "fletcher32", "fillvalue"):
+        kwds.setdefault(key, getattr(other, key))
+    kwds.setdefault("scaleoffset", other.scaleoffset)
+    if other.maxshape != other.shape:
+        kwds.setdefault("maxshape", other.maxshape)
+    return group.create_dataset(name, **kwds)
+
+
+def set_item(group: Group, name: "str | bytes", value: Any) -> None:
+    """``group[name] = value``: a hard link to an object, a soft or external link, a committed dtype, or a new dataset."""
+    if isinstance(value, HLObject | SoftLink | ExternalLink):
+        group._link(_path(name), value)
+    elif isinstance(value, np.dtype):
+        group._commit(_path(name), value)
+    else:
+        group.create_dataset(name, data=value)
+
+
+def copy(
+    group: Group,
+    source: "str | bytes | HLObject",
+    dest: "str | bytes | HLObject",
+    name: str | None = None,
+    shallow: bool = False,
+    expand_soft: bool = False,
+    expand_external: bool = False,
+    expand_refs: bool = False,
+    without_attrs: bool = False,
+) -> None:
+    """Copies an object: to a name in this group, or into another group under ``name`` or its own name."""
+    node = source if isinstance(source, HLObject) else group[source]
+    if isinstance(dest, Group):
+        target = dest
+        if name is None:
+            name = (node.name or "").rsplit("/", 1)[-1] or node.file.filename.rsplit("/", 1)[-1]
+        path = name
+    elif isinstance(dest, HLObject):
+        raise TypeError("Destination must be path or Group object")
+    else:
+        target, path = group, _path(dest)
+    target._copy(node, path, shallow, expand_soft, expand_external, expand_refs, without_attrs)
+
+
+def create_dataset(
+    group: Group,
+    name: "str | bytes | None",
+    shape: "int | Sequence[int] | None" = None,
+    dtype: Any = None,
+    data: Any = None,
+    *,
+    chunks: "bool | int | Sequence[int] | None" = None,
+    compression: Any = None,
+    compression_opts: Any = None,
+    shuffle: bool | None = None,
+    fletcher32: bool | None = None,
+    scaleoffset: int | bool | None = None,
+    maxshape: "int | Sequence[int | None] | None" = None,
+    fillvalue: Any = None,
+    fill_time: str | None = None,
+    track_times: bool | None = None,
+    track_order: bool | None = None,
+    external: Any = None,
+    allow_unknown_filter: bool = False,
+    compact: bool = False,
+    **ignored: Any,
+) -> Any:
+    """Makes a dataset; see ``Group.create_dataset``."""
+    _check_keywords(ignored)
+    if external is not None:
+        raise NotImplementedError("external raw data are not supported yet")
+    if name is None:
+        raise NotImplementedError("datasets without a name are not supported yet")
+    if data is not None and not isinstance(data, Empty):
+        data = array_for_new_object(data, dtype)
+    if shape is None:
+        if data is None:
+            if dtype is None:
+                raise TypeError("One of data, shape or dtype must be specified")
+            data = Empty(dtype)
+        extent = data.shape
+    else:
+        extent = _tuple(shape)
+        if data is not None and math.prod(extent) != math.prod(data.shape):
+            raise ValueError("Shape tuple is incompatible with data")
+    limits = _tuple(maxshape)
+    if dtype is None:
+        dtype = np.dtype("f4") if data is None else data.dtype
+    kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+    if isinstance(compression, _Plugin) or hasattr(compression, "filter_id"):
+        compression_opts = compression.filter_options
+        compression = compression.filter_id
+    has_filters = any((compression is not None and compression is not False, shuffle, fletcher32, scaleoffset))
+    chunk = _chunks(chunks, extent, limits, kind, has_filters or limits is not None)
+    filters = (
+        _filters(kind, chunk, compression, compression_opts, shuffle, fletcher32, scaleoffset, allow_unknown_filter)
+        if chunk is not None
+        else []
+    )
+    if track_times not in (None, True, False):
+        raise TypeError("track_times must be either True or False")
+    if track_order not in (None, True, False):
+        raise TypeError("track_order must be either True or False")
+    fill = None if fillvalue is None else _fill(fillvalue, kind)
+    made = group._create_dataset(
+        _path(name),
+        _Request(
+            None if isinstance(data, Empty) else extent,
+            limits,
+            dtype if isinstance(dtype, Datatype) else kind,
+            chunk,
+            compact,
+            filters,
+            fill,
+            fill_time or "ifset",
+            bool(track_order),
+            int(time.time()) if track_times else None,
+        ),
+    )
+    if data is not None and not isinstance(data, Empty):
+        made[...] = data.reshape(extent) if kind.subdtype is None else data
+    return made
+
+
+class _Request:
+    """What ``Group._create_dataset`` takes."""
+
+    def __init__(
+        self,
+        shape: Any,
+        maxshape: Any,
+        dtype: Any,
+        chunks: Any,
+        compact: bool,
+        filters: "list[tuple[int, int, str | None, list[int]]]",
+        fillvalue: Any,
+        fill_time: str,
+        track_order: bool,
+        modification: int | None,
+    ) -> None:
+        self.shape = shape
+        self.maxshape = maxshape
+        self.dtype = dtype
+        self.chunks = chunks
+        self.compact = compact
+        self.filters = filters
+        self.fillvalue = fillvalue
+        self.fill_time = fill_time
+        self.track_order = track_order
+        self.modification = modification
+
+
+class _Plugin:
+    """Stands for nothing: filters are known by their ``filter_id``."""
+
+
+_IGNORED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix", "rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
+
+
+def _check_keywords(given: "dict[str, Any]") -> None:
+    for key in given:
+        if key not in _IGNORED:
+            raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
+
+
+def _chunks(
+    chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_needed: bool
+) -> "list[int] | None":
+    if chunks is False:
+        if is_needed:
+            raise ValueError("Chunked format required for given storage options")
+        return None
+    if shape is None or shape == ():
+        if is_needed or chunks not in (None, False):
+            raise TypeError("Scalar datasets don't support chunk/filter options")
+        return None
+    if chunks is None and not is_needed:
+        return None
+    if chunks is None or chunks is True:
+        itemsize = 16 if dtype.hasobject else dtype.itemsize
+        return list(_auto_chunks(list(shape), None if limits is None else list(limits), itemsize))
+    sides = _tuple(chunks)
+    assert sides is not None
+    largest = shape if limits is None else limits
+    if any(side > size for side, size in zip(sides, largest, strict=False) if size is not None and side is not None):
+        raise ValueError(
+            "Chunk shape must not be greater than data shape in any dimension. "
+            f"{sides} is not compatible with {shape}"
+        )
+    return [int(side) for side in sides if side is not None]
+
+
+def _filters(
+    dtype: "np.dtype[Any]",
+    chunk: "list[int]",
+    compression: Any,
+    options: Any,
+    shuffle: bool | None,
+    fletcher32: bool | None,
+    scaleoffset: Any,
+    allow_unknown: bool,
+) -> "list[tuple[int, int, str | None, list[int]]]":
+    if scaleoffset is not None and scaleoffset is not False:
+        raise NotImplementedError("the scale-offset filter is not supported yet")
+    base = dtype.base if dtype.subdtype is not None else dtype
+    size = 16 if dtype.hasobject else dtype.itemsize
+    item = 16 if base.hasobject else base.itemsize
+    found = []
+    if shuffle:
+        found.append(_filter(_SHUFFLE, [], size, item, chunk))
+    number, values = _compression(compression, options)
+    if number is not None:
+        try:
+            found.append(_filter(number, values, size, item, chunk))
+        except KeyError:
+            if not allow_unknown:
+                raise ValueError(f"Unknown compression filter number: {number}") from None
+            found.append((number, 1, None, values))
+    if fletcher32:
+        found.append(_filter(_FLETCHER32, [], size, item, chunk))
+    return found
+
+
+def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]]":
+    """The number of a filter and its parameters."""
+    if compression is None or compression is False:
+        if options is not None:
+            raise TypeError("No compression algorithm to apply options to")
+        return None, []
+    if compression is True:
+        compression = "gzip"
+    if isinstance(compression, int) and 0 <= compression < 10:
+        if options is not None:
+            raise TypeError("Conflict in compression options")
+        compression, options = "gzip", compression
+    if compression == "gzip":
+        level = 4 if options is None else options
+        if not isinstance(level, int | np.integer) or not 0 <= level <= 9:
+            raise ValueError(f"GZIP setting must be an integer from 0-9, not {level!r}")
+        return _GZIP, [int(level)]
+    if compression == "lzf":
+        if options is not None:
+            raise ValueError("LZF compression filter accepts no options")
+        return 32000, []
+    if compression == "szip":
+        raise NotImplementedError("the szip filter is not supported yet")
+    if isinstance(compression, str):
+        raise ValueError(f'Compression filter "{compression}" is unavailable')
+    return int(compression), [int(value) for value in (() if options is None else options)]
+
+
+def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
+    if check_string_dtype(dtype) is not None and isinstance(value, str):
+        value = value.encode("utf-8")
+    if check_vlen_dtype(dtype) is not None:
+        return np.asarray(value, dtype=object)
+    if dtype.kind == "V" and not check_opaque_dtype(dtype):
+        return np.ascontiguousarray(np.asarray(value, dtype=dtype))
+    array = np.asarray(value)
+    if array.dtype.kind in "US" or dtype.kind == "S":
+        return np.asarray(value, dtype=dtype)
+    if array.dtype != dtype and array.dtype.kind in "biufc":
+        array = array.astype(dtype)
+    return np.ascontiguousarray(array)

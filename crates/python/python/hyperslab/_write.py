@@ -1,0 +1,145 @@
+"""Writing elements and attributes: values made into arrays of the shape of the selection."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._arrays import array_for_new_object, item_type, vlen_array
+from ._dtypes import check_string_dtype, check_vlen_dtype
+from ._native import Datatype, Empty
+
+if TYPE_CHECKING:
+    from ._native import AttributeManager, Dataset
+
+
+def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
+    """``dataset[key] = value``, by h5py's rules."""
+    parts = key if isinstance(key, tuple) else (key,)
+    names = [part for part in parts if isinstance(part, str)]
+    index = tuple(part for part in parts if not isinstance(part, str))
+    if dataset.shape is None:
+        raise OSError("a dataset without elements cannot be written")
+    if names:
+        _set_fields(dataset, index, names, value)
+        return
+    array = _as_array(dataset, value)
+    inner = () if dataset.dtype.subdtype is None else dataset.dtype.subdtype[1]
+    if inner:
+        if array.shape[len(array.shape) - len(inner) :] != inner:
+            raise TypeError(
+                "When writing to array types, last N dimensions have to match "
+                f"(got {array.shape[-len(inner):]}, but should be {inner})"
+            )
+    selected = dataset._shape_of(index) if index else dataset.shape
+    array = _broadcast(array, tuple(selected), inner)
+    dataset._write(index if index else None, array)
+
+
+def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
+    dtype = dataset.dtype
+    vlen = check_vlen_dtype(dtype)
+    if vlen is not None and vlen not in (str, bytes):
+        return vlen_array(value, dtype)
+    if dtype.kind == "O" or (
+        dtype.kind == "V"
+        and dtype.subdtype is None
+        and (not isinstance(value, np.ndarray) or value.dtype.kind != "V")
+    ):
+        return np.asarray(value, dtype=dtype.base, order="C")
+    if dtype.kind == "S" and item_type(value) is str:
+        info = check_string_dtype(dtype)
+        if info is not None and info.encoding == "utf-8":
+            texts = np.asarray(value, order="C", dtype=object)
+            return np.array([text.encode("utf-8") for text in texts.flat], dtype=dtype).reshape(texts.shape)
+    kind = None if isinstance(value, np.ndarray) else dtype.base
+    array = np.asarray(value, order="C", dtype=kind)
+    if array.dtype.kind == "b" and dtype.kind != "b" and dtype.kind in "iufc":
+        array = array.astype(dtype)
+    elif dtype.kind == "b" and array.dtype.kind in "iuf":
+        array = array.astype(dtype)
+    elif array.dtype.kind == "S" and dtype.kind == "S" and array.dtype != dtype:
+        array = array.astype(dtype)
+    elif array.dtype.kind == "f" and array.dtype.itemsize > 8 and dtype.kind == "f":
+        array = array.astype(dtype)
+    elif array.dtype.kind == "O" and dtype.kind in "iufcS":
+        array = array.astype(dtype)
+    return array
+
+
+def _broadcast(array: "np.ndarray[Any, Any]", shape: "tuple[int, ...]", inner: "tuple[int, ...]") -> Any:
+    """The array in the shape of the selection; axes of length one may be missing or too many."""
+    if array.shape != shape + inner:
+        outer = array.shape[: len(array.shape) - len(inner)]
+        try:
+            long = [size for size in outer if size != 1]
+            if math.prod(outer) == math.prod(shape) and long == [size for size in shape if size != 1]:
+                array = array.reshape(shape + inner)
+            else:
+                while len(outer) > len(shape) and outer[0] == 1:
+                    outer = outer[1:]
+                array = np.broadcast_to(array.reshape(outer + inner), shape + inner)
+        except ValueError:
+            raise TypeError(f"Can't broadcast {outer} -> {shape}") from None
+    return np.ascontiguousarray(array) if array.ndim else array
+
+
+def _set_fields(dataset: "Dataset", index: "tuple[Any, ...]", names: "list[str]", value: Any) -> None:
+    """Changes some fields of records, which are read before."""
+    fields = dataset.dtype.fields
+    if fields is None:
+        raise TypeError("Illegal slicing argument (not a compound dataset)")
+    unknown = [name for name in names if name not in fields]
+    if unknown:
+        listed = ", ".join(f'"{name}"' for name in unknown)
+        raise ValueError(f"Illegal slicing argument (fields {listed} not in dataset type)")
+    whole = np.asarray(dataset[index if index else ...])
+    records = np.array(whole, dtype=dataset.dtype)
+    source = np.asarray(value)
+    for name in names:
+        records[name] = source[name] if source.dtype.names else value
+    dataset._write(index if index else None, records)
+
+
+def write_direct(dataset: "Dataset", source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
+    """Writes from an array: a part of it to a part of the dataset."""
+    array = np.asarray(source)
+    part = array if source_sel is None else array[source_sel]
+    set_item(dataset, () if dest_sel is None else dest_sel, np.ascontiguousarray(part))
+
+
+def set_attribute(attrs: "AttributeManager", name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
+    """Makes an attribute, in place of one that has its name."""
+    name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+    if isinstance(data, Empty):
+        attrs._set(name, None, data.dtype if dtype is None else dtype, None)
+        return
+    array = array_for_new_object(data, dtype)
+    extent = array.shape if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+    kind = array.dtype if dtype is None else dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+    if kind.subdtype is not None:
+        base, inner = kind.subdtype
+        if extent[len(extent) - len(inner) :] != inner:
+            raise ValueError(f"Array dtype shape {inner} is incompatible with data shape {extent}")
+        extent = extent[: len(extent) - len(inner)]
+        array = np.ascontiguousarray(np.asarray(array, dtype=base))
+    else:
+        if math.prod(extent) != math.prod(array.shape):
+            raise ValueError("Shape of new attribute conflicts with shape of data")
+        array = np.asarray(array.reshape(extent), dtype=kind, order="C")
+    attrs._set(name, list(extent), dtype if isinstance(dtype, Datatype) else kind, array)
+
+
+def modify_attribute(attrs: "AttributeManager", name: Any, value: Any) -> None:
+    """Changes the value of an attribute and keeps its dtype and shape; makes it if it is not there."""
+    if name not in attrs:
+        attrs[name] = value
+        return
+    attribute = attrs.get_id(name)
+    if attribute.shape is None:
+        raise OSError("Empty attributes can't be modified")
+    kind = None if isinstance(value, np.ndarray) else attribute.dtype
+    array = np.asarray(value, order="C", dtype=kind)
+    if array.shape != attribute.shape and not (array.size == 1 and math.prod(attribute.shape) == 1):
+        raise TypeError("Shape of data is incompatible with existing attribute")
+    set_attribute(attrs, name, array.astype(attribute.dtype).reshape(attribute.shape), attribute.shape, attribute.dtype)

@@ -1,0 +1,135 @@
+//! Making objects and links: what `hyperslab._create` has worked out of h5py's arguments.
+
+use std::sync::Arc;
+
+use hyperslab::{DatasetOptions, NewStorage};
+use hyperslab_format::datatype::Datatype as StoredDatatype;
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::{FillBytes, FillTime};
+use hyperslab_format::message::filters::FilterSpec;
+use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::buffer;
+use crate::datatype::Datatype;
+use crate::error::OrRaise;
+use crate::memory::datatype_of;
+use crate::state::FileState;
+use crate::stored::stored_datatype;
+
+/// One filter: its number, its flags, its name if it is to be stored, and its client data.
+type Filter = (u16, u16, Option<String>, Vec<u32>);
+
+/// What `_create_dataset` is given.
+#[derive(FromPyObject)]
+pub(crate) struct Request<'py> {
+    /// None for a dataset without elements.
+    shape: Option<Vec<u64>>,
+    maxshape: Option<Vec<Option<u64>>>,
+    /// A dtype, or a committed datatype.
+    dtype: Bound<'py, PyAny>,
+    chunks: Option<Vec<u64>>,
+    compact: bool,
+    filters: Vec<Filter>,
+    fillvalue: Option<Bound<'py, PyUntypedArray>>,
+    fill_time: String,
+    track_order: bool,
+    modification: Option<u32>,
+}
+
+impl Request<'_> {
+    /// The engine's options.
+    pub(crate) fn options(self, state: &FileState) -> PyResult<DatasetOptions> {
+        let (datatype, committed) = datatype(&self.dtype, state)?;
+        let dataspace = dataspace(self.shape, self.maxshape);
+        let fill = self.fillvalue.map(|value| fill_bytes(&value, &datatype, state)).transpose()?;
+        let mut options = DatasetOptions::new(dataspace, datatype);
+        options.committed = committed;
+        options.storage = match self.chunks {
+            Some(chunks) => NewStorage::Chunked(chunks),
+            None if self.compact => NewStorage::Compact,
+            None => NewStorage::Contiguous,
+        };
+        let filter = |(id, flags, name, client_data)| FilterSpec { id, name, flags, client_data };
+        options.filters = self.filters.into_iter().map(filter).collect();
+        options.fill = fill.unwrap_or(FillBytes::Default);
+        options.fill_time = match &*self.fill_time {
+            "ifset" => FillTime::IfSet,
+            "alloc" => FillTime::OnAllocation,
+            "never" => FillTime::Never,
+            other => {
+                let message = format!("fill time must be one of 'ifset', 'alloc' and 'never', not {other:?}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        options.track_order = self.track_order;
+        options.modification = self.modification;
+        Ok(options)
+    }
+}
+
+/// The datatype that is meant, and the committed one if it is.
+pub(crate) fn datatype(
+    dtype: &Bound<'_, PyAny>,
+    state: &FileState,
+) -> PyResult<(StoredDatatype, Option<hyperslab::NamedDatatype>)> {
+    if let Ok(committed) = dtype.cast::<Datatype>() {
+        let named = committed.get().datatype.clone();
+        if !named.file().is_same(&state.core) {
+            // Of another file: the datatype itself is taken.
+            return Ok((named.datatype().clone(), None));
+        }
+        return Ok((named.datatype().clone(), Some(named)));
+    }
+    let descr = PyArrayDescr::new(dtype.py(), dtype)?;
+    Ok((stored_datatype(&descr, state.core.store().widths().offset.bytes())?, None))
+}
+
+/// The dataspace of a shape; none of its elements exist where there is none.
+pub(crate) fn dataspace(shape: Option<Vec<u64>>, max_shape: Option<Vec<Option<u64>>>) -> Dataspace {
+    match shape {
+        None => Dataspace::Null,
+        Some(shape) if shape.is_empty() => Dataspace::Scalar,
+        Some(shape) => Dataspace::Simple { shape, max_shape },
+    }
+}
+
+/// One element of the stored datatype.
+fn fill_bytes(
+    value: &Bound<'_, PyUntypedArray>,
+    datatype: &StoredDatatype,
+    state: &FileState,
+) -> PyResult<FillBytes> {
+    let widths = state.core.store().widths();
+    let given = if let Ok(same) = stored_datatype(&value.dtype(), widths.offset.bytes())
+        && same == *datatype
+    {
+        Some(same)
+    } else {
+        datatype_of(&value.dtype())
+    };
+    let size = usize::try_from(datatype.size(widths))?;
+    if value.dtype().has_object() {
+        // Strings and sequences are ids of the heap, of which none is made for a fill value.
+        return Ok(FillBytes::Default);
+    }
+    let given =
+        given.ok_or_else(|| PyTypeError::new_err("the fill value has a dtype that HDF5 does not know"))?;
+    let conversion = hyperslab::types::Conversion::with_widths(&given, datatype, widths).or_raise()?;
+    let mut stored = vec![0; size];
+    conversion.apply(&buffer::bytes(value)?[..conversion.src_size()], &mut stored, 1).or_raise()?;
+    Ok(FillBytes::Defined(stored))
+}
+
+/// Refuses to change a file that is open for reading, with the exception that h5py raises.
+pub(crate) fn writable<E: pyo3::PyTypeInfo>(state: &Arc<FileState>, what: &str) -> PyResult<()> {
+    state.check()?;
+    if state.core.is_writable() {
+        return Ok(());
+    }
+    Err(PyErr::new::<E, _>(format!(
+        "Unable to {what} (no write intent on file): open it with mode 'r+' or 'a'"
+    )))
+}

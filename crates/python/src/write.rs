@@ -1,0 +1,94 @@
+//! Writing a selection of a dataset from a NumPy array.
+
+use std::num::NonZeroUsize;
+
+use hyperslab::engine::WriteOptions;
+use hyperslab_format::datatype::Datatype as StoredDatatype;
+use numpy::PyUntypedArray;
+use numpy::prelude::*;
+use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::prelude::*;
+
+use crate::buffer;
+use crate::create::writable;
+use crate::dataset::Dataset;
+use crate::error::OrRaise;
+use crate::objects_write;
+use crate::read;
+use crate::selection::Request;
+
+/// `dataset[key] = value`: arrays of numbers at once, everything else by way of `hyperslab._write`.
+pub(crate) fn set_item(
+    slf: &Bound<'_, Dataset>,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let (py, dataset) = (slf.py(), slf.get());
+    writable::<PyOSError>(&dataset.state, "write data")?;
+    if let Ok(array) = value.cast::<PyUntypedArray>()
+        && array.is_c_contiguous()
+        && matches!(array.dtype().kind(), b'i' | b'u' | b'f')
+        && dataset.translation(py)?.recipe.is_none()
+        && let Some(request) = Request::plain(key, &dataset.core.shape())?
+        && array.shape() == &request.shape[..]
+        && let Some(memory) = memory(dataset, array)?
+    {
+        return write(dataset, &request, array, memory, None);
+    }
+    py.import("hyperslab._write")?.getattr("set_item")?.call1((slf, key, value)).map(drop)
+}
+
+/// Writes an array of the shape of the selection, and of a dtype that the engine or `objects_write` knows.
+pub(crate) fn write_array(
+    dataset: &Dataset,
+    key: Option<&Bound<'_, PyAny>>,
+    array: &Bound<'_, PyUntypedArray>,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<()> {
+    writable::<PyOSError>(&dataset.state, "write data")?;
+    let request = read::request_of(dataset, key)?;
+    let py = array.py();
+    let translation = dataset.translation(py)?;
+    let inner = translation.descr.bind(py).shape();
+    let expected = request.shape.iter().chain(&inner);
+    if !array.shape().iter().eq(expected) {
+        return Err(PyTypeError::new_err(format!(
+            "Can't broadcast {:?} -> {:?}",
+            array.shape(),
+            &request.shape[..]
+        )));
+    }
+    if translation.recipe.is_some() {
+        let bytes = objects_write::elements(&dataset.state.core, translation, array)?;
+        let options = WriteOptions { threads, datatype: Some(translation.memory.clone()) };
+        return py.detach(|| dataset.core.write_with(&request.selection, &bytes, &options)).or_raise();
+    }
+    let memory = memory(dataset, array)?
+        .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())))?;
+    write(dataset, &request, array, memory, threads)
+}
+
+fn write(
+    dataset: &Dataset,
+    request: &Request,
+    array: &Bound<'_, PyUntypedArray>,
+    memory: StoredDatatype,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<()> {
+    let bytes = buffer::bytes(array)?;
+    let is_stored = memory == *dataset.core.datatype();
+    let options = WriteOptions { threads, datatype: (!is_stored).then_some(memory) };
+    array.py().detach(|| dataset.core.write_with(&request.selection, bytes, &options)).or_raise()
+}
+
+/// The datatype whose elements the array's are, if the engine knows one.
+fn memory(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<StoredDatatype>> {
+    let py = array.py();
+    let translation = dataset.translation(py)?;
+    let descr = translation.descr.bind(py);
+    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base()))
+    {
+        return Ok(Some(translation.memory.clone()));
+    }
+    Ok(read::memory_for(dataset, &array.dtype()))
+}
