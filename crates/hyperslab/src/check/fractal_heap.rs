@@ -8,6 +8,7 @@ use hyperslab_format::heap::fractal::block::{
 use hyperslab_format::heap::fractal::geometry::HeapChild;
 use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
+use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::{Addr, Extent, FormatError, Reader, Structure, Widths};
 
 use super::{Check, Name, name_of};
@@ -128,21 +129,12 @@ impl Check<'_> {
         let name = name_of::<DirectBlock>();
         let geometry = heap.header.geometry(heap.at);
         let context = DirectBlockContext { geometry, size };
-        let block = match (&heap.header.filtering, filtered) {
-            (Some(filtering), Some((stored, mask))) => self.claim(name, at).then_some(()).and_then(|()| {
-                let extent = Extent::new(at, stored);
-                let bytes = heap::read_filtered(self.store, extent, name, &filtering.pipeline, mask, size);
-                let bytes = self.noted(bytes, at)?;
-                self.report.totals.structures += 1;
-                self.cover(extent, name);
-                let decoded = Reader::new(&bytes, self.store.widths(), at).structure::<DirectBlock>(&context);
-                self.noted(decoded.map_err(Error::from_format), at)
-            }),
-            _ => {
-                // Before the block is fetched: the header may claim any size.
-                let checked = self.store.check(Extent::new(at, size), name);
-                self.noted(checked, at).and_then(|_| self.block::<DirectBlock>(at, &context))
-            }
+        let block = if let (Some(filtering), Some(stored)) = (&heap.header.filtering, filtered) {
+            self.filtered_block(&filtering.pipeline, at, stored, &context)
+        } else {
+            // Before the block is fetched: the header may claim any size.
+            let checked = self.store.check(Extent::new(at, size), name);
+            self.noted(checked, at).and_then(|_| self.block::<DirectBlock>(at, &context))
         };
         let Some(block) = block else {
             heap.is_whole = false;
@@ -150,6 +142,26 @@ impl Check<'_> {
         };
         self.expect(name, at, "block offset", block.offset, offset);
         heap.allocated = heap.allocated.saturating_add(size);
+    }
+
+    /// A direct block that is stored through filters: its bytes as stored, and the filters it was stored without.
+    fn filtered_block(
+        &mut self,
+        pipeline: &FilterPipeline,
+        at: Addr,
+        (stored, mask): (u64, u32),
+        context: &DirectBlockContext,
+    ) -> Option<DirectBlock> {
+        let (name, extent) = (name_of::<DirectBlock>(), Extent::new(at, stored));
+        if !self.claim(name, at) {
+            return None;
+        }
+        self.report.totals.structures += 1;
+        let bytes = heap::read_filtered(self.store, extent, name, pipeline, mask, context.size);
+        let bytes = self.noted(bytes, at)?;
+        self.cover(extent, name);
+        let decoded = Reader::new(&bytes, self.store.widths(), at).structure::<DirectBlock>(context);
+        self.noted(decoded.map_err(Error::from_format), at)
     }
 
     fn huge_objects(&mut self, heap: &mut Heap, tree: Addr) {

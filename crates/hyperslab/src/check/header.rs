@@ -109,7 +109,6 @@ impl Check<'_> {
     pub(super) fn bodies(&mut self, header: &ObjectHeader) {
         for message in header.messages() {
             match message.kind {
-                kind::NIL | kind::CONTINUATION => {}
                 kind::DATASPACE => self.body::<Dataspace>(message),
                 kind::LINK_INFO => self.body::<LinkInfo>(message),
                 kind::DATATYPE => self.body::<Datatype>(message),
@@ -128,8 +127,10 @@ impl Check<'_> {
                 kind::ATTRIBUTE_INFO => self.body::<AttributeInfo>(message),
                 kind::REFERENCE_COUNT => self.body::<ReferenceCount>(message),
                 kind::FILE_SPACE_INFO => self.body::<FileSpaceInfo>(message),
-                // What of these can be checked, who uses them checks.
-                kind::EXTERNAL_FILES
+                // Continuations were followed; what else of these can be checked, who uses them checks.
+                kind::NIL
+                | kind::CONTINUATION
+                | kind::EXTERNAL_FILES
                 | kind::SHARED_MESSAGE_TABLE
                 | kind::DRIVER_INFO
                 | kind::METADATA_CACHE_IMAGE

@@ -26,7 +26,9 @@ impl Check<'_> {
             Action::Unguard => Some("a crash left a transaction unfinished: checked as if it was undone"),
             Action::Redo => Some("a crash left a transaction unfinished: checked as if it was finished"),
         };
-        left_over.into_iter().for_each(|message| self.find(Severity::Note, name, at, message));
+        if let Some(message) = left_over {
+            self.find(Severity::Note, name, at, message);
+        }
         if superblock.is_marked_open() {
             let message = "marked as open for writing: some program writes the file, or died";
             self.find(Severity::Warning, name, at, message);

@@ -37,7 +37,7 @@ impl Check<'_> {
             Datatype::Array(array) => self.values(&array.base, bytes),
             Datatype::Sequence(base) => self.sequence(Some(base), bytes),
             Datatype::VariableText(_) => self.sequence(None, bytes),
-            Datatype::Reference(reference) => self.reference(reference, bytes),
+            Datatype::Reference(reference) => self.reference(*reference, bytes),
             _ => {}
         }
     }
@@ -68,7 +68,7 @@ impl Check<'_> {
         }
     }
 
-    fn reference(&mut self, reference: &Reference, bytes: &[u8]) {
+    fn reference(&mut self, reference: Reference, bytes: &[u8]) {
         if let Some(id) = id_in(reference, bytes, self)
             && !id.is_null()
             && self.global_object(id).is_none()
@@ -76,7 +76,7 @@ impl Check<'_> {
             return;
         }
         let Some(file) = self.file.clone() else { return };
-        let target = file.reference_target(reference, bytes);
+        let target = file.reference_target(&reference, bytes);
         if let Some(Some(target)) = self.noted(target, Addr::UNDEFINED) {
             let path = &self.path;
             self.referenced.entry(target.object).or_insert_with(|| path.clone());
@@ -112,7 +112,7 @@ pub(super) fn leads_elsewhere(datatype: &Datatype) -> bool {
 }
 
 /// The object of the global heap that a stored reference names, if it is of a kind that does.
-fn id_in(reference: &Reference, bytes: &[u8], check: &Check<'_>) -> Option<GlobalHeapId> {
+fn id_in(reference: Reference, bytes: &[u8], check: &Check<'_>) -> Option<GlobalHeapId> {
     let mut r = Reader::new(bytes, check.store.widths(), Addr::UNDEFINED);
     match reference.kind {
         ReferenceKind::Object1 => return None,
