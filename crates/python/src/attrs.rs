@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hyperslab::types::Conversion;
 use hyperslab::{Attribute, Node, RequestError};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
@@ -167,7 +166,7 @@ impl AttributeManager {
                 } else {
                     let given = memory_datatype(array, &datatype, &translation)?;
                     let bytes = buffer::bytes(array)?;
-                    stored_elements(bytes, &given, &datatype, core)?
+                    objects::convert_between(&given, &datatype, core.store().widths(), bytes)?
                 }
             }
         };
@@ -238,23 +237,6 @@ fn memory_datatype(
     }
     let given = datatype_of(&array.dtype());
     given.ok_or_else(|| PyTypeError::new_err(format!("no conversion from {} to {stored:?}", array.dtype())))
-}
-
-/// Elements as the file has them.
-fn stored_elements(
-    bytes: &[u8],
-    given: &Datatype,
-    stored: &Datatype,
-    core: &hyperslab::File,
-) -> PyResult<Vec<u8>> {
-    let conversion = Conversion::with_widths(given, stored, core.store().widths()).or_raise()?;
-    if conversion.is_identity() {
-        return Ok(bytes.to_vec());
-    }
-    let count = bytes.len() / conversion.src_size().max(1);
-    let mut elements = vec![0; count * conversion.dst_size()];
-    conversion.apply(bytes, &mut elements, count).or_raise()?;
-    Ok(elements)
 }
 
 /// The value of an attribute: what h5py makes of it.

@@ -225,6 +225,48 @@ impl<'a, 'py> ObjectSlots<'a, 'py> {
     }
 }
 
+/// The places of Python objects in an array, to be looked at.
+pub(crate) struct ObjectPlaces<'a, 'py> {
+    array: &'a Bound<'py, PyUntypedArray>,
+    len: usize,
+}
+
+impl<'a, 'py> ObjectPlaces<'a, 'py> {
+    /// Those of an array that lies row by row without gaps.
+    pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        if !array.is_c_contiguous() {
+            return Err(PyTypeError::new_err("Array must be C-contiguous"));
+        }
+        Ok(Self { array, len: array.len() * array.dtype().itemsize() })
+    }
+
+    /// The object at `offset` bytes, where the dtype must have one; nothing where its place is empty, or holds None.
+    pub(crate) fn get(&self, offset: usize) -> Option<Bound<'py, PyAny>> {
+        assert!(
+            self.len >= size_of::<*mut ffi::PyObject>()
+                && offset <= self.len - size_of::<*mut ffi::PyObject>()
+        );
+        // SAFETY: the pointer-sized place lies inside the array (just asserted) and, by the contract, is one of an object:
+        // NULL or a reference that the array owns, of which a new one is made. It may be unaligned.
+        unsafe {
+            // Unaligned reads ask nothing of the address.
+            #[allow(clippy::cast_ptr_alignment)]
+            let object = (*fields(self.array)).data.add(offset).cast::<*mut ffi::PyObject>().read_unaligned();
+            Bound::from_borrowed_ptr_or_opt(self.array.py(), object).filter(|object| !object.is_none())
+        }
+    }
+
+    /// Copies bytes that hold no objects from `offset`.
+    pub(crate) fn copy(&self, offset: usize, bytes: &mut [u8]) {
+        assert!(offset <= self.len && bytes.len() <= self.len - offset);
+        // SAFETY: the bytes lie inside the array (just asserted), which keeps them while it is borrowed.
+        unsafe {
+            let place = (*fields(self.array)).data.add(offset).cast::<u8>();
+            std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), bytes.len());
+        }
+    }
+}
+
 /// An instance of `class`, a named tuple of so many fields: made without calling its constructor, ten times as fast.
 pub(crate) fn named_tuple<'py, const N: usize>(
     class: &Bound<'py, PyType>,

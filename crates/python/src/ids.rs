@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
 
 use crate::buffer;
+use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::error::{OrRaise, exception};
 use crate::file::File;
@@ -274,6 +275,22 @@ impl DatasetID {
         let view = py.import("builtins")?.getattr("memoryview")?.call1((cells,))?;
         let slice = pyo3::types::PySlice::new(py, 0, isize::try_from(bytes.len())?, 1);
         Ok((mask, view.get_item(slice)?))
+    }
+
+    #[pyo3(signature = (offsets, data, filter_mask=0))]
+    fn write_direct_chunk(
+        &self,
+        py: Python<'_>,
+        offsets: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        filter_mask: u32,
+    ) -> PyResult<()> {
+        let dataset = self.chunked("Can't write unprocessed chunk data")?;
+        writable::<PyRuntimeError>(&dataset.state, "write unprocessed chunk data")?;
+        let first: Vec<u64> = offsets.try_iter()?.map(|at| at?.extract::<u64>()).collect::<PyResult<_>>()?;
+        let bytes = py.get_type::<PyBytes>().call1((data,))?;
+        let bytes = bytes.cast::<PyBytes>()?.as_bytes();
+        py.detach(|| dataset.core.write_stored_chunk(&first, filter_mask, bytes)).or_raise()
     }
 
     fn get_storage_size(&self, py: Python<'_>) -> PyResult<u64> {

@@ -238,3 +238,20 @@ pub(crate) fn convert(
     conversion.apply(&bytes, &mut converted, count).or_raise()?;
     Ok(converted)
 }
+
+/// Elements of one datatype as elements of another.
+pub(crate) fn convert_between(
+    from: &Datatype,
+    to: &Datatype,
+    widths: Widths,
+    bytes: &[u8],
+) -> PyResult<Vec<u8>> {
+    let conversion = Conversion::with_widths(from, to, widths).or_raise()?;
+    if conversion.is_identity() {
+        return Ok(bytes.to_vec());
+    }
+    let count = bytes.len() / conversion.src_size().max(1);
+    let mut converted = vec![0; count * conversion.dst_size()];
+    conversion.apply(bytes, &mut converted, count).or_raise()?;
+    Ok(converted)
+}

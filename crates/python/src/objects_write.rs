@@ -1,19 +1,184 @@
-//! Arrays of Python objects on their way into a file: references, and records of them.
+//! Arrays of Python objects on their way into a file: strings and sequences of variable length, references, and records of
+//! them. The mirror of `objects`.
+//!
+//! What is of variable length is put into the global heap first, all of one kind together; then the elements are ids.
 
 use hyperslab::File;
+use hyperslab_format::datatype::Reference as StoredReference;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use pyo3::exceptions::PyNotImplementedError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
 
+use crate::buffer::{self, ObjectPlaces};
 use crate::dtype::Translation;
+use crate::error::OrRaise;
+use crate::memory::datatype_of;
+use crate::objects::{self, Recipe};
+use crate::reference::Reference;
 
 /// The elements of `array`, of the dtype of `translation`, as the engine takes them.
 pub(crate) fn elements(
-    _file: &File,
+    file: &File,
     translation: &Translation,
     array: &Bound<'_, PyUntypedArray>,
 ) -> PyResult<Vec<u8>> {
-    let _ = (translation, array.len());
-    Err(PyNotImplementedError::new_err("writing elements of variable length is not supported yet"))
+    let py = array.py();
+    let Some(recipe) = &translation.recipe else { return Ok(buffer::bytes(array)?.to_vec()) };
+    let descr = translation.descr.bind(py);
+    let itemsize = descr.itemsize();
+    // A dtype of arrays gives its axes to the array.
+    let count = array.len() * array.dtype().itemsize() / itemsize.max(1);
+    let mut taker = Taker {
+        file,
+        places: ObjectPlaces::new(array)?,
+        out: vec![0; count * translation.memory_size],
+        texts: Vec::new(),
+        sequences: Vec::new(),
+    };
+    for index in 0..count {
+        taker.take(py, recipe, index * itemsize, index * translation.memory_size)?;
+    }
+    taker.finish(py)
+}
+
+struct Taker<'a, 'py> {
+    file: &'a File,
+    places: ObjectPlaces<'a, 'py>,
+    out: Vec<u8>,
+    /// Where ids of strings go, and the strings.
+    texts: Vec<(usize, Vec<u8>)>,
+    /// Where ids of sequences go, bytes of an element, and the elements.
+    sequences: Vec<(usize, usize, Vec<u8>)>,
+}
+
+impl Taker<'_, '_> {
+    /// Takes one element, or a part of one, from the place `from` of the array to the place `to`.
+    fn take(&mut self, py: Python<'_>, recipe: &Recipe, from: usize, to: usize) -> PyResult<()> {
+        match recipe {
+            Recipe::Plain(len) => self.places.copy(from, &mut self.out[to..to + len]),
+            Recipe::Text => {
+                if let Some(object) = self.places.get(from) {
+                    self.texts.push((to, text(&object)?));
+                }
+            }
+            Recipe::Sequence { element, stored, stored_size } => {
+                if let Some(object) = self.places.get(from) {
+                    let bytes = sequence(py, self.file, element, stored, &object)?;
+                    self.sequences.push((to, *stored_size, bytes));
+                }
+            }
+            Recipe::Reference(kind) => {
+                if let Some(object) = self.places.get(from) {
+                    let bytes = reference(*kind, &object)?;
+                    self.out[to..to + bytes.len()].copy_from_slice(&bytes);
+                }
+            }
+            Recipe::Repeat { count, from: step, to: pitch, element } => {
+                for index in 0..*count {
+                    self.take(py, element, from + index * pitch, to + index * step)?;
+                }
+            }
+            Recipe::Record(fields) => {
+                for field in fields {
+                    self.take(py, &field.recipe, from + field.to, to + field.from)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts what is of variable length into the heap, and its ids where they go.
+    fn finish(mut self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let (places, texts): (Vec<usize>, Vec<Vec<u8>>) = std::mem::take(&mut self.texts).into_iter().unzip();
+        self.put(py, &places, &texts, 1)?;
+        let mut sequences = std::mem::take(&mut self.sequences);
+        sequences.sort_by_key(|&(place, size, _)| (size, place));
+        for group in sequences.chunk_by(|a, b| a.1 == b.1) {
+            let size = group.first().map_or(1, |first| first.1);
+            let places: Vec<usize> = group.iter().map(|(place, ..)| *place).collect();
+            let items: Vec<&[u8]> = group.iter().map(|(.., bytes)| bytes.as_slice()).collect();
+            self.put(py, &places, &items, size)?;
+        }
+        Ok(self.out)
+    }
+
+    fn put<T: AsRef<[u8]> + Sync>(
+        &mut self,
+        py: Python<'_>,
+        places: &[usize],
+        items: &[T],
+        size: usize,
+    ) -> PyResult<()> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        let file = self.file;
+        let ids = py.detach(|| file.put_vlen(items, size)).or_raise()?;
+        let stored = file.vlen_stored(&ids);
+        let len = stored.len() / ids.len();
+        for (&place, id) in places.iter().zip(stored.chunks_exact(len.max(1))) {
+            self.out[place..place + len].copy_from_slice(id);
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a string, or of whatever has one.
+fn text(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let encoded = |text: &Bound<'_, PyAny>| -> PyResult<Vec<u8>> {
+        let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"))?;
+        Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
+    };
+    let bytes = if let Ok(bytes) = object.cast::<PyBytes>() {
+        bytes.as_bytes().to_vec()
+    } else if object.cast::<PyString>().is_ok() {
+        encoded(object)?
+    } else {
+        encoded(object.str()?.as_any())?
+    };
+    if bytes.contains(&0) {
+        return Err(PyValueError::new_err("VLEN strings do not support embedded NULLs"));
+    }
+    Ok(bytes)
+}
+
+/// The elements of a sequence as the file stores them.
+fn sequence(
+    py: Python<'_>,
+    file: &File,
+    element: &Translation,
+    stored: &hyperslab_format::datatype::Datatype,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<Vec<u8>> {
+    let numpy = py.import("numpy")?;
+    let descr = element.descr.bind(py);
+    let array = if object.cast::<PyUntypedArray>().is_ok() {
+        numpy.call_method1("ascontiguousarray", (object,))?
+    } else {
+        numpy.call_method1("ascontiguousarray", (object, descr))?
+    };
+    let array = array.cast_into::<PyUntypedArray>()?;
+    if element.recipe.is_some() {
+        return elements(file, element, &array);
+    }
+    let given = if array.dtype().is_equiv_to(descr) {
+        element.memory.clone()
+    } else {
+        let given = datatype_of(&array.dtype());
+        given
+            .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())))?
+    };
+    objects::convert_between(&given, stored, file.store().widths(), buffer::bytes(&array)?)
+}
+
+/// The bytes of a reference.
+fn reference(kind: StoredReference, object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let reference = object.cast::<Reference>().map_err(|_| PyTypeError::new_err("not a reference"))?;
+    let bytes = &reference.get().bytes;
+    if bytes.len() != kind.size as usize {
+        return Err(PyTypeError::new_err("a reference of another kind than the dataset's"));
+    }
+    Ok(bytes.to_vec())
 }

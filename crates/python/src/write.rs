@@ -61,11 +61,33 @@ pub(crate) fn write_array(
     if translation.recipe.is_some() {
         let bytes = objects_write::elements(&dataset.state.core, translation, array)?;
         let options = WriteOptions { threads, datatype: Some(translation.memory.clone()) };
-        return py.detach(|| dataset.core.write_with(&request.selection, &bytes, &options)).or_raise();
+        return py.detach(|| replace(dataset, &request, &bytes, &options)).or_raise();
     }
     let memory = memory(dataset, array)?
         .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())))?;
     write(dataset, &request, array, memory, threads)
+}
+
+/// Writes elements with ids of the heap; what is of variable length and was there before is taken out of the file.
+fn replace(
+    dataset: &Dataset,
+    request: &Request,
+    bytes: &[u8],
+    options: &WriteOptions,
+) -> hyperslab::Result<()> {
+    let core = &dataset.core;
+    let is_variable =
+        matches!(&*core.datatype(), StoredDatatype::VariableText(_) | StoredDatatype::Sequence(_));
+    let mut old = Vec::new();
+    if is_variable {
+        old = vec![
+            0;
+            usize::try_from(request.selection.count(&core.shape())?).unwrap_or(0) * core.element_size()
+        ];
+        core.read_into(&request.selection, &mut old)?;
+    }
+    core.write_with(&request.selection, bytes, options)?;
+    core.file().remove_vlen(&core.file().vlen_ids(&old)?)
 }
 
 fn write(

@@ -153,6 +153,15 @@ impl HeaderEdit {
     /// already gone.
     pub fn replace(&mut self, place: Place, message: RawMessage) -> Result<Fit> {
         let message = self.framed(message)?;
+        let chunk = self.header.chunks.get_mut(place.chunk);
+        if let Some(old) = chunk.and_then(|chunk| chunk.messages.get_mut(place.message))
+            && old.data.len() == message.data.len()
+        {
+            // Nothing moves.
+            *old = RawMessage { at: old.at, ..message };
+            self.changed.insert(place.chunk);
+            return Ok(Fit::Placed);
+        }
         let old = self.remove(place)?;
         if self.free(place.chunk) < self.stored_len(&message) {
             return self.put(message);

@@ -88,6 +88,36 @@ impl GlobalHeapCollection {
         Some(())
     }
 
+    /// Takes out all objects but those whose index `f` keeps.
+    pub fn retain(&mut self, mut f: impl FnMut(u16) -> bool) {
+        let old = std::mem::replace(self, Self::new(self.size));
+        for (object, bytes) in old.objects().filter(|(object, _)| f(object.index)) {
+            // An index that was the only one of its kind before is so among fewer.
+            let _ = self.insert(object.index, object.reference_count, bytes);
+        }
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The first index from `start` on that no object has.
+    pub fn unused_index(&self, start: u16) -> Option<u16> {
+        (start.max(1)..=u16::MAX)
+            .find(|&index| self.positions.get(usize::from(index)).is_none_or(|&at| at == 0))
+    }
+
+    /// Bytes of a collection whose objects take so many, each [its own](Self::object_len).
+    pub fn len_for(objects: u64, widths: Widths) -> u64 {
+        (header_len(widths) as u64).saturating_add(objects).max(MIN_COLLECTION as u64)
+    }
+
+    /// Bytes that an object of `len` bytes takes in a collection.
+    pub fn object_len(len: usize, widths: Widths) -> u64 {
+        stored_len(len, widths) as u64
+    }
+
     /// Bytes that no object uses.
     pub fn free_len(&self, widths: Widths) -> u64 {
         let used: u64 = self.objects.iter().map(|object| stored_len(object.len, widths) as u64).sum();
@@ -198,6 +228,9 @@ impl Structure for GlobalHeapCollection {
 }
 
 impl GlobalHeapId {
+    /// Names nothing, as libhdf5 says it.
+    pub const NULL: Self = Self { collection: Addr::new(0), index: 0 };
+
     /// Whether it names nothing: what libhdf5 stores for a sequence or string that is empty or was never written.
     pub fn is_null(self) -> bool {
         self.collection.is_undefined() || self.collection == Addr::new(0)
@@ -234,6 +267,11 @@ pub struct VariableElement {
     pub count: u32,
     /// Where they are.
     pub id: GlobalHeapId,
+}
+
+impl VariableElement {
+    /// No elements.
+    pub const EMPTY: Self = Self { count: 0, id: GlobalHeapId::NULL };
 }
 
 impl Structure for VariableElement {
@@ -302,6 +340,24 @@ mod tests {
             golden::<GlobalHeapCollection>("47434f4c0100000030 00*7 01 00*7 05 00*7 68656c6c6f 00*11", &());
         assert_eq!(collection.object(1), Some(&b"hello"[..]));
         assert_eq!(collection.free_len(Widths::EIGHT), 8);
+    }
+
+    #[test]
+    fn what_is_taken_out_leaves_room_and_its_index() {
+        let mut collection = golden::<GlobalHeapCollection>(COLLECTION, &());
+        let free = collection.free_len(Widths::EIGHT);
+        assert_eq!(collection.unused_index(1), Some(7));
+        collection.retain(|index| index != 2 && index != 5);
+        assert_eq!(collection.object(2), None);
+        assert_eq!(collection.object(6), Some(&[7, 0, 0, 0][..]));
+        assert_eq!(collection.unused_index(1), Some(2));
+        assert_eq!(collection.unused_index(3), Some(5));
+        let freed = [11, 12].map(|len| GlobalHeapCollection::object_len(len, Widths::EIGHT));
+        assert_eq!(collection.free_len(Widths::EIGHT), free + freed[0] + freed[1]);
+        assert_eq!(collection.insert(2, 0, b"again"), Some(()));
+        assert_eq!(collection.object(2), Some(&b"again"[..]));
+        collection.retain(|_| false);
+        assert!(collection.is_empty());
     }
 
     #[test]

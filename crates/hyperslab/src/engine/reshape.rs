@@ -22,6 +22,17 @@ impl Write<'_> {
     pub fn changed_by(&self, shape: &[u64]) -> Result<Vec<Coord>> {
         let Storage::Chunked(chunked) = &self.array.storage else { return Ok(Vec::new()) };
         let chunk = &chunked.chunk_shape;
+        let axes = self.array.shape.iter().zip(shape).zip(chunk);
+        // The first chunks that an edge touches which moves in, or which moves at all.
+        let from: Coord = axes
+            .map(|((&old, &new), len)| {
+                let matters = new < old || (new > old && chunked.unfiltered_edges);
+                if matters { old.min(new) / len } else { u64::MAX }
+            })
+            .collect();
+        if from.iter().all(|&from| from == u64::MAX) {
+            return Ok(Vec::new());
+        }
         let is_cut = |coord: &[u64]| {
             let mut axes = coord.iter().zip(chunk).zip(self.array.shape.iter().zip(shape));
             axes.any(|((&at, &len), (old, new))| new < old && *new < (at + 1).saturating_mul(len))
@@ -40,17 +51,6 @@ impl Write<'_> {
         let mut found: Vec<Coord> = self.held();
         found.retain(|coord| changes(coord));
         let held = found.len();
-        let axes = self.array.shape.iter().zip(shape).zip(chunk);
-        // The first chunks that an edge touches which moves in, or which moves at all.
-        let from: Coord = axes
-            .map(|((&old, &new), len)| {
-                let matters = new < old || (new > old && chunked.unfiltered_edges);
-                if matters { old.min(new) / len } else { u64::MAX }
-            })
-            .collect();
-        if from.iter().all(|&from| from == u64::MAX) {
-            return Ok(Vec::new());
-        }
         let _reading = self.store.reading();
         chunked.index.visit_beyond(self.store, &from, &mut |coord, _| {
             if changes(coord) {

@@ -8,5 +8,5 @@ pub mod symbol_table;
 
 pub(crate) use filtered::read as read_filtered;
 pub use fractal::FractalHeap;
-pub use global::GlobalHeap;
+pub use global::{GlobalHeap, GlobalHeapEdit, HeapRoom};
 pub use local::LocalHeap;

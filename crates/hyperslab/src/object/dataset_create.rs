@@ -141,8 +141,7 @@ impl Group {
                 version,
                 txn.store().widths(),
             );
-            // Room for the count of those who use it: alone, the message may be shorter than one that says where more are.
-            header_edit::create(txn, header_prefix(version, false), vec![raw], 16)
+            header_edit::create(txn, header_prefix(version, false), vec![raw], TYPE_SPARE)
                 .map(|header| header.address())
         };
         match self.create(path, make)? {
@@ -304,3 +303,5 @@ const COMPACT_BYTES: u64 = 65_520;
 const SMALLEST_HEADER: usize = 256;
 /// Bytes before the body of a message, of the version that new files have.
 const MESSAGE_PREFIX: usize = 4;
+/// Bytes in the header of a committed datatype for the number of its users, and for where more is.
+const TYPE_SPARE: usize = 40;

@@ -19,6 +19,7 @@ use super::{Dataset, Group, Node, Object};
 use crate::driver::{Driver, Memory, Posix};
 use crate::engine::ChunkCache;
 use crate::error::{Error, Result};
+use crate::heap::HeapRoom;
 use crate::store::Store;
 
 /// An open file. Clones are handles to one file, which closes when the last of them and of its objects is dropped: what was
@@ -48,6 +49,8 @@ pub(super) struct Shared {
     pub(super) version: LibVersion,
     /// Of the data of datasets, by the address of the header.
     pub(super) write_locks: Mutex<HashMap<Addr, Arc<RwLock<()>>>>,
+    /// Where data of variable length go next. Taken before a step is begun.
+    pub(super) heap_room: Mutex<HeapRoom>,
 }
 
 /// How to open a file.
@@ -134,6 +137,7 @@ impl File {
             externals: Mutex::default(),
             version,
             write_locks: Mutex::default(),
+            heap_room: Mutex::default(),
         })))
     }
 

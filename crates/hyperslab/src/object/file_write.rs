@@ -172,7 +172,9 @@ impl File {
         };
         if !is_kept || committed.is_err() {
             self.chunk_cache().dirty.clear();
+            let mut room = self.shared().heap_room.lock();
             self.store().roll_back()?;
+            room.clear();
         }
         committed
     }

@@ -2,9 +2,9 @@
 
 use hyperslab_format::datatype::{Reference, ReferenceKind};
 use hyperslab_format::heap::global::GlobalHeapId;
-use hyperslab_format::{Addr, ErrorKind, Reader};
+use hyperslab_format::{Addr, ErrorKind, Reader, Writer};
 
-use super::{File, Node};
+use super::{File, Node, Object};
 use crate::error::{Error, RequestError, Result};
 
 /// What a reference refers to.
@@ -45,6 +45,20 @@ impl File {
                 r.within("reference in the global heap", SPEC, target).map(Some).map_err(Error::from_format)
             }
         }
+    }
+
+    /// A reference to an object of this file, as elements of the datatype [`ReferenceKind::Object1`] hold it. (A null
+    /// reference is as many zeros.)
+    pub fn object_reference(&self, object: &Object) -> Result<Vec<u8>> {
+        if !self.is_same(object.file()) {
+            let why = "a reference leads to an object of the same file";
+            return Err(
+                RequestError::Argument { what: format!("reference to {:?}", object.path()), why }.into()
+            );
+        }
+        let mut stored = Vec::new();
+        Writer::new(&mut stored, self.store().widths()).addr(object.address());
+        Ok(stored)
     }
 
     /// The object that the reference in `stored` refers to, or that has the elements or the attribute.

@@ -1,11 +1,15 @@
 //! Data of variable length: elements of a dataset or attribute hold ids, the bytes are in the global heap (spec III.E).
 
+use hyperslab_format::datatype::Datatype;
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
-use hyperslab_format::{Addr, Reader};
+use hyperslab_format::{Addr, Reader, Writer};
 
-use super::File;
-use crate::error::{Error, Result};
-use crate::heap::GlobalHeap;
+use super::{Dataset, File};
+use crate::engine::WriteOptions;
+use crate::error::{Error, RequestError, Result};
+use crate::heap::{GlobalHeap, GlobalHeapEdit};
+use crate::select::Selection;
+use crate::store::Txn;
 
 impl File {
     /// The ids in `stored`, elements of a datatype of variable length.
@@ -16,6 +20,54 @@ impl File {
             ids.push(r.structure(&()).map_err(Error::from_format)?);
         }
         Ok(ids)
+    }
+
+    /// The elements of a datatype of variable length that hold these ids: what [`Dataset::write_with`] writes, and what
+    /// attributes hold.
+    pub fn vlen_stored(&self, ids: &[VariableElement]) -> Vec<u8> {
+        let mut stored = Vec::new();
+        let mut w = Writer::new(&mut stored, self.store().widths());
+        ids.iter().for_each(|id| w.structure(id, &()));
+        stored
+    }
+
+    /// Puts sequences of elements of `element_size` bytes each (1 for strings) into the file, and returns their ids. They
+    /// belong to whoever stores them: to nobody, where the write of the ids fails.
+    pub fn put_vlen<T: AsRef<[u8]>>(&self, items: &[T], element_size: usize) -> Result<Vec<VariableElement>> {
+        let counts: Vec<u32> =
+            items.iter().map(|item| count(item.as_ref(), element_size)).collect::<Result<_>>()?;
+        // Nothing is stored of what is empty.
+        let full: Vec<&[u8]> = items.iter().map(AsRef::as_ref).filter(|item| !item.is_empty()).collect();
+        let mut ids = Vec::new();
+        if !full.is_empty() {
+            self.change_heap(|heap| {
+                ids = heap.put(&full)?;
+                Ok(())
+            })?;
+        }
+        let mut ids = ids.into_iter();
+        let element = |count| match count {
+            0 => VariableElement::EMPTY,
+            count => VariableElement { count, id: ids.next().unwrap_or(GlobalHeapId::NULL) },
+        };
+        Ok(counts.into_iter().map(element).collect())
+    }
+
+    /// Takes sequences out of the file, whose ids nothing stores any more.
+    pub fn remove_vlen(&self, ids: &[VariableElement]) -> Result<()> {
+        let full = ids.iter().filter(|element| element.count > 0 && !element.id.is_null());
+        let ids: Vec<GlobalHeapId> = full.map(|element| element.id).collect();
+        if ids.is_empty() { Ok(()) } else { self.change_heap(|heap| heap.remove(ids)) }
+    }
+
+    fn change_heap(&self, f: impl FnOnce(&mut GlobalHeapEdit<'_, '_>) -> Result<()>) -> Result<()> {
+        let mut room = self.shared().heap_room.lock();
+        let mut changed = room.clone();
+        let mut txn: Txn<'_> = self.store().begin()?;
+        f(&mut GlobalHeapEdit::new(&mut txn, &mut changed))?;
+        txn.finish()?;
+        *room = changed;
+        Ok(())
     }
 
     /// The bytes of one string.
@@ -45,4 +97,46 @@ impl File {
     pub fn heap_object(&self, id: GlobalHeapId) -> Result<Vec<u8>> {
         GlobalHeap::new(self.store()).object(id).map(<[u8]>::to_vec)
     }
+}
+
+impl Dataset {
+    /// Writes sequences or strings to the elements of `what`, row by row, and takes those out of the file that were there, as
+    /// libhdf5 does. The datatype of the dataset is one of variable length itself.
+    pub fn replace_vlen<T: AsRef<[u8]>>(&self, what: &Selection, items: &[T]) -> Result<()> {
+        let replace = || {
+            let element_size = match &*self.datatype() {
+                Datatype::VariableText(_) => 1,
+                Datatype::Sequence(base) => base.size(self.store().widths()),
+                _ => {
+                    let why = "its elements are not of variable length";
+                    return Err(RequestError::Argument { what: "dataset".to_owned(), why }.into());
+                }
+            };
+            let element_size = usize::try_from(element_size).unwrap_or(usize::MAX);
+            let expected = what.count(&self.shape())?;
+            if expected != items.len() as u64 {
+                return Err(RequestError::SourceSize { expected, found: items.len() as u64 }.into());
+            }
+            let mut old = vec![0; items.len() * self.element_size()];
+            self.read_into(what, &mut old)?;
+            let old = self.file().vlen_ids(&old)?;
+            let new = self.file().put_vlen(items, element_size)?;
+            let stored = self.file().vlen_stored(&new);
+            if let Err(error) = self.write_with(what, &stored, &WriteOptions::default()) {
+                self.file().remove_vlen(&new)?;
+                return Err(error);
+            }
+            self.file().remove_vlen(&old)
+        };
+        replace().map_err(|error: Error| error.at(self.path()))
+    }
+}
+
+/// How many elements a sequence has.
+fn count(item: &[u8], element_size: usize) -> Result<u32> {
+    let len = item.len();
+    let whole = element_size > 0 && len.is_multiple_of(element_size);
+    let why = "it is no whole number of elements, or more than 2^32 of them";
+    let count = whole.then(|| u32::try_from(len / element_size).ok()).flatten();
+    count.ok_or_else(|| RequestError::Argument { what: format!("sequence of {len} bytes"), why }.into())
 }

@@ -308,6 +308,11 @@ impl Store {
         Ok(extent)
     }
 
+    /// Bytes of the file that are free now, or after the next commit.
+    pub fn free_bytes(&self) -> u64 {
+        self.writing.as_ref().map_or(0, |writing| writing.space.lock().free_bytes())
+    }
+
     /// Gives space back that was [allocated](Self::allocate) and that nothing reaches.
     pub fn release(&self, extent: Extent) {
         self.writing.iter().for_each(|writing| writing.release(extent));
@@ -363,12 +368,22 @@ impl Store {
         }
     }
 
+    /// Bytes that can be read: of a file open for writing, the last that were given out may not be written yet, and what is
+    /// read before its length is known must not reach so far.
+    fn written_len(&self) -> Result<u64> {
+        if self.writing.is_none() {
+            return Ok(self.len_bytes());
+        }
+        let len = self.driver.len().map_err(Error::io("length", 0, 0))?;
+        Ok(len.saturating_sub(self.base).min(self.len_bytes()))
+    }
+
     fn decode<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<(S, u64)> {
         let name = (S::NAME, S::SPEC);
         if at.is_undefined() || at.get() >= self.len_bytes() {
             return Err(self.outside(Extent::new(at, 1), name));
         }
-        let available = self.len_bytes() - at.get();
+        let available = self.written_len()?.saturating_sub(at.get());
         let mut want = (S::read_len(self.widths(), context) as u64).max(1);
         loop {
             let len = want.min(available);

@@ -1,4 +1,4 @@
-"""Reads HDF5 files in parallel, without libhdf5, straight into NumPy arrays.
+"""Reads and writes HDF5 files in parallel, without libhdf5, straight from and into NumPy arrays.
 
 The names are h5py's, and mean the same:
 
@@ -6,8 +6,12 @@ The names are h5py's, and mean the same:
 >>> with hs.File("climate.h5") as file:            # doctest: +SKIP
 ...     july = file["surface/t2m"][181:212, ::2]
 
-What h5py lacks: ``Dataset.read`` with ``out=`` and ``threads=``, ``Dataset.read_many``, ``Dataset.plan``, ``set_threads``.
-Every read runs without the GIL. Writing comes later; opening a file in a writing mode raises ``NotImplementedError``.
+>>> with hs.File("out.h5", "w") as file:           # doctest: +SKIP
+...     file.create_dataset("t2m", data=july, compression=hs.Blosc2("lz4"))
+
+What h5py lacks: ``Dataset.read`` with ``out=`` and ``threads=``, ``Dataset.read_many``, ``Dataset.plan``, ``set_threads``;
+``File.transaction``, ``durability=``, and files that survive the death of the program at any instruction. Reads and writes
+run without the GIL.
 """
 
 import os as _os
@@ -30,6 +34,7 @@ from ._dtypes import (
     vlen_dtype,
 )
 from ._errors import ClosedError, FormatError, UnsupportedDtypeError
+from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
 from ._native import (
     AttributeManager,
     Dataset,
@@ -71,13 +76,18 @@ def is_hdf5(fname: "str | bytes | _os.PathLike[str] | _os.PathLike[bytes]") -> b
 
 
 __all__ = [
+    "LZ4",
     "AttributeManager",
+    "Bitshuffle",
+    "Blosc",
+    "Blosc2",
     "ClosedError",
     "Dataset",
     "Datatype",
     "Empty",
     "ExternalLink",
     "File",
+    "Filter",
     "FormatError",
     "Group",
     "HLObject",
@@ -88,6 +98,7 @@ __all__ = [
     "SoftLink",
     "StoreInfo",
     "UnsupportedDtypeError",
+    "Zstd",
     "__version__",
     "check_dtype",
     "check_enum_dtype",

@@ -58,16 +58,23 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
 
 
 def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
-    """An object array of one array an element."""
+    """An object array of one array an element: of one element for a flat list, of as many as there are rows otherwise."""
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
         return data.astype(dtype) if data.dtype != dtype else data
     base = np.dtype(check_vlen_dtype(dtype))
-    rows = list(data)
-    if rows and np.ndim(rows[0]) == 0:
-        array = np.empty((), dtype=dtype)
-        array[()] = np.asarray(data, dtype=base)
+    try:
+        whole = np.asarray(data, dtype=base)
+    except (TypeError, ValueError):
+        rows = list(data)
+        array = np.empty(len(rows), dtype=dtype)
+        for index, row in enumerate(rows):
+            array[index] = np.asarray(row, dtype=base)
         return array
-    array = np.empty(len(rows), dtype=dtype)
-    for index, row in enumerate(rows):
-        array[index] = np.asarray(row, dtype=base)
+    if whole.ndim < 2:
+        array = np.empty((), dtype=dtype)
+        array[()] = np.atleast_1d(whole)
+        return array
+    array = np.empty(whole.shape[:-1], dtype=dtype)
+    for place in np.ndindex(*whole.shape[:-1]):
+        array[place] = whole[place]
     return array

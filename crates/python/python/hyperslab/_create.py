@@ -231,9 +231,7 @@ def _check_keywords(given: "dict[str, Any]") -> None:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
 
 
-def _chunks(
-    chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_needed: bool
-) -> "list[int] | None":
+def _chunks(chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_needed: bool) -> "list[int] | None":
     if chunks is False:
         if is_needed:
             raise ValueError("Chunked format required for given storage options")
@@ -252,8 +250,7 @@ def _chunks(
     largest = shape if limits is None else limits
     if any(side > size for side, size in zip(sides, largest, strict=False) if size is not None and side is not None):
         raise ValueError(
-            "Chunk shape must not be greater than data shape in any dimension. "
-            f"{sides} is not compatible with {shape}"
+            f"Chunk shape must not be greater than data shape in any dimension. {sides} is not compatible with {shape}"
         )
     return [int(side) for side in sides if side is not None]
 

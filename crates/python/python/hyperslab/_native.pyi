@@ -3,12 +3,11 @@
 Over 600 lines, as one stub file stands for one extension module."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType, TracebackType
 from typing import (
     Any,
     Literal,
-    NoReturn,
     Protocol,
     Self,
     SupportsIndex,
@@ -26,6 +25,7 @@ from typing_extensions import disjoint_base
 from ._chunks import StoreInfo
 from ._dims import DimensionManager, RegionProxy
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
+from ._transaction import Transaction
 
 __all__ = [
     "AsStrView",
@@ -83,6 +83,10 @@ def set_threads(threads: int) -> None:
 def get_threads() -> int:
     """How many threads a read uses, the caller's included."""
 
+def _filter(
+    id: int, options: list[int], element_size: int, item_size: int, chunk_shape: list[int]
+) -> tuple[int, int, str | None, list[int]]: ...
+def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_size: int) -> list[int]: ...
 def run_cli(args: list[str]) -> int:
     """Runs the command ``hyperslab`` with these arguments, the program's name first; returns its exit code."""
 
@@ -155,16 +159,92 @@ class Group(HLObject):
         """Calls ``func(name)`` for every link below, of any kind."""
     def visititems_links(self, func: Callable[[str, Any], _T | None]) -> _T | None:
         """As ``visit_links``, with ``func(name, link)``."""
-    def __setitem__(self, _name: Any, _object: Any, /) -> NoReturn:
-        """ValueError: files are opened for reading."""
-    def __delitem__(self, _name: Any, /) -> NoReturn:
-        """KeyError: files are opened for reading."""
-    def create_group(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """ValueError: files are opened for reading."""
-    def create_dataset(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """ValueError: files are opened for reading."""
-    def move(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """ValueError: files are opened for reading."""
+    def __setitem__(self, name: _Name, object: Any, /) -> None:
+        """Makes a hard link to an object, a soft or external link, a committed dtype, or a dataset of anything else.
+
+        ValueError: the name exists, or the file is open for reading.
+        """
+    def __delitem__(self, name: _Name, /) -> None:
+        """Takes a link out; an object to which no other leads is deleted. KeyError: there is none."""
+    def create_group(self, name: _Name, track_order: bool | None = None, *, track_times: bool = False) -> Group:
+        """Makes a group, and those on the way that are missing. ValueError: the name exists.
+
+        track_order : whether links and attributes are listed in the order in which they are created.
+        """
+    def require_group(self, name: _Name) -> Group:
+        """The group of this name, made if it is not there. TypeError: it is something else."""
+    def create_dataset(
+        self,
+        name: _Name | None,
+        shape: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        data: Any = None,
+        *,
+        chunks: bool | int | Sequence[int] | None = None,
+        compression: Any = None,
+        compression_opts: Any = None,
+        shuffle: bool | None = None,
+        fletcher32: bool | None = None,
+        scaleoffset: int | bool | None = None,
+        maxshape: int | Sequence[int | None] | None = None,
+        fillvalue: Any = None,
+        fill_time: str | None = None,
+        track_times: bool | None = None,
+        track_order: bool | None = None,
+        external: Any = None,
+        allow_unknown_filter: bool = False,
+        compact: bool = False,
+        **ignored: Any,
+    ) -> Dataset:
+        """Makes a dataset, and the groups on the way that are missing. Arguments mean what they mean to h5py.
+
+        chunks : a shape, or True for one of about 1 MiB whose sides are alike; filters and ``maxshape`` ask for chunks.
+        compression : "gzip", "lzf", a level of gzip (0 to 9), or a filter: ``Blosc2``, ``Blosc``, ``Zstd``, ``LZ4``,
+            ``Bitshuffle``, those of hdf5plugin, or a registered number with ``compression_opts``.
+        fillvalue : what elements hold that were never written.  maxshape : how far it may grow, None without limit.
+        compact : store the elements in the object's header (less than 64 KiB).
+
+        ValueError: the name exists; shape, chunks or filters do not fit. TypeError: no such dtype or option.
+        NotImplementedError: external files, virtual datasets, szip, scale-offset.
+        """
+    def create_dataset_like(self, name: _Name, other: Dataset, **kwds: Any) -> Dataset:
+        """Makes a dataset like another in shape, dtype, chunks, filters and fill value, unless ``kwds`` say otherwise."""
+    def require_dataset(
+        self, name: _Name, shape: int | Sequence[int], dtype: DTypeLike, exact: bool = False, **kwds: Any
+    ) -> Dataset:
+        """The dataset of this name, made if it is not there. TypeError: it has another shape or dtype, or is none."""
+    def copy(
+        self,
+        source: _Name | HLObject,
+        dest: _Name | HLObject,
+        name: str | None = None,
+        shallow: bool = False,
+        expand_soft: bool = False,
+        expand_external: bool = False,
+        expand_refs: bool = False,
+        without_attrs: bool = False,
+    ) -> None:
+        """Copies an object, groups with all that is in them, within the file or into another.
+
+        dest : a name, or a group in which the copy gets ``name``, or else its own.
+        shallow : the members of a group, but not theirs.  without_attrs : no attributes.
+        expand_soft, expand_external : what links lead to in place of them.  expand_refs : objects that are referred to, too.
+        """
+    def move(self, source: _Name, dest: _Name) -> None:
+        """Gives a link another name or place; what it leads to stays. ValueError, KeyError: as for the names."""
+    def _create_dataset(self, path: str, request: Any) -> Dataset: ...
+    def _link(self, path: str, object: Any) -> None: ...
+    def _commit(self, path: str, dtype: Any) -> None: ...
+    def _copy(
+        self,
+        source: HLObject,
+        path: str,
+        shallow: bool,
+        expand_soft: bool,
+        expand_external: bool,
+        expand_refs: bool,
+        without_attrs: bool,
+    ) -> None: ...
     def _names(self) -> list[str]: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
@@ -174,9 +254,18 @@ class File(Group):
 
     name : a path; an object with ``read`` and ``seek``; or the bytes of a file, which are copied. ``bytes`` with a zero
         byte among them, or the signature in front, are taken as the latter.
-    mode : only "r"; another of h5py's raises NotImplementedError.
-    driver : None, "sec2" or "stdio" read from the file; "core" reads it into memory first; "fileobj" is for an object.
-    libver, kwds : accepted as h5py does. ``rdcc_nbytes`` is the budget for decoded chunks, of the whole file.
+    mode : "r" to read; "r+" to change what is there; "w" to replace it; "x" (or "w-") to make it, where nothing may be;
+        "a" for "r+" or "x".
+    driver : None, "sec2" or "stdio" work on the file; "core" works on a copy in memory, which goes back to the file when it
+        is flushed unless ``backing_store=False``; "fileobj" is for an object.
+    libver : the oldest HDF5 that new objects are made for, or a pair of which this is the first: "earliest", "v108",
+        "v110" (new files, if not said), "v112", "v114", "v200" or "latest".
+    durability : "kill" (what was flushed survives the death of the program at any instruction) or "power" (and of the
+        machine; each flush waits for the disk).
+    userblock_size, track_order : of a new file.  rdcc_nbytes : the budget for decoded chunks, of the whole file.
+    Other keywords of h5py's are accepted where they are about libhdf5's own workings.
+
+    What was changed is in the file after ``flush``, ``close``, or the end of a ``with`` block: all of it, or nothing.
 
     FileNotFoundError, PermissionError, OSError: as the system says. FormatError: not HDF5, or damaged.
     ValueError: unknown mode or driver. TypeError: unknown keyword.
@@ -194,9 +283,16 @@ class File(Group):
     def in_memory(cls, file_image: bytes | bytearray | memoryview, **kwds: Any) -> File:
         """A file whose bytes are given. They are copied."""
     def close(self) -> None:
-        """Closes the file. Every object of it becomes unusable."""
+        """Gets what was changed into the file and closes it. Every object of it becomes unusable."""
     def flush(self) -> None:
-        """Does nothing: the file is open for reading."""
+        """Gets what was changed into the file, all or nothing: from here on it survives."""
+    def transaction(self) -> Transaction:
+        """For a ``with`` block: all that is done in it gets into the file, or, after an exception, nothing of it.
+
+        Data without filters are written in place, and not taken back.
+        """
+    def _begin(self) -> None: ...
+    def _end(self, is_kept: bool) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -207,7 +303,7 @@ class File(Group):
         """The name under which the file was opened."""
     @property
     def mode(self) -> str:
-        """Always "r"."""
+        """ "r", or "r+" where the file can be changed."""
     @property
     def driver(self) -> str:
         """The driver: "sec2", "stdio", "core" or "fileobj"."""
@@ -357,17 +453,27 @@ class Dataset(HLObject):
         TypeError: not stored in chunks. ValueError: the region leaves the dataset, or is empty.
         """
     def refresh(self) -> None:
-        """Does nothing: what was read of the file is kept."""
+        """Does nothing: objects always show what the file has."""
     def flush(self) -> None:
-        """Does nothing: nothing waits to be written."""
-    def __setitem__(self, _args: Any, _value: Any, /) -> NoReturn:
-        """OSError: files are opened for reading."""
-    def write_direct(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """OSError: files are opened for reading."""
-    def resize(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """RuntimeError: files are opened for reading. TypeError: not stored in chunks."""
-    def make_scale(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """RuntimeError: files are opened for reading."""
+        """Gets everything that was changed into the file, as ``File.flush`` does."""
+    def __setitem__(self, key: _Index, value: Any, /) -> None:
+        """Writes elements, broadcast and converted as NumPy and h5py do. Whole chunks are encoded on all cores.
+
+        TypeError: shapes or dtypes that do not fit. OSError: the file is open for reading.
+        """
+    def write_direct(
+        self, source: Any, source_sel: _Selection | None = None, dest_sel: _Selection | None = None
+    ) -> None:
+        """Writes from an array: a part of it to a part of the dataset."""
+    def resize(self, size: int | Sequence[int], axis: int | None = None) -> None:
+        """Gives the dataset another shape, or another length along one axis; within ``maxshape``.
+
+        TypeError: not stored in chunks. ValueError: beyond ``maxshape``, or no such axis.
+        """
+    def make_scale(self, name: str | None = None) -> None:
+        """Makes the dataset a dimension scale."""
+    def _write(self, sel: Any, array: _Array, threads: int | None = None) -> None: ...
+    def _shape_of(self, sel: Any = None) -> tuple[int, ...]: ...
 
 @type_check_only
 class _View:
@@ -468,14 +574,17 @@ class AttributeManager:
         """The value, or ``default``."""
     def get_id(self, name: _Name) -> AttrID:
         """The attribute's shape and dtype."""
-    def __setitem__(self, _name: Any, _value: Any, /) -> NoReturn:
-        """OSError: files are opened for reading."""
-    def __delitem__(self, _name: Any, /) -> NoReturn:
-        """KeyError: files are opened for reading."""
-    def create(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """OSError: files are opened for reading."""
-    def modify(self, *_args: Any, **_kwds: Any) -> NoReturn:
-        """OSError: files are opened for reading."""
+    def __setitem__(self, name: _Name, value: Any, /) -> None:
+        """Makes an attribute, in place of one that has its name. OSError: the file is open for reading."""
+    def __delitem__(self, name: _Name, /) -> None:
+        """Takes an attribute away. KeyError: there is none."""
+    def create(self, name: _Name, data: Any, shape: Any = None, dtype: Any = None) -> None:
+        """Makes an attribute of this shape and dtype, in place of one that has its name."""
+    def modify(self, name: _Name, value: Any) -> None:
+        """Changes a value and keeps its dtype and shape; makes the attribute if it is not there."""
+    def rename(self, source: _Name, dest: _Name) -> None:
+        """Gives an attribute another name. KeyError: there is none. ValueError: there is one of that name."""
+    def _set(self, name: str, shape: list[int] | None, dtype: Any, data: _Array | None) -> None: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
 @final
@@ -566,6 +675,8 @@ class DatasetID(ObjectID):
         out : a writable buffer for them, at least as long; then a view of what was written is returned.
         RuntimeError: it is not stored. ValueError: ``out`` is too short. OSError: no chunk begins there.
         """
+    def write_direct_chunk(self, offsets: Iterable[int], data: Any, filter_mask: int = 0) -> None:
+        """Stores a chunk that is filtered already. ``filter_mask``: bit i for filter i that was left out."""
     def get_storage_size(self) -> int:
         """Stored bytes of all elements."""
     def get_offset(self) -> int | None:

@@ -29,7 +29,7 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
         if array.shape[len(array.shape) - len(inner) :] != inner:
             raise TypeError(
                 "When writing to array types, last N dimensions have to match "
-                f"(got {array.shape[-len(inner):]}, but should be {inner})"
+                f"(got {array.shape[-len(inner) :]}, but should be {inner})"
             )
     selected = dataset._shape_of(index) if index else dataset.shape
     array = _broadcast(array, tuple(selected), inner)
@@ -42,9 +42,7 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
     if vlen is not None and vlen not in (str, bytes):
         return vlen_array(value, dtype)
     if dtype.kind == "O" or (
-        dtype.kind == "V"
-        and dtype.subdtype is None
-        and (not isinstance(value, np.ndarray) or value.dtype.kind != "V")
+        dtype.kind == "V" and dtype.subdtype is None and (not isinstance(value, np.ndarray) or value.dtype.kind != "V")
     ):
         return np.asarray(value, dtype=dtype.base, order="C")
     if dtype.kind == "S" and item_type(value) is str:

@@ -1,6 +1,8 @@
 //! The global heap (spec III.E): sequences and strings of variable length, region references. Collections are cached
 //! whole.
 
+mod edit;
+
 use std::sync::Arc;
 
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
@@ -8,6 +10,8 @@ use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 
 use crate::error::{Error, Result};
 use crate::store::Store;
+
+pub use edit::{GlobalHeapEdit, HeapRoom};
 
 /// A reader of the global heap of a file. It keeps the collection it used last at hand, because neighbours are stored
 /// together.
@@ -30,16 +34,7 @@ impl<'s> GlobalHeap<'s> {
             Some(last) => last,
             none => none.insert((id.collection, self.store.get(id.collection, &())?)),
         };
-        collection.object(id.index).ok_or_else(|| {
-            broken(
-                id,
-                ErrorKind::Value {
-                    field: "heap object index",
-                    value: id.index.into(),
-                    expected: "one in use",
-                },
-            )
-        })
+        collection.object(id.index).ok_or_else(|| unused(id))
     }
 
     /// The elements of a sequence, of `element_size` bytes each; or the bytes of a string, whose elements are bytes.
@@ -54,6 +49,11 @@ impl<'s> GlobalHeap<'s> {
         let elements = usize::try_from(needed).ok().and_then(|needed| object.get(..needed));
         elements.ok_or_else(|| broken(id, ErrorKind::Truncated { needed, have }))
     }
+}
+
+fn unused(id: GlobalHeapId) -> Error {
+    let (field, expected) = ("heap object index", "one in use");
+    broken(id, ErrorKind::Value { field, value: id.index.into(), expected })
 }
 
 fn broken(id: GlobalHeapId, kind: ErrorKind) -> Error {

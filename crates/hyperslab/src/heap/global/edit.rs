@@ -1,0 +1,153 @@
+//! Objects that are put into the global heap of a file, and taken out of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
+use hyperslab_format::{Addr, Extent, Structure, Widths};
+
+use super::unused;
+use crate::error::Result;
+use crate::store::{SpaceKind, Txn};
+
+/// Changes the global heap of a file within a step.
+#[derive(Debug)]
+pub struct GlobalHeapEdit<'t, 's> {
+    txn: &'t mut Txn<'s>,
+    room: &'t mut HeapRoom,
+}
+
+/// The collections that had room last, each with its free bytes: further objects go there. What a step makes of it counts
+/// once the step is finished.
+#[derive(Debug, Clone, Default)]
+pub struct HeapRoom(Vec<(Addr, u64)>);
+
+impl<'t, 's> GlobalHeapEdit<'t, 's> {
+    /// Begins to change the heap.
+    pub fn new(txn: &'t mut Txn<'s>, room: &'t mut HeapRoom) -> Self {
+        Self { txn, room }
+    }
+
+    /// Puts objects into the heap, in their order, and returns their ids.
+    pub fn put<T: AsRef<[u8]>>(&mut self, objects: &[T]) -> Result<Vec<GlobalHeapId>> {
+        let widths = self.txn.store().widths();
+        let mut ids = Vec::with_capacity(objects.len());
+        while let [first, ..] = &objects[ids.len()..] {
+            let rest = &objects[ids.len()..];
+            let needed = GlobalHeapCollection::object_len(first.as_ref().len(), widths);
+            let at = match self.room.of_at_least(needed) {
+                Some(at) => at,
+                None => self.create(rest, widths)?,
+            };
+            let fill = |collection: &mut GlobalHeapCollection| {
+                fill(collection, at, rest, widths, &mut ids);
+                collection.free_len(widths)
+            };
+            let free = self.txn.edit(at, &(), fill)?;
+            // What did not fit found no bytes here, or no index.
+            let missing = objects.get(ids.len()).map(AsRef::as_ref);
+            let missing = missing.map(|next| GlobalHeapCollection::object_len(next.len(), widths));
+            self.room.note(at, missing.map_or(free, |missing| free.min(missing - 1)));
+        }
+        Ok(ids)
+    }
+
+    /// Takes objects out of the heap. A collection without objects is given back.
+    pub fn remove(&mut self, ids: impl IntoIterator<Item = GlobalHeapId>) -> Result<()> {
+        let widths = self.txn.store().widths();
+        let mut by_collection: BTreeMap<Addr, BTreeSet<u32>> = BTreeMap::new();
+        for id in ids {
+            by_collection.entry(id.collection).or_default().insert(id.index);
+        }
+        for (at, indices) in by_collection {
+            let collection = self.txn.store().get::<GlobalHeapCollection>(at, &())?;
+            if let Some(&index) = indices.iter().find(|&&index| collection.object(index).is_none()) {
+                return Err(unused(GlobalHeapId { collection: at, index }));
+            }
+            drop(collection);
+            let (size, free, is_empty) =
+                self.txn.edit(at, &(), |collection: &mut GlobalHeapCollection| {
+                    collection.retain(|index| !indices.contains(&index.into()));
+                    (collection.size, collection.free_len(widths), collection.is_empty())
+                })?;
+            if is_empty {
+                let extent = Extent::new(at, size);
+                self.txn.store().check(extent, (GlobalHeapCollection::NAME, GlobalHeapCollection::SPEC))?;
+                self.txn.free(extent);
+                self.room.forget(at);
+            } else {
+                self.room.note(at, free);
+            }
+        }
+        Ok(())
+    }
+
+    /// A new collection with room for the first of these objects, and for as many others as one collection should hold.
+    fn create<T: AsRef<[u8]>>(&mut self, objects: &[T], widths: Widths) -> Result<Addr> {
+        let mut lens =
+            objects.iter().map(|object| GlobalHeapCollection::object_len(object.as_ref().len(), widths));
+        let mut len = lens.next().unwrap_or(0);
+        for next in lens {
+            if len + next > LARGEST {
+                break;
+            }
+            len += next;
+        }
+        let size = GlobalHeapCollection::len_for(len, widths);
+        let extent = self.txn.allocate(SpaceKind::Metadata, size)?;
+        self.txn.put(extent.addr, GlobalHeapCollection::new(size), ());
+        Ok(extent.addr)
+    }
+}
+
+/// Puts objects into a collection as long as there is room.
+fn fill<T: AsRef<[u8]>>(
+    collection: &mut GlobalHeapCollection,
+    at: Addr,
+    objects: &[T],
+    widths: Widths,
+    ids: &mut Vec<GlobalHeapId>,
+) {
+    let (mut free, mut next) = (collection.free_len(widths), 1);
+    for object in objects.iter().map(AsRef::as_ref) {
+        let len = GlobalHeapCollection::object_len(object.len(), widths);
+        let Some(index) = collection.unused_index(next).filter(|_| len <= free) else { return };
+        // libhdf5 stores 0 references of objects that one element names.
+        if collection.insert(index, 0, object).is_none() {
+            return;
+        }
+        ids.push(GlobalHeapId { collection: at, index: index.into() });
+        free -= len;
+        next = index;
+    }
+}
+
+impl HeapRoom {
+    fn of_at_least(&self, len: u64) -> Option<Addr> {
+        self.0.iter().find(|(_, free)| *free >= len).map(|(at, _)| *at)
+    }
+
+    /// Remembers a collection, first of all, in place of the one that was not heard of for longest.
+    fn note(&mut self, at: Addr, free: u64) {
+        self.forget(at);
+        if free >= WORTH_WHILE {
+            self.0.insert(0, (at, free));
+            self.0.truncate(REMEMBERED);
+        }
+    }
+
+    fn forget(&mut self, at: Addr) {
+        self.0.retain(|(other, _)| *other != at);
+    }
+
+    /// Forgets all collections: they may not be there any more.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// Bytes of objects in a collection that is made for many.
+const LARGEST: u64 = 64 << 10;
+/// A collection with less free than that is not remembered: an object of eight bytes needs as much.
+const WORTH_WHILE: u64 = 24;
+/// How many collections are remembered.
+const REMEMBERED: usize = 8;
