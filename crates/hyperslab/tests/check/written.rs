@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
+use hyperslab::engine::WriteOptions;
 use hyperslab::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
 use hyperslab::store::recovery::{Action, inspect};
 use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, Group, LibVersion, NewStorage, Selection};
-use hyperslab_format::datatype::{ByteOrder, Datatype, Integer};
+use hyperslab_format::datatype::{
+    ByteOrder, Charset, Datatype, Integer, Padding, Reference, ReferenceKind, VariableText,
+};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::crash::CrashDriver;
@@ -139,6 +142,42 @@ fn files_of_every_kind_of_object_are_sound_after_every_change() {
         let report = sound("a whole group removed");
         assert_eq!(report.totals.chunks, 0);
     }
+}
+
+#[test]
+fn strings_and_references_are_sound_and_dangling_ones_are_found() {
+    let driver = Arc::new(Memory::new(Vec::new()));
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let root = file.root();
+    let make = |name: &str, datatype: Datatype, bytes: &[u8]| {
+        let mut options = DatasetOptions::new(simple(&[3], Some(&[None])), datatype);
+        options.storage = NewStorage::Chunked(vec![2]);
+        let dataset = root.create_dataset(name, &options).unwrap();
+        dataset.write_with(&Selection::All, bytes, &WriteOptions::default()).unwrap();
+    };
+    let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
+    let ids = file.put_vlen(&["one", "", "three"], 1).unwrap();
+    make("texts", Datatype::VariableText(text), &file.vlen_stored(&ids));
+    let target = root.create_group("target").unwrap().address().get();
+    let object = Reference { size: 8, kind: ReferenceKind::Object1 };
+    make("references", Datatype::Reference(object), &[target, 0, target].map(u64::to_le_bytes).concat());
+    file.flush().unwrap();
+    let report = checked(&image(&driver), true);
+    assert_sound(&report, "strings and references");
+    assert_eq!(report.totals.decoded, 4);
+    // Without the data the collection of the strings is not known.
+    let collection = checked(&image(&driver), false).totals.lost_bytes - report.totals.lost_bytes;
+    assert!(collection >= 4096, "{collection}");
+    root.remove("target").unwrap();
+    file.remove_vlen(&ids[2..]).unwrap();
+    file.flush().unwrap();
+    let report = checked(&image(&driver), true);
+    let errors = found(&report, Severity::Error);
+    assert!(errors.len() == 1 && errors[0].message.contains("which an element names"), "{errors:?}");
+    assert!(
+        found(&report, Severity::Warning).iter().any(|w| w.message.starts_with("a reference leads to")),
+        "{report:?}"
+    );
 }
 
 #[test]
