@@ -188,17 +188,18 @@ fn references_lead_to_the_objects_that_they_were_made_of() {
     stored.extend(file.object_reference(&file.root()).unwrap());
     stored.extend([0; 8]);
     let kind = Reference { kind: ReferenceKind::Object1, size: 8 };
-    let options = DatasetOptions::new(
-        Dataspace::Simple { shape: vec![3], max_shape: None },
-        Datatype::Reference(kind),
-    );
+    let options =
+        DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, Datatype::Reference(kind));
     let dataset = file.root().create_dataset("references", &options).unwrap();
     dataset.write_with(&Selection::All, &stored, &WriteOptions::default()).unwrap();
     file.close().unwrap();
     let file = reopened(&driver);
     let mut stored = vec![0; 24];
     file.dataset("references").unwrap().read_into(&Selection::All, &mut stored).unwrap();
-    assert_eq!(file.dereference(&kind, &stored[..8]).unwrap().address(), file.group("a/b").unwrap().address());
+    assert_eq!(
+        file.dereference(&kind, &stored[..8]).unwrap().address(),
+        file.group("a/b").unwrap().address()
+    );
     assert_eq!(file.dereference(&kind, &stored[8..16]).unwrap().address(), file.root().address());
     assert_eq!(file.reference_target(&kind, &stored[16..]).unwrap(), None);
     let (_, other) = new_file();

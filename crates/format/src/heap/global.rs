@@ -104,7 +104,8 @@ impl GlobalHeapCollection {
 
     /// The first index from `start` on that no object has.
     pub fn unused_index(&self, start: u16) -> Option<u16> {
-        (start.max(1)..=u16::MAX).find(|&index| self.positions.get(usize::from(index)).is_none_or(|&at| at == 0))
+        (start.max(1)..=u16::MAX)
+            .find(|&index| self.positions.get(usize::from(index)).is_none_or(|&at| at == 0))
     }
 
     /// Bytes of a collection whose objects take so many, each [its own](Self::object_len).

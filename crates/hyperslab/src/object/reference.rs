@@ -52,7 +52,9 @@ impl File {
     pub fn object_reference(&self, object: &Object) -> Result<Vec<u8>> {
         if !self.is_same(object.file()) {
             let why = "a reference leads to an object of the same file";
-            return Err(RequestError::Argument { what: format!("reference to {:?}", object.path()), why }.into());
+            return Err(
+                RequestError::Argument { what: format!("reference to {:?}", object.path()), why }.into()
+            );
         }
         let mut stored = Vec::new();
         Writer::new(&mut stored, self.store().widths()).addr(object.address());

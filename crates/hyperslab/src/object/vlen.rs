@@ -34,7 +34,8 @@ impl File {
     /// Puts sequences of elements of `element_size` bytes each (1 for strings) into the file, and returns their ids. They
     /// belong to whoever stores them: to nobody, where the write of the ids fails.
     pub fn put_vlen<T: AsRef<[u8]>>(&self, items: &[T], element_size: usize) -> Result<Vec<VariableElement>> {
-        let counts: Vec<u32> = items.iter().map(|item| count(item.as_ref(), element_size)).collect::<Result<_>>()?;
+        let counts: Vec<u32> =
+            items.iter().map(|item| count(item.as_ref(), element_size)).collect::<Result<_>>()?;
         // Nothing is stored of what is empty.
         let full: Vec<&[u8]> = items.iter().map(AsRef::as_ref).filter(|item| !item.is_empty()).collect();
         let mut ids = Vec::new();

@@ -64,10 +64,11 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
                 return Err(unused(GlobalHeapId { collection: at, index }));
             }
             drop(collection);
-            let (size, free, is_empty) = self.txn.edit(at, &(), |collection: &mut GlobalHeapCollection| {
-                collection.retain(|index| !indices.contains(&index.into()));
-                (collection.size, collection.free_len(widths), collection.is_empty())
-            })?;
+            let (size, free, is_empty) =
+                self.txn.edit(at, &(), |collection: &mut GlobalHeapCollection| {
+                    collection.retain(|index| !indices.contains(&index.into()));
+                    (collection.size, collection.free_len(widths), collection.is_empty())
+                })?;
             if is_empty {
                 let extent = Extent::new(at, size);
                 self.txn.store().check(extent, (GlobalHeapCollection::NAME, GlobalHeapCollection::SPEC))?;
@@ -82,7 +83,8 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
 
     /// A new collection with room for the first of these objects, and for as many others as one collection should hold.
     fn create<T: AsRef<[u8]>>(&mut self, objects: &[T], widths: Widths) -> Result<Addr> {
-        let mut lens = objects.iter().map(|object| GlobalHeapCollection::object_len(object.as_ref().len(), widths));
+        let mut lens =
+            objects.iter().map(|object| GlobalHeapCollection::object_len(object.as_ref().len(), widths));
         let mut len = lens.next().unwrap_or(0);
         for next in lens {
             if len + next > LARGEST {
