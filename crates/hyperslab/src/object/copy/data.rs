@@ -71,7 +71,7 @@ impl Copy {
         for batch in stored.chunks_mut(BATCH_CHUNKS) {
             let moved = self.copy_chunks(source, batch)?;
             if let Err(error) = self.insert_chunks(copy, &moved) {
-                moved.iter().for_each(|(_, record)| self.to.store().release(record.extent));
+                self.release(&moved);
                 return Err(error);
             }
         }
@@ -105,9 +105,16 @@ impl Copy {
         match copied {
             Ok(()) => Ok(moved),
             Err(error) => {
-                moved.iter().for_each(|(_, record)| store.release(record.extent));
+                self.release(&moved);
                 Err(error)
             }
+        }
+    }
+
+    /// Gives back the space of chunks that no index knows.
+    fn release(&self, chunks: &[(Coord, ChunkRecord)]) {
+        for (_, record) in chunks {
+            self.to.store().release(record.extent);
         }
     }
 

@@ -60,7 +60,7 @@ impl Copy {
                 let size = usize::try_from(reference.size).unwrap_or(usize::MAX);
                 let mut first = at.first;
                 while let Some(stored) = first.checked_add(size).and_then(|end| bytes.get_mut(first..end)) {
-                    self.reference(from, reference, stored)?;
+                    self.reference(from, *reference, stored)?;
                     first += at.pitch;
                 }
                 Ok(())
@@ -102,8 +102,8 @@ impl Copy {
     }
 
     /// Makes a reference lead to the copy of what it leads to, or nowhere.
-    fn reference(&mut self, from: &File, reference: &Reference, stored: &mut [u8]) -> Result<()> {
-        let target = if self.options.expand_refs { from.reference_target(reference, stored)? } else { None };
+    fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
+        let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
         let Some(target) = target else {
             stored.fill(0);
             return Ok(());
