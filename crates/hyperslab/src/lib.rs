@@ -28,7 +28,7 @@ pub mod types;
 pub use error::{Error, RequestError, Result};
 pub use hyperslab_format::heap::global::VariableElement as VlenId;
 pub use object::{
-    Attribute, CreateOptions, Dataset, DatasetOptions, File, Group, LibVersion, NamedDatatype, NewStorage,
-    Node, Object, OpenOptions, ReferenceTarget, auto_chunks,
+    Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, File, Group, LibVersion, NamedDatatype,
+    NewStorage, Node, Object, OpenOptions, ReferenceTarget, auto_chunks,
 };
 pub use select::Selection;

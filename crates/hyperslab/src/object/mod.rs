@@ -6,6 +6,7 @@
 mod attribute;
 mod attribute_edit;
 mod chunking;
+mod copy;
 mod dataset;
 mod dataset_create;
 mod dataset_write;
@@ -42,6 +43,7 @@ use crate::store::Store;
 
 pub use attribute::Attribute;
 pub use chunking::auto_chunks;
+pub use copy::CopyOptions;
 pub use dataset::Dataset;
 pub use dataset_create::{DatasetOptions, NewStorage};
 pub use datatype::NamedDatatype;

@@ -149,6 +149,8 @@ fn remove_outside(txn: &mut Txn<'_>, index: &ChunkIndex, grid: &Grid) -> Result<
     let mut edit = IndexEdit::new(txn, index);
     edit.resize(grid.clone(), &mut |record| removed.push(record.extent))?;
     let info = (edit.info() != index.info()).then(|| edit.info().clone());
-    removed.into_iter().for_each(|extent| txn.free(extent));
+    for extent in removed {
+        txn.free(extent);
+    }
     Ok(info)
 }
