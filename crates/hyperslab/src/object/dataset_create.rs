@@ -273,6 +273,7 @@ fn datatype_of(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions)
     let Some(committed) = &options.committed else {
         return Ok(datatype_message(&options.datatype, RawMessage::CONSTANT, version, widths));
     };
+    committed.check_alive()?;
     let mut change = HeaderChange::new(txn, committed.address())?;
     change.add_references(1)?;
     change.finish()?;
