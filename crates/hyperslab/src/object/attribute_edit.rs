@@ -27,6 +27,7 @@ impl Object {
         self.change_attributes(|txn| {
             let message = message(attribute, committed.map(|datatype| datatype.address()));
             if let Some(datatype) = committed {
+                datatype.check_alive()?;
                 add_reference(txn, datatype.address(), 1)?;
             }
             let old = take(txn, self.address(), &attribute.name)?;
@@ -63,7 +64,7 @@ impl Object {
 
     fn change_attributes(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
         let change = || {
-            let mut txn = self.store().begin()?;
+            let mut txn = self.begin()?;
             f(&mut txn)?;
             txn.finish()
         };

@@ -273,6 +273,7 @@ fn datatype_of(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions)
     let Some(committed) = &options.committed else {
         return Ok(datatype_message(&options.datatype, RawMessage::CONSTANT, version, widths));
     };
+    committed.check_alive()?;
     let mut change = HeaderChange::new(txn, committed.address())?;
     change.add_references(1)?;
     change.finish()?;
@@ -310,5 +311,3 @@ const COMPACT_BYTES: u64 = 65_520;
 const SMALLEST_HEADER: usize = 256;
 /// Bytes before the body of a message, of the version that new files have.
 const MESSAGE_PREFIX: usize = 4;
-/// Bytes in the header of a committed datatype for the number of its users, and for where more is.
-const TYPE_SPARE: usize = 40;

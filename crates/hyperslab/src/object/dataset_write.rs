@@ -33,6 +33,7 @@ impl Dataset {
     fn write_unnamed(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
         {
             let _shared = lock.read();
             let array = self.array()?;
@@ -61,6 +62,7 @@ impl Dataset {
     /// Encodes and writes the chunks that were changed in part.
     pub(super) fn flush_chunks(&self) -> Result<()> {
         let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
         let _alone = lock.write();
         self.flush_locked().map_err(|error| error.at(self.path()))
     }
@@ -83,7 +85,7 @@ impl Dataset {
         if !self.store().is_writable() {
             return Err(RequestError::ReadOnly.into());
         }
-        Ok(())
+        self.store().check_readable()
     }
 
     /// Tells the index of chunks that were written; if that fails, their space is given back.
@@ -99,7 +101,7 @@ impl Dataset {
     }
 
     fn insert_chunks(&self, placed: &[Placed]) -> Result<()> {
-        let mut txn = self.store().begin()?;
+        let mut txn = self.begin()?;
         // As the index is now: another thread may have changed it since.
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
@@ -120,7 +122,7 @@ impl Dataset {
 
     /// Gives contiguous elements their space, which holds the fill value if it `is_filled`.
     fn allocate_contiguous(&self, is_filled: bool) -> Result<()> {
-        let mut txn = self.store().begin()?;
+        let mut txn = self.begin()?;
         let state = self.state()?;
         let extent = txn.allocate(SpaceKind::Raw, state.len_bytes())?;
         if is_filled {
@@ -146,7 +148,7 @@ impl Dataset {
     ) -> Result<()> {
         let mut data = data.to_vec();
         self.engine(array).place_in(what, bytes, options, &mut data)?;
-        let mut txn = self.store().begin()?;
+        let mut txn = self.begin()?;
         let mut change = HeaderChange::new(&mut txn, self.address())?;
         let mut message: LayoutMessage = change.find()?.ok_or_else(|| self.not_chunked())?;
         message.layout = Layout::Compact { data };
@@ -163,6 +165,7 @@ impl Dataset {
     fn write_stored(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
         let _alone = lock.write();
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
