@@ -29,9 +29,9 @@ pub(super) struct Space {
     /// Given out since the last commit: no committed state reaches them.
     fresh: Intervals,
     /// Freed, but the committed state reaches them.
-    quarantine: Vec<Extent>,
+    quarantine: Intervals,
     /// Free as soon as no read is under way that was planned before.
-    waiting: Vec<Extent>,
+    waiting: Intervals,
     /// What is left of the last block for metadata.
     block: Option<Extent>,
 }
@@ -44,8 +44,8 @@ impl Space {
             limit,
             free: FreeExtents::default(),
             fresh: Intervals::default(),
-            quarantine: Vec::new(),
-            waiting: Vec::new(),
+            quarantine: Intervals::default(),
+            waiting: Intervals::default(),
             block: None,
         }
     }
@@ -95,21 +95,28 @@ impl Space {
         self.fresh.contains(at.get())
     }
 
-    /// Takes an extent back. What was fresh is free as soon as nobody reads; the rest after the commit that drops it.
+    /// Takes an extent back. What was fresh is free as soon as nobody reads; the rest after the commit that drops it. What is
+    /// not in use, as a damaged file may say of space that two have, stays as it is.
     pub(super) fn release(&mut self, extent: Extent) {
+        let Some(extent) = before(extent, self.end) else { return };
         for (part, is_fresh) in self.fresh.cut(extent) {
             if is_fresh {
                 self.fresh.remove(part);
-                self.waiting.push(part);
-            } else {
-                self.quarantine.push(part);
+                self.waiting.merge(part);
+                continue;
             }
+            let mut parts = vec![part];
+            for known in [&self.free.by_address, &self.waiting, &self.quarantine] {
+                parts = parts.into_iter().flat_map(|part| known.outside(part)).collect();
+            }
+            parts.retain(|part| self.block.is_none_or(|block| !meet(block, *part)));
+            parts.into_iter().for_each(|part| _ = self.quarantine.merge(part));
         }
     }
 
     /// Hands out again what waited for reads to end.
     pub(super) fn no_reads(&mut self) {
-        for extent in self.waiting.drain(..) {
+        for extent in std::mem::take(&mut self.waiting).iter() {
             self.free.insert(extent);
         }
     }
@@ -120,7 +127,7 @@ impl Space {
         let mut free = self.free.clone();
         self.block.into_iter().for_each(|extent| free.insert(extent));
         if !is_read {
-            self.waiting.iter().chain(&self.quarantine).for_each(|&extent| free.insert(extent));
+            self.waiting.iter().chain(self.quarantine.iter()).for_each(|extent| free.insert(extent));
         }
         free.last()
             .filter(|last| last.addr.get() + last.len == self.end)
@@ -130,25 +137,29 @@ impl Space {
     /// All that is in use is reached by the committed state, which ends at `end`.
     pub(super) fn committed(&mut self, end: u64) {
         self.fresh = Intervals::default();
-        self.waiting.append(&mut self.quarantine);
+        for extent in std::mem::take(&mut self.quarantine).iter() {
+            self.waiting.merge(extent);
+        }
         if end < self.end {
             // What lies beyond was free, or its last reader is gone.
             self.block = self.block.take().and_then(|block| before(block, end));
             self.free.cut_at(end);
-            self.waiting.retain_mut(|extent| before(*extent, end).map(|kept| *extent = kept).is_some());
+            self.waiting.cut_at(end);
             self.end = end;
         }
     }
 
     /// Back to the committed state: what was given out since is free, what was freed is in use.
     pub(super) fn roll_back(&mut self) {
-        self.quarantine.clear();
-        self.waiting.extend(std::mem::take(&mut self.fresh).iter());
+        self.quarantine = Intervals::default();
+        for extent in std::mem::take(&mut self.fresh).iter() {
+            self.waiting.merge(extent);
+        }
     }
 
     /// Free bytes, those that wait included.
     pub(super) fn free_bytes(&self) -> u64 {
-        let waiting = self.waiting.iter().chain(&self.quarantine).map(|extent| extent.len).sum::<u64>();
+        let waiting = self.waiting.iter().chain(self.quarantine.iter()).map(|extent| extent.len).sum::<u64>();
         self.free.bytes() + waiting + self.block.map_or(0, |block| block.len)
     }
 }
@@ -163,6 +174,11 @@ fn split(extent: Extent, len: u64) -> (Extent, Option<Extent>) {
 fn before(extent: Extent, end: u64) -> Option<Extent> {
     let len = end.saturating_sub(extent.addr.get()).min(extent.len);
     (len > 0).then_some(Extent::new(extent.addr, len))
+}
+
+/// Whether two extents have a byte in common.
+fn meet(a: Extent, b: Extent) -> bool {
+    a.addr.get() < b.addr.get() + b.len && b.addr.get() < a.addr.get() + a.len
 }
 
 /// Disjoint extents that never touch: neighbours are one.
@@ -225,7 +241,25 @@ impl Intervals {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = Extent> {
+    /// The parts of an extent that are in none.
+    fn outside(&self, extent: Extent) -> Vec<Extent> {
+        self.cut(extent).into_iter().filter_map(|(part, is_inside)| (!is_inside).then_some(part)).collect()
+    }
+
+    /// Drops what lies at `end` and after.
+    fn cut_at(&mut self, end: u64) {
+        while let Some((start, len)) = self.0.last_key_value().map(|(&start, &len)| (start, len)) {
+            if start + len <= end {
+                break;
+            }
+            self.0.remove(&start);
+            if start < end {
+                self.0.insert(start, end - start);
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Extent> + '_ {
         self.0.iter().map(|(&start, &len)| Extent::new(Addr::new(start), len))
     }
 }
@@ -346,6 +380,26 @@ mod tests {
         space.committed(0);
         space.no_reads();
         assert_eq!((space.end(), space.free_bytes()), (0, 0));
+    }
+
+    #[test]
+    fn space_that_is_given_back_twice_is_given_out_once() {
+        let mut space = Space::new(0, u64::MAX);
+        let all = space.allocate(SpaceKind::Raw, 100).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        for _ in 0..3 {
+            space.release(all);
+            space.release(extent(50, 100_000));
+            space.no_reads();
+        }
+        assert_eq!(space.free_bytes(), 110, "what lies after the end is nobody's");
+        let again = [100, 10].map(|len| space.allocate(SpaceKind::Raw, len).unwrap());
+        assert!(!meet(again[0], again[1]));
+        space.committed(110);
+        for _ in 0..3 {
+            space.release(all);
+        }
+        assert_eq!(space.free_bytes(), 100);
     }
 
     #[test]
