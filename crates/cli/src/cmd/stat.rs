@@ -172,7 +172,7 @@ impl DatasetReport {
         Ok(Self {
             path,
             datatype: datatype::name(&dataset.datatype()),
-            shape: dataset.shape().to_vec(),
+            shape: dataset.shape(),
             layout: storage::layout(dataset),
             chunk_shape: dataset.chunk_shape(),
             chunks,

@@ -202,7 +202,9 @@ impl Write<'_> {
 
     /// Gives back the space of chunks that no index will know.
     pub fn abandon(&self, placed: Vec<Placed>) {
-        placed.into_iter().for_each(|placed| self.store.release(placed.record.extent));
+        for placed in placed {
+            self.store.release(placed.record.extent);
+        }
     }
 
     fn conversion(&self, options: &WriteOptions) -> Result<Option<Conversion>> {
@@ -336,14 +338,13 @@ impl Run<'_> {
         let mut part = None;
         self.tiling.parts(&task.coord, |found| part = Some(found));
         let dense = part.as_ref().and_then(|part| self.input.whole(part));
-        let placed = match dense {
-            Some(bytes) => self.write.store_chunk(chunked, &task.coord, bytes, known, scratch)?,
-            None => {
-                let mut buffer = std::mem::take(&mut scratch.chunk);
-                let placed = self.gathered(chunked, task, &used, known, &mut buffer, scratch);
-                scratch.chunk = buffer;
-                placed?
-            }
+        let placed = if let Some(bytes) = dense {
+            self.write.store_chunk(chunked, &task.coord, bytes, known, scratch)?
+        } else {
+            let mut buffer = std::mem::take(&mut scratch.chunk);
+            let placed = self.gathered(chunked, task, &used, known, &mut buffer, scratch);
+            scratch.chunk = buffer;
+            placed?
         };
         self.write.cache.dirty.forget(self.write.array.header, &task.coord);
         self.placed.lock().extend(placed);

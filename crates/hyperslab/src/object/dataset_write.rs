@@ -111,7 +111,9 @@ impl Dataset {
             replaced.extend(edit.insert(coord, *record)?.map(|old| old.extent));
         }
         let info = (edit.info() != chunked.index.info()).then(|| edit.info().clone());
-        replaced.into_iter().for_each(|extent| txn.free(extent));
+        for extent in replaced {
+            txn.free(extent);
+        }
         if let Some(info) = info {
             let mut change = HeaderChange::new(&mut txn, self.address())?;
             set_index(&mut change, info)?;

@@ -65,7 +65,9 @@ fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> R
                 extents.push(record.extent);
                 ControlFlow::Continue(())
             })?;
-            extents.into_iter().for_each(|extent| txn.free(extent));
+            for extent in extents {
+                txn.free(extent);
+            }
             IndexEdit::new(txn, &index).delete()?;
         }
         // The mappings stay in the global heap: others may share the collection.

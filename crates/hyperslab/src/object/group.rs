@@ -25,7 +25,7 @@ impl Group {
 
     /// The number of links.
     pub fn len(&self) -> Result<u64> {
-        self.with_links(|links, header, store| links.len(header, store))
+        self.with_links(LinkStorage::len)
     }
 
     /// Whether there are none.
@@ -53,7 +53,7 @@ impl Group {
 
     /// All links, in the order in which they are stored.
     pub(super) fn stored_links(&self) -> Result<Vec<Link>> {
-        self.with_links(|links, header, store| links.all(header, store))
+        self.with_links(LinkStorage::all)
     }
 
     /// The names of all links, in the order of [`links`](Self::links).

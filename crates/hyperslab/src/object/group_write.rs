@@ -52,7 +52,7 @@ impl Group {
                 "a hard link leads to an object of the same file: use a soft or an external link, or copy it";
             return Err(RequestError::Argument { what: format!("link {path:?}"), why }.into());
         }
-        self.linked(&place, LinkTarget::Hard(target.address()), |txn| {
+        linked(&place, LinkTarget::Hard(target.address()), |txn| {
             target.check_alive()?;
             let mut change = HeaderChange::new(txn, target.address())?;
             change.add_references(1)?;
@@ -63,29 +63,14 @@ impl Group {
     /// Makes a link at `path` that leads to the path `target`, whether there is anything or not.
     pub fn link_soft(&self, path: &str, target: &str) -> Result<()> {
         let place = path::place(self, path)?;
-        self.linked(&place, LinkTarget::Soft(target.to_owned()), |_| Ok(()))
+        linked(&place, LinkTarget::Soft(target.to_owned()), |_| Ok(()))
     }
 
     /// Makes a link at `path` that leads to the path `target` of another file, whether there is anything or not.
     pub fn link_external(&self, path: &str, file: &str, target: &str) -> Result<()> {
         let place = path::place(self, path)?;
         let target = LinkTarget::External { file: file.to_owned(), path: target.to_owned() };
-        self.linked(&place, target, |_| Ok(()))
-    }
-
-    fn linked(
-        &self,
-        place: &Place<'_>,
-        target: LinkTarget,
-        f: impl FnOnce(&mut Txn<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let link = || {
-            let mut txn = place.group.begin()?;
-            f(&mut txn)?;
-            insert(&mut txn, place, link_edit::new(place.name, target))?;
-            txn.finish()
-        };
-        link().map_err(|error: Error| error.at(&place.path()))
+        linked(&place, target, |_| Ok(()))
     }
 
     /// Takes out the link at `path`. An object to which no other hard link leads is deleted, and its space is used again.
@@ -103,9 +88,9 @@ impl Group {
                 _ => Vec::new(),
             };
             txn.finish()?;
-            deleted
-                .into_iter()
-                .for_each(|address| place.group.file().chunk_cache().dirty.forget_dataset(address));
+            for address in deleted {
+                place.group.file().chunk_cache().dirty.forget_dataset(address);
+            }
             Ok(())
         };
         remove().map_err(|error: Error| error.at(&place.path()))
@@ -133,6 +118,17 @@ impl Group {
         };
         rename().map_err(|error: Error| error.at(&source.path()))
     }
+}
+
+/// Makes a link at its place, after `f`.
+fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
+    let link = || {
+        let mut txn = place.group.begin()?;
+        f(&mut txn)?;
+        insert(&mut txn, place, link_edit::new(place.name, target))?;
+        txn.finish()
+    };
+    link().map_err(|error: Error| error.at(&place.path()))
 }
 
 /// Adds a link at its place, with the groups on the way.

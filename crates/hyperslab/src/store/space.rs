@@ -72,7 +72,9 @@ impl Space {
         if self.block.is_none_or(|block| block.len < len) {
             let next = self.take(METADATA_BLOCK)?;
             let rest = self.block.replace(next);
-            rest.into_iter().for_each(|rest| self.free.insert(rest));
+            if let Some(rest) = rest {
+                self.free.insert(rest);
+            }
         }
         let (first, after) = split(self.block.take()?, len);
         self.block = after;
@@ -110,7 +112,9 @@ impl Space {
                 parts = parts.into_iter().flat_map(|part| known.outside(part)).collect();
             }
             parts.retain(|part| self.block.is_none_or(|block| !meet(block, *part)));
-            parts.into_iter().for_each(|part| _ = self.quarantine.merge(part));
+            for part in parts {
+                self.quarantine.merge(part);
+            }
         }
     }
 
@@ -291,7 +295,9 @@ impl FreeExtents {
         let extent = Extent::new(Addr::new(at), found);
         self.remove(extent);
         let (first, rest) = split(extent, len);
-        rest.into_iter().for_each(|rest| self.insert(rest));
+        if let Some(rest) = rest {
+            self.insert(rest);
+        }
         Some(first)
     }
 
@@ -308,7 +314,9 @@ impl FreeExtents {
     fn cut_at(&mut self, end: u64) {
         while let Some(last) = self.last().filter(|last| last.addr.get() + last.len > end) {
             self.remove(last);
-            before(last, end).into_iter().for_each(|kept| self.insert(kept));
+            if let Some(kept) = before(last, end) {
+                self.insert(kept);
+            }
         }
     }
 

@@ -56,7 +56,9 @@ impl<'s> Txn<'s> {
     /// Gives space back, with all blocks in it.
     pub fn free(&mut self, extent: Extent) {
         let within = self.writing.dirty.read().within(extent);
-        within.into_iter().for_each(|at| self.touch(at, None));
+        for at in within {
+            self.touch(at, None);
+        }
         self.undo.freed.push(extent);
     }
 

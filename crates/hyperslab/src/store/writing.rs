@@ -84,7 +84,7 @@ impl Writing {
     /// For a file that ends at `end` (relative to the base address) and has this superblock.
     pub(super) fn new(end: u64, superblock: Option<Vec<u8>>, widths: Widths, options: WriteOptions) -> Self {
         // All bits set is no address, and the guard needs the highest bit but one.
-        let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() as u32 + 2);
+        let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() + 2);
         Self {
             lock: MetadataLock::default(),
             data: DataLock::default(),
