@@ -75,6 +75,7 @@ type Stored = (u16, u16, Option<String>, Vec<u32>);
 
 /// What is stored of the filter `id` with the parameters that its plugin takes. `KeyError`: no such filter is known.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Lists of Python's become vectors.
 #[pyo3(name = "_filter")]
 pub(crate) fn stored_filter(
     id: u16,
@@ -157,6 +158,7 @@ fn codec(number: i64) -> PyResult<BloscCodec> {
 
 /// The shape of chunks where nobody says it.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Lists of Python's become vectors.
 #[pyo3(name = "_auto_chunks")]
 pub(crate) fn auto_chunks(
     shape: Vec<u64>,
