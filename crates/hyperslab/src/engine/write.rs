@@ -23,7 +23,7 @@ use super::scratch::{self, WorkerScratch, sized};
 use super::share;
 use crate::error::{Error, RequestError, Result};
 use crate::index::ChunkRecord;
-use crate::select::{Coord, Part, Selection, Tiling};
+use crate::select::{Coord, Part, Selection, Slab, Tiling};
 use crate::store::{SpaceKind, Store};
 use crate::types::Conversion;
 
@@ -163,6 +163,46 @@ impl Write<'_> {
             }
         });
         result
+    }
+
+    /// Writes to a part of one chunk that is held already, if that is what `what` is: the next row, say, of many that are
+    /// appended one by one. It needs no plan and no look into the index.
+    pub fn patch(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<bool> {
+        let Some((coord, within)) = self.held_part(what)? else { return Ok(false) };
+        let Some(held) = self.cache.dirty.get(self.array.header, &coord) else { return Ok(false) };
+        let conversion = self.conversion(options)?;
+        let memory_size = conversion.as_ref().map_or(self.array.element_size, Conversion::src_size);
+        let conversion = conversion.filter(|conversion| !conversion.is_identity());
+        let shape = what.shape(&self.array.shape);
+        let mut pitch = memory_size as u64;
+        let mut strides = Coord::from_elem(0, shape.len());
+        for (stride, &count) in strides.iter_mut().zip(&shape).rev() {
+            *stride = pitch;
+            pitch = pitch.saturating_mul(count);
+        }
+        if pitch != bytes.len() as u64 {
+            return Err(RequestError::SourceSize { expected: pitch, found: bytes.len() as u64 }.into());
+        }
+        let input = self.input(&Pieces::of(self.array), bytes, conversion.as_ref(), memory_size);
+        let part = Part { within: within.0, dst: 0, dst_strides: strides };
+        scratch::with(|scratch| input.place(&part, &mut held.write(), &mut scratch.convert))?;
+        Ok(true)
+    }
+
+    /// The chunk that is held and the part of it, if `what` is a part of one.
+    pub fn held_part(&self, what: &Selection) -> Result<Option<(Coord, Slab)>> {
+        let Storage::Chunked(chunked) = &self.array.storage else { return Ok(None) };
+        if self.cache.dirty.bytes() == 0 {
+            return Ok(None);
+        }
+        let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &chunked.chunk_shape)? else {
+            return Ok(None);
+        };
+        let used = self.used(&coord, &chunked.chunk_shape);
+        // A chunk that is written whole goes into the file.
+        let is_whole = within.0.iter().zip(&used).all(|(dim, &len)| dim.count == len);
+        let is_held = !is_whole && self.cache.dirty.get(self.array.header, &coord).is_some();
+        Ok(is_held.then_some((coord, within)))
     }
 
     /// Stores a chunk that is filtered already.

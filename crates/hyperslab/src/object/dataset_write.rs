@@ -34,6 +34,12 @@ impl Dataset {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
+        if self.engine(&*self.array()?).held_part(what)?.is_some() {
+            let _alone = lock.write();
+            if self.engine(&*self.array()?).patch(what, bytes, options)? {
+                return Ok(());
+            }
+        }
         {
             let _shared = lock.read();
             let array = self.array()?;
