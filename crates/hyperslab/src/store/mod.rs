@@ -162,6 +162,11 @@ impl Store {
         self.len.load(Ordering::Relaxed)
     }
 
+    /// Bytes of them that nothing uses, as far as is known: what was free when the file was opened is not.
+    pub fn free_bytes(&self) -> u64 {
+        self.writing.as_ref().map_or(0, |writing| writing.space.lock().free_bytes())
+    }
+
     /// The driver below.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver
@@ -265,10 +270,10 @@ impl Store {
         writing.check()?;
         writing.cut_tail(self)?;
         let offset = self.base.saturating_add(at.get());
-        let written = commit::write(&*self.driver, offset, bytes);
+        commit::write(&*self.driver, offset, bytes)?;
         // Not before: a flush meanwhile need not have made it durable.
-        writing.writes();
-        written
+        writing.wrote(Extent::new(at, bytes.len() as u64));
+        Ok(())
     }
 
     /// Writes zeros to space that nothing reaches yet; where the file ends before it, it becomes longer.
@@ -411,22 +416,12 @@ impl Store {
         }
     }
 
-    /// Bytes that can be read: of a file open for writing, the last that were given out may not be written yet, and what is
-    /// read before its length is known must not reach so far.
-    fn written_len(&self) -> Result<u64> {
-        if self.writing.is_none() {
-            return Ok(self.len_bytes());
-        }
-        let len = self.driver.len().map_err(Error::io("length", 0, 0))?;
-        Ok(len.saturating_sub(self.base).min(self.len_bytes()))
-    }
-
     fn decode<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<(S, u64)> {
         let name = (S::NAME, S::SPEC);
-        if at.is_undefined() || at.get() >= self.len_bytes() {
+        if at.is_undefined() || at.get() >= self.readable_bytes() {
             return Err(self.outside(Extent::new(at, 1), name));
         }
-        let available = self.written_len()?.saturating_sub(at.get());
+        let available = self.readable_bytes().saturating_sub(at.get());
         let mut want = (S::read_len(self.widths(), context) as u64).max(1);
         loop {
             let len = want.min(available);
@@ -443,6 +438,12 @@ impl Store {
                 Err(error) => return Err(Error::from_format(error)),
             }
         }
+    }
+
+    /// Bytes of the file that the driver has: the last that were given out may not be written yet.
+    fn readable_bytes(&self) -> u64 {
+        let written = self.writing.as_ref().map_or(u64::MAX, |writing| writing.written());
+        self.len_bytes().min(written)
     }
 
     fn outside(&self, extent: Extent, (structure, spec): (&'static str, &'static str)) -> Error {

@@ -29,6 +29,8 @@ pub(super) struct Writing {
     is_poisoned: AtomicBool,
     /// Whether anything was written that no flush has made durable.
     has_written: AtomicBool,
+    /// The address after all that was ever written.
+    written: AtomicU64,
     /// Whether commits wait for the end of a [transaction](Store::begin_transaction).
     in_transaction: AtomicBool,
     committed: Mutex<Committed>,
@@ -95,6 +97,7 @@ impl Writing {
             reads: AtomicUsize::new(0),
             is_poisoned: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
+            written: AtomicU64::new(if superblock.is_some() { end } else { 0 }),
             in_transaction: AtomicBool::new(false),
             committed: Mutex::new(Committed { superblock, transactions: 0, tail_is_cut: false }),
             options,
@@ -165,12 +168,18 @@ impl Writing {
         Ok(())
     }
 
-    /// Something is written beside a commit: data, or new blocks.
-    pub(super) fn writes(&self) {
+    /// Something was written beside a commit: data, or new blocks.
+    pub(super) fn wrote(&self, extent: Extent) {
+        self.written.fetch_max(extent.addr.get() + extent.len, Ordering::AcqRel);
         self.has_written.store(true, Ordering::Release);
     }
 
-    /// Where commits survive a loss of power, makes durable what was [written](Self::writes) beside them.
+    /// The address after the last byte that the driver is known to have.
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// Where commits survive a loss of power, makes durable what was [written](Self::wrote) beside them.
     fn make_durable(&self, store: &Store) -> Result<()> {
         if self.options.durability == Durability::Kill || !self.has_written.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -229,6 +238,7 @@ impl Writing {
         self.lives.lock().committed();
         self.space.lock().committed(end);
         store.set_len(end);
+        self.written.store(end, Ordering::Release);
         for (at, held) in changed {
             held.block.remember(&store.cache, at, held.block.encoded_len(store.widths()) as u64);
         }

@@ -1,0 +1,274 @@
+//! Threads that write, read and resize datasets of one file, and files that are opened twice.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hyperslab::driver::Memory;
+use hyperslab::types::Element;
+use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion, NewStorage, RequestError};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_testkit::fuzz::Random;
+
+const CHUNK: u64 = 32;
+
+fn options(len: u64) -> DatasetOptions {
+    let space = Dataspace::Simple { shape: vec![len], max_shape: Some(vec![None]) };
+    let mut options = DatasetOptions::new(space, i32::datatype());
+    options.storage = NewStorage::Chunked(vec![CHUNK]);
+    options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![1] }];
+    options
+}
+
+fn create(version: LibVersion) -> (Arc<Memory>, File) {
+    let driver = Arc::new(Memory::default());
+    let mut options = CreateOptions::default();
+    options.version = Some(version);
+    // Little memory: chunks and blocks leave it all the time.
+    options.write.dirty_bytes = 10_000;
+    options.open.chunk_cache_bytes = 2000;
+    (driver.clone(), File::create_on(driver, None, &options).unwrap())
+}
+
+/// A chunk in which every element is the same.
+fn write_chunk(dataset: &Dataset, chunk: u64, value: i32) {
+    let value = vec![value; usize::try_from(CHUNK).unwrap()];
+    dataset.write(chunk * CHUNK..(chunk + 1) * CHUNK, &value).unwrap();
+}
+
+fn read_chunk(dataset: &Dataset, chunk: u64) -> Vec<i32> {
+    dataset.read::<i32>(chunk * CHUNK..(chunk + 1) * CHUNK).unwrap()
+}
+
+#[test]
+fn chunks_that_many_threads_write_are_all_there_and_never_seen_half_written() {
+    for version in [LibVersion::Earliest, LibVersion::V110] {
+        let (driver, file) = create(version);
+        let (threads, turns, chunks) = (4_u64, 40, 16_u64);
+        file.root().create_dataset("shared", &options(threads * chunks * CHUNK)).unwrap();
+        for thread in 0..threads {
+            file.root().create_dataset(&format!("own/{thread}"), &options(chunks * CHUNK)).unwrap();
+        }
+        let (is_done, seen) = (AtomicBool::new(false), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..threads)
+                .map(|thread| {
+                    let file = &file;
+                    scope.spawn(move || {
+                        let shared = file.dataset("shared").unwrap();
+                        let own = file.dataset(&format!("own/{thread}")).unwrap();
+                        let mut random = Random::new(thread + 1);
+                        for turn in 0..turns {
+                            // In the last turns every chunk once.
+                            let chunk =
+                                if turn + 16 < turns { random.u64() % chunks } else { turn + 16 - turns };
+                            let value = i32::try_from(turn * 10 + thread).unwrap();
+                            write_chunk(&shared, chunk * threads + thread, value);
+                            write_chunk(&own, chunk, value);
+                            if turn % 8 == thread {
+                                file.flush().unwrap();
+                            }
+                        }
+                    })
+                })
+                .collect();
+            for reader in 0..2 {
+                let (file, is_done, seen) = (&file, &is_done, &seen);
+                scope.spawn(move || {
+                    let mut random = Random::new(100 + reader);
+                    while !is_done.load(Ordering::Relaxed) {
+                        let chunk = random.u64() % (threads * chunks);
+                        let found = read_chunk(&file.dataset("shared").unwrap(), chunk);
+                        let thread = i32::try_from(chunk % threads).unwrap();
+                        let is_whole = found.iter().all(|value| *value == found[0]);
+                        assert!(is_whole && (found[0] == 0 || found[0] % 10 == thread), "{found:?}");
+                        seen.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+            // Whatever becomes of them, the readers stop.
+            let ended: Vec<_> = writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+            is_done.store(true, Ordering::Relaxed);
+            ended.into_iter().for_each(|ended| ended.unwrap());
+        });
+        assert!(seen.into_inner() > 50);
+        file.close().unwrap();
+        let file = File::from_bytes(driver.bytes()).unwrap();
+        for (thread, chunk) in (0..threads).flat_map(|thread| (0..chunks).map(move |chunk| (thread, chunk))) {
+            let expected = vec![i32::try_from((turns - 16 + chunk) * 10 + thread).unwrap(); CHUNK as usize];
+            assert_eq!(
+                read_chunk(&file.dataset("shared").unwrap(), chunk * threads + thread),
+                expected,
+                "chunk {chunk} of {thread}"
+            );
+            assert_eq!(read_chunk(&file.dataset(&format!("own/{thread}")).unwrap(), chunk), expected);
+        }
+    }
+}
+
+#[test]
+fn a_dataset_that_grows_and_shrinks_keeps_what_threads_write_to_the_rest() {
+    let (driver, file) = create(LibVersion::V110);
+    let stays = 8;
+    let dataset = file.root().create_dataset("data", &options(stays * CHUNK)).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let dataset = file.dataset("data").unwrap();
+            scope.spawn(move || {
+                let mut random = Random::new(thread + 1);
+                for turn in 0..200 {
+                    let chunk = random.u64() % stays;
+                    if turn % 3 == 0 {
+                        // A part of it.
+                        dataset.write(chunk * CHUNK + 3..chunk * CHUNK + 9, &[7; 6]).unwrap();
+                    } else {
+                        write_chunk(&dataset, chunk, 7);
+                    }
+                    let found = read_chunk(&dataset, chunk);
+                    assert!(found.iter().all(|value| [0, 7].contains(value)), "{found:?}");
+                }
+            });
+        }
+        let mut random = Random::new(9);
+        for turn in 0..200 {
+            dataset.resize(&[stays * CHUNK + random.u64() % 300]).unwrap();
+            let len = dataset.shape()[0];
+            if len > stays * CHUNK {
+                dataset
+                    .write(stays * CHUNK..len, &vec![9; usize::try_from(len - stays * CHUNK).unwrap()])
+                    .unwrap();
+            }
+            if turn % 20 == 0 {
+                file.flush().unwrap();
+            }
+        }
+    });
+    for chunk in 0..stays {
+        write_chunk(&dataset, chunk, 7);
+    }
+    dataset.resize(&[stays * CHUNK]).unwrap();
+    file.close().unwrap();
+    let file = File::from_bytes(driver.bytes()).unwrap();
+    assert_eq!(file.dataset("data").unwrap().read::<i32>(..).unwrap(), vec![7; (stays * CHUNK) as usize]);
+}
+
+/// What other threads write meanwhile is kept or taken back with the transaction; but what is in the file is never that of
+/// somebody else.
+#[test]
+fn a_transaction_that_is_taken_back_harms_no_thread_that_writes_meanwhile() {
+    let (driver, file) = create(LibVersion::V110);
+    for thread in 0..3 {
+        let dataset = file.root().create_dataset(&format!("data {thread}"), &options(8 * CHUNK)).unwrap();
+        dataset.write(.., &vec![thread; (8 * CHUNK) as usize]).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let dataset = file.dataset(&format!("data {thread}")).unwrap();
+            scope.spawn(move || {
+                for turn in 0..300 {
+                    write_chunk(&dataset, turn % 8, thread);
+                }
+            });
+        }
+        for turn in 0..60 {
+            file.begin_transaction().unwrap();
+            file.root().create_dataset("new", &options(64)).unwrap().write(.., &[9; 64]).unwrap();
+            file.end_transaction(false).unwrap();
+            assert!(!file.root().contains("new").unwrap(), "turn {turn}");
+        }
+    });
+    file.close().unwrap();
+    let file = File::from_bytes(driver.bytes()).unwrap();
+    for thread in 0..3 {
+        let dataset = file.dataset(&format!("data {thread}")).unwrap();
+        assert_eq!(dataset.read::<i32>(..).unwrap(), vec![thread; (8 * CHUNK) as usize]);
+    }
+}
+
+#[test]
+fn threads_that_make_and_delete_objects_do_not_meet() {
+    let (driver, file) = create(LibVersion::V110);
+    std::thread::scope(|scope| {
+        for thread in 0..4_i32 {
+            let file = &file;
+            scope.spawn(move || {
+                for turn in 0..60 {
+                    let path = format!("group/{thread} {turn}");
+                    let dataset = file.root().create_dataset(&path, &options(2 * CHUNK)).unwrap();
+                    dataset.write(.., &[thread; 2 * CHUNK as usize]).unwrap();
+                    dataset.write(5..7, &[thread; 2]).unwrap();
+                    if turn >= 3 {
+                        file.root().remove(&format!("group/{thread} {}", turn - 3)).unwrap();
+                        let gone = file.dataset(&format!("group/{thread} {}", turn - 3)).unwrap_err();
+                        assert!(matches!(gone.root(), Error::Request(RequestError::NoSuchObject { .. })));
+                    }
+                    if turn % 10 == 0 {
+                        file.flush().unwrap();
+                    }
+                }
+            });
+        }
+    });
+    file.close().unwrap();
+    let file = File::from_bytes(driver.bytes()).unwrap();
+    assert_eq!(file.group("group").unwrap().len().unwrap(), 12);
+    for name in file.group("group").unwrap().names().unwrap() {
+        let thread: i32 = name[..1].parse().unwrap();
+        let found = file.dataset(&format!("group/{name}")).unwrap().read::<i32>(..).unwrap();
+        assert_eq!(found, [thread; 2 * CHUNK as usize], "{name}");
+    }
+}
+
+/// What opening the file named by it says: as a test by itself, nothing.
+const OPENER: &str = "HYPERSLAB_TEST_OPENER";
+
+#[test]
+fn opener() {
+    let Some(path) = std::env::var_os(OPENER) else { return };
+    let say = |result: hyperslab::Result<File>| match result {
+        Ok(_) => "opened".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    println!("\nreading: {}", say(File::open(&path)));
+    println!("writing: {}", say(File::open_writable(&path)));
+}
+
+/// What another program finds that opens the file for reading, and for writing.
+fn others(path: &Path, locking: &str) -> [String; 2] {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "opener", "--nocapture"])
+        .env(OPENER, path)
+        .env("HDF5_USE_FILE_LOCKING", locking)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let line = |start: &str| said.lines().find_map(|line| line.strip_prefix(start)).unwrap().to_owned();
+    [line("reading: "), line("writing: ")]
+}
+
+#[test]
+fn a_file_is_open_for_writing_once_and_then_for_nobody_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file.h5");
+    let file = File::create(&path).unwrap();
+    file.root().create_group("group").unwrap();
+    file.flush().unwrap();
+    for said in others(&path, "TRUE") {
+        assert!(said.contains("unable to lock the file") && said.contains("HDF5_USE_FILE_LOCKING"), "{said}");
+    }
+    assert_eq!(others(&path, "FALSE"), ["opened", "opened"]);
+    // In the same program, too.
+    assert!(File::open_writable(&path).unwrap_err().to_string().contains("lock"));
+    assert!(File::open(&path).unwrap_err().to_string().contains("lock"));
+    file.close().unwrap();
+    let reader = File::open(&path).unwrap();
+    let [reading, writing] = others(&path, "TRUE");
+    assert!(reading == "opened" && writing.contains("another program has it open"), "{reading}; {writing}");
+    assert_eq!(others(&path, "FALSE"), ["opened", "opened"]);
+    drop(reader);
+    assert_eq!(others(&path, "TRUE"), ["opened", "opened"]);
+}

@@ -1,0 +1,105 @@
+//! Handles to objects that are gone: they say so, and never touch what stands at the object's address now.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use hyperslab::types::Element;
+use hyperslab::{
+    Attribute, CreateOptions, Dataset, DatasetOptions, Error, File, NewStorage, Object, RequestError, Result,
+    Selection,
+};
+use hyperslab_format::message::dataspace::Dataspace;
+
+fn options() -> DatasetOptions {
+    let space = Dataspace::Simple { shape: vec![8], max_shape: Some(vec![None]) };
+    let mut options = DatasetOptions::new(space, i32::datatype());
+    options.storage = NewStorage::Chunked(vec![4]);
+    options
+}
+
+fn make(file: &File, path: &str, first: i32) -> Dataset {
+    let dataset = file.root().create_dataset(path, &options()).unwrap();
+    dataset.write(Selection::All, &(first..first + 8).collect::<Vec<_>>()).unwrap();
+    dataset
+}
+
+fn unit() -> Attribute {
+    Attribute { name: "unit".into(), datatype: u8::datatype(), dataspace: Dataspace::Scalar, data: vec![1] }
+}
+
+fn is_gone<T>(result: Result<T>) -> bool {
+    matches!(result.err().as_ref().map(Error::root), Some(Error::Request(RequestError::NoSuchObject { .. })))
+}
+
+/// All that can be asked of a dataset is refused.
+fn assert_gone(file: &File, dataset: &Dataset) {
+    assert!(is_gone(dataset.set_attribute(&unit())));
+    assert!(is_gone(dataset.remove_attribute("unit")));
+    assert!(is_gone(dataset.attributes()));
+    assert!(is_gone(dataset.write(Selection::All, &[0; 8])));
+    assert!(is_gone(dataset.write(1..2, &[0])));
+    assert!(is_gone(dataset.resize(&[3])));
+    assert!(is_gone(dataset.read::<i32>(Selection::All)));
+    assert!(is_gone(file.root().link_to("again", dataset)));
+}
+
+#[test]
+fn a_handle_to_a_deleted_dataset_changes_nothing() {
+    for is_flushed in [false, true] {
+        let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+        let deleted = make(&file, "deleted", 0);
+        if is_flushed {
+            file.flush().unwrap();
+        }
+        file.root().remove("deleted").unwrap();
+        assert_gone(&file, &deleted);
+        // Others take its place, at the same address at last.
+        let mut others = Vec::new();
+        for turn in 0..20 {
+            file.flush().unwrap();
+            others.push(make(&file, &format!("other {turn}"), 100 * turn));
+            assert_gone(&file, &deleted);
+        }
+        assert!(others.iter().any(|other| other.address() == deleted.address()), "no address was used again");
+        for (turn, other) in others.iter().enumerate() {
+            let first = 100 * i32::try_from(turn).unwrap();
+            assert_eq!(other.read::<i32>(..).unwrap(), (first..first + 8).collect::<Vec<_>>());
+            assert_eq!(other.attribute_count().unwrap(), 0);
+        }
+    }
+}
+
+#[test]
+fn handles_of_a_transaction_that_was_taken_back_are_to_nothing_and_those_from_before_go_on() {
+    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let kept = make(&file, "kept", 0);
+    file.begin_transaction().unwrap();
+    let made = make(&file, "made", 100);
+    file.root().remove("kept").unwrap();
+    assert_gone(&file, &kept);
+    file.end_transaction(false).unwrap();
+    assert_gone(&file, &made);
+    assert_eq!(kept.read::<i32>(..).unwrap(), (0..8).collect::<Vec<_>>());
+    kept.set_attribute(&unit()).unwrap();
+    let again = make(&file, "made", 200);
+    assert_gone(&file, &made);
+    file.flush().unwrap();
+    assert_eq!(again.read::<i32>(..).unwrap(), (200..208).collect::<Vec<_>>());
+    assert_eq!(file.dataset("kept").unwrap().attribute("unit").unwrap(), unit());
+}
+
+#[test]
+fn a_deleted_group_takes_no_members() {
+    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let group = file.root().create_group("group").unwrap();
+    let below = group.create_group("below").unwrap();
+    let target: &Object = &file.root().create_group("target").unwrap();
+    file.root().remove("group").unwrap();
+    for group in [&group, &below] {
+        assert!(is_gone(group.create_group("new")));
+        assert!(is_gone(group.create_dataset("new", &options())));
+        assert!(is_gone(group.link_to("new", target)));
+        assert!(is_gone(group.link_soft("new", "/")));
+        assert!(is_gone(group.names()));
+    }
+    assert_eq!(file.root().names().unwrap(), ["target"]);
+}

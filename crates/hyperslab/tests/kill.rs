@@ -1,0 +1,186 @@
+//! A program that changes a file in a loop is killed, for real, again and again: the file always opens, and holds all that was
+//! flushed.
+//!
+//! The program is this one: it calls itself with `WRITER` set. `HYPERSLAB_SOAK=1` kills hundreds.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use hyperslab::store::WriteOptions;
+use hyperslab::store::commit::Durability;
+use hyperslab::types::Element;
+use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Result};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_testkit::fuzz::Random;
+
+/// The file that the program is to write, if it is the one that is killed.
+const WRITER: &str = "HYPERSLAB_TEST_WRITER";
+
+fn options(version: Option<LibVersion>, durability: Durability) -> CreateOptions {
+    let mut options = CreateOptions::default();
+    options.version = version;
+    // So little memory that new blocks leave it early.
+    options.write = WriteOptions { durability, dirty_bytes: 4000 };
+    options
+}
+
+fn chunked(len: u64) -> DatasetOptions {
+    let space = Dataspace::Simple { shape: vec![len], max_shape: Some(vec![None]) };
+    let mut options = DatasetOptions::new(space, i32::datatype());
+    options.storage = NewStorage::Chunked(vec![16]);
+    options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![1] }];
+    options
+}
+
+fn number(name: &str, value: i32) -> Attribute {
+    let data = value.to_le_bytes().to_vec();
+    Attribute { name: name.into(), datatype: i32::datatype(), dataspace: Dataspace::Scalar, data }
+}
+
+/// Elements that a step appends.
+const ROWS: i32 = 10;
+/// Steps of which there is something besides.
+const KEPT: i32 = 12;
+
+fn begin(file: &File) -> Result<()> {
+    let root = file.root();
+    root.create_dataset("series", &chunked(0))?;
+    root.create_group("steps")?;
+    root.set_attribute(&number("last", 0))
+}
+
+/// What is done in one step: all of it is in the file, or none.
+fn step(file: &File, step: i32) -> Result<()> {
+    file.transaction(|| {
+        let root = file.root();
+        let series = file.dataset("series")?;
+        let rows = (ROWS * (step - 1)) as u64..(ROWS * step) as u64;
+        series.resize(&[rows.end])?;
+        series.write(rows.clone(), &values(step))?;
+        let steps = file.group("steps")?;
+        let new = steps.create_dataset(&format!("step {step}"), &chunked(40))?;
+        new.write(3..37, &vec![step; 34])?;
+        (0..step % 11).try_for_each(|i| new.set_attribute(&number(&format!("attribute {i}"), step)))?;
+        steps.set_attribute(&number(&format!("step {step}"), step))?;
+        if step > KEPT {
+            steps.remove(&format!("step {}", step - KEPT))?;
+            steps.remove_attribute(&format!("step {}", step - KEPT))?;
+        }
+        root.set_attribute(&number("last", step))
+    })
+}
+
+fn values(step: i32) -> Vec<i32> {
+    (ROWS * (step - 1)..ROWS * step).map(|row| 3 * row).collect()
+}
+
+fn last(file: &File) -> i32 {
+    i32::from_le_bytes(file.root().attribute("last").unwrap().data.try_into().unwrap())
+}
+
+/// Whether the file is as after a step; returns which.
+fn check(file: &File) -> i32 {
+    let last = last(file);
+    let expected: Vec<i32> = (1..=last).flat_map(values).collect();
+    assert_eq!(file.dataset("series").unwrap().read::<i32>(..).unwrap(), expected);
+    let steps = file.group("steps").unwrap();
+    let kept = (last - KEPT).max(0) + 1..=last;
+    assert_eq!(steps.len().unwrap() as usize, kept.clone().count());
+    assert_eq!(steps.attribute_count().unwrap() as usize, kept.clone().count());
+    for step in kept {
+        let name = format!("step {step}");
+        assert_eq!(steps.attribute(&name).unwrap(), number(&name, step));
+        let dataset = steps.dataset(&name).unwrap();
+        let edge = |i: i32| if (3..37).contains(&i) { step } else { 0 };
+        assert_eq!(dataset.read::<i32>(..).unwrap(), (0..40).map(edge).collect::<Vec<_>>());
+        let expected: Vec<Attribute> =
+            (0..step % 11).map(|i| number(&format!("attribute {i}"), step)).collect();
+        let mut found = dataset.attributes().unwrap();
+        found.sort_by_key(|attribute| attribute.name.len());
+        assert_eq!(found, expected);
+    }
+    last
+}
+
+/// The program that is killed. As a test it does nothing.
+#[test]
+fn writer() {
+    let Some(path) = std::env::var_os(WRITER) else { return };
+    let durability =
+        if path.to_string_lossy().contains("power") { Durability::Power } else { Durability::Kill };
+    let file = File::open_writable_with(&path, &options(None, durability)).unwrap();
+    for next in last(&file) + 1.. {
+        step(&file, next).unwrap();
+        println!("\nflushed {next}");
+    }
+}
+
+fn kill_again_and_again(version: LibVersion, durability: Durability, seed: u64) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(format!("{durability:?}.h5").to_lowercase());
+    let file = File::create_with(&path, &options(Some(version), durability)).unwrap();
+    begin(&file).unwrap();
+    file.close().unwrap();
+    let kills = if std::env::var_os("HYPERSLAB_SOAK").is_some() { 150 } else { 10 };
+    let mut random = Random::new(seed);
+    let (mut steps, mut unfinished) = (0, 0);
+    for _ in 0..kills {
+        let flushed = run_and_kill(&path, &mut random);
+        let copy = std::fs::read(&path).unwrap();
+        let found = check(&File::open(&path).unwrap());
+        assert!(copy == std::fs::read(&path).unwrap(), "reading has changed the file");
+        assert!(found >= flushed.unwrap_or(steps), "step {flushed:?} was flushed, and {found} is there");
+        steps = found;
+        let end = hyperslab::store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
+        unfinished += i32::from(end.action != hyperslab::store::recovery::Action::Nothing);
+    }
+    println!("{version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to be finished");
+    assert!(steps > kills / 2);
+}
+
+/// Starts the program and kills it at some moment; returns the last step that it said was flushed.
+fn run_and_kill(path: &Path, random: &mut Random) -> Option<i32> {
+    let program: PathBuf = std::env::current_exe().unwrap();
+    let mut child = Command::new(program)
+        .args(["--exact", "writer", "--nocapture"])
+        .env(WRITER, path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let reader = std::thread::spawn(move || {
+        let said = lines.map_while(std::result::Result::ok);
+        said.filter_map(|line| line.strip_prefix("flushed ")?.parse().ok()).last()
+    });
+    std::thread::sleep(Duration::from_micros(5000 + random.u64() % 60_000));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap()
+}
+
+#[test]
+fn a_killed_writer_leaves_all_that_was_flushed_in_a_file_of_superblock_0() {
+    kill_again_and_again(LibVersion::Earliest, Durability::Kill, 1);
+}
+
+#[test]
+fn a_killed_writer_leaves_all_that_was_flushed_in_a_file_of_superblock_2() {
+    kill_again_and_again(LibVersion::V18, Durability::Kill, 2);
+}
+
+#[test]
+fn a_killed_writer_leaves_all_that_was_flushed_in_a_file_of_superblock_3() {
+    kill_again_and_again(LibVersion::V110, Durability::Kill, 3);
+}
+
+#[test]
+fn a_killed_writer_that_fears_for_its_power_leaves_all_that_was_flushed() {
+    kill_again_and_again(LibVersion::V110, Durability::Power, 4);
+}
