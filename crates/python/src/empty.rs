@@ -23,8 +23,8 @@ impl Empty {
 #[pymethods]
 impl Empty {
     #[new]
-    fn make(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { dtype: PyArrayDescr::new(py, dtype)?.unbind() })
+    fn make(dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { dtype: descr_of(dtype)?.unbind() })
     }
 
     #[getter]

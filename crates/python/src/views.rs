@@ -83,7 +83,7 @@ macro_rules! view_methods {
                 }
                 let whole = self.item(py, PyTuple::empty(py).as_any())?;
                 let dtype = match dtype {
-                    Some(dtype) => PyArrayDescr::new(py, dtype)?,
+                    Some(dtype) => descr_of(dtype)?,
                     None => self.result_dtype(py),
                 };
                 py.import("numpy")?.call_method1("asarray", (whole, dtype))
