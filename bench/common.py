@@ -35,6 +35,8 @@ class Contestant:
     threads: str = ""
     """The threads that were set for it, in words; empty where it is the group's number."""
     environment: dict[str, str] = field(default_factory=dict)
+    size: Callable[[], int] | None = None
+    """Bytes of the file that it makes, for those that make one."""
 
 
 @dataclass
@@ -201,6 +203,7 @@ def result(group: Group, contestants: list[Contestant], failures: dict, times: d
                 "seconds": [round(t, 9) for t in times[c.name]],
                 "median": statistics.median(times[c.name]),
                 "others_cpu": round(max(0.0, busy) / wall, 3),
+                **({"file_bytes": c.size()} if c.size else {}),
             }
         )
     rows += [{"name": name, "error": text} for name, text in failures.items()]

@@ -58,6 +58,8 @@ def block(row: dict, group: dict) -> str:
             line += f"  ours reaches {c['median'] / ours['median']:.0%} of this"
         if c is ours and "growth_mib" in group:
             line += f"  memory +{group['growth_mib']:g} MiB (peak {group['peak_rss_mib']:g}){memory_verdict(group)}"
+        if "file_bytes" in c:
+            line += f"  file {c['file_bytes'] / 1e6:.1f} MB"
         if c["threads"]:
             line += f"  threads: {c['threads']}"
         lines.append(line)

@@ -1,4 +1,4 @@
-//! The command `hyperslab`: looks into HDF5 files, and recovers them. [`run`] is all of it, for `main` and for the Python package.
+//! The command `hyperslab`: looks into HDF5 files, checks and recovers them. [`run`] is all of it, for `main` and for the Python package.
 
 #![forbid(unsafe_code)]
 
@@ -23,9 +23,9 @@ const FAILED: u8 = 1;
 /// The code with which a program ends that was called wrongly.
 const USAGE: u8 = 2;
 
-/// Looks into HDF5 files, and recovers them.
+/// Looks into HDF5 files, checks and recovers them.
 #[derive(Debug, Parser)]
-#[command(name = "hyperslab", version, about = "Look into HDF5 files and recover them, without libhdf5", after_help = EXAMPLES)]
+#[command(name = "hyperslab", version, about = "Look into HDF5 files, check and recover them, without libhdf5", after_help = EXAMPLES)]
 #[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
@@ -38,6 +38,7 @@ Examples:
   hyperslab dump climate.h5 /surface/t2m --select '[0, 100:110, :]'
   hyperslab stat climate.h5
   hyperslab explain climate.h5 /surface/t2m --select '[0, ::8, ::8]'
+  hyperslab check climate.h5 --data
   hyperslab recover climate.h5
 
 `hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";

@@ -10,8 +10,10 @@
 //!
 //! The modules stand in layers, each using those before it alone (`tests/layers.rs` holds this): [`driver`],
 //! [`select`], [`types`] know nothing of each other; [`store`] reads structures through a cache; [`tree`] and [`heap`]
-//! span several blocks; [`index`] finds chunks; [`engine`] plans and runs reads; [`object`] is what users hold.
+//! span several blocks; [`index`] finds chunks; [`engine`] plans and runs reads; [`object`] is what users hold; [`check`](mod@check)
+//! looks at a file as a whole.
 
+pub mod check;
 pub mod driver;
 pub mod engine;
 pub mod error;
@@ -26,7 +28,7 @@ pub mod types;
 pub use error::{Error, RequestError, Result};
 pub use hyperslab_format::heap::global::VariableElement as VlenId;
 pub use object::{
-    Attribute, CreateOptions, Dataset, DatasetOptions, File, Group, LibVersion, NamedDatatype, NewStorage,
-    Node, Object, OpenOptions, ReferenceTarget, auto_chunks,
+    Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, File, Group, LibVersion, NamedDatatype,
+    NewStorage, Node, Object, OpenOptions, ReferenceTarget, auto_chunks,
 };
 pub use select::Selection;

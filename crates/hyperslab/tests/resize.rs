@@ -9,7 +9,10 @@ use std::sync::Arc;
 use hyperslab::driver::Memory;
 use hyperslab::select::{Dim, Slab};
 use hyperslab::types::Element;
-use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, NewStorage, RequestError, Selection};
+use hyperslab::{
+    CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion, NewStorage, OpenOptions, RequestError,
+    Selection,
+};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};
@@ -26,12 +29,14 @@ struct Kind {
     chunk: Vec<u64>,
     is_filtered: bool,
     is_early: bool,
+    /// Chunks in a version 1 B-tree.
+    is_old: bool,
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
     let kind = |shape: &[u64], max_shape: &[Option<u64>], chunk: &[u64], is_early| {
         let (shape, max_shape, chunk) = (shape.to_vec(), max_shape.to_vec(), chunk.to_vec());
-        Kind { shape, max_shape, chunk, is_filtered: false, is_early }
+        Kind { shape, max_shape, chunk, is_filtered: false, is_early, is_old: false }
     };
     let fixed = kind(&[5, 6], &[Some(12), Some(20)], &[4, 3], false);
     let single = kind(&[6, 7], &[Some(6), Some(7)], &[6, 7], false);
@@ -40,8 +45,8 @@ fn kinds() -> impl Strategy<Value = Kind> {
     let one_axis = kind(&[3], &[None], &[4], false);
     let tree = kind(&[5, 6], &[None, None], &[4, 3], false);
     prop_oneof![
-        (prop::sample::select(vec![fixed, single, extensible, one_axis, tree]), any::<bool>())
-            .prop_map(|(kind, is_filtered)| Kind { is_filtered, ..kind }),
+        (prop::sample::select(vec![fixed, single, extensible, one_axis, tree]), any::<[bool; 2]>())
+            .prop_map(|(kind, [is_filtered, is_old])| Kind { is_filtered, is_old, ..kind }),
         Just(implicit),
     ]
 }
@@ -68,8 +73,10 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
 }
 
 fn make(kind: &Kind) -> (Arc<Memory>, File) {
+    let mut create = CreateOptions::default();
+    create.version = kind.is_old.then_some(LibVersion::V18);
     let driver = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::create_on(driver.clone(), None, &create).unwrap();
     let (shape, max_shape) = (kind.shape.clone(), Some(kind.max_shape.clone()));
     let mut options = DatasetOptions::new(Dataspace::Simple { shape, max_shape }, i32::datatype());
     options.storage = NewStorage::Chunked(kind.chunk.clone());
@@ -145,7 +152,7 @@ proptest! {
             check(&other, &shape, &written);
         }
         file.close().unwrap();
-        let file = File::from_driver(driver, &Default::default()).unwrap();
+        let file = File::from_driver(driver, &OpenOptions::default()).unwrap();
         check(&file.dataset("values").unwrap(), &shape, &written);
     }
 }
@@ -158,6 +165,7 @@ fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
         chunk: vec![4, 3],
         is_filtered: false,
         is_early: false,
+        is_old: false,
     };
     let (_, file) = make(&kind);
     let dataset = file.dataset("values").unwrap();
@@ -196,8 +204,14 @@ fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() 
 
 #[test]
 fn space_of_chunks_that_are_gone_is_used_again() {
-    let kind =
-        Kind { shape: vec![0], max_shape: vec![None], chunk: vec![256], is_filtered: false, is_early: false };
+    let kind = Kind {
+        shape: vec![0],
+        max_shape: vec![None],
+        chunk: vec![256],
+        is_filtered: false,
+        is_early: false,
+        is_old: false,
+    };
     let (_, file) = make(&kind);
     let dataset = file.dataset("values").unwrap();
     let mut lengths = Vec::new();

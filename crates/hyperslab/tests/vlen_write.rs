@@ -51,7 +51,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
 fn items(lens: &[usize], seed: &mut u8) -> Vec<Vec<u8>> {
     let item = |&len: &usize| {
         *seed = seed.wrapping_add(1);
-        (0..len).map(|k| (k as u8).wrapping_mul(31).wrapping_add(*seed)).collect()
+        (0..=255_u8).cycle().map(|k| k.wrapping_mul(31).wrapping_add(*seed)).take(len).collect()
     };
     lens.iter().map(item).collect()
 }

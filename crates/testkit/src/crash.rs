@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use hyperslab::driver::{Driver, Hints, Memory};
@@ -17,6 +17,10 @@ pub struct CrashDriver {
     steps: Mutex<Vec<Step>>,
     failure: Option<Failure>,
     changes: AtomicUsize,
+    /// The length that the file can have.
+    room: AtomicU64,
+    /// Whether it would have been longer.
+    has_been_full: AtomicUsize,
 }
 
 /// One recorded change.
@@ -66,12 +70,34 @@ impl CrashDriver {
             steps: Mutex::default(),
             failure: None,
             changes: AtomicUsize::new(0),
+            room: AtomicU64::new(u64::MAX),
+            has_been_full: AtomicUsize::new(0),
         }
     }
 
     /// The same, failing.
     pub fn failing(image: Vec<u8>, failure: Failure) -> Self {
         Self { failure: Some(failure), ..Self::new(image) }
+    }
+
+    /// The same, on a disk that has room for a file of so many bytes and no more.
+    pub fn with_room(image: Vec<u8>, len: u64) -> Self {
+        Self { room: AtomicU64::new(len), ..Self::new(image) }
+    }
+
+    /// Somebody has made room on the disk.
+    pub fn make_room(&self) {
+        self.room.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// Whether there was not enough room for a change.
+    pub fn has_been_full(&self) -> bool {
+        self.has_been_full.load(Ordering::Relaxed) > 0
+    }
+
+    /// The bytes of the file as they are now.
+    pub fn image(&self) -> Vec<u8> {
+        self.inner.bytes()
     }
 
     /// What was done to the file.
@@ -83,6 +109,27 @@ impl CrashDriver {
     /// Whether the failure has happened.
     pub fn has_failed(&self) -> bool {
         self.failure.is_some_and(|failure| self.changes.load(Ordering::Relaxed) > failure.at)
+    }
+
+    /// Does and records `step`, or what of it there is room for.
+    fn change_within_room(&self, step: Step) -> io::Result<()> {
+        let room = self.room.load(Ordering::Relaxed);
+        let fits = match &step {
+            Step::Write { offset, bytes } => room.saturating_sub(*offset) >= bytes.len() as u64,
+            Step::SetLen(len) => *len <= room,
+            Step::Flush => true,
+        };
+        if fits {
+            return self.change(step);
+        }
+        self.has_been_full.fetch_add(1, Ordering::Relaxed);
+        if let Step::Write { offset, mut bytes } = step {
+            bytes.truncate(usize::try_from(room.saturating_sub(offset)).unwrap_or(usize::MAX));
+            if !bytes.is_empty() {
+                self.change(Step::Write { offset, bytes })?;
+            }
+        }
+        Err(io::ErrorKind::StorageFull.into())
     }
 
     /// Does and records `step`, or fails.
@@ -125,11 +172,11 @@ impl Driver for CrashDriver {
     }
 
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.change(Step::Write { offset, bytes: src.to_vec() })
+        self.change_within_room(Step::Write { offset, bytes: src.to_vec() })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(Step::SetLen(len))
+        self.change_within_room(Step::SetLen(len))
     }
 
     fn flush(&self, _closing: bool) -> io::Result<()> {
@@ -146,6 +193,20 @@ impl Driver for CrashDriver {
 pub struct Recording {
     start: Vec<u8>,
     steps: Vec<Step>,
+}
+
+/// How many of the images that a loss of power can leave are tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Up to so many pieces, every subset of them.
+    pub exhaustive: usize,
+    /// Of more pieces so many random subsets; besides, each piece alone, and all but each.
+    pub samples: usize,
+}
+
+impl Effort {
+    /// Seconds for a commit.
+    pub const THOROUGH: Self = Self { exhaustive: 10, samples: 300 };
 }
 
 /// How many images there were.
@@ -227,7 +288,17 @@ impl Recording {
 
     /// Images that a loss of power can leave, each with the number of its epoch: what was flushed, and of the pieces of
     /// writes since then any subset. Of more than ten pieces, samples, chosen by `seed`.
-    pub fn after_power_loss(&self, seed: u64, mut visit: impl FnMut(usize, &[u8])) -> Counts {
+    pub fn after_power_loss(&self, seed: u64, visit: impl FnMut(usize, &[u8])) -> Counts {
+        self.after_power_loss_with(seed, Effort::THOROUGH, visit)
+    }
+
+    /// The same, with as much effort as is said.
+    pub fn after_power_loss_with(
+        &self,
+        seed: u64,
+        effort: Effort,
+        mut visit: impl FnMut(usize, &[u8]),
+    ) -> Counts {
         let mut counts = Counts::default();
         let mut random = Random::new(seed);
         let mut durable = self.start.clone();
@@ -240,7 +311,7 @@ impl Recording {
                 visit(number, &image);
                 counts.images += 1;
             };
-            if pieces.len() <= EXHAUSTIVE {
+            if pieces.len() <= effort.exhaustive {
                 (0..1_u64 << pieces.len()).for_each(|set| try_subset(&|i| set >> i & 1 == 1));
                 counts.exhaustive += 1;
             } else {
@@ -250,7 +321,7 @@ impl Recording {
                     try_subset(&|i| i == lonely);
                     try_subset(&|i| i != lonely);
                 }
-                for _ in 0..SAMPLES {
+                for _ in 0..effort.samples {
                     let density = 1 + random.below(7);
                     let chosen: Vec<bool> = pieces.iter().map(|_| random.below(8) < density).collect();
                     try_subset(&|i| chosen.get(i).is_some_and(|&chosen| chosen));
@@ -299,10 +370,6 @@ fn apply(image: &mut Vec<u8>, step: &Step) {
 
 /// What a medium writes whole or not at all.
 const SECTOR: u64 = 512;
-/// Pieces of which every subset is tried.
-const EXHAUSTIVE: usize = 10;
-/// Subsets of more pieces.
-const SAMPLES: usize = 300;
 
 #[cfg(test)]
 mod tests {
@@ -338,6 +405,19 @@ mod tests {
         assert_eq!(seen, [first, second].concat());
         assert_eq!(counts, Counts { epochs: 2, exhaustive: 2, images: 8 });
         assert_eq!(recorded().without_flush(0).after_power_loss(1, |_, _| {}).images, 16);
+    }
+
+    #[test]
+    fn a_full_disk_takes_what_there_is_room_for() {
+        let driver = CrashDriver::with_room(vec![0; 10], 12);
+        driver.write_at(4, &[1; 8]).unwrap();
+        assert!(!driver.has_been_full());
+        assert_eq!(driver.write_at(8, &[2; 8]).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(driver.set_len(13).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(driver.has_been_full());
+        driver.make_room();
+        driver.write_at(12, &[3]).unwrap();
+        assert_eq!(driver.into_recording().last_image(), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The commands.
 
+mod check;
 mod dump;
 mod explain;
 mod ls;
@@ -19,6 +20,7 @@ pub(crate) enum Command {
     Dump(dump::Args),
     Stat(stat::Args),
     Explain(explain::Args),
+    Check(check::Args),
     Recover(recover::Args),
 }
 
@@ -30,6 +32,7 @@ impl Command {
             Self::Dump(args) => dump::run(args, out),
             Self::Stat(args) => stat::run(args, out),
             Self::Explain(args) => explain::run(args, out),
+            Self::Check(args) => check::run(args, out),
             Self::Recover(args) => recover::run(args, out),
         }
     }

@@ -54,6 +54,7 @@ pub(super) fn batch(store: &Store, extents: &[Extent], buffer: &mut Vec<u8>) -> 
         rest = after;
     }
     let first = requests.first().map_or(0, |request| request.offset);
+    store.check_readable()?;
     store.driver().read_batch(&mut requests).map_err(Error::io("read", first, filled as u64))?;
     Ok(places)
 }

@@ -2,6 +2,7 @@
 
 mod array;
 mod chunk_cache;
+mod copy;
 mod dirty_chunks;
 mod dst;
 mod emit;
@@ -21,6 +22,7 @@ mod write;
 
 pub use array::{ChunkedStorage, Fill, Storage, StoredArray};
 pub use chunk_cache::ChunkCache;
+pub use copy::{Move, copy_extents};
 pub use dirty_chunks::DirtyChunks;
 pub use dst::Destination;
 pub use explain::{PlannedTask, ReadPlan, Route};

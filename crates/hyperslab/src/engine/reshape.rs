@@ -103,6 +103,7 @@ impl Write<'_> {
 
 impl StoredArray {
     /// The same array with another shape, and the chunks that go with it.
+    #[must_use]
     pub fn reshaped(&self, shape: &[u64], index: ChunkIndex) -> Self {
         let storage = match &self.storage {
             Storage::Chunked(chunked) => Storage::Chunked(Box::new(ChunkedStorage {

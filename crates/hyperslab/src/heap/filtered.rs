@@ -12,7 +12,7 @@ use crate::store::Store;
 const MAX_SIZE: u64 = 1 << 30;
 
 /// The `size` bytes that are stored at `extent` through the filters, except those of `mask`.
-pub(super) fn read(
+pub(crate) fn read(
     store: &Store,
     extent: Extent,
     (structure, spec): (&'static str, &'static str),

@@ -102,6 +102,7 @@ impl ChunkIndex {
 
     /// The same index over another grid, with none of its chunks outside. What the last cursor had read is taken over where
     /// the index was not changed on the way: of the generation `before`, and as good in the generation `after`.
+    #[must_use]
     pub fn reshaped(&self, grid: Grid, before: u64, after: u64) -> Self {
         let has_same_chunks = self.grid.current.iter().zip(&grid.current).all(|(old, new)| old <= new);
         let last = std::mem::take(&mut *self.last.lock());

@@ -72,6 +72,11 @@ impl Object {
         self.header.read().header.tracks_attribute_order()
     }
 
+    /// All attributes as they are stored, in the order of [`attribute_names`](Self::attribute_names).
+    pub(super) fn stored_attributes(&self) -> Result<Vec<AttributeMessage>> {
+        self.with_attributes(|storage, header| self.attribute_messages(storage, header))
+    }
+
     /// Runs `f` on the attributes as they are now.
     fn with_attributes<T>(&self, f: impl FnOnce(&Storage, &Header) -> Result<T>) -> Result<T> {
         let _reading = self.store().reading();

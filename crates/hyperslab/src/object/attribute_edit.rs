@@ -27,6 +27,7 @@ impl Object {
         self.change_attributes(|txn| {
             let message = message(attribute, committed.map(|datatype| datatype.address()));
             if let Some(datatype) = committed {
+                datatype.check_alive()?;
                 add_reference(txn, datatype.address(), 1)?;
             }
             let old = take(txn, self.address(), &attribute.name)?;
@@ -63,7 +64,7 @@ impl Object {
 
     fn change_attributes(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
         let change = || {
-            let mut txn = self.store().begin()?;
+            let mut txn = self.begin()?;
             f(&mut txn)?;
             txn.finish()
         };
@@ -163,7 +164,12 @@ fn raw(message: &AttributeMessage, order: Option<u16>, header: &Header) -> RawMe
 }
 
 /// Adds an attribute; `order` is its place in the order of creation, if it had one.
-fn insert(txn: &mut Txn<'_>, address: Addr, mut message: AttributeMessage, order: Option<u16>) -> Result<()> {
+pub(super) fn insert(
+    txn: &mut Txn<'_>,
+    address: Addr,
+    mut message: AttributeMessage,
+    order: Option<u16>,
+) -> Result<()> {
     let header = Header::read(txn.store(), address)?;
     let storage = Storage::of(&header, txn.store())?;
     let count = storage.len(&header, txn.store())?;
@@ -237,7 +243,7 @@ fn new_info(header: &Header) -> AttributeInfo {
 }
 
 /// A committed datatype counts who uses it among its links.
-fn add_reference(txn: &mut Txn<'_>, datatype: Addr, change: i32) -> Result<()> {
+pub(super) fn add_reference(txn: &mut Txn<'_>, datatype: Addr, change: i32) -> Result<()> {
     let mut header = HeaderChange::new(txn, datatype)?;
     header.add_references(change)?;
     header.finish().map(|_| ())

@@ -273,13 +273,19 @@ fn datatype_of(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions)
     let Some(committed) = &options.committed else {
         return Ok(datatype_message(&options.datatype, RawMessage::CONSTANT, version, widths));
     };
+    committed.check_alive()?;
     let mut change = HeaderChange::new(txn, committed.address())?;
     change.add_references(1)?;
     change.finish()?;
+    Ok(committed_message(committed.address(), RawMessage::CONSTANT, widths))
+}
+
+/// The datatype message of what uses a committed datatype.
+pub(super) fn committed_message(datatype: Addr, flags: u8, widths: Widths) -> RawMessage {
     let mut data = Vec::new();
-    Writer::new(&mut data, widths).structure(&SharedLocation::Header(committed.address()), &());
-    let flags = RawMessage::CONSTANT | RawMessage::SHARED;
-    Ok(RawMessage { kind: kind::DATATYPE, flags, creation_order: None, data, at: Addr::UNDEFINED })
+    Writer::new(&mut data, widths).structure(&SharedLocation::Header(datatype), &());
+    let flags = flags | RawMessage::SHARED;
+    RawMessage { kind: kind::DATATYPE, flags, creation_order: None, data, at: Addr::UNDEFINED }
 }
 
 fn datatype_message(datatype: &Datatype, flags: u8, version: LibVersion, widths: Widths) -> RawMessage {
@@ -297,11 +303,11 @@ fn header_prefix(version: LibVersion, track_order: bool) -> Prefix {
     if version.is_old() && !track_order { Prefix::V1 { reference_count: 1 } } else { prefix(track_order) }
 }
 
+/// Bytes for the number of users in the header of a committed datatype, and for a continuation: attributes come.
+const TYPE_SPARE: usize = 40;
 /// The most bytes of compact data: what is left of a message of 64 KiB.
 const COMPACT_BYTES: u64 = 65_520;
 /// Bytes of messages in the header of a dataset, at least, as libhdf5 makes them: attributes come.
 const SMALLEST_HEADER: usize = 256;
 /// Bytes before the body of a message, of the version that new files have.
 const MESSAGE_PREFIX: usize = 4;
-/// Bytes in the header of a committed datatype for the number of its users, and for where more is.
-const TYPE_SPARE: usize = 40;

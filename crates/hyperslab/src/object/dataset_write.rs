@@ -33,6 +33,7 @@ impl Dataset {
     fn write_unnamed(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
         {
             let _shared = lock.read();
             let array = self.array()?;
@@ -47,7 +48,7 @@ impl Dataset {
         match &array.storage {
             Storage::Compact(data) => return self.write_compact(data, &array, what, bytes, options),
             Storage::Contiguous(None) if what.count(&array.shape)? > 0 => {
-                self.allocate_contiguous()?;
+                self.allocate_contiguous(*what != Selection::All)?;
                 array = self.array()?;
             }
             _ => {}
@@ -61,6 +62,7 @@ impl Dataset {
     /// Encodes and writes the chunks that were changed in part.
     pub(super) fn flush_chunks(&self) -> Result<()> {
         let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
         let _alone = lock.write();
         self.flush_locked().map_err(|error| error.at(self.path()))
     }
@@ -83,7 +85,7 @@ impl Dataset {
         if !self.store().is_writable() {
             return Err(RequestError::ReadOnly.into());
         }
-        Ok(())
+        self.store().check_readable()
     }
 
     /// Tells the index of chunks that were written; if that fails, their space is given back.
@@ -99,7 +101,7 @@ impl Dataset {
     }
 
     fn insert_chunks(&self, placed: &[Placed]) -> Result<()> {
-        let mut txn = self.store().begin()?;
+        let mut txn = self.begin()?;
         // As the index is now: another thread may have changed it since.
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
@@ -118,12 +120,14 @@ impl Dataset {
         txn.finish()
     }
 
-    /// Gives contiguous elements their space, which holds the fill value.
-    fn allocate_contiguous(&self) -> Result<()> {
-        let mut txn = self.store().begin()?;
+    /// Gives contiguous elements their space, which holds the fill value if it `is_filled`.
+    fn allocate_contiguous(&self, is_filled: bool) -> Result<()> {
+        let mut txn = self.begin()?;
         let state = self.state()?;
         let extent = txn.allocate(SpaceKind::Raw, state.len_bytes())?;
-        fill_extent(self.store(), extent, &state.fill.value)?;
+        if is_filled {
+            fill_extent(self.store(), extent, &state.fill.value)?;
+        }
         let mut change = HeaderChange::new(&mut txn, self.address())?;
         let mut message: LayoutMessage =
             change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
@@ -144,7 +148,7 @@ impl Dataset {
     ) -> Result<()> {
         let mut data = data.to_vec();
         self.engine(array).place_in(what, bytes, options, &mut data)?;
-        let mut txn = self.store().begin()?;
+        let mut txn = self.begin()?;
         let mut change = HeaderChange::new(&mut txn, self.address())?;
         let mut message: LayoutMessage = change.find()?.ok_or_else(|| self.not_chunked())?;
         message.layout = Layout::Compact { data };
@@ -161,6 +165,7 @@ impl Dataset {
     fn write_stored(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
         let _alone = lock.write();
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
@@ -203,9 +208,11 @@ pub(super) fn set_index(change: &mut HeaderChange<'_, '_>, info: ChunkIndexInfo)
 pub(super) fn fill_extent(store: &Store, extent: Extent, fill: &FillBytes) -> Result<()> {
     let value: &[u8] = match fill {
         FillBytes::Defined(value) if value.iter().any(|&byte| byte != 0) => value,
-        _ => &[0],
+        // Beyond the end of the file there are zeros as soon as it is longer.
+        _ => return store.zero(extent),
     };
-    let piece = value.repeat((FILL_BYTES / value.len().max(1)).max(1));
+    let at_most = usize::try_from(extent.len).unwrap_or(FILL_BYTES).min(FILL_BYTES);
+    let piece = value.repeat(at_most.div_ceil(value.len()).max(1));
     let mut at = 0;
     while at < extent.len {
         let len = (extent.len - at).min(piece.len() as u64);

@@ -32,7 +32,7 @@ pub(super) fn unlink(txn: &mut Txn<'_>, target: Addr) -> Result<Vec<Addr>> {
 }
 
 /// Frees an object; `targets` gets what its links lead to.
-fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
+pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     if let Some(links) = LinkStorage::of(header, txn.store())? {
         for link in links.all(header, txn.store())? {
             if let LinkTarget::Hard(target) = link.target {

@@ -33,7 +33,7 @@ impl Group {
         let place = path::place(self, path)?;
         let parent = &place.group;
         let create = || {
-            let mut txn = parent.store().begin()?;
+            let mut txn = parent.begin()?;
             let address = make(&mut txn, parent)?;
             insert(&mut txn, &place, link_edit::hard(place.name, address))?;
             txn.finish()?;
@@ -53,6 +53,7 @@ impl Group {
             return Err(RequestError::Argument { what: format!("link {path:?}"), why }.into());
         }
         self.linked(&place, LinkTarget::Hard(target.address()), |txn| {
+            target.check_alive()?;
             let mut change = HeaderChange::new(txn, target.address())?;
             change.add_references(1)?;
             change.finish().map(|_| ())
@@ -79,7 +80,7 @@ impl Group {
         f: impl FnOnce(&mut Txn<'_>) -> Result<()>,
     ) -> Result<()> {
         let link = || {
-            let mut txn = place.group.store().begin()?;
+            let mut txn = place.group.begin()?;
             f(&mut txn)?;
             insert(&mut txn, place, link_edit::new(place.name, target))?;
             txn.finish()
@@ -95,7 +96,7 @@ impl Group {
             return Err(missing().into());
         }
         let remove = || {
-            let mut txn = place.group.store().begin()?;
+            let mut txn = place.group.begin()?;
             let link = link_edit::remove(&mut txn, place.group.address(), place.name)?;
             let deleted = match link.target {
                 LinkTarget::Hard(target) => delete::unlink(&mut txn, target)?,
@@ -121,7 +122,7 @@ impl Group {
             return Err(RequestError::Argument { what: format!("link {from:?}"), why }.into());
         }
         let rename = || {
-            let mut txn = source.group.store().begin()?;
+            let mut txn = source.group.begin()?;
             let link = link_edit::remove(&mut txn, source.group.address(), source.name)?;
             insert(
                 &mut txn,

@@ -152,11 +152,13 @@ pub(super) fn create(
     let header = ObjectHeader::new(prefix, messages, extent.addr, widths).map_err(Error::from_format)?;
     let header = Arc::new(Header::new(extent.addr, widths, header)?);
     put_chunk(txn, &header, 0);
+    txn.born(extent.addr);
     Ok(header)
 }
 
 /// Gives back all space of a header.
 pub(super) fn delete(txn: &mut Txn<'_>, header: &Header) {
+    txn.died(header.address());
     header.object_header().chunks.iter().for_each(|chunk| txn.free(chunk.extent));
 }
 

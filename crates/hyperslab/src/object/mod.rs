@@ -6,6 +6,7 @@
 mod attribute;
 mod attribute_edit;
 mod chunking;
+mod copy;
 mod dataset;
 mod dataset_create;
 mod dataset_write;
@@ -38,10 +39,11 @@ use hyperslab_format::message::kind;
 use parking_lot::RwLock;
 
 use crate::error::{Error, RequestError, Result};
-use crate::store::Store;
+use crate::store::{Store, Txn};
 
 pub use attribute::Attribute;
 pub use chunking::auto_chunks;
+pub use copy::CopyOptions;
 pub use dataset::Dataset;
 pub use dataset_create::{DatasetOptions, NewStorage};
 pub use datatype::NamedDatatype;
@@ -59,6 +61,8 @@ use links::LinkStorage;
 pub struct Object {
     file: File,
     address: Addr,
+    /// The generation of the file's metadata when the object was found: another may have its address since.
+    found: u64,
     header: Arc<RwLock<Known>>,
     path: Arc<str>,
 }
@@ -84,7 +88,13 @@ impl Object {
     /// The object with this header, which was read when the file's metadata were of this generation.
     fn new(file: File, header: Arc<Header>, generation: u64, path: Arc<str>) -> Self {
         let address = header.address();
-        Self { file, address, header: Arc::new(RwLock::new(Known { generation, header })), path }
+        Self {
+            file,
+            address,
+            found: generation,
+            header: Arc::new(RwLock::new(Known { generation, header })),
+            path,
+        }
     }
 
     /// The path by which the object was reached; empty for one that was reached by its address.
@@ -121,9 +131,25 @@ impl Object {
             }
         }
         let _reading = self.store().reading();
+        self.check_alive()?;
         let header = Header::read(self.store(), self.address)?;
         *self.header.write() = Known { generation, header: Arc::clone(&header) };
         Ok(header)
+    }
+
+    /// An error where the object was deleted.
+    fn check_alive(&self) -> Result<()> {
+        if self.store().is_over(self.address, self.found) {
+            return Err(RequestError::NoSuchObject { name: self.path.to_string() }.into());
+        }
+        Ok(())
+    }
+
+    /// Begins a step that changes the object.
+    fn begin(&self) -> Result<Txn<'_>> {
+        let txn = self.store().begin()?;
+        self.check_alive()?;
+        Ok(txn)
     }
 
     fn describe(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

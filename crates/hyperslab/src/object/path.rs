@@ -150,6 +150,11 @@ fn missing(path: &str) -> Error {
     RequestError::NoSuchObject { name: path.to_owned() }.into()
 }
 
+/// Whether the error says that a link leads to nothing.
+pub(super) fn leads_nowhere(error: &Error) -> bool {
+    is_absence(error) || matches!(error.root(), Error::Request(RequestError::TooManyLinks { .. }))
+}
+
 /// Whether the error says that there is no such object, rather than that something is wrong.
 fn is_absence(error: &Error) -> bool {
     matches!(

@@ -31,6 +31,7 @@ impl Dataset {
     fn resize_unnamed(&self, shape: &[u64]) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
         let _alone = lock.write();
         let state = self.state()?;
         let dataspace = state.resized(shape)?;
@@ -65,7 +66,7 @@ impl Dataset {
 
     /// Changes the header, and the index where chunks are gone.
     fn change_shape(&self, dataspace: Dataspace) -> Result<()> {
-        let mut txn = self.store().begin()?;
+        let mut txn = self.begin()?;
         let before = self.store().generation();
         // As they are now: attributes may have changed the header.
         let (state, array) = (self.state()?, self.array()?);
@@ -149,6 +150,8 @@ fn remove_outside(txn: &mut Txn<'_>, index: &ChunkIndex, grid: &Grid) -> Result<
     let mut edit = IndexEdit::new(txn, index);
     edit.resize(grid.clone(), &mut |record| removed.push(record.extent))?;
     let info = (edit.info() != index.info()).then(|| edit.info().clone());
-    removed.into_iter().for_each(|extent| txn.free(extent));
+    for extent in removed {
+        txn.free(extent);
+    }
     Ok(info)
 }

@@ -27,7 +27,9 @@ impl File {
     pub fn vlen_stored(&self, ids: &[VariableElement]) -> Vec<u8> {
         let mut stored = Vec::new();
         let mut w = Writer::new(&mut stored, self.store().widths());
-        ids.iter().for_each(|id| w.structure(id, &()));
+        for id in ids {
+            w.structure(id, &());
+        }
         stored
     }
 

@@ -1,4 +1,4 @@
-//! The lock of a file's metadata: many threads read, or one changes.
+//! The locks of a file: of its metadata, which many threads read or one changes, and of data on their way.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,23 @@ pub(super) struct MetadataLock {
     changing: AtomicUsize,
 }
 
-/// While this lives, no metadata change, but by the thread itself.
+/// The lock of what was given out for data and no index knows yet: many threads write data, or one takes all of it back.
+#[derive(Debug, Default)]
+pub(super) struct DataLock(RwLock<()>);
+
+impl DataLock {
+    pub(super) fn read(&self) -> ReadGuard<'_> {
+        // A write may flush what was held before it.
+        ReadGuard { _guard: Some(self.0.read_recursive()) }
+    }
+
+    /// Waits for the writes that are under way.
+    pub(super) fn change(&self) -> RwLockWriteGuard<'_, ()> {
+        self.0.write()
+    }
+}
+
+/// While this lives, nobody else takes the lock to change what it is about; a thread that changes metadata may read them, too.
 #[derive(Debug)]
 #[must_use]
 pub struct ReadGuard<'s> {

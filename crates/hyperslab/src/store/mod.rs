@@ -5,6 +5,7 @@ mod cache;
 pub mod commit;
 mod dirty;
 mod journal;
+mod lives;
 mod lock;
 pub mod recovery;
 mod space;
@@ -248,8 +249,14 @@ impl Store {
 
     /// Fills `dst` with the bytes at `at`, which the caller has checked to lie in the file.
     pub fn read_raw(&self, at: Addr, dst: &mut [u8]) -> Result<()> {
+        self.check_readable()?;
         let offset = self.base.saturating_add(at.get());
         self.driver.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
+    }
+
+    /// An error where a commit failed half-way: what is in the file may be neither the old state nor the new one.
+    pub fn check_readable(&self) -> Result<()> {
+        self.writing.as_ref().map_or(Ok(()), |writing| writing.check())
     }
 
     /// Writes bytes to space of the dataset that they belong to, or that nothing reaches yet.
@@ -258,7 +265,28 @@ impl Store {
         writing.check()?;
         writing.cut_tail(self)?;
         let offset = self.base.saturating_add(at.get());
-        commit::write(&*self.driver, offset, bytes)
+        let written = commit::write(&*self.driver, offset, bytes);
+        // Not before: a flush meanwhile need not have made it durable.
+        writing.writes();
+        written
+    }
+
+    /// Writes zeros to space that nothing reaches yet; where the file ends before it, it becomes longer.
+    pub fn zero(&self, extent: Extent) -> Result<()> {
+        let file_len = self.driver.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
+        let end = extent.addr.get().saturating_add(extent.len);
+        let zeros = vec![0; usize::try_from(extent.len.min(ZERO_BYTES)).unwrap_or(0)];
+        let mut at = extent.addr.get();
+        while at < end.min(file_len) {
+            let len = (end.min(file_len) - at).min(ZERO_BYTES);
+            self.write_data(Addr::new(at), &zeros[..usize::try_from(len).unwrap_or(zeros.len())])?;
+            at += len;
+        }
+        if end <= file_len {
+            return Ok(());
+        }
+        self.writing()?.cut_tail(self)?;
+        commit::set_len(&*self.driver, self.base + end)
     }
 
     /// Whether the file is open for writing.
@@ -271,10 +299,13 @@ impl Store {
     }
 
     /// Begins a step that changes the file's metadata. Other steps wait for its end.
+    ///
+    /// Where the steps before it have left too much in memory, room is made first.
     pub fn begin(&self) -> Result<Txn<'_>> {
         let writing = self.writing()?;
         let guard = writing.lock.change();
         writing.check()?;
+        writing.make_room(self)?;
         Ok(Txn::new(self, writing, guard))
     }
 
@@ -286,6 +317,17 @@ impl Store {
     /// While the guard lives, what is freed is not given out again: for who has looked up where data are and reads them.
     pub fn reading_data(&self) -> DataGuard<'_> {
         DataGuard::new(self.writing.as_deref())
+    }
+
+    /// While the guard lives, what was given out for data is not taken back by who [rolls back](Self::roll_back): for who writes
+    /// data to new places, from before they are given out until an index knows them.
+    pub fn writing_data(&self) -> ReadGuard<'_> {
+        self.writing.as_ref().map_or_else(ReadGuard::none, |writing| writing.data.read())
+    }
+
+    /// Whether the object whose header was at `at` in a [generation](Self::generation) is gone since.
+    pub fn is_over(&self, at: Addr, generation: u64) -> bool {
+        self.writing.as_ref().is_some_and(|writing| writing.lives.lock().is_over(at, generation))
     }
 
     /// A number that rises with every change of metadata; always 0 in a file open for reading alone.
@@ -350,6 +392,7 @@ impl Store {
     /// Forgets everything since the last commit.
     pub fn roll_back(&self) -> Result<()> {
         let writing = self.writing()?;
+        let _data = writing.data.change();
         let _guard = writing.lock.change();
         writing.set_in_transaction(false);
         writing.roll_back(self);
@@ -434,6 +477,9 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
     driver.read_at(base.checked_add(at.get())?.checked_add(8)?, &mut name).ok()?;
     Some(name)
 }
+
+/// Zeros that are written at a time.
+const ZERO_BYTES: u64 = 1 << 20;
 
 const MARKED: &str = "another program has it open for writing, or died while it had";
 

@@ -23,6 +23,8 @@ pub struct Txn<'s> {
     writing: &'s Writing,
     _guard: ChangeGuard<'s>,
     undo: Undo,
+    born: Vec<Addr>,
+    died: Vec<Addr>,
 }
 
 /// What has to be put back.
@@ -36,7 +38,7 @@ struct Undo {
 
 impl<'s> Txn<'s> {
     pub(super) fn new(store: &'s Store, writing: &'s Writing, guard: ChangeGuard<'s>) -> Self {
-        Self { store, writing, _guard: guard, undo: Undo::default() }
+        Self { store, writing, _guard: guard, undo: Undo::default(), born: Vec::new(), died: Vec::new() }
     }
 
     /// The file.
@@ -98,13 +100,28 @@ impl<'s> Txn<'s> {
         Ok(result)
     }
 
-    /// Makes the step part of the file's state. It fails, and is undone, where there is no room to keep it in.
+    /// An object was made, whose header is at `at`.
+    pub fn born(&mut self, at: Addr) {
+        self.born.push(at);
+    }
+
+    /// The object whose header was at `at` is deleted: [`Store::is_over`] says so to who has a handle to it.
+    pub fn died(&mut self, at: Addr) {
+        self.died.push(at);
+    }
+
+    /// Makes the step part of the file's state.
+    ///
+    /// Errors: none. What cannot be done was said while the step was made.
     pub fn finish(mut self) -> Result<()> {
-        self.writing.make_room(self.store)?;
         let undo = std::mem::take(&mut self.undo);
         let mut space = self.writing.space.lock();
         undo.freed.into_iter().for_each(|extent| space.release(extent));
         drop(space);
+        let mut lives = self.writing.lives.lock();
+        lives.born(std::mem::take(&mut self.born));
+        lives.died(std::mem::take(&mut self.died), self.writing.generation() + 1);
+        drop(lives);
         self.writing.changed();
         Ok(())
     }

@@ -9,7 +9,8 @@ use parking_lot::{Mutex, RwLock};
 use super::Store;
 use super::commit::{self, Commit, Durability, NewBlock, Outcome, Overwrite};
 use super::dirty::Dirty;
-use super::lock::MetadataLock;
+use super::lives::Lives;
+use super::lock::{DataLock, MetadataLock};
 use super::space::Space;
 use crate::error::{Error, Result};
 
@@ -17,6 +18,8 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Writing {
     pub(super) lock: MetadataLock,
+    pub(super) data: DataLock,
+    pub(super) lives: Mutex<Lives>,
     pub(super) dirty: RwLock<Dirty>,
     pub(super) space: Mutex<Space>,
     /// Rises with every change of metadata.
@@ -24,6 +27,8 @@ pub(super) struct Writing {
     /// Reads under way.
     reads: AtomicUsize,
     is_poisoned: AtomicBool,
+    /// Whether anything was written that no flush has made durable.
+    has_written: AtomicBool,
     /// Whether commits wait for the end of a [transaction](Store::begin_transaction).
     in_transaction: AtomicBool,
     committed: Mutex<Committed>,
@@ -82,11 +87,14 @@ impl Writing {
         let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() as u32 + 2);
         Self {
             lock: MetadataLock::default(),
+            data: DataLock::default(),
+            lives: Mutex::default(),
             dirty: RwLock::default(),
             space: Mutex::new(Space::new(end, limit)),
             generation: AtomicU64::new(1),
             reads: AtomicUsize::new(0),
             is_poisoned: AtomicBool::new(false),
+            has_written: AtomicBool::new(false),
             in_transaction: AtomicBool::new(false),
             committed: Mutex::new(Committed { superblock, transactions: 0, tail_is_cut: false }),
             options,
@@ -127,6 +135,8 @@ impl Writing {
 
     /// Keeps to the budget: new blocks may go to their places before the commit; blocks that the committed state reaches
     /// may not, and where they alone are too many, all is committed.
+    ///
+    /// Between steps alone: what a step has changed may be taken back.
     pub(super) fn make_room(&self, store: &Store) -> Result<()> {
         if self.dirty.read().bytes() <= self.options.dirty_bytes {
             return Ok(());
@@ -139,18 +149,35 @@ impl Writing {
     /// Writes the blocks that no committed state reaches.
     fn write_fresh(&self, store: &Store) -> Result<()> {
         let mut dirty = self.dirty.write();
+        let mut fresh = dirty.sorted();
+        fresh.retain(|(at, _)| self.space.lock().is_fresh(*at));
         let mut bytes = Vec::new();
-        for (at, held) in dirty.sorted() {
-            if !self.space.lock().is_fresh(at) {
-                continue;
-            }
+        for (at, held) in &fresh {
             bytes.clear();
             held.block.encode(&mut Writer::new(&mut bytes, store.widths()));
-            store.write_data(at, &bytes)?;
-            held.block.remember(&store.cache, at, bytes.len() as u64);
+            store.write_data(*at, &bytes)?;
+        }
+        // All or none: the chunks of a header are read together.
+        for (at, held) in fresh {
+            held.block.remember(&store.cache, at, held.block.encoded_len(store.widths()) as u64);
             dirty.set(at, None);
         }
         Ok(())
+    }
+
+    /// Something is written beside a commit: data, or new blocks.
+    pub(super) fn writes(&self) {
+        self.has_written.store(true, Ordering::Release);
+    }
+
+    /// Where commits survive a loss of power, makes durable what was [written](Self::writes) beside them.
+    fn make_durable(&self, store: &Store) -> Result<()> {
+        if self.options.durability == Durability::Kill || !self.has_written.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        // What a failed flush has lost is not known, and the next one may not say it again.
+        let flushed = store.driver().flush(false).map_err(Error::io("flush", 0, 0));
+        flushed.inspect_err(|_| self.is_poisoned.store(true, Ordering::Release))
     }
 
     /// Writes everything that was changed, all or nothing. The caller holds the lock for changes.
@@ -170,14 +197,12 @@ impl Writing {
         }
         let end = self.space.lock().end_after_commit(self.is_read());
         let mut committed = self.committed.lock();
+        // One flush for everything written so far: then the journal need not list it.
+        self.make_durable(store)?;
         let after = superblock_bytes(store.superblock(), store.base() + end);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
             self.space.lock().committed(end);
             return Ok(());
-        }
-        if self.options.durability == Durability::Power {
-            // One flush for everything written so far: then the journal need not list it.
-            store.driver().flush(false).map_err(Error::io("flush", 0, 0))?;
         }
         let outcome = commit::commit(
             &**store.driver(),
@@ -201,6 +226,7 @@ impl Writing {
         }
         committed.superblock = Some(after);
         committed.transactions += 1;
+        self.lives.lock().committed();
         self.space.lock().committed(end);
         store.set_len(end);
         for (at, held) in changed {
@@ -215,6 +241,7 @@ impl Writing {
         self.dirty.write().clear();
         self.space.lock().roll_back();
         store.cache.clear();
+        self.lives.lock().roll_back(self.generation() + 1);
         self.changed();
     }
 

@@ -1,10 +1,11 @@
-//! Fuzz target `open`: an input is a file. Whatever is in it, walking and reading it answers or fails, and two ways to
-//! read the same elements give the same ones.
+//! Fuzz target `open`: an input is a file. Whatever is in it, checking, walking and reading it answers or fails, and two
+//! ways to read the same elements give the same ones.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
 use hyperslab::select::{Dim, Slab};
 use hyperslab::{Dataset, File, Group, Node, OpenOptions, Selection};
@@ -17,6 +18,9 @@ pub fn open(input: &[u8]) {
     options.metadata_cache_bytes = CACHE_BYTES;
     options.chunk_cache_bytes = CACHE_BYTES;
     let driver = Arc::new(Memory::new(input.to_vec()));
+    let mut checks = CheckOptions::default();
+    (checks.data, checks.max_chunk_bytes) = (true, MAX_CHECKED_CHUNK);
+    let _ = check(driver.clone(), &checks, &mut |_| {});
     let Ok(file) = File::from_driver(driver, &options) else { return };
     let mut walk = Walk { seen: HashSet::new(), soft: Vec::new(), leaves_file: false, budget: TOTAL_BYTES };
     walk.from(Node::Group(file.root()));
@@ -177,6 +181,8 @@ const CACHE_BYTES: u64 = 256 << 10;
 const MAX_READ: u64 = 4 << 20;
 /// Chunks are decoded up to this size.
 const MAX_CHUNK: u64 = 16 << 20;
+/// All chunks are decoded when a file is checked, however many there are; larger ones are not.
+const MAX_CHECKED_CHUNK: u64 = 256 << 10;
 /// And so much of one file in all.
 const TOTAL_BYTES: u64 = 16 << 20;
 const MAX_CHUNKS: u64 = 10_000;

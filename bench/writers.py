@@ -1,0 +1,148 @@
+"""The contestants that write: each makes a new file its own fastest way. The file before it is removed outside the clock."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import data
+import numpy as np
+from common import LIMIT, OUR_NAME, OURS, PEER, Contestant
+from peers import h5py_answer, ours_module
+
+Make = Callable[[Path], None]
+
+
+def written(name: str) -> Path:
+    """Where a contestant's file goes."""
+    return data.ROOT / "written" / name
+
+
+def writer(name: str, file: str, make: Make, kind: str = PEER, threads: str = "", **environment: str) -> Contestant:
+    """A contestant that makes `file` anew in every round; its answer is the path, and the size of it is recorded."""
+    path = written(file)
+
+    def opened() -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove(path)
+        return path
+
+    def call(path: Path, turn: int) -> Path:
+        make(path)
+        return path
+
+    return Contestant(
+        name, call, opened, kind=kind, threads=threads, environment=environment, size=lambda: size_of(path)
+    )
+
+
+def remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files of a directory."""
+    return sum(part.stat().st_size for part in (path.rglob("*") if path.is_dir() else [path]) if part.is_file())
+
+
+def ours(values: np.ndarray, compression: Any = None, **options: Any) -> Contestant:
+    def make(path: Path) -> None:
+        with ours_module().File(path, "w") as file:
+            file.create_dataset("d", data=values, compression=compression, **options)
+
+    return writer(OUR_NAME, "ours.h5", make, OURS)
+
+
+def h5py(values: np.ndarray, label: str = "h5py", threads: str = "1 (it has no more)", **options: Any) -> Contestant:
+    def make(path: Path) -> None:
+        import h5py
+
+        with h5py.File(path, "w", libver="latest") as file:
+            file.create_dataset("d", data=values, **options)
+
+    return writer(label, f"{label.replace(' ', '-')}.h5", make, threads=threads)
+
+
+def pytables(values: np.ndarray, chunks: tuple[int, ...], complib: str, threads: int) -> Contestant:
+    def make(path: Path) -> None:
+        import tables
+
+        filters = tables.Filters(complevel=5, complib=complib, shuffle=True)
+        with tables.open_file(str(path), "w", MAX_BLOSC_THREADS=threads) as file:
+            file.create_carray("/", "d", obj=values, chunkshape=chunks, filters=filters)
+
+    return writer("PyTables", "pytables.h5", make, threads=f"{threads} inside a chunk")
+
+
+def b2nd(values: np.ndarray, chunks: tuple[int, ...], codec: str, threads: int) -> Contestant:
+    def make(path: Path) -> None:
+        import blosc2
+
+        parameters = {
+            "codec": blosc2.Codec[codec],
+            "clevel": 5,
+            "filters": [blosc2.Filter.SHUFFLE],
+            "nthreads": threads,
+        }
+        blosc2.set_nthreads(threads)
+        blosc2.asarray(values, chunks=chunks, cparams=parameters, urlpath=str(path), mode="w", contiguous=True)
+
+    return writer("python-blosc2", "array.b2nd", make)
+
+
+def zarrs(values: np.ndarray, chunks: tuple[int, ...], codec: str, threads: int) -> Contestant:
+    def make(path: Path) -> None:
+        import zarr
+        from zarr.codecs import BloscCodec
+
+        zarr.config.set(
+            {
+                "codec_pipeline.path": "zarrs.ZarrsCodecPipeline",
+                "codec_pipeline.chunk_concurrent_maximum": threads,
+                "threading.max_workers": threads,
+            }
+        )
+        compressor = BloscCodec(typesize=values.dtype.itemsize, cname=codec, clevel=5, shuffle="shuffle")
+        array = zarr.create_array(
+            str(path), shape=values.shape, chunks=chunks, dtype=values.dtype, compressors=[compressor], fill_value=0
+        )
+        array[...] = values
+
+    return writer("zarr+zarrs", "array.zarr", make)
+
+
+def tofile(values: np.ndarray) -> Contestant:
+    """The page cache: the same bytes in one write."""
+
+    def make(path: Path) -> None:
+        values.tofile(path)
+
+    return writer("numpy.tofile", "raw.bin", make, threads="1")
+
+
+def as_limit(contestant: Contestant) -> Contestant:
+    contestant.kind = LIMIT
+    return contestant
+
+
+def read_back(path: Path | None) -> Any:
+    """What a file holds, by the library that others use for it."""
+    if path is None or not os.path.exists(path):
+        return None
+    if path.suffix == ".b2nd":
+        import blosc2
+
+        return blosc2.open(str(path), mode="r")[...]
+    if path.suffix == ".zarr":
+        import zarr
+
+        return zarr.open_array(str(path), mode="r")[...]
+    if path.suffix == ".bin":
+        return None
+    return h5py_answer(path)

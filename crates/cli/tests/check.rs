@@ -1,0 +1,107 @@
+//! `hyperslab check` on sound and on damaged files.
+
+#![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use hyperslab_testkit::golden;
+use serde_json::Value;
+
+fn check(file: PathBuf, more: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["hyperslab", "check"].iter().chain(more).map(OsString::from);
+    let code = hyperslab_cli::run(args.chain([file.into()]), &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+fn sample(name: &str) -> PathBuf {
+    golden::directory().join("files").join(name)
+}
+
+/// A changed copy of a golden file, removed at the end of a test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let mut image = std::fs::read(sample(name)).unwrap();
+        change(&mut image);
+        let path = std::env::temp_dir().join(format!("hyperslab-check-{}-{name}", std::process::id()));
+        std::fs::write(&path, image).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_sound_file_ends_with_0_and_says_what_was_checked() {
+    let file = sample("space_page.h5");
+    let (code, out, err) = check(file.clone(), &["--data", "--strict"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let expected = "\
+: sound
+  objects     2 groups, 2 datasets, 0 datatypes, 3 links, 2 attributes
+  checked     13 structures, 4 chunks, 4 decoded
+  space       6.5 KiB, 550 B free, 0 B lost
+";
+    assert_eq!(out, format!("{}{expected}", file.display()));
+}
+
+#[test]
+fn warnings_end_with_1_only_if_that_is_asked_for() {
+    let (code, out, err) = check(sample("links_latest.h5"), &[]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(
+        out.starts_with("warning: 154 bytes in 2 pieces are reached by nothing, file space, HDF5 spec II\n"),
+        "{out}"
+    );
+    assert!(out.contains("links_latest.h5: sound, with warnings\n"), "{out}");
+    let (code, again, err) = check(sample("links_latest.h5"), &["--strict"]);
+    assert_eq!((code, again), (1, out));
+    assert!(err.ends_with("links_latest.h5: 1 warning\n"), "{err}");
+}
+
+#[test]
+fn errors_end_with_1_and_say_what_and_where() {
+    let damaged = Scratch::new("links_latest_40.h5", |image| {
+        let at = image.windows(4).position(|window| window == b"BTLF").unwrap();
+        image[at + 10] ^= 1;
+    });
+    let (code, out, err) = check(damaged.0.clone(), &[]);
+    assert_eq!(code, 1);
+    assert!(out.starts_with("error: checksum 0x") && out.contains("version 2 B-tree node at 0x"), "{out}");
+    assert!(out.contains(": damaged\n") && err.ends_with(": 1 error\n"), "{out}{err}");
+    let (code, out, _) = check(damaged.0.clone(), &["--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["sound"], &report["errors"]), (1, &false.into(), &1.into()));
+    let finding = &report["findings"][0];
+    assert_eq!((&finding["severity"], &finding["spec"]), (&"error".into(), &"III.A.2".into()));
+    assert!(finding["address"].as_u64().unwrap() > 0 && finding["path"].is_string(), "{finding}");
+}
+
+#[test]
+fn json_has_the_same_numbers_as_the_text() {
+    let (code, out, err) = check(sample("btree1.h5"), &["--json", "--data"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&out).unwrap();
+    for (key, value) in [("errors", 0), ("warnings", 1), ("lost_bytes", 1149), ("holes", 5), ("datasets", 8)]
+    {
+        assert_eq!(report[key], value, "{key}");
+    }
+    assert_eq!((&report["chunks"], &report["data"]), (&report["decoded"], &true.into()));
+    assert_eq!(report["findings"][0]["address"], Value::Null);
+}
+
+#[test]
+fn what_cannot_be_checked_ends_with_1_or_2() {
+    let (code, _, err) = check("/no/such.h5".into(), &[]);
+    assert!(code == 1 && err.contains("/no/such.h5: No such file"), "{err}");
+    let (code, out, err) = check(golden::directory().join("README.md"), &[]);
+    assert!(code == 1 && out.is_empty() && err.contains("hint: check that this is an HDF5 file"), "{err}");
+    assert_eq!(check(sample("btree1.h5"), &["--dta"]).0, 2);
+}

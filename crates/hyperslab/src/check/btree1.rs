@@ -1,0 +1,131 @@
+//! Version 1 B-trees (spec III.A.1): every node, levels, siblings, and keys against those of the node above.
+
+use hyperslab_format::Addr;
+use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Kind, BTree1Node};
+
+use super::{Check, name_of};
+
+/// A key: where a chunk begins (and one number more), or the name that a heap offset leads to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Chunk(Vec<u64>),
+    Name(Vec<u8>),
+}
+
+/// What a tree's owner does.
+pub(super) trait Owner<'c> {
+    /// The name at an offset of the group's heap; none if there is none.
+    fn name(&mut self, _: &mut Check<'c>, _offset: u64) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Child `index` of a leaf of the tree, with the keys around it.
+    fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, keys: [&Key; 2]);
+}
+
+/// What is known of a node from the one above it, and from the one to its left.
+struct Place {
+    level: Option<u8>,
+    keys: Option<[Key; 2]>,
+}
+
+/// The last node of each level that was visited, and where it says that the next one is.
+type Siblings = Vec<Option<(Addr, Addr)>>;
+
+impl<'c> Check<'c> {
+    /// Visits the tree whose root is at `at`; returns whether all nodes could be read.
+    pub(super) fn btree1(&mut self, at: Addr, context: &BTree1Context, owner: &mut dyn Owner<'c>) -> bool {
+        let mut siblings = vec![None; LEVELS];
+        let is_whole = self.node1(at, context, &Place { level: None, keys: None }, &mut siblings, owner);
+        if is_whole {
+            for (last, right) in siblings.into_iter().flatten() {
+                if right.is_defined() {
+                    let message =
+                        format!("the node is the last of its level, and names {right} as its right sibling");
+                    self.wrong(name_of::<BTree1Node>(), last, message);
+                }
+            }
+        }
+        is_whole
+    }
+
+    /// Recursion is as deep as the tree, whose levels fall from at most 255.
+    fn node1(
+        &mut self,
+        at: Addr,
+        context: &BTree1Context,
+        place: &Place,
+        siblings: &mut Siblings,
+        owner: &mut dyn Owner<'c>,
+    ) -> bool {
+        let name = name_of::<BTree1Node>();
+        let Some(node) = self.block::<BTree1Node>(at, context) else { return false };
+        if place.level.is_some_and(|level| level != node.level) {
+            self.wrong(name, at, format_args!("node level is {}, not one less than above", node.level));
+            return false;
+        }
+        self.sibling(at, &node, siblings);
+        let mut keys = Vec::with_capacity(node.children.len() + 1);
+        for index in 0..=node.children.len() {
+            let Some(key) = self.key(&node, index, context, owner) else { break };
+            keys.push(key);
+        }
+        if !node.children.is_empty() && keys.len() != node.children.len() + 1 {
+            self.wrong(name, at, "a key cannot be read");
+            return false;
+        }
+        if let (Some(first), Some(last)) = (keys.first(), keys.last())
+            && place.keys.as_ref().is_some_and(|[low, high]| first < low || last > high)
+        {
+            self.wrong(name, at, "the keys are not between those of the node above");
+        }
+        if let Some(index) = keys.windows(2).position(|pair| pair[0] > pair[1]) {
+            self.wrong(name, at, format_args!("key {} is before the one to its left", index + 1));
+        }
+        let mut is_whole = true;
+        for (index, (&child, around)) in node.children.iter().zip(keys.windows(2)).enumerate() {
+            let [low, high] = around else { break };
+            match node.level.checked_sub(1) {
+                None => owner.child(self, &node, index, [low, high]),
+                Some(level) => {
+                    let below = Place { level: Some(level), keys: Some([low.clone(), high.clone()]) };
+                    is_whole &= self.node1(child, context, &below, siblings, owner);
+                }
+            }
+        }
+        is_whole
+    }
+
+    /// Nodes of a level are visited from left to right.
+    fn sibling(&mut self, at: Addr, node: &BTree1Node, siblings: &mut Siblings) {
+        let Some(last) = siblings.get_mut(usize::from(node.level)) else { return };
+        let (left, named) = last.replace((at, node.right)).unwrap_or((Addr::UNDEFINED, at));
+        let name = name_of::<BTree1Node>();
+        if node.left != left {
+            self.wrong(name, at, format_args!("left sibling is {}, found {left}", node.left));
+        }
+        if named != at {
+            self.wrong(name, left, format_args!("right sibling is {named}, found {at}"));
+        }
+    }
+
+    fn key(
+        &mut self,
+        node: &BTree1Node,
+        index: usize,
+        context: &BTree1Context,
+        owner: &mut dyn Owner<'c>,
+    ) -> Option<Key> {
+        match (&node.keys, context.kind) {
+            (BTree1Keys::Chunks(keys), BTree1Kind::Chunks { rank }) => {
+                let start = index * (rank + 1);
+                keys.offsets.get(start..start + rank + 1).map(|offset| Key::Chunk(offset.to_vec()))
+            }
+            (BTree1Keys::Group(keys), _) => owner.name(self, *keys.get(index)?).map(Key::Name),
+            _ => None,
+        }
+    }
+}
+
+/// The levels that a byte can count.
+const LEVELS: usize = 256;

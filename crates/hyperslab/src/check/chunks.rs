@@ -1,0 +1,414 @@
+//! The chunk indexes (spec VII, and III.A.1 for old files) with all their blocks and pages, and every chunk's extent.
+
+use hyperslab_filters::{FilterMask, Pipeline};
+use hyperslab_format::array::extensible::{
+    DataBlock, ExtensibleArrayHeader, Geometry, IndexBlock, SecondaryBlock, header::Statistics,
+};
+use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayContent, FixedArrayHeader, FixedArraySlot};
+use hyperslab_format::array::{ChunkElement, Client, Elements, Page};
+use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
+use hyperslab_format::btree2::header::BTree2Header;
+use hyperslab_format::btree2::record::Record;
+use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, LayoutMessage};
+use hyperslab_format::{Addr, Extent, Structure};
+
+use super::btree1::{Key, Owner};
+use super::dataset::Described;
+use super::{Check, Name, Severity, name_of};
+use crate::index::Grid;
+
+/// A chunked dataset.
+pub(super) struct Chunked {
+    pub dataset: Described,
+    pub chunk_shape: Vec<u64>,
+    /// Decoded bytes of a chunk: those stored, too, where there are no filters.
+    pub chunk_bytes: u64,
+    pub unfiltered_edges: bool,
+    /// The filters, prepared when the first chunk is decoded.
+    pub pipeline: Option<Pipeline>,
+    /// Whether chunks are decoded; false after the first that cannot be for want of a filter.
+    pub decodes: bool,
+    grid: Grid,
+    is_filtered: bool,
+}
+
+impl Chunked {
+    /// The chunks of the largest extent, if that has limits and they can be counted.
+    fn most_chunks(&self) -> Option<u64> {
+        self.grid.largest.iter().try_fold(1_u64, |product, count| product.checked_mul((*count)?))
+    }
+}
+
+impl Check<'_> {
+    /// Checks the chunk index of a dataset, and its chunks.
+    pub(super) fn chunked(&mut self, layout: &ChunkedLayout, dataset: Described) {
+        let (name, at) = (name_of::<LayoutMessage>(), dataset.at);
+        let rank = layout.chunk_shape.len();
+        if rank != dataset.shape.len() {
+            return self.expect(name, at, "rank of a chunk", rank as u64, dataset.shape.len() as u64);
+        }
+        if u64::from(layout.element_size) != dataset.element_bytes {
+            let stated = layout.element_size.into();
+            return self.expect(name, at, "dataset element size", stated, dataset.element_bytes);
+        }
+        let mut chunked = Chunked {
+            chunk_shape: layout.chunk_shape.clone(),
+            chunk_bytes: layout.chunk_len(),
+            unfiltered_edges: layout.unfiltered_edges,
+            pipeline: None,
+            decodes: self.options.data,
+            grid: Grid::new(&dataset.shape, dataset.max_shape.as_deref(), &layout.chunk_shape),
+            is_filtered: !dataset.filters.filters.is_empty(),
+            dataset,
+        };
+        let index = layout.index_addr();
+        if index.is_undefined() {
+            return;
+        }
+        if !self.options.data {
+            self.not_followed(&chunked.dataset.datatype);
+        }
+        match &layout.index {
+            ChunkIndexInfo::BTree1 { .. } => {
+                let k = self.store.btree_k().indexed_storage_k;
+                self.btree1(index, &BTree1Context { kind: BTree1Kind::Chunks { rank }, k }, &mut chunked);
+            }
+            ChunkIndexInfo::Single { filtered, .. } => {
+                let (len, mask) = filtered.unwrap_or((chunked.chunk_bytes, 0));
+                self.chunk(&mut chunked, &vec![0; rank], Extent::new(index, len), mask);
+            }
+            ChunkIndexInfo::Implicit { .. } => self.implicit(&mut chunked, index),
+            ChunkIndexInfo::FixedArray { .. } => self.fixed_array(&mut chunked, index),
+            ChunkIndexInfo::ExtensibleArray { .. } => self.extensible_array(&mut chunked, index),
+            ChunkIndexInfo::BTree2 { .. } => self.chunk_btree2(&mut chunked, index),
+        }
+    }
+
+    /// One chunk: `scaled` is its coordinate, counted in chunks.
+    fn chunk(&mut self, chunked: &mut Chunked, scaled: &[u64], extent: Extent, mask: u32) {
+        self.report.totals.chunks += 1;
+        if self.report.totals.chunks.is_multiple_of(TICK) {
+            self.tick();
+        }
+        if !self.cover(extent, RAW_CHUNK) {
+            return;
+        }
+        if scaled.iter().zip(&chunked.grid.current).any(|(at, count)| at >= count) {
+            let message = format!("the chunk at {scaled:?} (in chunks) is outside of the dataset");
+            return self.find(Severity::Warning, RAW_CHUNK, extent.addr, message);
+        }
+        if chunked.decodes {
+            self.chunk_values(chunked, scaled, extent, FilterMask(mask));
+        }
+    }
+
+    fn element(&mut self, chunked: &mut Chunked, scaled: &[u64], element: ChunkElement) {
+        let Some(addr) = element.addr.defined() else { return };
+        let len = if chunked.is_filtered { element.len } else { chunked.chunk_bytes };
+        self.chunk(chunked, scaled, Extent::new(addr, len), element.mask);
+    }
+
+    /// All chunks one after another (spec VII.B).
+    fn implicit(&mut self, chunked: &mut Chunked, at: Addr) {
+        let chunks = chunked.most_chunks();
+        let Some(bytes) = chunks.and_then(|chunks| chunks.checked_mul(chunked.chunk_bytes)) else {
+            return self.wrong(RAW_CHUNK, at, "the bytes of all chunks cannot be counted");
+        };
+        if !self.cover(Extent::new(at, bytes), RAW_CHUNK) {
+            return;
+        }
+        let chunks = chunks.unwrap_or(0);
+        self.report.totals.chunks += chunks;
+        let mut scaled = vec![0; chunked.chunk_shape.len()];
+        for number in (0..chunks).take_while(|_| self.options.data) {
+            chunked.grid.coord(number, &mut scaled);
+            let is_inside = scaled.iter().zip(&chunked.grid.current).all(|(at, count)| at < count);
+            if let Some(addr) = at.checked_add(number * chunked.chunk_bytes).filter(|_| is_inside) {
+                self.chunk_values(chunked, &scaled, Extent::new(addr, chunked.chunk_bytes), FilterMask(0));
+            }
+        }
+    }
+
+    fn check_client<S: Structure>(&mut self, chunked: &Chunked, client: Client, at: Addr) -> bool {
+        let is_right = (client == Client::FilteredChunks) == chunked.is_filtered;
+        if !is_right {
+            self.wrong(
+                name_of::<S>(),
+                at,
+                "client id is 1 where the dataset has filters, else 0; here it is not",
+            );
+        }
+        is_right
+    }
+
+    fn check_owner<S: Structure>(&mut self, owner: Addr, header: Addr, at: Addr) {
+        if owner != header {
+            self.wrong(
+                name_of::<S>(),
+                at,
+                format_args!("header address is {owner}, found in the array at {header}"),
+            );
+        }
+    }
+
+    /// Fixed Array (spec VII.C).
+    fn fixed_array(&mut self, chunked: &mut Chunked, at: Addr) {
+        let widths = self.store.widths();
+        let Some(header) = self.block::<FixedArrayHeader>(at, &()) else { return };
+        if !self.check_client::<FixedArrayHeader>(chunked, header.format.client, at) {
+            return;
+        }
+        let chunks = chunked.most_chunks();
+        if chunks != Some(header.elements) {
+            let (stated, found) = (header.elements, chunks.unwrap_or(u64::MAX));
+            return self.expect(name_of::<FixedArrayHeader>(), at, "max num entries", stated, found);
+        }
+        let Some(addr) = header.data_block.defined() else { return };
+        let Some(block) = self.read::<FixedArrayBlock>(addr, &header) else { return };
+        let len = header.data_block_len(widths).unwrap_or(u64::MAX);
+        self.cover(Extent::new(addr, len), name_of::<FixedArrayBlock>());
+        self.check_owner::<FixedArrayBlock>(block.header, at, addr);
+        if let FixedArrayContent::Elements(elements) = &block.content {
+            return self.fixed_elements(chunked, 0, elements);
+        }
+        for page in (0..header.pages()).filter(|&page| block.has_page(page)) {
+            let first = page * header.page_elements();
+            let Some(FixedArraySlot::Page { extent, elements, .. }) = header.slot(first, widths) else {
+                break;
+            };
+            if let Some(page) = self.read::<Page>(extent.addr, &(elements, header.format)) {
+                self.fixed_elements(chunked, first, &page.elements);
+            }
+        }
+    }
+
+    fn fixed_elements(&mut self, chunked: &mut Chunked, first: u64, elements: &Elements) {
+        let mut scaled = vec![0; chunked.chunk_shape.len()];
+        for (element, number) in (0..elements.len()).filter_map(|place| elements.get(place)).zip(first..) {
+            chunked.grid.coord(number, &mut scaled);
+            self.element(chunked, &scaled, element);
+        }
+    }
+
+    /// Extensible Array (spec VII.D).
+    fn extensible_array(&mut self, chunked: &mut Chunked, at: Addr) {
+        let name = name_of::<ExtensibleArrayHeader>();
+        let Some(header) = self.block::<ExtensibleArrayHeader>(at, &()) else { return };
+        if !self.check_client::<ExtensibleArrayHeader>(chunked, header.format.client, at) {
+            return;
+        }
+        let Some(addr) = header.index_block.defined() else { return };
+        let Some(block) = self.block::<IndexBlock>(addr, &header) else { return };
+        self.check_owner::<IndexBlock>(block.header, at, addr);
+        let geometry = Geometry::new(header.parameters);
+        let mut array = Array { at, header, geometry, met: Statistics::default(), is_whole: true };
+        array.met.elements_allocated = header.parameters.index_elements.into();
+        self.extensible_elements(chunked, &mut array, 0, &block.elements);
+        let mut direct = block.data_blocks.iter();
+        for super_block in 0..u32::try_from(geometry.direct_super_blocks()).unwrap_or(0) {
+            let blocks = direct.by_ref().take(geometry.data_blocks(super_block));
+            for (number, addr) in
+                blocks.enumerate().filter_map(|(number, addr)| Some((number, addr.defined()?)))
+            {
+                self.data_block(chunked, &mut array, addr, (super_block, number), &|_| true);
+            }
+        }
+        for (number, addr) in block.secondary_blocks.iter().enumerate() {
+            let super_block = u32::try_from(geometry.direct_super_blocks() + number).unwrap_or(u32::MAX);
+            if let Some(addr) = addr.defined() {
+                self.secondary_block(chunked, &mut array, addr, super_block);
+            }
+        }
+        let (met, stated) = (array.met, header.statistics);
+        if !array.is_whole {
+            return;
+        }
+        self.expect(
+            name,
+            at,
+            "number of secondary blocks created",
+            stated.secondary_blocks,
+            met.secondary_blocks,
+        );
+        self.expect(
+            name,
+            at,
+            "size of secondary blocks created",
+            stated.secondary_bytes,
+            met.secondary_bytes,
+        );
+        self.expect(name, at, "number of data blocks created", stated.data_blocks, met.data_blocks);
+        self.expect(name, at, "size of data blocks created", stated.data_bytes, met.data_bytes);
+        self.expect(
+            name,
+            at,
+            "number of elements realized",
+            stated.elements_allocated,
+            met.elements_allocated,
+        );
+        if met.elements_set > stated.elements_set {
+            let (last, limit) = (met.elements_set - 1, stated.elements_set);
+            self.wrong(name, at, format_args!("max index set is {limit}, and element {last} is set"));
+        }
+    }
+
+    fn secondary_block(&mut self, chunked: &mut Chunked, array: &mut Array, at: Addr, super_block: u32) {
+        let context = (array.header, super_block);
+        let Some(block) = self.block::<SecondaryBlock>(at, &context) else {
+            array.is_whole = false;
+            return;
+        };
+        let geometry = array.geometry;
+        self.check_owner::<SecondaryBlock>(block.header, array.at, at);
+        self.expect(
+            name_of::<SecondaryBlock>(),
+            at,
+            "block offset",
+            block.offset,
+            array.offset(super_block, 0),
+        );
+        array.met.secondary_blocks += 1;
+        array.met.secondary_bytes += block.encoded_len(self.store.widths(), &context) as u64;
+        let pages = geometry.pages(geometry.block_elements(super_block));
+        for (number, addr) in block.data_blocks.iter().enumerate() {
+            if let Some(addr) = addr.defined() {
+                let has_page = |page| block.has_page(number, page, pages);
+                self.data_block(chunked, array, addr, (super_block, number), &has_page);
+            }
+        }
+    }
+
+    /// A data block: the one with this number among those of a super block.
+    fn data_block(
+        &mut self,
+        chunked: &mut Chunked,
+        array: &mut Array,
+        at: Addr,
+        (super_block, number): (u32, usize),
+        has_page: &dyn Fn(u64) -> bool,
+    ) {
+        let (widths, name) = (self.store.widths(), name_of::<DataBlock>());
+        let (header, geometry) = (array.header, array.geometry);
+        let elements = geometry.block_elements(super_block);
+        let Some(block) = self.read::<DataBlock>(at, &(header, elements)) else {
+            array.is_whole = false;
+            return;
+        };
+        let len = DataBlock::len_bytes(&header, elements, widths).unwrap_or(u64::MAX);
+        self.cover(Extent::new(at, len), name);
+        self.check_owner::<DataBlock>(block.header, array.at, at);
+        let offset = array.offset(super_block, number as u64);
+        // libhdf5 counts the blocks that the index block names from the first of all, whatever their sizes.
+        let counted = array.offset(super_block, array.blocks_before(super_block) + number as u64);
+        if block.offset != offset && block.offset != counted {
+            self.expect(name, at, "block offset", block.offset, offset);
+        }
+        array.met.data_blocks += 1;
+        array.met.data_bytes = array.met.data_bytes.saturating_add(len);
+        array.met.elements_allocated = array.met.elements_allocated.saturating_add(elements);
+        let first = offset.saturating_add(header.parameters.index_elements.into());
+        let pages = geometry.pages(elements);
+        if pages == 0 {
+            return self.extensible_elements(chunked, array, first, &block.elements);
+        }
+        let page_elements = geometry.page_elements();
+        let context = (usize::try_from(page_elements).unwrap_or(usize::MAX), header.format);
+        for page in (0..pages).filter(|&page| has_page(page)) {
+            let Some(extent) = DataBlock::page_extent(at, page, &header, widths) else { break };
+            match self.read::<Page>(extent.addr, &context) {
+                Some(read) => {
+                    self.extensible_elements(chunked, array, first + page * page_elements, &read.elements);
+                }
+                None => array.is_whole = false,
+            }
+        }
+    }
+
+    fn extensible_elements(
+        &mut self,
+        chunked: &mut Chunked,
+        array: &mut Array,
+        first: u64,
+        elements: &Elements,
+    ) {
+        let mut scaled = vec![0; chunked.chunk_shape.len()];
+        for (element, number) in (0..elements.len()).filter_map(|place| elements.get(place)).zip(first..) {
+            if element.addr.is_defined() {
+                array.met.elements_set = array.met.elements_set.max(number + 1);
+                chunked.grid.coord_unlimited_first(number, &mut scaled);
+                self.element(chunked, &scaled, element);
+            }
+        }
+    }
+
+    /// Version 2 B-tree (spec VII.E).
+    fn chunk_btree2(&mut self, chunked: &mut Chunked, at: Addr) {
+        let kind = if chunked.is_filtered { 11 } else { 10 };
+        let rank = chunked.chunk_shape.len();
+        self.btree2(at, &[kind], &mut |check, record| {
+            let Record::Chunk { chunk, scaled } = record else { return };
+            if scaled.len() != rank {
+                return check.expect(
+                    name_of::<BTree2Header>(),
+                    at,
+                    "rank of a record",
+                    scaled.len() as u64,
+                    rank as u64,
+                );
+            }
+            let (len, mask) = chunk.filtered.unwrap_or((chunked.chunk_bytes, 0));
+            check.chunk(chunked, scaled, Extent::new(chunk.addr, len), mask);
+        });
+    }
+}
+
+/// An Extensible Array, and what was met of it.
+struct Array {
+    at: Addr,
+    header: ExtensibleArrayHeader,
+    geometry: Geometry,
+    met: Statistics,
+    /// Whether all blocks could be read.
+    is_whole: bool,
+}
+
+impl Array {
+    /// Data blocks that the index block names for the super blocks before this one; 0 if it names none for this one.
+    fn blocks_before(&self, super_block: u32) -> u64 {
+        let is_direct = (super_block as usize) < self.geometry.direct_super_blocks();
+        let before = if is_direct { 0..super_block } else { 0..0 };
+        before.map(|super_block| self.geometry.data_blocks(super_block) as u64).sum()
+    }
+
+    /// The first element of a data block, counted from those of the index block on.
+    fn offset(&self, super_block: u32, data_block: u64) -> u64 {
+        let before = 1_u64.checked_shl(super_block).unwrap_or(u64::MAX) - 1;
+        let first = before.saturating_mul(self.header.parameters.min_elements.into());
+        first.saturating_add(self.geometry.block_elements(super_block).saturating_mul(data_block))
+    }
+}
+
+/// The leaves of a version 1 B-tree.
+impl<'c> Owner<'c> for Chunked {
+    fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, [key, _]: [&Key; 2]) {
+        let (Key::Chunk(offset), Some(keys)) = (key, leaf.keys.chunks()) else { return };
+        let (Some(&addr), Some(&size), Some(&mask)) =
+            (leaf.children.get(index), keys.sizes.get(index), keys.masks.get(index))
+        else {
+            return;
+        };
+        let pairs = || offset.iter().zip(&self.chunk_shape);
+        if pairs().any(|(at, len)| at % len != 0) {
+            let message = format!("chunk offset {offset:?} is not that of a chunk");
+            return check.wrong(name_of::<BTree1Node>(), addr, message);
+        }
+        let scaled: Vec<u64> = pairs().map(|(at, len)| at / len).collect();
+        let len = if self.is_filtered { u64::from(size) } else { self.chunk_bytes };
+        check.chunk(self, &scaled, Extent::new(addr, len), mask);
+    }
+}
+
+/// How findings name a chunk.
+pub(super) const RAW_CHUNK: Name = ("raw data chunk", "VII");
+/// Chunks between two calls of progress.
+const TICK: u64 = 1 << 16;

@@ -1,0 +1,131 @@
+//! Datasets: what their messages say together, and where their elements are (spec IV.A.2.i).
+
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::header::{ObjectHeader, RawMessage};
+use hyperslab_format::heap::global::GlobalHeapId;
+use hyperslab_format::layout::{Layout, LayoutMessage};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::{FillBytes, FillValue};
+use hyperslab_format::message::filters::FilterPipeline;
+use hyperslab_format::message::kind;
+use hyperslab_format::{Addr, Extent, Reader};
+
+use super::{Check, Name, RAW_DATA, name_of};
+use crate::error::Error;
+
+/// A dataset as its messages describe it.
+pub(super) struct Described {
+    pub at: Addr,
+    pub shape: Vec<u64>,
+    pub max_shape: Option<Vec<Option<u64>>>,
+    pub datatype: Datatype,
+    /// Bytes of one element, and of all.
+    pub element_bytes: u64,
+    pub bytes: u64,
+    pub filters: FilterPipeline,
+}
+
+impl Check<'_> {
+    /// Checks what belongs to a dataset alone.
+    pub(super) fn dataset(&mut self, header: &ObjectHeader) {
+        let at = header.chunks.first().map_or(Addr::UNDEFINED, |chunk| chunk.extent.addr);
+        let Some(layout) = self.message::<LayoutMessage>(header) else { return };
+        if let Some(files) = header.find(kind::EXTERNAL_FILES) {
+            self.external_files(files);
+        }
+        let Some(described) = self.described(header, at) else { return };
+        if let Some(FillValue { value: FillBytes::Defined(value), .. }) = self.message::<FillValue>(header) {
+            if !value.is_empty() && value.len() as u64 != described.element_bytes {
+                let (stated, found) = (value.len() as u64, described.element_bytes);
+                self.expect(name_of::<FillValue>(), at, "size of the fill value", stated, found);
+            }
+            self.values(&described.datatype, &value);
+        }
+        match layout.layout {
+            Layout::Compact { data } => {
+                let needed = usize::try_from(described.bytes).unwrap_or(usize::MAX);
+                match data.get(..needed) {
+                    Some(data) => self.values(&described.datatype, data),
+                    None => self.too_short(at, data.len() as u64, described.bytes),
+                }
+            }
+            Layout::Contiguous(extent) => self.contiguous(extent, layout.version, &described),
+            Layout::Chunked(chunked) => self.chunked(&chunked, described),
+            Layout::Virtual { heap, index } => {
+                self.global_object(GlobalHeapId { collection: heap, index });
+            }
+        }
+    }
+
+    /// What the messages of a dataset say together; none where they cannot be read, or make no sense.
+    fn described(&mut self, header: &ObjectHeader, at: Addr) -> Option<Described> {
+        let name = name_of::<ObjectHeader>();
+        for (kind, what) in [(kind::DATASPACE, "dataspace"), (kind::DATATYPE, "datatype")] {
+            if header.find(kind).is_none() {
+                self.wrong(name, at, format_args!("the {what} message of a dataset is missing"));
+            }
+        }
+        let (dataspace, datatype) = (self.message::<Dataspace>(header)?, self.message::<Datatype>(header)?);
+        let element_bytes = datatype.size(self.store.widths());
+        let Some(bytes) = dataspace.elements().and_then(|count| count.checked_mul(element_bytes)) else {
+            self.wrong(name_of::<Dataspace>(), at, "the bytes of all elements cannot be counted");
+            return None;
+        };
+        let max_shape = match &dataspace {
+            Dataspace::Simple { max_shape, .. } => max_shape.clone(),
+            Dataspace::Null | Dataspace::Scalar => None,
+        };
+        let filters = match header.find(kind::FILTER_PIPELINE) {
+            Some(_) => self.message::<FilterPipeline>(header)?,
+            None => FilterPipeline { version: 2, filters: Vec::new() },
+        };
+        Some(Described {
+            at,
+            shape: dataspace.shape().to_vec(),
+            max_shape,
+            datatype,
+            element_bytes,
+            bytes,
+            filters,
+        })
+    }
+
+    fn contiguous(&mut self, extent: Extent, version: u8, described: &Described) {
+        if extent.addr.is_undefined() || described.bytes == 0 {
+            return;
+        }
+        // The dimensions in versions 1 and 2 of the message hold 32 bits each.
+        let stated = if version < 3 { described.bytes } else { extent.len };
+        if stated < described.bytes {
+            return self.too_short(described.at, stated, described.bytes);
+        }
+        if !self.claim(RAW_DATA, extent.addr) || !self.cover(Extent::new(extent.addr, stated), RAW_DATA) {
+            return;
+        }
+        if self.options.data {
+            self.contiguous_values(Extent::new(extent.addr, described.bytes), described);
+        } else {
+            self.not_followed(&described.datatype);
+        }
+    }
+
+    fn too_short(&mut self, at: Addr, have: u64, needed: u64) {
+        let message = format!("the layout has {have} bytes for elements, which are {needed}");
+        self.wrong(name_of::<LayoutMessage>(), at, message);
+    }
+
+    /// The names of external files are in a local heap; the files themselves are not looked at.
+    fn external_files(&mut self, message: &RawMessage) {
+        let mut r = Reader::new(&message.data, self.store.widths(), message.at);
+        let heap = r.within(EXTERNAL_FILES.0, EXTERNAL_FILES.1, |r| {
+            r.version(1)?;
+            r.skip(3 + 2 + 2)?; // reserved bytes, slots allocated and used
+            r.addr()
+        });
+        if let Some(heap) = self.noted(heap.map_err(Error::from_format), message.at) {
+            self.local_heap(heap);
+        }
+    }
+}
+
+const EXTERNAL_FILES: Name = ("external data files message", "IV.A.2.h");

@@ -1,0 +1,52 @@
+//! Collections of the global heap (spec III.E). Nothing but the data names them.
+
+use std::sync::Arc;
+
+use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
+use hyperslab_format::{Addr, Extent};
+
+use super::{Check, name_of};
+
+impl Check<'_> {
+    /// The collection that has an object of the global heap; none, with a finding, if there is no such object.
+    pub(super) fn global_object(&mut self, id: GlobalHeapId) -> Option<Arc<GlobalHeapCollection>> {
+        let collection = self.collection(id.collection)?;
+        if collection.object(id.index).is_some() {
+            return Some(collection);
+        }
+        let message = format!("there is no object {}, which an element names", id.index);
+        self.wrong(name_of::<GlobalHeapCollection>(), id.collection, message);
+        None
+    }
+
+    /// The collection at `at`. What is wrong with it is noted once.
+    fn collection(&mut self, at: Addr) -> Option<Arc<GlobalHeapCollection>> {
+        if let Some((last, collection)) = &self.last_collection
+            && *last == at
+        {
+            return Some(Arc::clone(collection));
+        }
+        let collection = match self.collections.get(&at) {
+            Some(false) => return None,
+            Some(true) => self.store.get::<GlobalHeapCollection>(at, &()).ok()?,
+            None => {
+                let collection = self.new_collection(at);
+                self.collections.insert(at, collection.is_some());
+                collection?
+            }
+        };
+        self.last_collection = Some((at, Arc::clone(&collection)));
+        Some(collection)
+    }
+
+    fn new_collection(&mut self, at: Addr) -> Option<Arc<GlobalHeapCollection>> {
+        if !self.claim(name_of::<GlobalHeapCollection>(), at) {
+            return None;
+        }
+        self.report.totals.structures += 1;
+        let collection = self.store.get::<GlobalHeapCollection>(at, &());
+        let collection = self.noted(collection, at)?;
+        self.cover(Extent::new(at, collection.size), name_of::<GlobalHeapCollection>());
+        Some(collection)
+    }
+}

@@ -1,0 +1,214 @@
+//! Object headers (spec IV.A.1), the bodies of their messages, and the counts of links to objects.
+
+use std::sync::Arc;
+
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::header::{ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::layout::LayoutMessage;
+use hyperslab_format::message::attribute::Attribute;
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::dense_info::{AttributeInfo, LinkInfo};
+use hyperslab_format::message::file_space::FileSpaceInfo;
+use hyperslab_format::message::fill::{FillValue, OldFillValue};
+use hyperslab_format::message::filters::FilterPipeline;
+use hyperslab_format::message::group_info::GroupInfo;
+use hyperslab_format::message::link::Link;
+use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
+use hyperslab_format::message::small::{
+    BTreeK, Comment, ModificationTime, OldModificationTime, ReferenceCount, SymbolTable,
+};
+use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::{Addr, Reader};
+
+use super::{Check, Object, Severity, name_of};
+use crate::error::Error;
+
+impl Check<'_> {
+    /// Notes a hard link to the object at `at`, which is checked later if it was not met before.
+    pub(super) fn link_to(&mut self, at: Addr, path: Arc<str>) {
+        let waiting = &mut self.waiting;
+        let object = self.objects.entry(at).or_insert_with(|| {
+            waiting.push_back(at);
+            Object { path, found: 0, stated: None }
+        });
+        object.found += 1;
+    }
+
+    /// The path of a member of the group that is being checked.
+    pub(super) fn member(&self, name: &str) -> Arc<str> {
+        if self.path.ends_with('/') {
+            format!("{}{name}", self.path)
+        } else {
+            format!("{}/{name}", self.path)
+        }
+        .into()
+    }
+
+    /// Checks the object at `at`, and all that belongs to it alone.
+    pub(super) fn object(&mut self, at: Addr) {
+        let Some(path) = self.objects.get(&at).map(|object| Arc::clone(&object.path)) else { return };
+        self.path = path;
+        self.tick();
+        let Some(header) = self.header(at) else { return };
+        self.bodies(&header);
+        let stated = header.reference_count(self.store.widths()).ok();
+        self.objects.get_mut(&at).into_iter().for_each(|object| object.stated = stated);
+        self.attributes(&header);
+        let has = |kind| header.find(kind).is_some();
+        if has(kind::LINK_INFO) || has(kind::SYMBOL_TABLE) {
+            self.report.totals.groups += 1;
+            self.group(&header);
+        } else if has(kind::LAYOUT) {
+            self.report.totals.datasets += 1;
+            self.dataset(&header);
+        } else if has(kind::DATATYPE) {
+            self.report.totals.datatypes += 1;
+        } else {
+            let message =
+                "neither links nor a layout nor a datatype: what kind of object this is cannot be told";
+            self.wrong(name_of::<ObjectHeader>(), at, message);
+        }
+    }
+
+    /// The header at `at` with all its chunks, as far as they can be read.
+    pub(super) fn header(&mut self, at: Addr) -> Option<ObjectHeader> {
+        let name = name_of::<ObjectHeader>();
+        let mut header = self.read::<ObjectHeader>(at, &())?;
+        self.cover(header.chunks.first()?.extent, name);
+        while let Some(extent) = header.next_pending() {
+            if !self.claim(name, extent.addr) {
+                break;
+            }
+            let bytes = self.store.bytes(extent, name);
+            let Some(bytes) = self.noted(bytes, extent.addr) else { break };
+            let mut r = Reader::new(&bytes, self.store.widths(), extent.addr);
+            let decoded = header.decode_continuation(&mut r);
+            if self.noted(decoded, extent.addr).is_none() {
+                break;
+            }
+            self.cover(extent, name);
+        }
+        if matches!(header.prefix, Prefix::V1 { .. }) && header.next_pending().is_none() {
+            // Version, a reserved byte, and the count.
+            let mut prefix = [0; 4];
+            let read = self.store.read_raw(at, &mut prefix);
+            self.noted(read, at)?;
+            let stated = u16::from_le_bytes([prefix[2], prefix[3]]);
+            self.expect(
+                name,
+                at,
+                "total number of header messages",
+                stated.into(),
+                header.messages().count() as u64,
+            );
+        }
+        Some(header)
+    }
+
+    /// Decodes every message of a header. Who needs one again decodes it again: what is wrong with it is noted here, once.
+    pub(super) fn bodies(&mut self, header: &ObjectHeader) {
+        for message in header.messages() {
+            match message.kind {
+                kind::DATASPACE => self.body::<Dataspace>(message),
+                kind::LINK_INFO => self.body::<LinkInfo>(message),
+                kind::DATATYPE => self.body::<Datatype>(message),
+                kind::OLD_FILL_VALUE => self.body::<OldFillValue>(message),
+                kind::FILL_VALUE => self.body::<FillValue>(message),
+                kind::LINK => self.body::<Link>(message),
+                kind::LAYOUT => self.body::<LayoutMessage>(message),
+                kind::GROUP_INFO => self.body::<GroupInfo>(message),
+                kind::FILTER_PIPELINE => self.body::<FilterPipeline>(message),
+                kind::ATTRIBUTE => self.body::<Attribute>(message),
+                kind::COMMENT => self.body::<Comment>(message),
+                kind::OLD_MODIFICATION_TIME => self.body::<OldModificationTime>(message),
+                kind::SYMBOL_TABLE => self.body::<SymbolTable>(message),
+                kind::MODIFICATION_TIME => self.body::<ModificationTime>(message),
+                kind::BTREE_K => self.body::<BTreeK>(message),
+                kind::ATTRIBUTE_INFO => self.body::<AttributeInfo>(message),
+                kind::REFERENCE_COUNT => self.body::<ReferenceCount>(message),
+                kind::FILE_SPACE_INFO => self.body::<FileSpaceInfo>(message),
+                // Continuations were followed; what else of these can be checked, who uses them checks.
+                kind::NIL
+                | kind::CONTINUATION
+                | kind::EXTERNAL_FILES
+                | kind::SHARED_MESSAGE_TABLE
+                | kind::DRIVER_INFO
+                | kind::METADATA_CACHE_IMAGE
+                | kind::BOGUS => {}
+                other => {
+                    let text = format!("a message of the unknown type {other:#x} is not checked");
+                    self.find(Severity::Note, name_of::<ObjectHeader>(), message.at, text);
+                }
+            }
+        }
+    }
+
+    fn body<T: MessageBody>(&mut self, message: &RawMessage) {
+        let decoded = message.decode::<T>(self.store.widths());
+        if let Some(MaybeShared::Shared(location)) =
+            self.noted(decoded.map_err(Error::from_format), message.at)
+        {
+            self.shared(location, T::NAME);
+        }
+    }
+
+    /// Notes the use of a message that is stored elsewhere.
+    pub(super) fn shared(&mut self, location: SharedLocation, what: &'static str) {
+        match location {
+            // A committed datatype counts those who use it like links.
+            SharedLocation::Header(at) => {
+                let path = format!("(datatype of {})", self.path).into();
+                self.link_to(at, path);
+            }
+            SharedLocation::Heap(_) => {
+                let note = format_args!("a {what} in the shared message heap is not checked").to_string();
+                self.find(Severity::Note, ("shared message", "III.I"), Addr::UNDEFINED, note);
+            }
+        }
+    }
+
+    /// The value of a message that may be stored in another header; none where that is not to be had. Nothing is noted.
+    pub(super) fn resolved<T: MessageBody>(&self, found: MaybeShared<T>) -> Option<T> {
+        let at = match found {
+            MaybeShared::Here(value) => return Some(value),
+            MaybeShared::Shared(SharedLocation::Heap(_)) => return None,
+            MaybeShared::Shared(SharedLocation::Header(at)) => at,
+        };
+        let widths = self.store.widths();
+        let mut header = self.store.read::<ObjectHeader>(at, &()).ok()?;
+        while header.find(T::KIND).is_none() {
+            let extent = header.next_pending()?;
+            let bytes = self.store.bytes(extent, name_of::<ObjectHeader>()).ok()?;
+            header.decode_continuation(&mut Reader::new(&bytes, widths, extent.addr)).ok()?;
+        }
+        match header.message::<T>(widths).ok()?? {
+            MaybeShared::Here(value) => Some(value),
+            MaybeShared::Shared(_) => None,
+        }
+    }
+
+    /// The first message whose body is a `T`, wherever it is stored; none where it is not to be had. Nothing is noted.
+    pub(super) fn message<T: MessageBody>(&self, header: &ObjectHeader) -> Option<T> {
+        self.resolved(header.message::<T>(self.store.widths()).ok()??)
+    }
+
+    /// Compares what headers say of the links to them with the links that were found.
+    pub(super) fn references(&mut self) {
+        let mut wrong: Vec<(Addr, Arc<str>, u64, u64)> = self
+            .objects
+            .iter()
+            .filter_map(|(&at, object)| {
+                let stated = u64::from(object.stated?);
+                (stated != object.found).then(|| (at, Arc::clone(&object.path), stated, object.found))
+            })
+            .collect();
+        wrong.sort_by_key(|(at, ..)| *at);
+        for (at, path, stated, found) in wrong {
+            self.path = path;
+            // With too small a count the object is deleted while links lead to it; with too large a one, never.
+            let severity = if stated < found { Severity::Error } else { Severity::Warning };
+            let message = format!("reference count is {stated}, found {found} links");
+            self.find(severity, name_of::<ObjectHeader>(), at, message);
+        }
+    }
+}

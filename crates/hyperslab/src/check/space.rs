@@ -1,0 +1,60 @@
+//! Free-space managers (spec III.H), of the file and of fractal heaps.
+
+use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
+use hyperslab_format::free_space::sections::FreeSpaceSections;
+use hyperslab_format::message::file_space::FileSpaceInfo;
+use hyperslab_format::{Addr, Extent};
+
+use super::{Check, Name, name_of};
+
+impl Check<'_> {
+    /// Checks the managers of the file's free space.
+    pub(super) fn file_space(&mut self, info: &FileSpaceInfo) {
+        let managers: &[Addr] = match info {
+            FileSpaceInfo::V0 { managers, .. } => managers.as_ref().map_or(&[], |managers| managers),
+            FileSpaceInfo::V1 { managers, .. } => managers.as_ref().map_or(&[], |managers| managers),
+        };
+        for manager in managers.iter().filter_map(|manager| manager.defined()) {
+            self.free_space(manager, FreeSpaceClient::File);
+        }
+    }
+
+    /// Checks the manager whose header is at `at`.
+    pub(super) fn free_space(&mut self, at: Addr, client: FreeSpaceClient) {
+        let name = name_of::<FreeSpaceHeader>();
+        let Some(header) = self.block::<FreeSpaceHeader>(at, &()) else { return };
+        if header.client != client {
+            self.wrong(
+                name,
+                at,
+                format_args!("client is {:?}, not that of what names the manager", header.client),
+            );
+            return;
+        }
+        let total = header.serialized_sections.saturating_add(header.ghost_sections);
+        self.expect(name, at, "total number of sections", header.total_sections, total);
+        let Some(list) = header.list.defined() else {
+            return self.expect(name, at, "number of serialized sections", header.serialized_sections, 0);
+        };
+        let extent = Extent::new(list, header.list_allocated);
+        let Some(sections) = self.read::<FreeSpaceSections>(list, &header.form(at)) else { return };
+        self.cover(extent, name_of::<FreeSpaceSections>());
+        if header.list_size > header.list_allocated {
+            let message = format!("{} bytes are in use, of {}", header.list_size, header.list_allocated);
+            self.wrong(name_of::<FreeSpaceSections>(), list, message);
+        }
+        if client == FreeSpaceClient::File {
+            for section in &sections.sections {
+                self.report.totals.free_bytes = self.report.totals.free_bytes.saturating_add(section.size);
+                self.cover(Extent::new(Addr::new(section.offset), section.size), FREE_SECTION);
+            }
+        }
+        if header.ghost_sections == 0 {
+            let space = sections.sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size));
+            self.expect(name, at, "total space tracked", header.total_space, space);
+        }
+    }
+}
+
+/// How findings name a free section of the file.
+const FREE_SECTION: Name = ("free section", "III.H");

@@ -1,0 +1,114 @@
+//! The superblock (spec II.A), its extension (II.C) and the driver information block (II.B).
+
+use hyperslab_format::header::ObjectHeader;
+use hyperslab_format::message::file_space::FileSpaceInfo;
+use hyperslab_format::message::kind;
+use hyperslab_format::message::small::{BTreeK, SymbolTable};
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::{Addr, Extent, Reader, Structure};
+
+use super::{Check, Name, Severity, name_of};
+use crate::store::recovery::Action;
+
+impl Check<'_> {
+    /// Begins the walk.
+    pub(super) fn superblock(&mut self) {
+        let (superblock, widths) = (self.store.superblock().clone(), self.store.widths());
+        let (name, at) = (name_of::<Superblock>(), Addr::new(0));
+        self.claim(name, at);
+        self.report.totals.structures += 1;
+        self.cover(Extent::new(at, superblock.encoded_len(widths, &()) as u64), name);
+        let left_over = match self.report.recovery {
+            Action::Nothing | Action::Refuse => None,
+            Action::DropTail => {
+                Some("a crash left the remains of a transaction: checked as if they were gone")
+            }
+            Action::Unguard => Some("a crash left a transaction unfinished: checked as if it was undone"),
+            Action::Redo => Some("a crash left a transaction unfinished: checked as if it was finished"),
+        };
+        if let Some(message) = left_over {
+            self.find(Severity::Note, name, at, message);
+        }
+        if superblock.is_marked_open() {
+            let message = "marked as open for writing: some program writes the file, or died";
+            self.find(Severity::Warning, name, at, message);
+        }
+        let tail = self.store.len_bytes().saturating_sub(self.end());
+        if tail > 0 && self.report.recovery != Action::DropTail {
+            let message = format!("{tail} bytes follow the End of File Address");
+            self.find(Severity::Warning, name, at, message);
+        }
+        if let Some(at) = superblock.driver_information() {
+            self.driver_information(at);
+        }
+        if let Some(at) = superblock.extension() {
+            self.extension(at);
+        }
+        self.link_to(superblock.root(), "/".into());
+    }
+
+    /// The block is not decoded, but its size stands in it.
+    fn driver_information(&mut self, at: Addr) {
+        if !self.claim(DRIVER_INFORMATION, at) {
+            return;
+        }
+        let head = self.store.bytes(Extent::new(at, DRIVER_HEAD), DRIVER_INFORMATION);
+        let Some(head) = self.noted(head, at) else { return };
+        let mut r = Reader::new(&head, self.store.widths(), at);
+        let size = r.within(DRIVER_INFORMATION.0, DRIVER_INFORMATION.1, |r| {
+            r.version(0)?;
+            r.skip(3)?;
+            r.u32()
+        });
+        if let Some(size) = self.noted(size, at) {
+            self.cover(Extent::new(at, DRIVER_HEAD + u64::from(size)), DRIVER_INFORMATION);
+        }
+    }
+
+    fn extension(&mut self, at: Addr) {
+        self.path = EXTENSION.into();
+        let Some(header) = self.header(at) else { return };
+        self.bodies(&header);
+        let widths = self.store.widths();
+        if let Some(stated) = header.own_message::<BTreeK>(widths).ok().flatten() {
+            self.store.set_btree_k(stated);
+        }
+        if let Some(info) = header.own_message::<FileSpaceInfo>(widths).ok().flatten() {
+            self.file_space(&info);
+        }
+        for (kind, feature) in UNCHECKED {
+            if let Some(message) = header.find(kind) {
+                self.find(
+                    Severity::Note,
+                    name_of::<ObjectHeader>(),
+                    message.at,
+                    format_args!("{feature} is not checked"),
+                );
+                self.unseen = Some("some may be that of structures which are not checked");
+            }
+        }
+        self.path = "".into();
+    }
+
+    /// What the superblock repeats of the root group must be what the group says.
+    pub(super) fn root_table(&mut self, at: Addr, table: &SymbolTable) {
+        let superblock = self.store.superblock();
+        let repeated = superblock.root_symbol_table().filter(|_| superblock.root() == at);
+        if repeated.is_some_and(|repeated| repeated != *table) {
+            let message =
+                "the root group's entry repeats other addresses than the group's symbol table message";
+            self.wrong(name_of::<Superblock>(), Addr::new(0), message);
+        }
+    }
+}
+
+/// Messages of an extension that name structures which are not decoded.
+const UNCHECKED: [(u16, &str); 2] = [
+    (kind::SHARED_MESSAGE_TABLE, "the shared message table"),
+    (kind::METADATA_CACHE_IMAGE, "the metadata cache image"),
+];
+const DRIVER_INFORMATION: Name = ("driver information block", "II.B");
+/// Version, reserved bytes, size and identification.
+const DRIVER_HEAD: u64 = 16;
+/// How findings name the extension, which has no path.
+const EXTENSION: &str = "superblock extension";

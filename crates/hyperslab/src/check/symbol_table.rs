@@ -1,0 +1,140 @@
+//! The links of old groups (spec III.B, III.C, III.D): the local heap of names, the tree, and its symbol table nodes.
+
+use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
+use hyperslab_format::group::symbol::{EntryCache, SymbolTableContext, SymbolTableEntry, SymbolTableNode};
+use hyperslab_format::header::ObjectHeader;
+use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
+use hyperslab_format::message::small::SymbolTable;
+use hyperslab_format::{Addr, Extent, Reader, Structure};
+
+use super::btree1::{Key, Owner};
+use super::{Check, name_of};
+
+/// The heap of a group, and the links that were found.
+struct Names {
+    heap: Option<LocalHeapData>,
+    /// The name that was met last.
+    last: Option<Vec<u8>>,
+}
+
+impl Check<'_> {
+    /// Checks the links of an old group.
+    pub(super) fn symbol_table(&mut self, header: Addr, table: &SymbolTable) {
+        self.root_table(header, table);
+        let heap = self.local_heap(table.heap);
+        let k = self.store.btree_k().group_internal_k;
+        let context = BTree1Context { kind: BTree1Kind::Group, k };
+        self.btree1(table.btree, &context, &mut Names { heap, last: None });
+    }
+
+    /// Checks a local heap; returns its data.
+    pub(super) fn local_heap(&mut self, at: Addr) -> Option<LocalHeapData> {
+        let header = self.block::<LocalHeapHeader>(at, &())?;
+        let extent = Extent::new(header.data, header.data_size);
+        // Before the data are fetched: the header may claim any size.
+        let checked = self.store.check(extent, name_of::<LocalHeapData>());
+        self.noted(checked, header.data)?;
+        let data = self.block::<LocalHeapData>(header.data, &header)?;
+        self.free_list(&header, &data);
+        Some(data)
+    }
+
+    /// Free blocks: each names the next, and has room for its own head.
+    fn free_list(&mut self, header: &LocalHeapHeader, data: &LocalHeapData) {
+        let name = name_of::<LocalHeapData>();
+        let widths = self.store.widths();
+        let mut next = header.free_list;
+        let mut left = data.bytes.len() / (2 * widths.length.bytes());
+        while let Some(offset) = next {
+            let head = usize::try_from(offset).ok().and_then(|at| data.bytes.get(at..)).unwrap_or_default();
+            let mut r = Reader::new(head, widths, header.data);
+            let (Ok(following), Ok(size)) = (r.length(), r.length()) else {
+                return self.wrong(
+                    name,
+                    header.data,
+                    format_args!("the free block at {offset} is not in the heap"),
+                );
+            };
+            if size > head.len() as u64 || size < 2 * widths.length.bytes() as u64 {
+                return self.wrong(
+                    name,
+                    header.data,
+                    format_args!(
+                        "the free block at {offset} has {size} bytes, of {} that are left",
+                        head.len()
+                    ),
+                );
+            }
+            let Some(fewer) = left.checked_sub(1) else {
+                return self.wrong(name, header.data, "the list of free blocks has no end");
+            };
+            left = fewer;
+            // 1 ends the list: blocks begin at multiples of eight.
+            next = Some(following).filter(|&following| following != 1);
+        }
+    }
+}
+
+impl<'c> Owner<'c> for Names {
+    fn name(&mut self, _: &mut Check<'c>, offset: u64) -> Option<Vec<u8>> {
+        let rest = self.heap.as_ref()?.bytes.get(usize::try_from(offset).ok()?..)?;
+        let end = rest.iter().take(MAX_NAME).position(|&byte| byte == 0)?;
+        rest.get(..end).map(<[u8]>::to_vec)
+    }
+
+    fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, [low, high]: [&Key; 2]) {
+        let Some(&at) = leaf.children.get(index) else { return };
+        let context = SymbolTableContext { k: check.store.btree_k().group_leaf_k };
+        let Some(node) = check.block::<SymbolTableNode>(at, &context) else { return };
+        for entry in &node.entries {
+            check.report.totals.links += 1;
+            let Some(name) = self.name(check, entry.name_offset) else {
+                let message = format!("no name at offset {} of the local heap", entry.name_offset);
+                check.wrong(name_of::<SymbolTableEntry>(), at, message);
+                continue;
+            };
+            if self.last.as_ref().is_some_and(|last| *last >= name) {
+                let message = format!("{} is not after the name before it", name.escape_ascii());
+                check.wrong(name_of::<SymbolTableNode>(), at, message);
+            }
+            // A name comes after the key to the left, and not after the one to the right.
+            let key = Key::Name(name.clone());
+            if key <= *low || key > *high {
+                let message = format!("{} is not between the keys of the tree", name.escape_ascii());
+                check.wrong(name_of::<SymbolTableNode>(), at, message);
+            }
+            self.entry(check, at, entry, &name);
+            self.last = Some(name);
+        }
+    }
+}
+
+impl Names {
+    /// Where a link leads, and what it repeats.
+    fn entry(&mut self, check: &mut Check<'_>, at: Addr, entry: &SymbolTableEntry, name: &[u8]) {
+        if let EntryCache::SoftLink { path_offset } = entry.cache {
+            if self.heap.as_ref().is_some_and(|heap| heap.bytes_at(path_offset.into()).is_err()) {
+                let message = format!("no path at offset {path_offset} of the local heap");
+                check.wrong(name_of::<SymbolTableEntry>(), at, message);
+            }
+            return;
+        }
+        if entry.header.is_undefined() {
+            let message = format!("{} leads to no object", name.escape_ascii());
+            return check.wrong(name_of::<SymbolTableEntry>(), at, message);
+        }
+        let path = check.member(&String::from_utf8_lossy(name));
+        check.link_to(entry.header, path);
+        let EntryCache::Group { btree, heap } = entry.cache else { return };
+        let header = check.store.read::<ObjectHeader>(entry.header, &()).ok();
+        let stated = header.and_then(|header| check.message::<SymbolTable>(&header));
+        if stated.is_some_and(|stated| stated != SymbolTable { btree, heap }) {
+            let message = format!("{} repeats other addresses than the group has", name.escape_ascii());
+            check.wrong((SymbolTableEntry::NAME, SymbolTableEntry::SPEC), at, message);
+        }
+    }
+}
+
+/// The longest name that is looked for, in bytes: without a limit, a heap without zero bytes would be searched as often as
+/// it has names.
+const MAX_NAME: usize = 64 << 10;

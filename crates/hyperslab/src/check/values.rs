@@ -1,0 +1,132 @@
+//! Elements that lead elsewhere: those of variable length, and references (spec IV.A.2.d, III.E).
+
+use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
+use hyperslab_format::header::ObjectHeader;
+use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
+use hyperslab_format::{Addr, Reader, Structure as _};
+
+use super::{Check, Name, Severity, name_of};
+use crate::error::Error;
+
+impl Check<'_> {
+    /// Follows what `bytes`, elements of a datatype, lead to.
+    pub(super) fn values(&mut self, datatype: &Datatype, bytes: &[u8]) {
+        if !leads_elsewhere(datatype) {
+            return;
+        }
+        let size = usize::try_from(datatype.size(self.store.widths())).unwrap_or(usize::MAX);
+        for element in bytes.chunks_exact(size.max(1)) {
+            self.value(datatype, element);
+        }
+    }
+
+    /// Recursion is as deep as the datatype, whose decoder limits that.
+    fn value(&mut self, datatype: &Datatype, bytes: &[u8]) {
+        match datatype {
+            Datatype::Compound(compound) => {
+                for member in &compound.members {
+                    let start = usize::try_from(member.offset).unwrap_or(usize::MAX);
+                    let size =
+                        usize::try_from(member.datatype.size(self.store.widths())).unwrap_or(usize::MAX);
+                    let value = bytes.get(start..start.saturating_add(size)).unwrap_or_default();
+                    if leads_elsewhere(&member.datatype) && !value.is_empty() {
+                        self.value(&member.datatype, value);
+                    }
+                }
+            }
+            Datatype::Array(array) => self.values(&array.base, bytes),
+            Datatype::Sequence(base) => self.sequence(Some(base), bytes),
+            Datatype::VariableText(_) => self.sequence(None, bytes),
+            Datatype::Reference(reference) => self.reference(*reference, bytes),
+            _ => {}
+        }
+    }
+
+    /// A sequence of `base`, or a string.
+    fn sequence(&mut self, base: Option<&Datatype>, bytes: &[u8]) {
+        let widths = self.store.widths();
+        let decoded = Reader::new(bytes, widths, Addr::UNDEFINED).structure::<VariableElement>(&());
+        let decoded = decoded.map_err(Error::from_format);
+        let Some(VariableElement { count, id }) = self.noted(decoded, Addr::UNDEFINED) else { return };
+        if count == 0 || id.is_null() {
+            return;
+        }
+        let size = base.map_or(1, |base| base.size(widths));
+        let Some(collection) = self.global_object(id) else { return };
+        let object = collection.object(id.index).unwrap_or_default();
+        let needed = u64::from(count).saturating_mul(size);
+        let Some(elements) = usize::try_from(needed).ok().and_then(|needed| object.get(..needed)) else {
+            let message =
+                format!("object {} has {} bytes, of {needed} that an element has", id.index, object.len());
+            return self.wrong(name_of::<GlobalHeapCollection>(), id.collection, message);
+        };
+        // What leads further is followed once, however many elements name it.
+        if let Some(base) = base.filter(|base| leads_elsewhere(base))
+            && self.followed.insert(id)
+        {
+            self.values(base, elements);
+        }
+    }
+
+    fn reference(&mut self, reference: Reference, bytes: &[u8]) {
+        if let Some(id) = id_in(reference, bytes, self)
+            && !id.is_null()
+            && self.global_object(id).is_none()
+        {
+            return;
+        }
+        let Some(file) = self.file.clone() else { return };
+        let target = file.reference_target(&reference, bytes);
+        if let Some(Some(target)) = self.noted(target, Addr::UNDEFINED) {
+            let path = &self.path;
+            self.referenced.entry(target.object).or_insert_with(|| path.clone());
+        }
+    }
+
+    /// Notes references that lead to no object that links lead to.
+    pub(super) fn referenced_objects(&mut self) {
+        for (at, path) in std::mem::take(&mut self.referenced) {
+            if self.objects.contains_key(&at) {
+                continue;
+            }
+            self.path = path;
+            let message = match self.store.read::<ObjectHeader>(at, &()) {
+                Ok(_) => "a reference leads to an object to which no link leads",
+                Err(_) => "a reference leads to no object",
+            };
+            self.find(Severity::Warning, REFERENCE, at, message);
+        }
+    }
+
+    /// Notes that data were not read which may name collections of the global heap.
+    pub(super) fn not_followed(&mut self, datatype: &Datatype) {
+        if leads_elsewhere(datatype) {
+            self.unseen = Some("some may be of the global heap, which is found where data are checked");
+        }
+    }
+}
+
+/// Whether elements of a datatype lead elsewhere.
+pub(super) fn leads_elsewhere(datatype: &Datatype) -> bool {
+    datatype.has_variable_parts() || datatype.has_references()
+}
+
+/// The object of the global heap that a stored reference names, if it is of a kind that does.
+fn id_in(reference: Reference, bytes: &[u8], check: &Check<'_>) -> Option<GlobalHeapId> {
+    let mut r = Reader::new(bytes, check.store.widths(), Addr::UNDEFINED);
+    match reference.kind {
+        ReferenceKind::Object1 => return None,
+        ReferenceKind::Region1 => {}
+        ReferenceKind::Object2 | ReferenceKind::Region2 | ReferenceKind::Attribute => {
+            let kind = r.u8().ok()?;
+            // Flags, and the size of what is in the heap. References to objects hold all themselves.
+            r.skip(1 + 4).ok().filter(|()| matches!(kind, REGION | ATTRIBUTE))?;
+        }
+    }
+    GlobalHeapId::decode(&mut r, &()).ok()
+}
+
+/// The types of encoded references that are in part in the global heap.
+const REGION: u8 = 3;
+const ATTRIBUTE: u8 = 4;
+const REFERENCE: Name = ("reference", "IV.A.2.d");

@@ -1,0 +1,205 @@
+//! Headers of copies: the messages that mean the same anywhere as they are, the others made anew. And attributes.
+
+use hyperslab_format::header::{Prefix, RawMessage};
+use hyperslab_format::heap::global::GlobalHeapId;
+use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
+use hyperslab_format::message::attribute::Attribute as AttributeMessage;
+use hyperslab_format::message::dense_info::LinkInfo;
+use hyperslab_format::message::fill::{FillBytes, FillValue, OldFillValue};
+use hyperslab_format::message::group_info::GroupInfo;
+use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
+use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::{Addr, Widths};
+
+use super::super::dataset_create::committed_message;
+use super::super::file_write::{message, new_group};
+use super::super::header_io::{self, Header};
+use super::super::{Node, Object, attribute_edit, dataset, header_edit};
+use super::Copy;
+use crate::error::{Error, Result};
+
+impl Copy {
+    /// Makes the header of a copy, without attributes, links and data.
+    pub(super) fn make_header(&mut self, source: &Node) -> Result<Addr> {
+        let header = source.header()?;
+        header.check_writable()?;
+        let to = self.to.clone();
+        let is_old_group = header.has(kind::SYMBOL_TABLE);
+        if is_old_group && header.object_header().version() == 1 {
+            let mut txn = to.store().begin()?;
+            let made = new_group(&mut txn, to.version(), false)?;
+            txn.finish()?;
+            return Ok(made.address());
+        }
+        let committed = match dataset::committed_type(&header)? {
+            Some(datatype) if matches!(source, Node::Dataset(_)) => {
+                Some(self.object(&source.file().object_at(datatype)?, 1)?)
+            }
+            _ => None,
+        };
+        let mut messages = Vec::new();
+        if is_old_group {
+            // Its attributes know their order, which a version 1 header cannot say: it becomes a group of links in messages.
+            messages.push(message(&NO_LINKS, 0, header.widths()));
+            let info = GroupInfo { phase_change: None, estimate: None };
+            messages.push(message(&info, RawMessage::CONSTANT, header.widths()));
+        }
+        for raw in header.object_header().messages() {
+            messages.extend(self.message(source, &header, raw, committed)?);
+        }
+        let prefix = match header.object_header().prefix {
+            Prefix::V1 { .. } => Prefix::V1 { reference_count: 1 },
+            prefix @ Prefix::V2(_) => prefix,
+        };
+        let mut txn = to.store().begin()?;
+        if let Some(committed) = committed {
+            self.count_user(&mut txn, committed)?;
+        }
+        let made = header_edit::create(&mut txn, prefix, messages, SPARE)?;
+        txn.finish()?;
+        Ok(made.address())
+    }
+
+    /// A message of the source as the copy has it; none, where it is made later or not at all.
+    fn message(
+        &mut self,
+        source: &Node,
+        header: &Header,
+        raw: &RawMessage,
+        committed: Option<Addr>,
+    ) -> Result<Option<RawMessage>> {
+        let widths = header.widths();
+        let anew = match (raw.kind, committed) {
+            (
+                kind::NIL
+                | kind::CONTINUATION
+                | kind::REFERENCE_COUNT
+                | kind::ATTRIBUTE
+                | kind::ATTRIBUTE_INFO
+                | kind::LINK
+                | kind::SYMBOL_TABLE,
+                _,
+            ) => return Ok(None),
+            (kind::DATATYPE, Some(committed)) => committed_message(committed, raw.flags, widths),
+            _ if raw.is_shared() => return Err(header_io::shared_in_heap("message")),
+            (kind::LINK_INFO, _) => {
+                let info: LinkInfo = raw.decode_here(widths).map_err(Error::from_format)?;
+                encoded(
+                    &LinkInfo {
+                        max_creation_order: info.max_creation_order.map(|_| 0),
+                        heap: Addr::UNDEFINED,
+                        name_index: Addr::UNDEFINED,
+                        creation_order_index: info.creation_order_index.map(|_| Addr::UNDEFINED),
+                    },
+                    raw,
+                    widths,
+                )
+            }
+            (kind::LAYOUT, _) => {
+                let mut layout: LayoutMessage = raw.decode_here(widths).map_err(Error::from_format)?;
+                self.forget_places(source, &mut layout.layout)?;
+                encoded(&layout, raw, widths)
+            }
+            (kind::FILL_VALUE, _) => {
+                let mut fill: FillValue = raw.decode_here(widths).map_err(Error::from_format)?;
+                if let FillBytes::Defined(value) = &mut fill.value {
+                    self.translate_fill(source, value)?;
+                }
+                encoded(&fill, raw, widths)
+            }
+            (kind::OLD_FILL_VALUE, _) => {
+                let mut fill: OldFillValue = raw.decode_here(widths).map_err(Error::from_format)?;
+                self.translate_fill(source, &mut fill.value)?;
+                encoded(&fill, raw, widths)
+            }
+            (kind::EXTERNAL_FILES, _) => {
+                return Err(Error::unsupported("copying a dataset with files of its own", "IV.A.2.h"));
+            }
+            _ => RawMessage { at: Addr::UNDEFINED, creation_order: None, ..raw.clone() },
+        };
+        Ok(Some(anew))
+    }
+
+    /// The layout of a copy that has no data yet.
+    fn forget_places(&mut self, source: &Object, layout: &mut Layout) -> Result<()> {
+        match layout {
+            Layout::Compact { .. } => {}
+            Layout::Contiguous(extent) => extent.addr = Addr::UNDEFINED,
+            Layout::Virtual { heap, index } => {
+                let id = GlobalHeapId { collection: *heap, index: *index };
+                if !id.is_null() {
+                    let copied = self.to.put_vlen(&[source.file().heap_object(id)?], 1)?;
+                    let id = copied.first().map_or(id, |element| element.id);
+                    (*heap, *index) = (id.collection, id.index);
+                }
+            }
+            Layout::Chunked(chunked) => match &mut chunked.index {
+                ChunkIndexInfo::Single { addr, filtered } => {
+                    *addr = Addr::UNDEFINED;
+                    *filtered = filtered.map(|_| (0, 0));
+                }
+                ChunkIndexInfo::BTree1 { addr }
+                | ChunkIndexInfo::Implicit { addr }
+                | ChunkIndexInfo::FixedArray { addr, .. }
+                | ChunkIndexInfo::ExtensibleArray { addr, .. }
+                | ChunkIndexInfo::BTree2 { addr, .. } => *addr = Addr::UNDEFINED,
+            },
+        }
+        Ok(())
+    }
+
+    fn translate_fill(&mut self, source: &Node, value: &mut [u8]) -> Result<()> {
+        let Node::Dataset(dataset) = source else { return Ok(()) };
+        let is_set = value.iter().any(|&byte| byte != 0);
+        if is_set { self.translate(dataset.file(), &dataset.datatype(), value) } else { Ok(()) }
+    }
+
+    /// Copies all attributes of an object.
+    pub(super) fn attributes(&mut self, source: &Object, copy: Addr) -> Result<()> {
+        let mut copied: Vec<(AttributeMessage, Option<Addr>)> = Vec::new();
+        for mut message in source.stored_attributes()? {
+            let (store, header) = (source.store(), source.header()?);
+            let dataspace = header_io::resolve(message.dataspace, store)?;
+            let mut committed = None;
+            if let MaybeShared::Shared(SharedLocation::Header(datatype)) = message.datatype {
+                committed = Some(self.object(&source.file().object_at(datatype)?, 1)?);
+            }
+            let datatype = header_io::resolve(message.datatype, store)?;
+            let len =
+                dataset::byte_count(&dataspace, &datatype, store).and_then(|len| usize::try_from(len).ok());
+            let len = len.filter(|&len| len <= message.data.len());
+            message.data.truncate(len.ok_or_else(|| header.lacks("a part of the value of an attribute"))?);
+            self.translate(source.file(), &datatype, &mut message.data)?;
+            message.dataspace = MaybeShared::Here(dataspace);
+            message.datatype = match committed {
+                Some(committed) => MaybeShared::Shared(SharedLocation::Header(committed)),
+                None => MaybeShared::Here(datatype),
+            };
+            copied.push((message, committed));
+        }
+        if copied.is_empty() {
+            return Ok(());
+        }
+        let to = self.to.clone();
+        let mut txn = to.store().begin()?;
+        for (message, committed) in copied {
+            committed.map_or(Ok(()), |committed| self.count_user(&mut txn, committed))?;
+            attribute_edit::insert(&mut txn, copy, message, None)?;
+        }
+        txn.finish()
+    }
+}
+
+/// A message with the flags of another.
+fn encoded<T: MessageBody>(body: &T, raw: &RawMessage, widths: Widths) -> RawMessage {
+    message(body, raw.flags, widths)
+}
+
+const NO_LINKS: LinkInfo = LinkInfo {
+    max_creation_order: None,
+    heap: Addr::UNDEFINED,
+    name_index: Addr::UNDEFINED,
+    creation_order_index: None,
+};
+/// Bytes for attributes or links to come.
+const SPARE: usize = 88;

@@ -1,0 +1,148 @@
+//! Elements that hold addresses, made to hold those of the copy: sequences and strings of variable length, and references.
+
+use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
+use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
+use hyperslab_format::{Addr, Reader, Structure, Writer};
+
+use super::super::File;
+use super::Copy;
+use crate::error::{Error, Result};
+
+/// Whether elements mean something else in another place: `is_within` says that the place is in the same file.
+pub(super) fn holds_addresses(datatype: &Datatype, is_within: bool) -> bool {
+    match datatype {
+        Datatype::Sequence(_) | Datatype::VariableText(_) => true,
+        Datatype::Reference(_) => !is_within,
+        Datatype::Compound(compound) => {
+            compound.members.iter().any(|member| holds_addresses(&member.datatype, is_within))
+        }
+        Datatype::Array(array) => holds_addresses(&array.base, is_within),
+        _ => false,
+    }
+}
+
+/// Where elements of one datatype are among others: the first, and how far each is from the one before.
+#[derive(Clone, Copy)]
+struct Places {
+    first: usize,
+    pitch: usize,
+}
+
+impl Copy {
+    /// Translates elements of `datatype`, of a file, to what they are in the copy.
+    pub(super) fn translate(&mut self, from: &File, datatype: &Datatype, bytes: &mut [u8]) -> Result<()> {
+        let pitch = self.size(datatype);
+        if bytes.len() < pitch {
+            return Ok(());
+        }
+        self.translate_at(from, datatype, bytes, Places { first: 0, pitch })
+    }
+
+    fn translate_at(&mut self, from: &File, datatype: &Datatype, bytes: &mut [u8], at: Places) -> Result<()> {
+        if !holds_addresses(datatype, from.is_same(&self.to)) {
+            return Ok(());
+        }
+        match datatype {
+            Datatype::VariableText(_) => self.sequences(from, None, bytes, at),
+            Datatype::Sequence(base) => self.sequences(from, Some(base), bytes, at),
+            Datatype::Compound(compound) => compound.members.iter().try_for_each(|member| {
+                let first = at.first.saturating_add(usize::try_from(member.offset).unwrap_or(usize::MAX));
+                self.translate_at(from, &member.datatype, bytes, Places { first, ..at })
+            }),
+            Datatype::Array(array) => {
+                let size = self.size(&array.base);
+                let count = self.size(datatype) / size;
+                (0..count).try_for_each(|i| {
+                    self.translate_at(from, &array.base, bytes, Places { first: at.first + i * size, ..at })
+                })
+            }
+            Datatype::Reference(reference) => {
+                let size = usize::try_from(reference.size).unwrap_or(usize::MAX);
+                let mut first = at.first;
+                while let Some(stored) = first.checked_add(size).and_then(|end| bytes.get_mut(first..end)) {
+                    self.reference(from, *reference, stored)?;
+                    first += at.pitch;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies the sequences of elements of `base`, or strings, to the heap of the copy.
+    fn sequences(
+        &mut self,
+        from: &File,
+        base: Option<&Datatype>,
+        bytes: &mut [u8],
+        at: Places,
+    ) -> Result<()> {
+        let widths = self.to.store().widths();
+        let len = VariableElement::read_len(widths, &());
+        let starts: Vec<usize> =
+            (at.first..bytes.len()).step_by(at.pitch).filter(|start| start + len <= bytes.len()).collect();
+        let mut ids = Vec::with_capacity(starts.len());
+        for &start in &starts {
+            let mut r = Reader::new(&bytes[start..start + len], widths, Addr::UNDEFINED);
+            ids.push(r.structure::<VariableElement>(&()).map_err(Error::from_format)?);
+        }
+        let size = base.map_or(1, |base| self.size(base));
+        let mut items = from.vlen_many(&ids, size)?;
+        if let Some(base) = base {
+            items.iter_mut().try_for_each(|item| self.translate(from, base, item))?;
+        }
+        let ids = self.to.put_vlen(&items, size)?;
+        let mut stored = Vec::with_capacity(len);
+        for (start, id) in starts.into_iter().zip(ids) {
+            stored.clear();
+            Writer::new(&mut stored, widths).structure(&id, &());
+            bytes[start..start + len].copy_from_slice(&stored);
+        }
+        Ok(())
+    }
+
+    /// Makes a reference lead to the copy of what it leads to, or nowhere.
+    fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
+        let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
+        let Some(target) = target else {
+            stored.fill(0);
+            return Ok(());
+        };
+        let node = from.object_at(target.object)?;
+        let copy = self.object(&node, 1)?;
+        let widths = self.to.store().widths();
+        let mut address = Vec::new();
+        Writer::new(&mut address, widths).addr(copy);
+        match reference.kind {
+            ReferenceKind::Object1 => put(stored, 0, &address),
+            ReferenceKind::Region1 => {
+                address.extend(target.selection.unwrap_or_default());
+                let ids = self.to.put_vlen(&[address], 1)?;
+                let id = ids.first().map_or(GlobalHeapId::NULL, |element| element.id);
+                let mut new = Vec::new();
+                Writer::new(&mut new, widths).structure(&id, &());
+                put(stored, 0, &new);
+            }
+            // Type, flags and the length of the address come before it.
+            _ if target.selection.is_none() && target.attribute.is_none() => put(stored, 3, &address),
+            _ => {
+                return Err(Error::unsupported(
+                    "copying a reference of HDF5 1.12 to a part of an object",
+                    "IV.A.2.d",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of an element, at least one.
+    fn size(&self, datatype: &Datatype) -> usize {
+        let size = datatype.size(self.to.store().widths());
+        usize::try_from(size).unwrap_or(usize::MAX).max(1)
+    }
+}
+
+/// Puts bytes into a stored element, as far as it reaches.
+fn put(stored: &mut [u8], at: usize, bytes: &[u8]) {
+    stored.iter_mut().skip(at).zip(bytes).for_each(|(slot, &byte)| *slot = byte);
+}

@@ -1,0 +1,144 @@
+//! Checking files: sound ones are found sound, to the last byte; damage of every kind is found, and does no harm.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+
+mod damage;
+mod written;
+
+use std::sync::Arc;
+
+use hyperslab::check::{CheckOptions, Finding, Report, Severity, check};
+use hyperslab::driver::Memory;
+use hyperslab_testkit::golden::{self, Manifest};
+
+/// A committed golden file.
+fn sample(name: &str) -> Vec<u8> {
+    std::fs::read(golden::directory().join("files").join(name)).unwrap()
+}
+
+fn checked(image: &[u8], data: bool) -> Report {
+    let mut options = CheckOptions::default();
+    options.data = data;
+    check(Arc::new(Memory::new(image.to_vec())), &options, &mut |_| {}).unwrap()
+}
+
+fn found(report: &Report, severity: Severity) -> Vec<&Finding> {
+    report.findings.iter().filter(|finding| finding.severity == severity).collect()
+}
+
+/// The one error that there is.
+#[track_caller]
+fn only_error(report: &Report) -> &Finding {
+    let errors = found(report, Severity::Error);
+    assert_eq!(errors.len(), 1, "{:#?}", report.findings);
+    errors[0]
+}
+
+#[track_caller]
+fn assert_sound(report: &Report, name: &str) {
+    let errors = found(report, Severity::Error);
+    assert!(errors.is_empty() && report.is_sound(), "{name}: {errors:#?}");
+}
+
+#[test]
+fn every_golden_file_is_sound() {
+    let (mut chunks, mut decoded, mut attributes) = (0, 0, 0);
+    for (entry, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
+        let image = std::fs::read(path).unwrap();
+        assert_sound(&checked(&image, false), &entry.name);
+        let report = checked(&image, true);
+        assert_sound(&report, &entry.name);
+        let notes: Vec<String> =
+            found(&report, Severity::Note).iter().map(|note| note.message.clone()).collect();
+        // What is not decoded yet is said (docs/known-gaps.md), and nothing else.
+        let is_known = |note: &String| {
+            note.contains("shared message")
+                || note.contains("structures which are not checked")
+                || note.contains("chunks are not decoded: filter")
+        };
+        assert!(notes.iter().all(is_known), "{}: {notes:?}", entry.name);
+        assert!(
+            found(&report, Severity::Warning)
+                .iter()
+                .all(|warning| warning.message.contains("reached by nothing"))
+        );
+        assert!(report.totals.datasets >= entry.datasets.len() as u64, "{}", entry.name);
+        chunks += report.totals.chunks;
+        decoded += report.totals.decoded;
+        attributes += report.totals.attributes;
+    }
+    assert!(chunks > 5000 && decoded > 5000 && attributes > 1000, "{chunks} {decoded} {attributes}");
+}
+
+/// libhdf5 leaves holes in files that it writes. `h5stat -S` of HDF5 1.10.8 counts them as "unaccounted space", and the
+/// collections of the global heap as well, which are 4096 bytes each in these files.
+#[test]
+fn lost_space_is_what_h5stat_cannot_account_for() {
+    let cases = [
+        ("btree1.h5", 1149, 0),
+        ("deleted_links.h5", 29, 0),
+        ("dense_kinds.h5", 2051, 0),
+        ("attributes_earliest.h5", 6156, 1),
+        ("attributes_latest.h5", 6285, 1),
+        ("extension_v108.h5", 4801, 1),
+        ("links_v108_40.h5", 30, 0),
+        ("masks_earliest.h5", 1068, 0),
+        ("mixed_styles.h5", 100, 0),
+        ("names_v108.h5", 124, 0),
+        ("space_managed.h5", 4096, 1),
+        ("space_page.h5", 4096, 1),
+        ("symbol_table_300.h5", 520, 0),
+        ("symbol_table_deep.h5", 0, 0),
+        ("userblock_512_v108.h5", 6719, 1),
+        ("object/references.h5", 10584, 2),
+    ];
+    for (name, unaccounted, collections) in cases {
+        let report = checked(&sample(name), true);
+        assert_eq!(report.totals.lost_bytes, unaccounted - collections * 4096, "{name}");
+    }
+}
+
+#[test]
+fn free_space_that_the_file_keeps_is_not_lost() {
+    // "Amount of tracked free space", as `h5stat -S` says it.
+    for (name, free) in [("space_managed.h5", 675), ("space_page.h5", 550)] {
+        let report = checked(&sample(name), true);
+        assert_eq!(
+            (report.totals.free_bytes, report.totals.lost_bytes, report.totals.holes),
+            (free, 0, 0),
+            "{name}"
+        );
+        assert_eq!(report.worst(), None);
+    }
+}
+
+#[test]
+fn without_the_data_space_of_the_global_heap_is_not_called_lost() {
+    let (without, with) =
+        (checked(&sample("composed_earliest.h5"), false), checked(&sample("composed_earliest.h5"), true));
+    assert!(without.totals.lost_bytes > with.totals.lost_bytes);
+    let [note] = found(&without, Severity::Note)[..] else { panic!("{:?}", without.findings) };
+    assert!(note.message.contains("which is found where data are checked"), "{note}");
+    assert_eq!(without.count(Severity::Warning), 0);
+}
+
+#[test]
+fn what_is_no_file_is_an_error() {
+    let check =
+        |bytes: &[u8]| check(Arc::new(Memory::new(bytes.to_vec())), &CheckOptions::default(), &mut |_| {});
+    assert!(check(b"").unwrap_err().to_string().contains("not an HDF5 file"));
+    assert!(check(&[7; 5000]).unwrap_err().to_string().contains("not an HDF5 file"));
+    // But one whose superblock is damaged is a file.
+    let mut torn = sample("libver_latest.h5");
+    torn[20] ^= 1;
+    assert!(only_error(&check(&torn).unwrap()).message.contains("checksum"));
+}
+
+#[test]
+fn progress_names_every_object() {
+    let mut paths = Vec::new();
+    let driver = Arc::new(Memory::new(sample("libver_latest.h5")));
+    check(driver, &CheckOptions::default(), &mut |now| paths.push(now.path.to_owned())).unwrap();
+    paths.sort();
+    assert_eq!(paths, ["/", "/a", "/group", "/group/b"]);
+}

@@ -1,0 +1,145 @@
+//! The file that operations change: groups, datasets and attributes of every storage, and some that are about to change it.
+
+use std::sync::Arc;
+
+use hyperslab::driver::Memory;
+use hyperslab::types::Element;
+use hyperslab::{
+    Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Object, Result, Selection,
+};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::{AllocationTime, FillBytes};
+use hyperslab_format::message::filters::FilterSpec;
+
+/// Superblocks 0, 2 and 3.
+pub(crate) const VERSIONS: [LibVersion; 3] = [LibVersion::Earliest, LibVersion::V18, LibVersion::V110];
+
+/// What elements hold that were never written.
+pub(crate) const FILL: i32 = -7;
+
+/// A dataset in chunks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) shape: &'static [u64],
+    max_shape: Option<&'static [Option<u64>]>,
+    chunk: &'static [u64],
+    /// Whether chunks go through filters: then they are never written where they are.
+    pub(crate) is_filtered: bool,
+    is_early: bool,
+}
+
+/// Every index of chunks: of one chunk, implicit, Fixed Array, Extensible Array, version 2 B-tree. In files of earlier libraries
+/// they all are version 1 B-trees.
+pub(crate) const KINDS: [Kind; 7] = [
+    kind("single", &[6, 7], None, &[6, 7], true),
+    Kind { is_early: true, ..kind("implicit", &[5, 6], Some(&[Some(12), Some(20)]), &[4, 3], false) },
+    kind("fixed", &[5, 6], Some(&[Some(12), Some(20)]), &[4, 3], true),
+    kind("fixed_raw", &[5, 6], Some(&[Some(12), Some(20)]), &[4, 3], false),
+    kind("extensible", &[5, 6], Some(&[Some(12), None]), &[4, 3], true),
+    kind("tree", &[5, 6], Some(&[None, None]), &[4, 3], true),
+    kind("tree_raw", &[5, 6], Some(&[None, None]), &[4, 3], false),
+];
+
+const fn kind(
+    name: &'static str,
+    shape: &'static [u64],
+    max_shape: Option<&'static [Option<u64>]>,
+    chunk: &'static [u64],
+    is_filtered: bool,
+) -> Kind {
+    Kind { name, shape, max_shape, chunk, is_filtered, is_early: false }
+}
+
+impl Kind {
+    pub(crate) fn options(&self) -> DatasetOptions {
+        let max_shape = self.max_shape.map(<[_]>::to_vec);
+        let space = Dataspace::Simple { shape: self.shape.to_vec(), max_shape };
+        let mut options = DatasetOptions::new(space, i32::datatype());
+        options.storage = NewStorage::Chunked(self.chunk.to_vec());
+        options.fill = FillBytes::Defined(FILL.to_le_bytes().to_vec());
+        options.allocation = self.is_early.then_some(AllocationTime::Early);
+        if self.is_filtered {
+            options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![4] }];
+        }
+        options
+    }
+
+    pub(crate) fn can_grow(&self) -> bool {
+        self.max_shape.is_some()
+    }
+
+    pub(crate) fn elements(&self) -> usize {
+        self.shape.iter().map(|&len| usize::try_from(len).unwrap()).product()
+    }
+}
+
+/// A dataset of so many elements that is not in chunks.
+pub(crate) fn plain(storage: NewStorage, elements: u64) -> DatasetOptions {
+    let space = Dataspace::Simple { shape: vec![elements], max_shape: None };
+    let mut options = DatasetOptions::new(space, i32::datatype());
+    options.storage = storage;
+    options
+}
+
+/// So many values that differ, from `first` on.
+pub(crate) fn values(first: i32, count: usize) -> Vec<i32> {
+    (first..).take(count).collect()
+}
+
+/// Sets an attribute of this many bytes.
+pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<()> {
+    let space = Dataspace::Simple { shape: vec![len as u64], max_shape: None };
+    object.set_attribute(&Attribute {
+        name: name.to_owned(),
+        datatype: u8::datatype(),
+        dataspace: space,
+        data: vec![byte; len],
+    })
+}
+
+/// The bytes of the file.
+pub(crate) fn image(version: LibVersion) -> Vec<u8> {
+    let driver = Arc::new(Memory::default());
+    let mut options = CreateOptions::default();
+    options.version = Some(version);
+    let file = File::create_on(driver.clone(), None, &options).unwrap();
+    fill(&file).unwrap();
+    file.close().unwrap();
+    driver.bytes()
+}
+
+fn fill(file: &File) -> Result<()> {
+    let root = file.root();
+    for (group, links) in [("few", 3), ("full", 8), ("many", 10), ("hardly_many", 8)] {
+        let ordered = group == "many";
+        let group = root.create_group_with(group, ordered)?;
+        (0..links).try_for_each(|i| group.link_soft(&format!("link {i}"), "/few"))?;
+    }
+    // Nine links are too many for a header, and six too few for a heap.
+    let hardly = root.group("hardly_many")?;
+    hardly.link_soft("link 8", "/few")?;
+    ["link 8", "link 7", "link 6"].iter().try_for_each(|name| hardly.remove(name))?;
+    for (object, count) in [("few", 3), ("full", 8), ("many", 10), ("hardly_many", 9)] {
+        let object = root.create_group(&format!("attributes/{object}"))?;
+        (0..count).try_for_each(|i| set(&object, &format!("attribute {i}"), i, 20))?;
+    }
+    let hardly = root.group("attributes/hardly_many")?;
+    (6..9).try_for_each(|i| hardly.remove_attribute(&format!("attribute {i}")))?;
+    for kind in KINDS {
+        let dataset = root.create_dataset(&format!("data/{}", kind.name), &kind.options())?;
+        dataset.write(Selection::All, &values(1000, kind.elements()))?;
+    }
+    let contiguous = root.create_dataset("data/contiguous", &plain(NewStorage::Contiguous, 300))?;
+    contiguous.write(Selection::All, &values(2000, 300))?;
+    root.create_dataset("data/unwritten", &plain(NewStorage::Contiguous, 300))?;
+    let compact = root.create_dataset("data/compact", &plain(NewStorage::Compact, 10))?;
+    compact.write(Selection::All, &values(3000, 10))?;
+    let datatype = root.commit_datatype("datatype", &f64::datatype())?;
+    set(&datatype, "unit", b'm', 1)?;
+    root.link_to("data/tree again", &*root.get("data/tree")?)?;
+    root.create_group("empty")?;
+    let deep = root.create_dataset("deep/below/data", &KINDS[2].options())?;
+    deep.write(Selection::All, &values(4000, KINDS[2].elements()))?;
+    set(&deep, "unit", b's', 1)
+}

@@ -1,0 +1,279 @@
+//! Every operation that changes a file, and every way to lose the program, the power or the medium while it gets there: the
+//! file is the old one or the new one.
+//!
+//! `HYPERSLAB_SOAK=1` tries more of everything, for minutes.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+mod base;
+mod faults;
+mod operations;
+mod state;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hyperslab::driver::{Driver, Memory};
+use hyperslab::store::WriteOptions;
+use hyperslab::store::commit::Durability;
+use hyperslab::store::recovery::inspect;
+use hyperslab::{CreateOptions, File, LibVersion};
+use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
+
+use base::VERSIONS;
+use operations::Operation;
+use state::{Change, State};
+
+/// Whether there are minutes.
+pub(crate) fn is_soak() -> bool {
+    std::env::var_os("HYPERSLAB_SOAK").is_some()
+}
+
+/// How a file is opened to be changed.
+pub(crate) fn options(durability: Durability, dirty_bytes: u64) -> CreateOptions {
+    let mut options = CreateOptions::default();
+    options.write = WriteOptions { durability, dirty_bytes };
+    options
+}
+
+/// Enough that nothing leaves memory before a commit.
+pub(crate) const PLENTY: u64 = 1 << 20;
+
+/// Does an operation and commits it; what was done to the file, and what it was and is.
+fn record(
+    image: &[u8],
+    operation: &Operation,
+    durability: Durability,
+    dirty_bytes: u64,
+) -> (Recording, Change) {
+    let driver = Arc::new(CrashDriver::new(image.to_vec()));
+    let file = File::open_writable_on(driver.clone(), None, &options(durability, dirty_bytes)).unwrap();
+    let run = || {
+        if dirty_bytes == PLENTY || operation.is_transaction {
+            return operation.run(&file);
+        }
+        // New blocks leave early; without a transaction everything would.
+        file.begin_transaction()?;
+        operation.run(&file)?;
+        file.end_transaction(true)
+    };
+    run().and_then(|()| file.flush()).unwrap_or_else(|error| panic!("{}: {error}", operation.name));
+    let seen = State::of(&file).unwrap();
+    drop(file);
+    let recording = Arc::into_inner(driver).unwrap().into_recording();
+    let old = State::of_image(image.to_vec()).unwrap();
+    let new = State::of_image(recording.last_image()).unwrap();
+    let name = &operation.name;
+    assert!(seen == new, "{name}: another file than was seen at {}", seen.difference(&new));
+    assert!(old != new, "{name} changes nothing");
+    (recording, Change { old, new, in_place: operation.in_place })
+}
+
+/// The states of images, each looked at once.
+struct Judge<'c> {
+    change: &'c Change,
+    known: HashMap<Vec<u8>, usize>,
+    looked_at: usize,
+}
+
+impl<'c> Judge<'c> {
+    fn new(change: &'c Change) -> Self {
+        Self { change, known: HashMap::new(), looked_at: 0 }
+    }
+
+    /// Which of the two states the image shows.
+    fn state(&mut self, image: &[u8]) -> Result<usize, String> {
+        if let Some(&state) = self.known.get(image) {
+            return Ok(state);
+        }
+        let seen = State::of_image(image.to_vec()).map_err(|error| error.to_string())?;
+        let state = self.change.which(&seen)?;
+        self.foreign(image)?;
+        self.looked_at += 1;
+        if self.looked_at % 13 == 1 {
+            self.continued(image, &seen)?;
+        }
+        self.known.insert(image.to_vec(), state);
+        Ok(state)
+    }
+
+    /// What a program sees that knows of no journal: bytes after the End of File Address are nothing to it, and a file shorter
+    /// than that is refused.
+    fn foreign(&self, image: &[u8]) -> Result<(), String> {
+        let whole = Memory::new(image.to_vec());
+        let report = inspect(&whole).map_err(|error| error.to_string())?;
+        let at = usize::try_from(report.superblock_at()).unwrap();
+        let Ok(end) = usize::try_from(end_of_file(&image[at..])) else { return Ok(()) };
+        if end > image.len() {
+            return Ok(());
+        }
+        let seen =
+            State::of_image(image[..end].to_vec()).map_err(|error| format!("another program: {error}"))?;
+        self.change.which(&seen).map(drop).map_err(|why| format!("another program sees {why}"))
+    }
+
+    /// Who opens the file for writing sees the same, and goes on from there.
+    fn continued(&self, image: &[u8], seen: &State) -> Result<(), String> {
+        let driver = Arc::new(Memory::new(image.to_vec()));
+        let go_on = || {
+            let file = File::open_writable_on(driver.clone(), None, &options(Durability::Kill, PLENTY))?;
+            let here = State::of(&file)?;
+            file.root().create_group("after the crash")?;
+            file.root().remove("after the crash")?;
+            base::set(&file.root(), "after the crash", 1, 1)?;
+            file.root().remove_attribute("after the crash")?;
+            file.close()?;
+            Ok::<_, hyperslab::Error>((here, State::of_image(driver.bytes())?))
+        };
+        let (here, after) = go_on().map_err(|error: hyperslab::Error| format!("going on: {error}"))?;
+        for other in [here, after] {
+            if *seen != other {
+                return Err(format!("going on shows another file at {}", seen.difference(&other)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The End of File Address as it stands in the superblock, guard and all.
+fn end_of_file(superblock: &[u8]) -> u64 {
+    let at = match superblock[8] {
+        0 => 40,
+        1 => 44,
+        _ => 28,
+    };
+    u64::from_le_bytes(superblock[at..at + 8].try_into().unwrap())
+}
+
+fn total(counts: &mut Counts, more: Counts) {
+    counts.epochs += more.epochs;
+    counts.exhaustive += more.exhaustive;
+    counts.images += more.images;
+}
+
+/// All versions, or without patience the last.
+fn some_versions() -> impl Iterator<Item = LibVersion> {
+    VERSIONS.into_iter().filter(|version| is_soak() || *version == LibVersion::V110)
+}
+
+/// The images after a kill come in order: once the new state is there, it stays.
+fn after_kills(version: LibVersion, dirty_bytes: u64) {
+    let image = base::image(version);
+    let mut counts = Counts::default();
+    for operation in operations::all(version) {
+        let (recording, change) = record(&image, &operation, Durability::Kill, dirty_bytes);
+        let (mut judge, mut last) = (Judge::new(&change), 0);
+        total(
+            &mut counts,
+            recording.after_kill(|image| {
+                let state = judge.state(image);
+                let state = state.unwrap_or_else(|why| panic!("{version:?}, {}: {why}", operation.name));
+                assert!(state >= last, "{version:?}, {}: the new state is gone again", operation.name);
+                last = state;
+            }),
+        );
+        assert_eq!((last, recording.flushes()), (1, 0), "{}", operation.name);
+    }
+    println!("{version:?}, killed: {counts}");
+    assert!(counts.images > 1000);
+}
+
+fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
+    let image = base::image(version);
+    let effort =
+        if is_soak() { Effort { exhaustive: 9, samples: 200 } } else { Effort { exhaustive: 3, samples: 4 } };
+    let mut counts = Counts::default();
+    for (number, operation) in operations::all(version).into_iter().enumerate() {
+        let (recording, change) = record(&image, &operation, Durability::Power, dirty_bytes);
+        let (mut judge, last) = (Judge::new(&change), recording.flushes());
+        total(
+            &mut counts,
+            recording.after_power_loss_with(number as u64, effort, |epoch, image| {
+                let state = judge.state(image);
+                let state = state.unwrap_or_else(|why| panic!("{version:?}, {}: {why}", operation.name));
+                if epoch == last {
+                    assert_eq!(state, 1, "{version:?}, {}: it was durable, and is gone", operation.name);
+                    assert!(
+                        change.in_place || State::of_image(image.to_vec()).unwrap() == change.new,
+                        "{}",
+                        operation.name
+                    );
+                }
+            }),
+        );
+        assert!(last > 0, "{}: nothing was flushed", operation.name);
+    }
+    println!("{version:?}, power lost: {counts}");
+    assert!(counts.images > 5000);
+}
+
+#[test]
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_of_superblock_0() {
+    after_kills(VERSIONS[0], PLENTY);
+}
+
+#[test]
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_of_superblock_2() {
+    after_kills(VERSIONS[1], PLENTY);
+}
+
+#[test]
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_of_superblock_3() {
+    after_kills(VERSIONS[2], PLENTY);
+}
+
+#[test]
+fn a_kill_while_new_blocks_leave_early_leaves_the_old_or_the_new_state() {
+    some_versions().for_each(|version| after_kills(version, 0));
+}
+
+#[test]
+fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_of_superblock_0() {
+    after_power_losses(VERSIONS[0], PLENTY);
+}
+
+#[test]
+fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_of_superblock_2() {
+    after_power_losses(VERSIONS[1], PLENTY);
+}
+
+#[test]
+fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_of_superblock_3() {
+    after_power_losses(VERSIONS[2], PLENTY);
+}
+
+#[test]
+fn a_loss_of_power_while_new_blocks_leave_early_leaves_the_old_or_the_new_state() {
+    some_versions().for_each(|version| after_power_losses(version, 0));
+}
+
+/// Elements that are written in place are durable with the flush that follows, though no metadata changed.
+#[test]
+fn what_was_flushed_in_place_outlives_the_power() {
+    for version in VERSIONS {
+        let image = base::image(version);
+        for operation in operations::all(version).into_iter().filter(|operation| operation.in_place) {
+            let (recording, change) = record(&image, &operation, Durability::Power, PLENTY);
+            let last = recording.flushes();
+            recording.after_power_loss(1, |epoch, image| {
+                if epoch == last {
+                    let seen = State::of_image(image.to_vec()).unwrap();
+                    assert!(seen == change.new, "{version:?}, {}", operation.name);
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_opened_and_closed_is_not_written() {
+    for version in VERSIONS {
+        let driver = Arc::new(CrashDriver::new(base::image(version)));
+        let file = File::open_writable_on(driver.clone(), None, &options(Durability::Power, PLENTY)).unwrap();
+        State::of(&file).unwrap();
+        file.flush().unwrap();
+        drop(file);
+        assert!(driver.len().unwrap() > 0);
+        assert!(Arc::into_inner(driver).unwrap().into_recording().is_empty());
+    }
+}
