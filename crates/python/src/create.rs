@@ -7,15 +7,17 @@ use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;
+use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::buffer;
 use crate::datatype::Datatype;
+use crate::dtype::{Translation, descr_of};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
+use crate::objects_write;
 use crate::state::FileState;
 use crate::stored::stored_datatype;
 

@@ -4,6 +4,8 @@ use numpy::PyArrayDescr;
 use numpy::prelude::*;
 use pyo3::prelude::*;
 
+use crate::dtype::descr_of;
+
 /// What reading such a dataset gives: it has a dtype, but no shape and no data.
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use hyperslab::File;
 use hyperslab::types::Conversion;
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{Datatype, Reference as StoredReference, ReferenceKind};
+use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference, ReferenceKind};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::prelude::*;

@@ -5,8 +5,8 @@
 
 use hyperslab::File;
 use hyperslab_format::datatype::{Charset, Reference as StoredReference};
-use numpy::{PyArrayDescr, PyUntypedArray};
 use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -28,8 +28,9 @@ pub(crate) fn elements(
     let Some(recipe) = &translation.recipe else { return Ok(buffer::bytes(array)?.to_vec()) };
     let descr = translation.descr.bind(py);
     // Python objects are looked for where this dtype has them: an array of another has something else there.
-    let has_dtype =
-        |given: &Bound<'_, PyArrayDescr>| given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()));
+    let has_dtype = |given: &Bound<'_, PyArrayDescr>| {
+        given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
+    };
     let converted;
     let array = if has_dtype(&array.dtype()) {
         array

@@ -225,7 +225,11 @@ impl Axes {
     fn finish(self, extent: &[u64]) -> Request {
         let Self { dims, list, blocks, shape } = self;
         let selection = match list {
-            None if blocks.is_empty() && dims.iter().zip(extent).all(|(dim, &len)| *dim == Dim::range(0, len)) => Selection::All,
+            None if blocks.is_empty()
+                && dims.iter().zip(extent).all(|(dim, &len)| *dim == Dim::range(0, len)) =>
+            {
+                Selection::All
+            }
             None if blocks.is_empty() => Selection::Slab(Slab(dims)),
             list => {
                 let mut axes: Vec<Axis> = dims.into_iter().map(Axis::Range).collect();

@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::buffer::{self, ObjectSlots};
 use crate::dataset::Dataset;
+use crate::dtype::descr_of;
 use crate::read::{self, FieldTranslation, Wanted};
 
 /// A dataset read as another dtype.

@@ -108,7 +108,14 @@ def copy(
         raise TypeError("Destination must be path or Group object")
     else:
         target, path = group, _path(dest)
-    target._copy(node, path, shallow, expand_soft, expand_external, expand_refs, without_attrs)
+    flags = {
+        "shallow": shallow,
+        "expand_soft": expand_soft,
+        "expand_external": expand_external,
+        "expand_refs": expand_refs,
+        "without_attrs": without_attrs,
+    }
+    target._copy(node, path, flags)
 
 
 def create_dataset(
@@ -138,8 +145,6 @@ def create_dataset(
     _check_keywords(ignored)
     if external is not None:
         raise NotImplementedError("external raw data are not supported yet")
-    if name is None:
-        raise NotImplementedError("datasets without a name are not supported yet")
     if data is not None and not isinstance(data, Empty):
         data = array_for_new_object(data, dtype)
     if shape is None:
@@ -176,7 +181,7 @@ def create_dataset(
         raise ValueError(f"fill_time must be 'ifset', 'alloc' or 'never', not {fill_time!r}")
     fill = None if fillvalue is None else _fill(fillvalue, kind)
     made = group._create_dataset(
-        _path(name),
+        None if name is None else _path(name),
         _Request(
             None if isinstance(data, Empty) else extent,
             limits,
