@@ -7,15 +7,17 @@ use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;
+use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::buffer;
 use crate::datatype::Datatype;
+use crate::dtype::{Translation, descr_of};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
+use crate::objects_write;
 use crate::state::FileState;
 use crate::stored::stored_datatype;
 
@@ -83,7 +85,7 @@ pub(crate) fn datatype(
         }
         return Ok((named.datatype().clone(), Some(named)));
     }
-    let descr = PyArrayDescr::new(dtype.py(), dtype)?;
+    let descr = descr_of(dtype)?;
     Ok((stored_datatype(&descr, state.core.store().widths().offset.bytes())?, None))
 }
 
@@ -112,8 +114,8 @@ fn fill_bytes(
     };
     let size = usize::try_from(datatype.size(widths))?;
     if value.dtype().has_object() {
-        // Strings and sequences are ids of the heap, of which none is made for a fill value.
-        return Ok(FillBytes::Default);
+        let translation = Translation::new(value.py(), datatype, widths)?;
+        return objects_write::elements(&state.core, &translation, value).map(FillBytes::Defined);
     }
     let given =
         given.ok_or_else(|| PyTypeError::new_err("the fill value has a dtype that HDF5 does not know"))?;

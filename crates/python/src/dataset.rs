@@ -18,7 +18,7 @@ use pyo3::types::{PyString, PyTuple};
 use crate::buffer;
 use crate::chunks::{ChunkIterator, DatasetIterator};
 use crate::create::writable;
-use crate::dtype::Translation;
+use crate::dtype::{Translation, descr_of};
 use crate::error::OrRaise;
 use crate::filters;
 use crate::object::{HLObject, base_name};
@@ -236,7 +236,7 @@ impl Dataset {
         let request = read::request_of(self, None)?;
         match dtype {
             None => read::array(py, self, self.translation(py)?, &request, None),
-            Some(dtype) => read::cast(py, self, &request, &PyArrayDescr::new(py, dtype)?),
+            Some(dtype) => read::cast(py, self, &request, &descr_of(dtype)?),
         }
     }
 
@@ -342,7 +342,7 @@ impl Dataset {
 
     fn astype<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let dtype = PyArrayDescr::new(py, dtype)?;
+        let dtype = descr_of(dtype)?;
         let this = slf.get();
         if dtype.is_equiv_to(this.translation(py)?.descr.bind(py)) {
             return Ok(slf.clone().into_any());

@@ -119,7 +119,7 @@ impl<'py> Translator<'py> {
             Datatype::VariableText(text) => {
                 let builtins = self.py.import("builtins")?;
                 let kind = builtins.getattr(if text.charset == Charset::Utf8 { "str" } else { "bytes" })?;
-                self.object(stored, "vlen", &kind, Recipe::Text, 8)
+                self.object(stored, "vlen", &kind, Recipe::Text(text.charset), 8)
             }
             Datatype::Sequence(base) => self.sequence(stored, base),
             Datatype::Time(_) => {
@@ -431,6 +431,25 @@ pub(crate) fn whole_integer(size: u32, order: ByteOrder, signed: bool) -> Intege
     Integer { size, order, signed, low_pad: false, high_pad: false, bits }
 }
 
+/// x86's extended precision, in the sixteen bytes of NumPy's `longdouble`: the leading bit is stored.
+pub(crate) fn extended() -> Float {
+    Float {
+        size: 16,
+        order: ByteOrder::Little,
+        low_pad: false,
+        high_pad: false,
+        internal_pad: false,
+        normalization: Normalization::None,
+        sign_location: 79,
+        bits: BitRange { offset: 0, precision: 80 },
+        exponent_location: 64,
+        exponent_size: 15,
+        mantissa_location: 0,
+        mantissa_size: 64,
+        exponent_bias: 16383,
+    }
+}
+
 /// The IEEE 754 float of 2, 4 or 8 bytes.
 pub(crate) fn ieee(size: u32, order: ByteOrder) -> Float {
     let (exponent_size, mantissa_size) = match size {
@@ -476,6 +495,11 @@ fn order_sign(order: ByteOrder) -> PyResult<char> {
             Err(UnsupportedDtypeError::new_err("No NumPy equivalent for VAX byte order exists"))
         }
     }
+}
+
+/// The dtype that a caller means by `given`; NumPy's default one for None.
+pub(crate) fn descr_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDescr>> {
+    Ok(dtype_type(given.py()).call1((given,))?.cast_into()?)
 }
 
 fn dtype_type(py: Python<'_>) -> Bound<'_, PyType> {

@@ -4,6 +4,8 @@ use numpy::PyArrayDescr;
 use numpy::prelude::*;
 use pyo3::prelude::*;
 
+use crate::dtype::descr_of;
+
 /// What reading such a dataset gives: it has a dtype, but no shape and no data.
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
@@ -23,8 +25,8 @@ impl Empty {
 #[pymethods]
 impl Empty {
     #[new]
-    fn make(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { dtype: PyArrayDescr::new(py, dtype)?.unbind() })
+    fn make(dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { dtype: descr_of(dtype)?.unbind() })
     }
 
     #[getter]

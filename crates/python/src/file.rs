@@ -87,7 +87,10 @@ impl Keywords {
                         _ => return Err(PyValueError::new_err("durability must be 'kill' or 'power'")),
                     };
                 }
-                "userblock_size" if mode.creates() => options.user_block = value.extract()?,
+                "userblock_size" if mode.creates() => {
+                    let integer = |_| PyValueError::new_err("User block size must be an integer");
+                    options.user_block = value.extract().map_err(integer)?;
+                }
                 "userblock_size" => {
                     return Err(PyValueError::new_err(
                         "User block may only be specified when creating a file",
@@ -203,7 +206,14 @@ fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> h
         Mode::Append => {
             let medium = open(Create::IfMissing)?;
             let is_new = medium.len().map_err(Error::io("length", 0, 0))? == 0;
-            FileState::open_writable(medium, Some(path), options, is_new)
+            let opened = FileState::open_writable(medium, Some(path), options, is_new)?;
+            let base = opened.core.store().base();
+            if options.user_block != 0 && options.user_block != base {
+                let what = format!("user block of {} bytes", options.user_block);
+                let why = "the file that is there has one of another size";
+                return Err(hyperslab::RequestError::Argument { what, why }.into());
+            }
+            Ok(opened)
         }
     }
 }
@@ -256,6 +266,10 @@ impl File {
                 ));
             }
             let mode = Mode::parse(mode)?;
+            if name.hasattr("readable")? && !name.call_method0("readable")?.is_truthy()? {
+                let unsupported = py.import("io")?.getattr("UnsupportedOperation")?;
+                return Err(PyErr::from_value(unsupported.call1(("a file that is written is read, too",))?));
+            }
             let Keywords { libver, options, .. } = Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
             let filename = name.repr()?.to_string();
             let object = Arc::new(FileObject::new(name));
@@ -300,13 +314,19 @@ impl File {
     }
 
     #[classmethod]
-    #[pyo3(signature = (file_image, **kwds))]
+    #[pyo3(signature = (file_image=None, **kwds))]
     fn in_memory<'py>(
         cls: &Bound<'py, PyType>,
-        file_image: &Bound<'py, PyAny>,
+        file_image: Option<&Bound<'py, PyAny>>,
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = cls.py();
+        let Some(file_image) = file_image else {
+            let Keywords { libver, options, .. } = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
+            let image = Arc::new(Memory::new(Vec::new()));
+            let opened = py.detach(|| FileState::open_writable(image, None, &options, true)).or_raise()?;
+            return Bound::new(py, file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)));
+        };
         let Keywords { libver, options, .. } = Keywords::parse(kwds, None, Mode::Read)?;
         let bytes = py.get_type::<PyBytes>().call1((file_image,))?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hyperslab::Node;
 use hyperslab_format::message::link::Link;
+use pyo3::Borrowed;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
@@ -177,15 +178,21 @@ impl Group {
         view(slf.as_any(), "ItemsViewHDF5")
     }
 
-    #[pyo3(signature = (name, default=None, getclass=false, getlink=false))]
+    #[pyo3(signature = (name, default=None, getclass=false, getlink=false, *, elink_mode=None))]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         name: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
         getclass: bool,
         getlink: bool,
+        elink_mode: Option<&str>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
+        if elink_mode.is_some_and(|mode| mode != "r") {
+            return Err(PyValueError::new_err(
+                "files behind external links are opened for reading: mode 'r'",
+            ));
+        }
         if !(getclass || getlink) {
             return match Self::__getitem__(slf, name) {
                 Err(error) if error.is_instance_of::<PyKeyError>(py) => Ok(default),
@@ -278,9 +285,14 @@ impl Group {
         let _ = track_times;
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         writable::<PyValueError>(state, "create a group")?;
-        let path = name_required(name)?;
+        let path = if name.is_none() { None } else { Some(name_required(name)?) };
         let group = &slf.get().group;
-        let made = py.detach(|| group.create_group_with(&path, track_order.unwrap_or(false))).or_raise()?;
+        let track_order = track_order.unwrap_or(false);
+        let made = py.detach(|| match &path {
+            Some(path) => group.create_group_with(path, track_order),
+            None => group.file().create_unlinked_group(track_order),
+        });
+        let made = made.or_raise()?;
         wrap(py, state, Node::Group(made))
     }
 
@@ -327,14 +339,18 @@ impl Group {
     /// Makes a dataset as `hyperslab._create` has worked it out.
     fn _create_dataset<'py>(
         slf: &Bound<'py, Self>,
-        path: &str,
+        path: Option<&str>,
         request: Request<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         writable::<PyValueError>(state, "create a dataset")?;
         let options = request.options(state)?;
         let group = &slf.get().group;
-        let made = py.detach(|| group.create_dataset(path, &options)).or_raise()?;
+        let made = py.detach(|| match path {
+            Some(path) => group.create_dataset(path, &options),
+            None => group.file().create_unlinked_dataset(&options),
+        });
+        let made = made.or_raise()?;
         wrap(py, state, Node::Dataset(made))
     }
 
@@ -360,6 +376,18 @@ impl Group {
         let (datatype, _) = datatype(dtype, state)?;
         let group = &slf.get().group;
         py.detach(|| group.commit_datatype(path, &datatype)).or_raise().map(drop)
+    }
+
+    /// Copies an object to a path of this group.
+    fn _copy(
+        slf: &Bound<'_, Self>,
+        source: &Bound<'_, HLObject>,
+        path: &str,
+        options: CopyOptions,
+    ) -> PyResult<()> {
+        source.get().state.check()?;
+        let (group, node) = (&slf.get().group, &source.get().node);
+        slf.py().detach(|| group.copy(node, path, &options.0)).or_raise().map(drop)
     }
 
     #[pyo3(name = "move")]
@@ -389,6 +417,27 @@ impl Group {
             Some(path) => format!("<HDF5 group \"{path}\" ({members} members)>"),
             None => format!("<HDF5 group (anonymous) ({members} members)>"),
         })
+    }
+}
+
+/// h5py's flags of a copy, by their names.
+struct CopyOptions(hyperslab::CopyOptions);
+
+impl<'py> FromPyObject<'_, 'py> for CopyOptions {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let mut options = hyperslab::CopyOptions::default();
+        for (name, flag) in [
+            ("shallow", &mut options.shallow),
+            ("expand_soft", &mut options.expand_soft),
+            ("expand_external", &mut options.expand_external),
+            ("expand_refs", &mut options.expand_refs),
+            ("without_attrs", &mut options.without_attributes),
+        ] {
+            *flag = given.get_item(name)?.is_truthy()?;
+        }
+        Ok(Self(options))
     }
 }
 

@@ -7,7 +7,7 @@ use numpy::PyArrayDescr;
 use numpy::prelude::*;
 use pyo3::prelude::*;
 
-use crate::dtype::{ieee, whole_integer};
+use crate::dtype::{extended, ieee, whole_integer};
 
 /// The datatype whose elements have the bytes of `descr`. `None` where there is no such: Python objects, dates, UTF-32.
 pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
@@ -28,8 +28,15 @@ pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
         b'i' => Some(Datatype::Integer(whole_integer(size, order, true))),
         b'u' => Some(Datatype::Integer(whole_integer(size, order, false))),
         b'f' if size <= 8 => Some(Datatype::Float(ieee(size, order))),
+        // Elsewhere it has other bits, or is a double.
+        b'f' if size == 16 && cfg!(target_arch = "x86_64") && order == ByteOrder::Little => {
+            Some(Datatype::Float(extended()))
+        }
         b'c' if size <= 16 => {
             Some(Datatype::Complex(Complex { base: Box::new(Datatype::Float(ieee(size / 2, order))) }))
+        }
+        b'c' if size == 32 && cfg!(target_arch = "x86_64") && order == ByteOrder::Little => {
+            Some(Datatype::Complex(Complex { base: Box::new(Datatype::Float(extended())) }))
         }
         b'S' => {
             let charset =

@@ -151,8 +151,9 @@ impl HLObject {
         self.state.is_open()
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| other.get().identity() == self.identity())
+    /// What is no object of a file may know better how to compare itself: an array compares the elements.
+    fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
+        other.get().identity() == self.identity()
     }
 
     fn __hash__(&self) -> u64 {

@@ -6,7 +6,7 @@
 use hyperslab::File;
 use hyperslab::types::Conversion;
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{Datatype, Reference as StoredReference, ReferenceKind};
+use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference, ReferenceKind};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub(crate) enum Recipe {
     /// Its bytes are copied.
     Plain(usize),
     /// The bytes of a string in the global heap, as `bytes`.
-    Text,
+    Text(Charset),
     /// The elements of a sequence in the global heap, as an array.
     Sequence {
         /// What its elements become.
@@ -75,7 +75,7 @@ impl Recipe {
     /// Whether it makes strings alone.
     pub(crate) fn is_text(&self) -> bool {
         match self {
-            Self::Text => true,
+            Self::Text(_) => true,
             Self::Repeat { element, .. } => element.is_text(),
             _ => false,
         }
@@ -84,7 +84,7 @@ impl Recipe {
     /// Calls `f` with where, in one element as read, an id of the global heap is, and the size of what it counts.
     fn ids(&self, at: usize, f: &mut dyn FnMut(usize, usize)) {
         match self {
-            Self::Text => f(at, 1),
+            Self::Text(_) => f(at, 1),
             Self::Sequence { stored_size, .. } => f(at, *stored_size),
             Self::Repeat { count, from, element, .. } => {
                 for index in 0..*count {
@@ -171,7 +171,7 @@ impl Maker<'_, '_> {
         let py = self.py;
         match recipe {
             Recipe::Plain(len) => self.slots.copy(to, &element[..*len]),
-            Recipe::Text => {
+            Recipe::Text(_) => {
                 let text = self.fetched.next().unwrap_or_default();
                 // libhdf5 hands out C strings: they end at the first zero byte, as h5py shows them.
                 let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());

@@ -4,9 +4,9 @@
 //! What is of variable length is put into the global heap first, all of one kind together; then the elements are ids.
 
 use hyperslab::File;
-use hyperslab_format::datatype::Reference as StoredReference;
-use numpy::PyUntypedArray;
+use hyperslab_format::datatype::{Charset, Reference as StoredReference};
 use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -18,7 +18,7 @@ use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
 use crate::reference::Reference;
 
-/// The elements of `array`, of the dtype of `translation`, as the engine takes them.
+/// The elements of `array`, of the dtype of `translation`, as the engine takes them. TypeError: it has another dtype.
 pub(crate) fn elements(
     file: &File,
     translation: &Translation,
@@ -27,6 +27,21 @@ pub(crate) fn elements(
     let py = array.py();
     let Some(recipe) = &translation.recipe else { return Ok(buffer::bytes(array)?.to_vec()) };
     let descr = translation.descr.bind(py);
+    // Python objects are looked for where this dtype has them: an array of another has something else there.
+    let has_dtype = |given: &Bound<'_, PyArrayDescr>| {
+        given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
+    };
+    let converted;
+    let array = if has_dtype(&array.dtype()) {
+        array
+    } else {
+        let same = py.import("hyperslab._arrays")?.getattr("by_names")?.call1((array, descr))?;
+        converted = same.cast_into::<PyUntypedArray>()?;
+        &converted
+    };
+    if !has_dtype(&array.dtype()) {
+        return Err(PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())));
+    }
     let itemsize = descr.itemsize();
     // A dtype of arrays gives its axes to the array.
     let count = array.len() * array.dtype().itemsize() / itemsize.max(1);
@@ -58,9 +73,9 @@ impl Taker<'_, '_> {
     fn take(&mut self, py: Python<'_>, recipe: &Recipe, from: usize, to: usize) -> PyResult<()> {
         match recipe {
             Recipe::Plain(len) => self.places.copy(from, &mut self.out[to..to + len]),
-            Recipe::Text => {
+            Recipe::Text(charset) => {
                 if let Some(object) = self.places.get(from) {
-                    self.texts.push((to, text(&object)?));
+                    self.texts.push((to, text(&object, *charset)?));
                 }
             }
             Recipe::Sequence { element, stored, stored_size } => {
@@ -126,9 +141,10 @@ impl Taker<'_, '_> {
 }
 
 /// The bytes of a string, or of whatever has one.
-fn text(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+fn text(object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<Vec<u8>> {
+    let encoding = if charset == Charset::Ascii { "ascii" } else { "utf-8" };
     let encoded = |text: &Bound<'_, PyAny>| -> PyResult<Vec<u8>> {
-        let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"))?;
+        let bytes = text.call_method1("encode", (encoding, "surrogateescape"))?;
         Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
     };
     let bytes = if let Ok(bytes) = object.cast::<PyBytes>() {

@@ -153,12 +153,19 @@ struct Axes {
     dims: SmallVec<[Dim; 4]>,
     /// The one axis that a list indexes; its entry in `dims` only holds the place.
     list: Option<(usize, Vec<u64>)>,
+    /// Axes that blocks index; their entries too.
+    blocks: SmallVec<[(usize, Vec<u64>); 1]>,
     shape: ResultShape,
 }
 
 impl Axes {
     fn new(rank: usize) -> Self {
-        Self { dims: SmallVec::with_capacity(rank), list: None, shape: ResultShape::new() }
+        Self {
+            dims: SmallVec::with_capacity(rank),
+            list: None,
+            blocks: SmallVec::new(),
+            shape: ResultShape::new(),
+        }
     }
 
     /// Takes `count` whole axes.
@@ -192,6 +199,13 @@ impl Axes {
         }
         if let Some(index) = integer(arg, len)? {
             self.dims.push(Dim::one(index));
+        } else if let Some((start, stride, count, block)) = blocks(arg, len)? {
+            let indices: Vec<u64> = (0..count)
+                .flat_map(|number| (0..block).map(move |index| start + number * stride + index))
+                .collect();
+            self.shape.push(indices.len());
+            self.blocks.push((self.dims.len(), indices));
+            self.dims.push(Dim::range(0, 0));
         } else {
             let indices = index_list(arg, len, rank)?;
             if self.list.is_some() {
@@ -209,15 +223,21 @@ impl Axes {
     }
 
     fn finish(self, extent: &[u64]) -> Request {
-        let Self { dims, list, shape } = self;
+        let Self { dims, list, blocks, shape } = self;
         let selection = match list {
-            Some((axis, indices)) => {
+            None if blocks.is_empty()
+                && dims.iter().zip(extent).all(|(dim, &len)| *dim == Dim::range(0, len)) =>
+            {
+                Selection::All
+            }
+            None if blocks.is_empty() => Selection::Slab(Slab(dims)),
+            list => {
                 let mut axes: Vec<Axis> = dims.into_iter().map(Axis::Range).collect();
-                axes[axis] = Axis::from_indices(indices);
+                for (axis, indices) in blocks.into_iter().chain(list) {
+                    axes[axis] = Axis::from_indices(indices);
+                }
                 Selection::from_axes(axes)
             }
-            None if dims.iter().zip(extent).all(|(dim, &len)| *dim == Dim::range(0, len)) => Selection::All,
-            None => Selection::Slab(Slab(dims)),
         };
         Request { selection, shape }
     }
@@ -292,6 +312,15 @@ fn integer(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<u64>> {
         Err(_) if arg.is_instance_of::<PyInt>() => Err(out_of_range(arg)),
         Err(_) => Ok(None),
     }
+}
+
+/// The start, stride, count and block of a `MultiBlockSlice` along an axis of `len`; `None` if it is none.
+fn blocks(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<(u64, u64, u64, u64)>> {
+    let class = arg.py().import("hyperslab._selections")?.getattr("MultiBlockSlice")?;
+    if !arg.is_instance(&class)? {
+        return Ok(None);
+    }
+    arg.call_method1("indices", (len,))?.extract().map(Some)
 }
 
 /// The indices of a list or an array, or of the true elements of a mask.

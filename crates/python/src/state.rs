@@ -151,7 +151,12 @@ impl FileState {
         if !self.is_open() {
             return Ok(());
         }
-        let flushed = self.flush(py);
+        let deleted = if self.core.is_writable() {
+            py.detach(|| self.core.delete_unlinked()).or_raise()
+        } else {
+            Ok(())
+        };
+        let flushed = deleted.and(self.flush(py));
         self.closed.store(true, Ordering::Release);
         if let Some(valve) = &self.valve {
             valve.shut();

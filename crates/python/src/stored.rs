@@ -42,7 +42,6 @@ pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> 
         b'O' => object(descr, width),
         b'T' => Ok(variable_text(Charset::Utf8)),
         b'S' if descr.itemsize() == 0 => Err(no_equivalent(descr)),
-        b'f' if descr.itemsize() > 8 => Err(no_equivalent(descr)),
         _ => datatype_of(descr).ok_or_else(|| no_equivalent(descr)),
     }
 }

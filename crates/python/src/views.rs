@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::buffer::{self, ObjectSlots};
 use crate::dataset::Dataset;
+use crate::dtype::descr_of;
 use crate::read::{self, FieldTranslation, Wanted};
 
 /// A dataset read as another dtype.
@@ -83,7 +84,7 @@ macro_rules! view_methods {
                 }
                 let whole = self.item(py, PyTuple::empty(py).as_any())?;
                 let dtype = match dtype {
-                    Some(dtype) => PyArrayDescr::new(py, dtype)?,
+                    Some(dtype) => descr_of(dtype)?,
                     None => self.result_dtype(py),
                 };
                 py.import("numpy")?.call_method1("asarray", (whole, dtype))

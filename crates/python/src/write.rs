@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use hyperslab::engine::WriteOptions;
-use hyperslab_format::datatype::Datatype as StoredDatatype;
+use hyperslab_format::datatype::{Array, Datatype as StoredDatatype};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyOSError, PyTypeError};
@@ -112,5 +112,10 @@ fn memory(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<Opti
     {
         return Ok(Some(translation.memory.clone()));
     }
-    Ok(read::memory_for(dataset, &array.dtype()))
+    let given = read::memory_for(dataset, &array.dtype());
+    if !descr.has_subarray() {
+        return Ok(given);
+    }
+    let shape = descr.shape().into_iter().map(u32::try_from).collect::<Result<_, _>>()?;
+    Ok(given.map(|base| StoredDatatype::Array(Array { base: Box::new(base), shape })))
 }

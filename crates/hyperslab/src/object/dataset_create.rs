@@ -156,6 +156,12 @@ impl Group {
     }
 }
 
+/// The header of a new dataset, if what is asked for can be.
+pub(super) fn make_checked(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions) -> Result<Addr> {
+    let bytes = options.check(txn.store().widths())?;
+    make(txn, version, options, bytes)
+}
+
 /// Makes the header of a dataset, and what of its storage is there from the beginning.
 fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes: u64) -> Result<Addr> {
     let widths = txn.store().widths();

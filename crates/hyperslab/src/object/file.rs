@@ -14,6 +14,7 @@ use parking_lot::{Mutex, RwLock};
 use super::header_io::Header;
 use super::links::LinkStorage;
 use super::path::{self, Budget};
+use super::unlinked::Unlinked;
 use super::versions::LibVersion;
 use super::{Dataset, Group, Node, Object};
 use crate::driver::{Driver, Memory, Posix};
@@ -51,6 +52,8 @@ pub(super) struct Shared {
     pub(super) write_locks: Mutex<HashMap<Addr, Arc<RwLock<()>>>>,
     /// Where data of variable length go next. Taken before a step is begun.
     pub(super) heap_room: Mutex<HeapRoom>,
+    /// Objects to which no link leads.
+    pub(super) unlinked: Mutex<Unlinked>,
 }
 
 /// How to open a file.
@@ -138,6 +141,7 @@ impl File {
             version,
             write_locks: Mutex::default(),
             heap_room: Mutex::default(),
+            unlinked: Mutex::default(),
         })))
     }
 
@@ -274,7 +278,7 @@ impl Drop for Open {
         }
         let file = File(Arc::new(Self { shared: Arc::clone(&self.shared), flushes: false }));
         // Nobody is left to be told but the person at the terminal.
-        if let Err(error) = file.flush() {
+        if let Err(error) = file.delete_unlinked().and_then(|()| file.flush()) {
             let path = file.path().map_or_else(|| "a file in memory".into(), |path| path.to_string_lossy());
             eprintln!("hyperslab: {path}: what was changed since the last flush is lost: {error}");
         }

@@ -160,7 +160,9 @@ impl File {
     /// Begins a [transaction](Self::transaction), which [`end_transaction`](Self::end_transaction) ends.
     pub fn begin_transaction(&self) -> Result<()> {
         self.flush()?;
-        self.store().begin_transaction()
+        self.store().begin_transaction()?;
+        self.shared().unlinked.lock().begin();
+        Ok(())
     }
 
     /// Ends a transaction: commits what was changed in it, or takes it back.
@@ -176,6 +178,7 @@ impl File {
             self.store().roll_back()?;
             room.clear();
         }
+        self.shared().unlinked.lock().end(is_kept && committed.is_ok());
         committed
     }
 

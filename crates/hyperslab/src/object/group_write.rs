@@ -57,7 +57,9 @@ impl Group {
             let mut change = HeaderChange::new(txn, target.address())?;
             change.add_references(1)?;
             change.finish().map(|_| ())
-        })
+        })?;
+        target.file().shared().unlinked.lock().forget(target.address());
+        Ok(())
     }
 
     /// Makes a link at `path` that leads to the path `target`, whether there is anything or not.

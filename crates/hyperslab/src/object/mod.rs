@@ -27,6 +27,7 @@ mod read;
 mod reference;
 mod resize;
 mod symbol_table;
+mod unlinked;
 mod versions;
 mod vlen;
 

@@ -15,7 +15,7 @@ run without the GIL.
 """
 
 import os as _os
-from collections.abc import Mapping as _Mapping
+from collections.abc import MutableMapping as _MutableMapping
 
 from ._chunks import StoreInfo
 from ._dtypes import (
@@ -53,9 +53,10 @@ from ._native import (
     get_threads,
     set_threads,
 )
+from ._selections import MultiBlockSlice
 
-_Mapping.register(Group)
-_Mapping.register(AttributeManager)
+_MutableMapping.register(Group)
+_MutableMapping.register(AttributeManager)
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -92,6 +93,7 @@ __all__ = [
     "Group",
     "HLObject",
     "HardLink",
+    "MultiBlockSlice",
     "ReadPlan",
     "Reference",
     "RegionReference",

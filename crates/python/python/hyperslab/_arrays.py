@@ -14,21 +14,18 @@ def item_type(value: Any) -> Any:
         kinds = {item_type(item) for item in value}
         return kinds.pop() if len(kinds) == 1 else None
     if isinstance(value, np.ndarray):
-        return item_type(value.tolist()) if value.dtype.kind == "O" and value.size else None
+        if value.dtype.kind != "O" or value.dtype.metadata is not None:
+            return None
+        kinds = {type(item) for item in value.flat}
+        return kinds.pop() if len(kinds) == 1 else None
     return type(value)
 
 
 def guess_dtype(value: Any) -> "np.dtype[Any] | None":
-    """The dtype of a single object that NumPy would not know, or None."""
-    if isinstance(value, RegionReference):
-        return regionref_dtype
-    if isinstance(value, Reference):
-        return ref_dtype
-    if type(value) is bytes:
-        return string_dtype(encoding="ascii")
-    if type(value) is str:
-        return string_dtype()
-    return None
+    """The dtype of what NumPy has none for: references, strings, and lists and arrays of them. None for all else."""
+    kinds = {RegionReference: regionref_dtype, Reference: ref_dtype, bytes: string_dtype("ascii"), str: string_dtype()}
+    found = item_type(value)
+    return kinds.get(found) if isinstance(found, type) else None
 
 
 def array_for_new_object(data: Any, dtype: Any) -> Any:
@@ -38,11 +35,10 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
         kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
         if own is not None and check_string_dtype(kind) is None and kind.subdtype is None:
             kind = own if own.kind != "O" else kind
-    elif own is not None:
+    elif own is not None and own.kind != "O":
         kind = own
     else:
-        found = item_type(data)
-        kind = string_dtype() if found is str else string_dtype("ascii") if found is bytes else guess_dtype(data)
+        kind = guess_dtype(data) or own
     if kind is not None and kind.subdtype is not None:
         base, inner = kind.subdtype
         array = np.asarray(data, order="C", dtype=base)
@@ -55,6 +51,22 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
     if kind is not None and (check_ref_dtype(kind) or check_vlen_dtype(kind)) and array.dtype.metadata is None:
         array = array.astype(kind)
     return array
+
+
+def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
+    """The elements with ``dtype``; members of records go to those of their names. TypeError: they are of another kind."""
+    base, inner = dtype.subdtype or (dtype, ())
+    if array.dtype == base:
+        return array
+    if base.names is None or array.dtype.names is None:
+        if base.names is not None or array.dtype.names is not None or array.dtype.kind == "O" != base.kind:
+            raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
+        return array.astype(base)
+    made = np.zeros(array.shape, dtype=base)
+    for name in base.names:
+        if name in array.dtype.names:
+            made[name] = by_names(array[name], base[name])
+    return made
 
 
 def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:

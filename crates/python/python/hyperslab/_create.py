@@ -2,12 +2,13 @@
 
 import math
 import time
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object
+from ._arrays import array_for_new_object, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
 from ._native import Reference as Reference
@@ -107,7 +108,14 @@ def copy(
         raise TypeError("Destination must be path or Group object")
     else:
         target, path = group, _path(dest)
-    target._copy(node, path, shallow, expand_soft, expand_external, expand_refs, without_attrs)
+    flags = {
+        "shallow": shallow,
+        "expand_soft": expand_soft,
+        "expand_external": expand_external,
+        "expand_refs": expand_refs,
+        "without_attrs": without_attrs,
+    }
+    target._copy(node, path, flags)
 
 
 def create_dataset(
@@ -137,8 +145,6 @@ def create_dataset(
     _check_keywords(ignored)
     if external is not None:
         raise NotImplementedError("external raw data are not supported yet")
-    if name is None:
-        raise NotImplementedError("datasets without a name are not supported yet")
     if data is not None and not isinstance(data, Empty):
         data = array_for_new_object(data, dtype)
     if shape is None:
@@ -153,6 +159,8 @@ def create_dataset(
             raise ValueError("Shape tuple is incompatible with data")
     limits = _tuple(maxshape)
     if dtype is None:
+        if data is None:
+            warnings.warn("a dataset without data or a dtype: 'f4' is taken", DeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
     kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
     if isinstance(compression, _Plugin) or hasattr(compression, "filter_id"):
@@ -169,9 +177,11 @@ def create_dataset(
         raise TypeError("track_times must be either True or False")
     if track_order not in (None, True, False):
         raise TypeError("track_order must be either True or False")
+    if fill_time not in (None, "ifset", "alloc", "never"):
+        raise ValueError(f"fill_time must be 'ifset', 'alloc' or 'never', not {fill_time!r}")
     fill = None if fillvalue is None else _fill(fillvalue, kind)
     made = group._create_dataset(
-        _path(name),
+        None if name is None else _path(name),
         _Request(
             None if isinstance(data, Empty) else extent,
             limits,
@@ -236,6 +246,8 @@ def _chunks(chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_nee
         if is_needed:
             raise ValueError("Chunked format required for given storage options")
         return None
+    if shape is None and (is_needed or chunks not in (None, False)):
+        raise TypeError("Empty datasets don't support chunk/filter options")
     if shape is None or shape == ():
         if is_needed or chunks not in (None, False):
             raise TypeError("Scalar datasets don't support chunk/filter options")
@@ -311,14 +323,21 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
         raise NotImplementedError("the szip filter is not supported yet")
     if isinstance(compression, str):
         raise ValueError(f'Compression filter "{compression}" is unavailable')
-    return int(compression), [int(value) for value in (() if options is None else options)]
+    number = int(compression)
+    if not 0 <= number < 1 << 16:
+        raise ValueError(f"Invalid filter number {number}: registered ones are 0 to 65535")
+    return number, [int(value) for value in (() if options is None else options)]
 
 
 def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
     if check_string_dtype(dtype) is not None and isinstance(value, str):
         value = value.encode("utf-8")
+    if check_vlen_dtype(dtype) in (str, bytes):
+        return np.asarray(value, dtype=dtype if dtype.kind == "O" else object)
     if check_vlen_dtype(dtype) is not None:
-        return np.asarray(value, dtype=object)
+        return vlen_array(value, dtype)
+    if dtype.names is not None and not isinstance(value, tuple | list | np.void | np.ndarray):
+        raise ValueError(f"a record is no {type(value).__name__}: the fill value is a tuple, or an element of the dtype")
     if dtype.kind == "V" and not check_opaque_dtype(dtype):
         return np.ascontiguousarray(np.asarray(value, dtype=dtype))
     array = np.asarray(value)

@@ -19,11 +19,15 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
     names = [part for part in parts if isinstance(part, str)]
     index = tuple(part for part in parts if not isinstance(part, str))
     if dataset.shape is None:
-        raise OSError("a dataset without elements cannot be written")
+        raise TypeError("Empty datasets cannot be written")
     if names:
         _set_fields(dataset, index, names, value)
         return
     array = _as_array(dataset, value)
+    if array.dtype.names and dataset.dtype.names and not set(dataset.dtype.names) <= set(array.dtype.names):
+        # Members that the records do not have stay as they are.
+        _set_fields(dataset, index, [name for name in array.dtype.names if name in dataset.dtype.names], array)
+        return
     inner = () if dataset.dtype.subdtype is None else dataset.dtype.subdtype[1]
     if inner:
         if array.shape[len(array.shape) - len(inner) :] != inner:
@@ -52,6 +56,9 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
             return np.array([text.encode("utf-8") for text in texts.flat], dtype=dtype).reshape(texts.shape)
     kind = None if isinstance(value, np.ndarray) else dtype.base
     array = np.asarray(value, order="C", dtype=kind)
+    if array.dtype.kind == "T" and dtype.kind == "S":
+        texts = [text.encode("utf-8") for text in array.flat]
+        return np.array(texts, dtype=dtype).reshape(array.shape)
     if array.dtype.kind == "b" and dtype.kind != "b" and dtype.kind in "iufc":
         array = array.astype(dtype)
     elif dtype.kind == "b" and array.dtype.kind in "iuf":

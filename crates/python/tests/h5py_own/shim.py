@@ -1,0 +1,79 @@
+"""`h5py`, as h5py's own tests import it: hyperslab, and low-level names that no test can do without.
+
+What is not here is `Lower`: to touch it is to fail, and the list of tests that cannot pass says why.
+"""
+
+import contextlib
+import math
+import os
+import sys
+import types
+from typing import Any
+
+import hyperslab
+from hyperslab import *  # noqa: F403
+from hyperslab import __version__  # noqa: F401
+
+
+class Lower(types.ModuleType):
+    """A module of h5py's low-level API, of which hyperslab has nothing but what is set here."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotImplementedError(f"the low-level API has no {self.__name__}.{name} here")
+
+
+def _lower(name: str, **members: Any) -> Lower:
+    """Makes a module `h5py.name`."""
+    module = Lower(f"{__name__}.{name}")
+    module.__dict__.update(members)
+    sys.modules[module.__name__] = module
+    parent, _, last = name.rpartition(".")
+    setattr(sys.modules[f"{__name__}.{parent}" if parent else __name__], last, module)
+    return module
+
+
+class _FastReader:
+    """h5py reads simple selections by another way; hyperslab has one."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+
+    def read(self, args: Any) -> Any:
+        return self._dataset[args]
+
+
+hyperslab.Dataset._fast_reader = property(_FastReader)
+
+# What the tests look at in objects of hyperslab, under the names of h5py.
+hyperslab.SoftLink._path = property(lambda self: self.path)
+
+def _is_without_elements(identifier: Any) -> bool:
+    return identifier.shape is None
+
+
+# The version whose behaviour is asked for.
+_lower("version", hdf5_version_tuple=(2, 0, 0), hdf5_version="2.0.0", version=__version__, info="")
+_lower("_objects", phil=contextlib.nullcontext())
+_lower("_errors", silence_errors=lambda: None, unsilence_errors=lambda: None)
+_lower("h5py_warnings", H5pyDeprecationWarning=DeprecationWarning)
+_lower("_selector", Selector=None)
+_lower("_hl")
+_lower("_hl.base", is_hdf5=hyperslab.is_hdf5, Empty=hyperslab.Empty, product=math.prod)
+_hl.base.is_empty_dataspace = _is_without_elements  # noqa: F821  (made by _lower)
+_lower("_hl.compat", filename_encode=os.fsencode, filename_decode=os.fsdecode)
+_lower("_hl.dataset", Dataset=hyperslab.Dataset)
+_lower("_hl.group", Group=hyperslab.Group)
+_lower("_hl.files", File=hyperslab.File, direct_vfd=False, _drivers={}, make_fapl=None)
+_filters = _lower("_hl.filters", encode=("gzip", "lzf", "shuffle", "fletcher32"))
+_filters.decode = _filters.encode
+filters = sys.modules[f"{__name__}.filters"] = _filters
+for _name in ("selections", "selections2", "attrs", "datatype"):
+    _lower(f"_hl.{_name}")
+for _name in ("h5a", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t"):
+    _lower(_name)
+_lower("h5", get_config=lambda: types.SimpleNamespace(complex_names=("r", "i"), mpi=False, ros3=False, native_complex=False))
+_lower("h5z", FILTER_DEFLATE=1, FILTER_SHUFFLE=2, FILTER_FLETCHER32=3, FILTER_SZIP=4, FILTER_LZF=32000)
+h5z.filter_avail = lambda number: number in (1, 2, 3, 32000)  # noqa: F821  (made by _lower)
+registered_drivers = lambda: frozenset()  # noqa: E731

@@ -1,0 +1,200 @@
+"""Files of every kind that the package writes, and what is in them, for the tests of other readers.
+
+A feature is a function that writes below one group; `MADE` has what each object of it is to hold.
+"""
+
+import numpy as np
+from support import hs
+
+LIBVERS = ("earliest", "v108", "v110", "v112", "v114", "latest")
+GRID = np.arange(40 * 30, dtype="<i4").reshape(40, 30)
+RECORD = np.dtype([("name", "S6"), ("place", [("x", "<f4"), ("y", "<f8")]), ("counts", "<u2", (3,))])
+FILTERS = {
+    "gzip": {"compression": "gzip"},
+    "gzip_shuffle": {"compression": 9, "shuffle": True},
+    "lzf": {"compression": "lzf"},
+    "fletcher32": {"fletcher32": True},
+    "all": {"compression": "gzip", "shuffle": True, "fletcher32": True},
+    "blosc": {"compression": hs.Blosc("zstd", 5, "bitshuffle")},
+    "blosc2": {"compression": hs.Blosc2("lz4", 5)},
+    "lz4": {"compression": hs.LZ4()},
+    "zstd": {"compression": hs.Zstd(3)},
+    "bitshuffle": {"compression": hs.Bitshuffle()},
+}
+# What every HDF5 library reads without a plugin.
+BUILT_IN = ("gzip", "gzip_shuffle", "fletcher32", "all")
+
+
+def records():
+    """Nested records with strings and arrays."""
+    array = np.zeros(4, RECORD)
+    for index in range(4):
+        array[index] = (b"n%d" % index, (index / 2, -index), (index, index + 1, index + 2))
+    return array
+
+
+def write_numbers(group):
+    """Every kind of number, in both byte orders."""
+    for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"):
+        for order in "<>":
+            dtype = np.dtype(order + code)
+            group[f"{'le' if order == '<' else 'be'}_{code}"] = np.arange(-5, 20).astype(dtype)
+    group["bool"] = np.array([True, False, True])
+    group["complex"] = np.array([1 + 2j, -3.5j])
+    group["scalar"] = np.float64(2.5)
+    group["negative"] = -7
+    group["none"] = np.zeros((0, 3), "i4")
+
+
+def write_kinds(group):
+    """What is no number."""
+    group["text"] = "hällo"
+    group["bytes"] = b"bytes"
+    group["texts"] = ["a", "bb", "ccc é", ""]
+    group["fixed"] = np.array([b"ab", b"cde", b""])
+    group.create_dataset("fixed_utf8", data=["ä", "b"], dtype=hs.string_dtype("utf-8", 4))
+    sequences = group.create_dataset("sequences", (3,), dtype=hs.vlen_dtype(np.dtype("<i4")))
+    for index, value in enumerate(([1, 2, 3], np.arange(50), [])):
+        sequences[index] = value
+    group["references"] = np.array([group["text"].ref, group.ref, hs.Reference()], dtype=hs.ref_dtype)
+    group["enum"] = np.array([1, 0, 1], dtype=hs.enum_dtype({"RED": 0, "GREEN": 1}, "i1"))
+    group["records"] = records()
+    mixed = np.dtype([("label", hs.string_dtype()), ("value", "<f8")])
+    group["mixed"] = np.array([("x", 1.5), ("yy", 2.5)], dtype=mixed)
+    group.create_dataset("arrays", data=np.arange(24).reshape(4, 2, 3), shape=(4,), dtype=np.dtype(("<i8", (2, 3))))
+    group["opaque"] = np.array([b"12345678", b"abcdefgh"], dtype="V8")
+    times = np.array(["2026-11-22", "1970-01-01"], dtype="datetime64[s]")
+    group["times"] = times.astype(hs.opaque_dtype(times.dtype))
+    group["empty"] = hs.Empty("<f4")
+    group["committed"] = np.dtype("<i2")
+    group.create_dataset("of_committed", data=[1, 2, 3], dtype=group["committed"])
+
+
+def write_storage(group):
+    """Every storage and every index of chunks."""
+    group["contiguous"] = GRID
+    group.create_dataset("compact", data=GRID[:10, :10], compact=True)
+    group.create_dataset("fixed_array", data=GRID, chunks=(7, 9))
+    group.create_dataset("single", data=GRID, chunks=(40, 30))
+    group.create_dataset("extensible", data=GRID, chunks=(7, 9), maxshape=(None, 30))
+    group.create_dataset("two_ways", data=GRID, chunks=(7, 9), maxshape=(None, None))
+    group.create_dataset("never_written", (40, 30), dtype="i4", chunks=(7, 9), fillvalue=-1)
+    group.create_dataset("contiguous_fill", (40, 30), dtype="f4", fillvalue=2.5)
+    part = group.create_dataset("in_part", (40, 30), dtype="i4", chunks=(7, 9), fillvalue=9)
+    part[5:20, 3:11] = GRID[5:20, 3:11]
+    many = group.create_dataset("many_chunks", (0,), dtype="<i8", chunks=(3,), maxshape=(None,))
+    many.resize(5000, axis=0)
+    many[:] = np.arange(5000)
+    shrunk = group.create_dataset("shrunk", data=GRID, chunks=(7, 9), maxshape=(None, None), fillvalue=5)
+    shrunk.resize((11, 17))
+    shrunk.resize((25, 20))
+    group.create_dataset("times_kept", data=GRID, track_times=True)
+
+
+def write_filters(group):
+    """Every filter."""
+    for name, options in FILTERS.items():
+        group.create_dataset(name, data=GRID, chunks=(16, 16), **options)
+        group.create_dataset(name + "_growing", data=GRID, chunks=(16, 16), maxshape=(None, 30), **options)
+        group.create_dataset(name + "_two_ways", data=GRID, chunks=(16, 16), maxshape=(None, None), **options)
+
+
+def write_groups(group):
+    """Links of every kind, few and many, in order of name and of creation."""
+    group.create_group("a/b/c")
+    group["a/value"] = 1
+    group["hard"] = group["a/value"]
+    group["soft"] = hs.SoftLink("a/value")
+    group["dangling"] = hs.SoftLink("/nowhere")
+    group["external"] = hs.ExternalLink("missing.h5", "/there")
+    many = group.create_group("many")
+    for index in range(200):
+        many.create_group(f"g{index:04d}")
+    for index in range(0, 200, 3):
+        del many[f"g{index:04d}"]
+    ordered = group.create_group("ordered", track_order=True)
+    for name in ("z", "m", "a"):
+        ordered[name] = ord(name)
+    many_ordered = group.create_group("many_ordered", track_order=True)
+    for index in range(50):
+        many_ordered[f"n{49 - index:02d}"] = index
+    group.move("a/b", "moved")
+
+
+def write_attributes(group):
+    """Attributes of every kind, few and many."""
+    attrs = group.attrs
+    attrs["text"] = "Titel é"
+    attrs["bytes"] = b"bytes"
+    attrs["texts"] = ["x", "yy"]
+    attrs["number"] = 2.5
+    attrs["array"] = np.arange(6, dtype="<i2").reshape(2, 3)
+    attrs["empty"] = hs.Empty("<f4")
+    attrs["records"] = records()
+    attrs["bool"] = True
+    attrs["reference"] = group.ref
+    attrs["complex"] = 1 - 1j
+    attrs.create("sequence", [np.arange(3), np.arange(2)], dtype=hs.vlen_dtype("<i4"))
+    attrs["gone"] = 1
+    attrs["text"] = "Titel ä"
+    del attrs["gone"]
+    many = group.create_group("many")
+    for index in range(40):
+        many.attrs[f"a{index:02d}"] = index
+    for index in range(0, 40, 4):
+        del many.attrs[f"a{index:02d}"]
+    ordered = group.create_dataset("ordered", data=1, track_order=True)
+    for index in range(12):
+        ordered.attrs[f"b{11 - index:02d}"] = index
+
+
+def write_reused(group):
+    """Space that was given back and taken again."""
+    for _ in range(3):
+        for index in range(20):
+            group.create_dataset(f"d{index}", data=GRID + index, chunks=(7, 9), compression="gzip")
+        for index in range(0, 20, 2):
+            del group[f"d{index}"]
+            group[f"d{index}"] = GRID[: index + 1]
+        if _ < 2:
+            for name in list(group):
+                del group[name]
+
+
+def write_transactions(group):
+    """Kept and taken back."""
+    file = group.file
+    group["before"] = GRID
+    with file.transaction():
+        group["kept"] = GRID + 1
+        group.attrs["kept"] = 1
+    try:
+        with file.transaction():
+            group["undone"] = GRID
+            group.attrs["undone"] = 1
+            del group["kept"]
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        pass
+    group["after"] = GRID + 2
+
+
+FEATURES = {
+    function.__name__.removeprefix("write_"): function
+    for function in (
+        write_numbers,
+        write_kinds,
+        write_storage,
+        write_filters,
+        write_groups,
+        write_attributes,
+        write_reused,
+        write_transactions,
+    )
+}
+
+
+def write_all(file):
+    """Everything, each feature in a group of its name."""
+    for name, write in FEATURES.items():
+        write(file.create_group(name))
