@@ -71,7 +71,9 @@ impl File {
                 Ok(deleted)
             });
             let deleted = deleted.map_err(|error: Error| error.at(""))?;
-            deleted.into_iter().for_each(|address| self.chunk_cache().dirty.forget_dataset(address));
+            for address in deleted {
+                self.chunk_cache().dirty.forget_dataset(address);
+            }
         }
         Ok(())
     }

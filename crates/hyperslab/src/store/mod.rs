@@ -355,11 +355,6 @@ impl Store {
         Ok(extent)
     }
 
-    /// Bytes of the file that are free now, or after the next commit.
-    pub fn free_bytes(&self) -> u64 {
-        self.writing.as_ref().map_or(0, |writing| writing.space.lock().free_bytes())
-    }
-
     /// Gives space back that was [allocated](Self::allocate) and that nothing reaches.
     pub fn release(&self, extent: Extent) {
         self.writing.iter().for_each(|writing| writing.release(extent));
