@@ -102,11 +102,10 @@ impl Group {
                 LinkTarget::Hard(target) => delete::unlink(&mut txn, target)?,
                 _ => Vec::new(),
             };
-            txn.finish()?;
-            deleted
-                .into_iter()
-                .for_each(|address| place.group.file().chunk_cache().dirty.forget_dataset(address));
-            Ok(())
+            // Before anybody else sees that they are gone, or finds something else at their addresses.
+            let dirty = &place.group.file().chunk_cache().dirty;
+            deleted.into_iter().for_each(|address| dirty.forget_dataset(address));
+            txn.finish()
         };
         remove().map_err(|error: Error| error.at(&place.path()))
     }
