@@ -1,6 +1,7 @@
 //! Threads that write, read and resize datasets of one file, and files that are opened twice.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
 
 use std::path::Path;
 use std::process::Command;
@@ -95,7 +96,9 @@ fn chunks_that_many_threads_write_are_all_there_and_never_seen_half_written() {
             // Whatever becomes of them, the readers stop.
             let ended: Vec<_> = writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
             is_done.store(true, Ordering::Relaxed);
-            ended.into_iter().for_each(|ended| ended.unwrap());
+            for thread in ended {
+                thread.unwrap();
+            }
         });
         assert!(seen.into_inner() >= 100);
         file.close().unwrap();

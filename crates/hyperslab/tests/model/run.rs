@@ -1,6 +1,7 @@
 //! One file, and the model beside it.
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
@@ -159,12 +160,12 @@ impl Run {
 
     /// A link was made, if there was none of its name.
     fn linked(&mut self, done: hyperslab::Result<()>, group: usize, name: String, target: Target) {
-        let links = self.now.links(group);
-        if links.contains_key(&name) {
-            assert!(matches!(request(done), RequestError::Exists { .. }));
-        } else {
-            done.unwrap();
-            links.insert(name, target);
+        match self.now.links(group).entry(name) {
+            Entry::Occupied(_) => assert!(matches!(request(done), RequestError::Exists { .. })),
+            Entry::Vacant(place) => {
+                done.unwrap();
+                place.insert(target);
+            }
         }
         self.now.sweep();
     }
