@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench golden fuzz libfuzzer wheel develop clean
+.PHONY: help demo test soak lint bench golden fuzz libfuzzer wheel develop clean
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
 	@echo "make test     everything that proves it works"
+	@echo "make soak     more crashes, failing media and kills than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
@@ -40,6 +41,11 @@ test: $(VENV)/test.stamp develop
 	cargo test --workspace --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest hyperslab
+
+soak: $(VENV)/test.stamp develop
+	HYPERSLAB_SOAK=1 cargo test --release --locked -p hyperslab \
+		--test crash_objects --test model --test kill --test concurrent_writes -- --nocapture
+	HYPERSLAB_SOAK=1 $(BIN)/python -m pytest -q crates/python/tests/test_kill.py
 
 lint: $(VENV)/test.stamp
 	cargo fmt --all --check

@@ -5,6 +5,7 @@
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ fn step(file: &File, step: i32) -> Result<()> {
         series.write(rows.clone(), &values(step))?;
         let steps = file.group("steps")?;
         let new = steps.create_dataset(&format!("step {step}"), &chunked(40))?;
-        new.write(3..37, &vec![step; 34])?;
+        new.write(3..37, &[step; 34])?;
         (0..step % 11).try_for_each(|i| new.set_attribute(&number(&format!("attribute {i}"), step)))?;
         steps.set_attribute(&number(&format!("step {step}"), step))?;
         if step > KEPT {

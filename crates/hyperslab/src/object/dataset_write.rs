@@ -62,6 +62,11 @@ impl Dataset {
         let placed = self.engine(&array).run(what, bytes, options)?;
         self.keep(&array, placed)?;
         let cache = self.file().chunk_cache();
+        if let Err(gone) = self.check_alive() {
+            // Deleted meanwhile: nobody will ever ask for what is held.
+            cache.dirty.forget_dataset(self.address());
+            return Err(gone);
+        }
         if cache.dirty.bytes() > cache.dirty_budget() { self.flush_locked() } else { Ok(()) }
     }
 

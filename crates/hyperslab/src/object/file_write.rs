@@ -136,10 +136,23 @@ impl File {
 
     /// Encodes and writes the chunks that were changed in part.
     pub(super) fn flush_chunks(&self) -> Result<()> {
-        for address in self.chunk_cache().dirty.datasets() {
-            match self.object_at(address)? {
-                Node::Dataset(dataset) => dataset.flush_chunks()?,
-                _ => self.chunk_cache().dirty.forget_dataset(address),
+        let dirty = &self.chunk_cache().dirty;
+        let generation = self.store().generation();
+        for address in dirty.datasets() {
+            let flushed = self.object_at(address).and_then(Node::into_dataset);
+            let flushed = flushed.and_then(|dataset| dataset.flush_chunks());
+            // Another thread may have deleted the dataset meanwhile, with what was held of it; who still wrote to it has the lock.
+            let is_gone = || {
+                self.store().is_over(address, generation) || {
+                    let lock = self.write_lock(address);
+                    let _alone = lock.write();
+                    !dirty.datasets().contains(&address)
+                }
+            };
+            if let Err(error) = flushed
+                && !is_gone()
+            {
+                return Err(error);
             }
         }
         Ok(())

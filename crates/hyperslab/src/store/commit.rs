@@ -70,7 +70,7 @@ pub enum Durability {
     /// The death of the program at any instruction: the order of writes, without flushes.
     #[default]
     Kill,
-    /// The machine losing power, too: the same order of writes, with three flushes.
+    /// The machine losing power, too: the same order of writes, with flushes.
     Power,
 }
 

@@ -91,7 +91,7 @@ impl<'c> Judge<'c> {
         self.foreign(image)?;
         self.looked_at += 1;
         if self.looked_at % 13 == 1 {
-            self.continued(image, &seen)?;
+            continued(image, &seen)?;
         }
         self.known.insert(image.to_vec(), state);
         Ok(state)
@@ -111,28 +111,28 @@ impl<'c> Judge<'c> {
             State::of_image(image[..end].to_vec()).map_err(|error| format!("another program: {error}"))?;
         self.change.which(&seen).map(drop).map_err(|why| format!("another program sees {why}"))
     }
+}
 
-    /// Who opens the file for writing sees the same, and goes on from there.
-    fn continued(&self, image: &[u8], seen: &State) -> Result<(), String> {
-        let driver = Arc::new(Memory::new(image.to_vec()));
-        let go_on = || {
-            let file = File::open_writable_on(driver.clone(), None, &options(Durability::Kill, PLENTY))?;
-            let here = State::of(&file)?;
-            file.root().create_group("after the crash")?;
-            file.root().remove("after the crash")?;
-            base::set(&file.root(), "after the crash", 1, 1)?;
-            file.root().remove_attribute("after the crash")?;
-            file.close()?;
-            Ok::<_, hyperslab::Error>((here, State::of_image(driver.bytes())?))
-        };
-        let (here, after) = go_on().map_err(|error: hyperslab::Error| format!("going on: {error}"))?;
-        for other in [here, after] {
-            if *seen != other {
-                return Err(format!("going on shows another file at {}", seen.difference(&other)));
-            }
+/// Who opens the file for writing sees the same, and goes on from there.
+fn continued(image: &[u8], seen: &State) -> Result<(), String> {
+    let driver = Arc::new(Memory::new(image.to_vec()));
+    let go_on = || {
+        let file = File::open_writable_on(driver.clone(), None, &options(Durability::Kill, PLENTY))?;
+        let here = State::of(&file)?;
+        file.root().create_group("after the crash")?;
+        file.root().remove("after the crash")?;
+        base::set(&file.root(), "after the crash", 1, 1)?;
+        file.root().remove_attribute("after the crash")?;
+        file.close()?;
+        Ok::<_, hyperslab::Error>((here, State::of_image(driver.bytes())?))
+    };
+    let (here, after) = go_on().map_err(|error: hyperslab::Error| format!("going on: {error}"))?;
+    for other in [here, after] {
+        if *seen != other {
+            return Err(format!("going on shows another file at {}", seen.difference(&other)));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The End of File Address as it stands in the superblock, guard and all.

@@ -12,8 +12,10 @@ pub(crate) struct Operation {
     pub(crate) in_place: bool,
     /// Whether it is a transaction already.
     pub(crate) is_transaction: bool,
-    run: Box<dyn Fn(&File) -> Result<()>>,
+    run: Run,
 }
+
+type Run = Box<dyn Fn(&File) -> Result<()>>;
 
 impl Operation {
     pub(crate) fn run(&self, file: &File) -> Result<()> {

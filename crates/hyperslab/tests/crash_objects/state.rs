@@ -42,7 +42,7 @@ impl State {
     }
 
     fn group(&mut self, group: &Group, seen: &mut BTreeMap<Addr, String>) -> Result<()> {
-        self.object(group, format!("group of {}", group.names()?.join(", ")))?;
+        self.object(group, &format!("group of {}", group.names()?.join(", ")))?;
         assert_eq!(group.len()?, group.links()?.len() as u64);
         for link in group.links()? {
             let path = format!("{}/{}", group.path().trim_end_matches('/'), link.name);
@@ -59,7 +59,7 @@ impl State {
                 Node::Group(below) => self.group(&below, seen)?,
                 Node::Dataset(dataset) => self.dataset(&dataset)?,
                 Node::Datatype(datatype) => {
-                    self.object(&datatype, format!("datatype {:?}", datatype.datatype()))?;
+                    self.object(&datatype, &format!("datatype {:?}", datatype.datatype()))?;
                 }
             }
         }
@@ -68,14 +68,14 @@ impl State {
 
     fn dataset(&mut self, dataset: &Dataset) -> Result<()> {
         let text = format!("{:?} {:?}", dataset.dataspace(), dataset.datatype());
-        self.object(dataset, text)?;
+        self.object(dataset, &text)?;
         let mut bytes = vec![0xEE; usize::try_from(dataset.len_bytes()).unwrap()];
         dataset.read_into(&Selection::All, &mut bytes)?;
         self.values.insert(dataset.path().to_owned(), bytes);
         Ok(())
     }
 
-    fn object(&mut self, object: &Object, text: String) -> Result<()> {
+    fn object(&mut self, object: &Object, text: &str) -> Result<()> {
         let links = object.hard_links()?;
         let attributes = object.attributes()?;
         assert_eq!(object.attribute_count()?, attributes.len() as u64);

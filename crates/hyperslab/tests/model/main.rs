@@ -91,7 +91,9 @@ proptest! {
         has_memory in any::<bool>(),
     ) {
         let mut run = Run::new(version, has_memory);
-        actions.iter().for_each(|action| run.act(action));
+        for action in &actions {
+            run.act(action);
+        }
         run.finish();
     }
 

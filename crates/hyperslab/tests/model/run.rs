@@ -1,6 +1,7 @@
 //! One file, and the model beside it.
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
@@ -138,7 +139,7 @@ impl Run {
         options.storage = match storage {
             Storage::Contiguous => NewStorage::Contiguous,
             Storage::Compact => NewStorage::Compact,
-            Storage::Raw | Storage::Filtered => NewStorage::Chunked(vec![7]),
+            Storage::Raw | Storage::Filtered => NewStorage::Chunked(vec![CHUNK as u64]),
         };
         if storage == Storage::Filtered {
             options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![1] }];
@@ -159,12 +160,12 @@ impl Run {
 
     /// A link was made, if there was none of its name.
     fn linked(&mut self, done: hyperslab::Result<()>, group: usize, name: String, target: Target) {
-        let links = self.now.links(group);
-        if links.contains_key(&name) {
-            assert!(matches!(request(done), RequestError::Exists { .. }));
-        } else {
-            done.unwrap();
-            links.insert(name, target);
+        match self.now.links(group).entry(name) {
+            Entry::Occupied(_) => assert!(matches!(request(done), RequestError::Exists { .. })),
+            Entry::Vacant(place) => {
+                done.unwrap();
+                place.insert(target);
+            }
         }
         self.now.sweep();
     }
@@ -323,8 +324,21 @@ impl Run {
             };
             assert_eq!(found.len(), values.len());
             *values = found;
+            self.clear_edge(data);
         }
         self.committed = self.now.clone();
+    }
+
+    /// What was written in place to the last chunk beyond the shape that is left may be there, too: when the dataset grows it
+    /// would be seen.
+    fn clear_edge(&mut self, data: usize) {
+        let Body::Data { storage: Storage::Raw, values } = &self.now.things[&data].body else { return };
+        let (len, end) = (values.len() as u64, values.len().next_multiple_of(CHUNK) as u64);
+        let dataset = self.file().dataset(&self.path(data)).unwrap();
+        dataset.resize(&[end]).unwrap();
+        dataset.write(len..end, &vec![FILL; usize::try_from(end - len).unwrap()]).unwrap();
+        dataset.resize(&[len]).unwrap();
+        self.file().flush().unwrap();
     }
 
     fn open(&mut self, bytes: Vec<u8>) {
@@ -411,3 +425,5 @@ fn request(done: hyperslab::Result<()>) -> RequestError {
 }
 
 const FILL: i32 = -7;
+/// Elements of a chunk.
+const CHUNK: usize = 7;

@@ -1,0 +1,89 @@
+"""A program that writes through the package is killed, again and again: hyperslab and h5py find all that was flushed."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+from support import IS_H5PY, hs
+
+pytestmark = pytest.mark.skipif(IS_H5PY, reason="libhdf5 does not promise this")
+
+KILLS = 60 if os.environ.get("HYPERSLAB_SOAK") else 6
+ROWS = 20
+
+WRITER = """
+import sys
+import numpy as np
+import hyperslab as hs
+
+ROWS = 20
+with hs.File(sys.argv[1], "r+") as f:
+    step = int(f.attrs["last"])
+    while True:
+        step += 1
+        with f.transaction():
+            series = f["series"]
+            series.resize(step * ROWS, axis=0)
+            series[-ROWS:] = np.arange((step - 1) * ROWS, step * ROWS)
+            group = f.create_group(f"steps/{step}")
+            group.attrs["number"] = step
+            group["values"] = np.full(step % 50, step)
+            if step > 15:
+                del f[f"steps/{step - 15}"]
+            f.attrs["last"] = step
+        print("flushed", step, flush=True)
+"""
+
+
+def killed(path, moment):
+    """Runs the writer for `moment` seconds after its first step; returns the last step that it said was flushed."""
+    with subprocess.Popen([sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, text=True) as writer:
+        said = [writer.stdout.readline()]
+        assert said[0], "the writer ended by itself"
+        time.sleep(moment)
+        writer.kill()
+        said += writer.stdout.readlines()
+    return max(int(line.split()[1]) for line in said if line.endswith("\n"))
+
+
+def last_step(file):
+    """Checks that the file is as after some step; returns which."""
+    last = int(file.attrs["last"])
+    assert np.array_equal(file["series"][()], np.arange(last * ROWS))
+    steps = range(max(last - 15, 0) + 1, last + 1)
+    assert sorted(file["steps"], key=int) == [str(step) for step in steps]
+    for step in steps:
+        assert file[f"steps/{step}"].attrs["number"] == step
+        assert np.array_equal(file[f"steps/{step}/values"][()], np.full(step % 50, step))
+    return last
+
+
+@pytest.mark.parametrize("libver", ["earliest", "v108", "v110"])
+def test_what_a_killed_writer_has_flushed_is_there(tmp_path, libver):
+    path, moments = tmp_path / "f.h5", random.Random(libver)
+    with hs.File(path, "w", libver=libver) as f:
+        f.create_dataset("series", (0,), dtype="i8", maxshape=(None,), chunks=(64,), compression="gzip")
+        f.create_group("steps")
+        f.attrs["last"] = 0
+    for _ in range(KILLS):
+        flushed = killed(path, moments.uniform(0, 0.1))
+        # Without recovery: the file as it is after a step, or a refusal.
+        try:
+            with h5py.File(path, "r") as f:
+                seen = last_step(f)
+        except OSError:
+            seen = None
+        with hs.File(path, "r") as f:
+            found = last_step(f)
+        assert found >= flushed and seen in (None, found, found - 1), (flushed, seen, found)
+        # Recovered by who opens it for writing, it is one for every program.
+        with hs.File(path, "r+") as f:
+            assert last_step(f) == found
+        with h5py.File(path, "r") as f:
+            assert last_step(f) == found
+    assert found >= KILLS
