@@ -89,20 +89,12 @@ impl Group {
                 LinkTarget::Hard(target) => delete::unlink(&mut txn, target)?,
                 _ => Vec::new(),
             };
-<<<<<<< HEAD
-            txn.finish()?;
-            for address in deleted {
-                place.group.file().chunk_cache().dirty.forget_dataset(address);
-            }
-            Ok(())
-=======
             // Before anybody else sees that they are gone, or finds something else at their addresses.
             let dirty = &place.group.file().chunk_cache().dirty;
             for address in deleted {
                 dirty.forget_dataset(address);
             }
             txn.finish()
->>>>>>> crash
         };
         remove().map_err(|error: Error| error.at(&place.path()))
     }
