@@ -284,6 +284,10 @@ fn references_lead_where_they_led_or_nowhere_or_to_copies() {
     let name = other.path_of(outside.address()).unwrap().unwrap();
     assert!(name.starts_with("/~obj_pointed_by_"), "{name}");
     assert_eq!((copies[2], outside.hard_links().unwrap()), (None, 1));
+    file.root().copy(&top, "expanded", &options).unwrap();
+    let copies = referenced(&file, "expanded/references");
+    assert_eq!(copies[0], Some(file.get("expanded/z/data").unwrap().address()), "within a file, too");
+    assert!(copies[1].is_some() && copies[1] != before[1]);
 }
 
 #[test]

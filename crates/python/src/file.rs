@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab::driver::{Create, Driver, Memory, Posix};
+use hyperslab::driver::{Create, Driver, Locking, Memory, Posix};
 use hyperslab::store::commit::Durability;
 use hyperslab::{CreateOptions, Error, LibVersion};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyValueError};
@@ -33,7 +33,7 @@ fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileState>> {
 }
 
 /// Keyword arguments of h5py's `File` that only matter to a writer, or to libhdf5's own caches.
-const IGNORED: [&str; 17] = [
+const IGNORED: [&str; 16] = [
     "rdcc_nslots",
     "rdcc_w0",
     "fs_threshold",
@@ -41,7 +41,6 @@ const IGNORED: [&str; 17] = [
     "page_buf_size",
     "min_meta_keep",
     "min_raw_keep",
-    "locking",
     "alignment_threshold",
     "alignment_interval",
     "meta_block_size",
@@ -58,6 +57,7 @@ struct Keywords {
     libver: (String, String),
     options: CreateOptions,
     backing_store: bool,
+    locking: Locking,
 }
 
 impl Keywords {
@@ -65,6 +65,7 @@ impl Keywords {
         let mut options = CreateOptions::default();
         let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
         let mut backing_store = true;
+        let mut locking = Locking::default();
         for (key, value) in given.into_iter().flatten() {
             let key: String = key.extract()?;
             if value.is_none() {
@@ -106,12 +107,24 @@ impl Keywords {
                 }
                 "swmr" | "fs_strategy" | "fs_persist" => {}
                 "fileobj" | "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
+                "locking" => {
+                    locking = match value.extract::<bool>() {
+                        Ok(true) => Locking::Required,
+                        Ok(false) => Locking::No,
+                        Err(_) if value.eq("best-effort")? => Locking::BestEffort,
+                        Err(_) => {
+                            return Err(PyValueError::new_err(
+                                "locking must be True, False or 'best-effort'",
+                            ));
+                        }
+                    };
+                }
                 "backing_store" => backing_store = value.is_truthy()?,
                 other if IGNORED.contains(&other) => {}
                 _ => return Err(unknown(&key)),
             }
         }
-        Ok(Self { libver, options, backing_store })
+        Ok(Self { libver, options, backing_store, locking })
     }
 }
 
@@ -194,10 +207,13 @@ fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> h
     if in_memory {
         return open_in_memory(path, mode, keywords);
     }
-    let open = |create| Posix::open_writable(path, create).map(Arc::new).map_err(Error::io("open", 0, 0));
+    let open = |create| {
+        let opened = Posix::open_writable_locking(path, create, keywords.locking);
+        opened.map(Arc::new).map_err(Error::io("open", 0, 0))
+    };
     match mode {
         Mode::Read => {
-            let medium = Posix::open(path).map_err(Error::io("open", 0, 0))?;
+            let medium = Posix::open_locking(path, keywords.locking).map_err(Error::io("open", 0, 0))?;
             FileState::open(Arc::new(medium), Some(path), &options.open)
         }
         Mode::Change => FileState::open_writable(open(Create::No)?, Some(path), options, false),
@@ -266,10 +282,6 @@ impl File {
                 ));
             }
             let mode = Mode::parse(mode)?;
-            if name.hasattr("readable")? && !name.call_method0("readable")?.is_truthy()? {
-                let unsupported = py.import("io")?.getattr("UnsupportedOperation")?;
-                return Err(PyErr::from_value(unsupported.call1(("a file that is written is read, too",))?));
-            }
             let Keywords { libver, options, .. } = Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
             let filename = name.repr()?.to_string();
             let object = Arc::new(FileObject::new(name));

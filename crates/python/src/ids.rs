@@ -8,7 +8,7 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::Layout;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
@@ -117,6 +117,22 @@ impl FileID {
         let state = &slf.as_super().get().state;
         state.check()?;
         Ok(state.core.store().len_bytes())
+    }
+
+    /// The bytes of the file, with everything that was changed so far.
+    fn get_file_image<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let (py, state) = (slf.py(), &slf.as_super().get().state);
+        state.flush(py)?;
+        let image = py.detach(|| {
+            let driver = state.core.store().driver();
+            let failed = |error| hyperslab::Error::io("read", 0, 0)(error);
+            let len = driver.len().map_err(failed)?;
+            let mut image = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+            driver.read_at(0, &mut image).map_err(failed)?;
+            Ok::<_, hyperslab::Error>(image)
+        });
+        let image: Vec<u8> = image.or_raise()?;
+        Ok(PyBytes::new(py, &image))
     }
 }
 
@@ -264,6 +280,9 @@ impl DatasetID {
         let Some(out) = out else { return Ok((mask, PyBytes::new(py, &bytes).into_any())) };
         let mut cells =
             py.import("numpy")?.call_method1("frombuffer", (out, "u1"))?.cast_into::<PyUntypedArray>()?;
+        if !cells.getattr("flags")?.getattr("writeable")?.is_truthy()? {
+            return Err(PyBufferError::new_err("the out buffer is read-only"));
+        }
         if cells.len() < bytes.len() {
             return Err(PyValueError::new_err(format!(
                 "out buffer is only {} bytes, {} bytes required",

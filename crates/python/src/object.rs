@@ -156,6 +156,10 @@ impl HLObject {
         other.get().identity() == self.identity()
     }
 
+    fn __ne__(&self, other: &Bound<'_, Self>) -> bool {
+        other.get().identity() != self.identity()
+    }
+
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.identity().hash(&mut hasher);

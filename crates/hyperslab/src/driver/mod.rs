@@ -10,7 +10,7 @@ mod trace;
 
 pub use memory::Memory;
 pub use overlay::Overlay;
-pub use posix::{Create, Posix};
+pub use posix::{Create, Locking, Posix};
 pub use trace::{Operation, Trace};
 
 /// One file. All methods take `&self`; offsets are absolute. Reads are exact: past the end is `UnexpectedEof`.

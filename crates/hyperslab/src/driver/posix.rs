@@ -26,20 +26,43 @@ pub enum Create {
     New,
 }
 
+/// Whether a file is locked while it is open. The environment variable `HDF5_USE_FILE_LOCKING` has the last word, as in
+/// libhdf5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Locking {
+    /// Where its file system has locks.
+    #[default]
+    BestEffort,
+    /// Always: a file system without locks is an error.
+    Required,
+    /// Never.
+    No,
+}
+
 impl Posix {
     /// Opens an existing file for reading, which others may do at the same time.
     pub fn open(path: &Path) -> io::Result<Self> {
+        Self::open_locking(path, Locking::default())
+    }
+
+    /// As [`open`](Self::open), with or without a lock.
+    pub fn open_locking(path: &Path, locking: Locking) -> io::Result<Self> {
         let file = fs::File::open(path)?;
         // A directory opens, and fails only at the first read, with a message that names no cause.
         if file.metadata()?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
-        lock(&file, fs::File::try_lock_shared, "another program has it open for writing")?;
+        lock(&file, locking, fs::File::try_lock_shared, "another program has it open for writing")?;
         Ok(Self { file })
     }
 
     /// Opens a file for reading and writing, which nobody else may do at the same time. Its contents stay.
     pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
+        Self::open_writable_locking(path, create, Locking::default())
+    }
+
+    /// As [`open_writable`](Self::open_writable), with or without a lock.
+    pub fn open_writable_locking(path: &Path, create: Create, locking: Locking) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         match create {
@@ -48,7 +71,7 @@ impl Posix {
             Create::New => _ = options.create_new(true),
         }
         let file = options.open(path)?;
-        lock(&file, fs::File::try_lock, "another program has it open")?;
+        lock(&file, locking, fs::File::try_lock, "another program has it open")?;
         Ok(Self { file })
     }
 
@@ -61,10 +84,17 @@ impl Posix {
 /// Takes the lock that libhdf5 would take, unless the user's environment says not to, or the file system has none.
 fn lock(
     file: &fs::File,
+    locking: Locking,
     take: impl FnOnce(&fs::File) -> Result<(), TryLockError>,
     held: &'static str,
 ) -> io::Result<()> {
-    if env::var("HDF5_USE_FILE_LOCKING").is_ok_and(|value| matches!(&*value.to_uppercase(), "FALSE" | "0")) {
+    let locking = match env::var("HDF5_USE_FILE_LOCKING").map(|value| value.to_uppercase()).as_deref() {
+        Ok("FALSE" | "0") => Locking::No,
+        Ok("TRUE" | "1") => Locking::Required,
+        Ok("BEST_EFFORT") => Locking::BestEffort,
+        _ => locking,
+    };
+    if locking == Locking::No {
         return Ok(());
     }
     match take(file) {
@@ -73,7 +103,8 @@ fn lock(
                 format!("unable to lock the file: {held} (HDF5_USE_FILE_LOCKING=FALSE does without locks)");
             Err(io::Error::new(io::ErrorKind::WouldBlock, why))
         }
-        // File systems without locks: libhdf5's "best effort".
+        Err(TryLockError::Error(error)) if locking == Locking::Required => Err(error),
+        // File systems without locks.
         Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
     }
 }

@@ -35,6 +35,7 @@ from ._dtypes import (
 )
 from ._errors import ClosedError, FormatError, UnsupportedDtypeError
 from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
+from ._mapping import pop as _pop
 from ._native import (
     AttributeManager,
     Dataset,
@@ -55,8 +56,11 @@ from ._native import (
 )
 from ._selections import MultiBlockSlice
 
-_MutableMapping.register(Group)
-_MutableMapping.register(AttributeManager)
+for _class in (Group, AttributeManager):
+    _MutableMapping.register(_class)
+    for _method in ("clear", "popitem", "setdefault", "update"):
+        setattr(_class, _method, getattr(_MutableMapping, _method))
+    setattr(_class, "pop", _pop)
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

@@ -15,6 +15,21 @@ class _Named(Protocol):
     def get(self, name: str, /) -> Any: ...
 
 
+_NOTHING = object()
+
+
+def pop(mapping: Any, key: str, default: Any = _NOTHING) -> Any:
+    """Takes a member out and returns it; without such a one ``default``. KeyError: there is neither."""
+    try:
+        value = mapping[key]
+    except KeyError:
+        if default is _NOTHING:
+            raise
+        return default
+    del mapping[key]
+    return value
+
+
 class KeysViewHDF5(KeysView[str], Reversible[str]):
     """The names."""
 

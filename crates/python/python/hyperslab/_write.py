@@ -73,17 +73,13 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
 
 
 def _broadcast(array: "np.ndarray[Any, Any]", shape: "tuple[int, ...]", inner: "tuple[int, ...]") -> Any:
-    """The array in the shape of the selection; axes of length one may be missing or too many."""
+    """The array in the shape of the selection; by NumPy's rules; axes of length one may be too many in front."""
     if array.shape != shape + inner:
         outer = array.shape[: len(array.shape) - len(inner)]
         try:
-            long = [size for size in outer if size != 1]
-            if math.prod(outer) == math.prod(shape) and long == [size for size in shape if size != 1]:
-                array = array.reshape(shape + inner)
-            else:
-                while len(outer) > len(shape) and outer[0] == 1:
-                    outer = outer[1:]
-                array = np.broadcast_to(array.reshape(outer + inner), shape + inner)
+            while len(outer) > len(shape) and outer[0] == 1:
+                outer = outer[1:]
+            array = np.broadcast_to(array.reshape(outer + inner), shape + inner)
         except ValueError:
             raise TypeError(f"Can't broadcast {outer} -> {shape}") from None
     return np.ascontiguousarray(array) if array.ndim else array

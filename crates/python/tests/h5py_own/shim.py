@@ -47,7 +47,9 @@ class _FastReader:
 hyperslab.Dataset._fast_reader = property(_FastReader)
 
 # What the tests look at in objects of hyperslab, under the names of h5py.
-hyperslab.SoftLink._path = property(lambda self: self.path)
+for _link in (hyperslab.SoftLink, hyperslab.ExternalLink):
+    _link._path = property(lambda self: self.path)
+hyperslab.ExternalLink._filename = property(lambda self: self.filename)
 
 def _is_without_elements(identifier: Any) -> bool:
     return identifier.shape is None
@@ -73,7 +75,7 @@ for _name in ("selections", "selections2", "attrs", "datatype"):
     _lower(f"_hl.{_name}")
 for _name in ("h5a", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t"):
     _lower(_name)
-_lower("h5", get_config=lambda: types.SimpleNamespace(complex_names=("r", "i"), mpi=False, ros3=False, native_complex=False))
+_lower("h5", get_config=lambda: types.SimpleNamespace(complex_names=("r", "i"), mpi=False, ros3=False, has_native_complex=False))
 _lower("h5z", FILTER_DEFLATE=1, FILTER_SHUFFLE=2, FILTER_FLETCHER32=3, FILTER_SZIP=4, FILTER_LZF=32000)
 h5z.filter_avail = lambda number: number in (1, 2, 3, 32000)  # noqa: F821  (made by _lower)
 registered_drivers = lambda: frozenset()  # noqa: E731

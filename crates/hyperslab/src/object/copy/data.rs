@@ -30,7 +30,7 @@ impl Copy {
         // What is freed meanwhile is not used again while it is read.
         let _reading = source.store().reading_data();
         let state = source.state()?;
-        if holds_addresses(&state.datatype, self.is_within(source)) {
+        if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
             return self.data_translated(source, &state, copy);
         }
         match &state.layout {

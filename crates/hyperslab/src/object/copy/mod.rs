@@ -28,8 +28,7 @@ pub struct CopyOptions {
     pub expand_soft: bool,
     /// What external links lead to is copied in their place, where they lead anywhere.
     pub expand_external: bool,
-    /// Into another file, what references lead to is copied, too. Else references there are null. (Within a file, they lead
-    /// where they led.)
+    /// What references lead to is copied, too. Else they are null in another file, and lead where they led within one.
     pub expand_refs: bool,
     /// Attributes are left out.
     pub without_attributes: bool,
@@ -134,8 +133,8 @@ impl Copy {
     }
 
     /// Whether addresses in the source mean the same in the copy.
-    fn is_within(&self, source: &Object) -> bool {
-        source.file().is_same(&self.to)
+    fn keeps_references(&self, from: &File) -> bool {
+        from.is_same(&self.to) && !self.options.expand_refs
     }
 
     fn complete(&mut self, pending: &Pending) -> Result<()> {

@@ -8,15 +8,15 @@ use super::super::File;
 use super::Copy;
 use crate::error::{Error, Result};
 
-/// Whether elements mean something else in another place: `is_within` says that the place is in the same file.
-pub(super) fn holds_addresses(datatype: &Datatype, is_within: bool) -> bool {
+/// Whether elements mean something else in another place: `keeps_references` says that references mean the same.
+pub(super) fn holds_addresses(datatype: &Datatype, keeps_references: bool) -> bool {
     match datatype {
         Datatype::Sequence(_) | Datatype::VariableText(_) => true,
-        Datatype::Reference(_) => !is_within,
+        Datatype::Reference(_) => !keeps_references,
         Datatype::Compound(compound) => {
-            compound.members.iter().any(|member| holds_addresses(&member.datatype, is_within))
+            compound.members.iter().any(|member| holds_addresses(&member.datatype, keeps_references))
         }
-        Datatype::Array(array) => holds_addresses(&array.base, is_within),
+        Datatype::Array(array) => holds_addresses(&array.base, keeps_references),
         _ => false,
     }
 }
@@ -39,7 +39,7 @@ impl Copy {
     }
 
     fn translate_at(&mut self, from: &File, datatype: &Datatype, bytes: &mut [u8], at: Places) -> Result<()> {
-        if !holds_addresses(datatype, from.is_same(&self.to)) {
+        if !holds_addresses(datatype, self.keeps_references(from)) {
             return Ok(());
         }
         match datatype {
