@@ -379,6 +379,7 @@ impl Group {
     }
 
     /// Copies an object to a path of this group.
+    #[allow(clippy::needless_pass_by_value)] // Arguments of Python's are extracted by value.
     fn _copy(
         slf: &Bound<'_, Self>,
         source: &Bound<'_, HLObject>,

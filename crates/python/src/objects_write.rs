@@ -18,7 +18,7 @@ use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
 use crate::reference::Reference;
 
-/// The elements of `array`, of the dtype of `translation`, as the engine takes them. TypeError: it has another dtype.
+/// The elements of `array`, of the dtype of `translation`, as the engine takes them. `TypeError`: it has another dtype.
 pub(crate) fn elements(
     file: &File,
     translation: &Translation,
