@@ -180,7 +180,8 @@ impl AttributeManager {
         let mut data = text.as_bytes().to_vec();
         data.push(0);
         let size = u32::try_from(data.len())?;
-        let datatype = Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Ascii });
+        let datatype =
+            Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Ascii });
         let attribute = Attribute { name: name.to_owned(), datatype, dataspace: Dataspace::Scalar, data };
         py.detach(|| self.node.set_attribute(&attribute)).or_raise()
     }
