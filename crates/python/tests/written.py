@@ -63,7 +63,7 @@ def write_kinds(group, h5):
     for index, value in enumerate(([1, 2, 3], np.arange(50), [])):
         sequences[index] = value
     group["references"] = np.array([group["text"].ref, group.ref, h5.Reference()], dtype=h5.ref_dtype)
-    group["enum"] = np.array([1, 0, 1], dtype=h5.enum_dtype({"RED": 0, "GREEN": 1}, "i1"))
+    group["enum"] = np.array([1, 0, 1], dtype=h5.enum_dtype({"GREEN": 0, "RED": 1}, "i1"))
     group["records"] = records()
     mixed = np.dtype([("label", h5.string_dtype()), ("value", "<f8")])
     group["mixed"] = np.array([("x", 1.5), ("yy", 2.5)], dtype=mixed)
