@@ -5,6 +5,7 @@
 
 use hyperslab::File;
 use hyperslab_format::datatype::{Charset, Reference as StoredReference};
+use hyperslab_format::heap::global::VariableElement;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -107,30 +108,29 @@ impl Taker<'_, '_> {
     /// Puts what is of variable length into the heap, and its ids where they go.
     fn finish(mut self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let (places, texts): (Vec<usize>, Vec<Vec<u8>>) = std::mem::take(&mut self.texts).into_iter().unzip();
-        self.put(py, &places, &texts, 1)?;
+        self.put(py, &places, |file| file.put_text(&texts))?;
         let mut sequences = std::mem::take(&mut self.sequences);
         sequences.sort_by_key(|&(place, size, _)| (size, place));
         for group in sequences.chunk_by(|a, b| a.1 == b.1) {
             let size = group.first().map_or(1, |first| first.1);
             let places: Vec<usize> = group.iter().map(|(place, ..)| *place).collect();
             let items: Vec<&[u8]> = group.iter().map(|(.., bytes)| bytes.as_slice()).collect();
-            self.put(py, &places, &items, size)?;
+            self.put(py, &places, |file| file.put_vlen(&items, size))?;
         }
         Ok(self.out)
     }
 
-    fn put<T: AsRef<[u8]> + Sync>(
+    fn put(
         &mut self,
         py: Python<'_>,
         places: &[usize],
-        items: &[T],
-        size: usize,
+        put: impl Send + FnOnce(&File) -> hyperslab::Result<Vec<VariableElement>>,
     ) -> PyResult<()> {
-        if items.is_empty() {
+        if places.is_empty() {
             return Ok(());
         }
         let file = self.file;
-        let ids = py.detach(|| file.put_vlen(items, size)).or_raise()?;
+        let ids = py.detach(|| put(file)).or_raise()?;
         let stored = file.vlen_stored(&ids);
         let len = stored.len() / ids.len();
         for (&place, id) in places.iter().zip(stored.chunks_exact(len.max(1))) {

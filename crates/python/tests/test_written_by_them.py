@@ -8,35 +8,16 @@ import sys
 import h5py
 import numpy as np
 import pytest
+from compare import REFUSALS, compare_dataset, compare_files, has_undefined_fill
 from support import FILES, GOLDEN, IS_H5PY, assert_same, assert_same_dtype, hs, outcome, some, walk
 from support import WHOLE_FILES as ALL_WHOLE_FILES
 
 sys.path.insert(0, str(GOLDEN / "make"))
 import pattern  # noqa: E402
 
-PROPERTIES = (
-    "shape",
-    "size",
-    "ndim",
-    "nbytes",
-    "chunks",
-    "maxshape",
-    "compression",
-    "compression_opts",
-    "shuffle",
-    "fletcher32",
-    "scaleoffset",
-    "is_virtual",
-    "is_scale",
-    "name",
-)
-# What h5py itself cannot read (time, IEEE quadruple, complex half) and what hyperslab may refuse by name.
-REFUSALS = (NotImplementedError,)
 # Messages in a heap that objects share are not read yet: such a file opens, and its objects are refused by name.
 SHARED_HEAP_FILES = [] if IS_H5PY else [name for name in ALL_WHOLE_FILES if name.startswith("shared_messages_")]
 WHOLE_FILES = [name for name in ALL_WHOLE_FILES if name not in SHARED_HEAP_FILES]
-# h5py 3.16 gives big-endian sequences of variable length unswapped; h5dump and the formulas agree on what they hold.
-WRONG_IN_H5PY = ("/sequences_be",)
 
 
 def refused(name):
@@ -44,114 +25,11 @@ def refused(name):
     return {d["path"] for d in FILES[name].get("dataset", ()) if d.get("refused")}
 
 
-def regions(dtype):
-    """Whether a type holds region references, which hyperslab may refuse to read."""
-    if h5py.check_ref_dtype(dtype) is h5py.RegionReference:
-        return True
-    return any(regions(dtype[field]) for field in dtype.names or ())
-
-
-def compare_attributes(ours, theirs, files):
-    assert list(ours) == list(theirs)
-    assert len(ours) == len(theirs)
-    for name in theirs:
-        kind, value = outcome(theirs.__getitem__, name)
-        found_kind, found = outcome(ours.__getitem__, name)
-        if kind == "raised":
-            continue
-        if found_kind == "raised" and isinstance(found, REFUSALS) and regions(theirs.get_id(name).dtype):
-            continue
-        assert found_kind == "value", f"attribute {name}: {found!r}"
-        try:
-            assert_same(found, value, files)
-        except AssertionError as error:
-            raise AssertionError(f"attribute {name}: {error}") from error
-        assert name in ours
-
-
-def compare_links(ours, theirs):
-    assert list(ours) == list(theirs)
-    assert len(ours) == len(theirs)
-    for name in some(theirs):
-        link, expected = ours.get(name, getlink=True), theirs.get(name, getlink=True)
-        assert type(link).__name__ == type(expected).__name__
-        for part in ("path", "filename"):
-            if hasattr(expected, part):
-                assert getattr(link, part) == getattr(expected, part)
-        assert (
-            ours.get(name, getlink=True, getclass=True).__name__
-            == theirs.get(name, getlink=True, getclass=True).__name__
-        )
-        assert (name in ours) == (name in theirs)
-        cls, expected = outcome(lambda: ours.get(name, getclass=True)), outcome(lambda: theirs.get(name, getclass=True))
-        assert cls[0] == expected[0]
-        if expected[0] == "value":
-            assert getattr(cls[1], "__name__", None) == getattr(expected[1], "__name__", None), name
-
-
-def compare_dataset(ours, theirs, files, may_refuse):
-    kind, dtype = outcome(lambda: theirs.dtype)
-    if kind == "raised":  # h5py has no NumPy type for it: hyperslab may refuse too, but not crash
-        outcome(lambda: ours.dtype)
-        outcome(lambda: ours[()])
-        return
-    if regions(dtype):
-        may_refuse = True
-    found_kind, found = outcome(lambda: ours.dtype)
-    if found_kind == "raised" and may_refuse:
-        assert isinstance(found, REFUSALS), repr(found)
-        return
-    assert_same_dtype(ours.dtype, dtype)
-    for name in PROPERTIES:
-        expected = getattr(theirs, name)
-        if name == "size" and theirs.shape is None:
-            continue
-        assert getattr(ours, name) == expected, f"{name}: {getattr(ours, name)} != {expected}"
-    kind, fill = outcome(lambda: theirs.fillvalue)
-    if kind == "value" and not regions(dtype):
-        assert_same(np.asarray(ours.fillvalue), np.asarray(fill))
-    kind, expected = outcome(lambda: theirs[()])
-    found_kind, found = outcome(lambda: ours[()])
-    if found_kind == "raised" and may_refuse:
-        assert isinstance(found, REFUSALS) or IS_H5PY, repr(found)
-        return
-    if kind == "raised":
-        return
-    assert found_kind == "value", repr(found)
-    if has_undefined_fill(theirs) or theirs.name in WRONG_IN_H5PY:
-        return
-    assert_same(found, expected, files)
-
-
-def has_undefined_fill(dataset):
-    """Whether elements that were never written are whatever the disk or memory held."""
-    plist = dataset.id.get_create_plist()
-    return plist.get_layout() == h5py.h5d.CHUNKED and plist.get_fill_time() == h5py.h5d.FILL_TIME_NEVER
-
-
 @pytest.mark.parametrize("name", WHOLE_FILES)
 def test_a_file_of_libhdf5_reads_as_h5py_reads_it(both, name):
-    ours, theirs = files = both(name)
-    may_refuse = refused(name)
+    ours, theirs = both(name)
     assert ours.userblock_size == theirs.userblock_size
-    compare_attributes(ours.attrs, theirs.attrs, files)
-    compare_links(ours, theirs)
-    found, expected = dict(walk(ours)), dict(walk(theirs))
-    assert list(found) == list(expected)
-    for path, theirs_object in expected.items():
-        ours_object = found[path]
-        try:
-            assert type(ours_object).__name__ == type(theirs_object).__name__
-            assert ours_object.name == theirs_object.name
-            compare_attributes(ours_object.attrs, theirs_object.attrs, files)
-            if isinstance(theirs_object, h5py.Group):
-                compare_links(ours_object, theirs_object)
-            elif isinstance(theirs_object, h5py.Datatype):
-                assert_same_dtype(ours_object.dtype, theirs_object.dtype)
-            else:
-                compare_dataset(ours_object, theirs_object, files, path in may_refuse)
-        except AssertionError as error:
-            raise AssertionError(f"{name} {path}: {error}") from error
+    compare_files(ours, theirs, refused(name))
 
 
 def expected_values(entry):

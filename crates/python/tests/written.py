@@ -1,8 +1,13 @@
 """Files of every kind that the package writes, and what is in them, for the tests of other readers.
 
-A feature is a function that writes below one group; `MADE` has what each object of it is to hold.
+A feature is a function that writes below one group, and works with h5py in the place of hyperslab as well: what h5py then has
+in its file is what others are to find in ours.
 """
 
+import contextlib
+from collections.abc import Mapping
+
+import h5py
 import numpy as np
 from support import hs
 
@@ -33,7 +38,7 @@ def records():
     return array
 
 
-def write_numbers(group):
+def write_numbers(group, h5):
     """Every kind of number, in both byte orders."""
     for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"):
         for order in "<>":
@@ -46,34 +51,36 @@ def write_numbers(group):
     group["none"] = np.zeros((0, 3), "i4")
 
 
-def write_kinds(group):
+def write_kinds(group, h5):
     """What is no number."""
     group["text"] = "hällo"
     group["bytes"] = b"bytes"
     group["texts"] = ["a", "bb", "ccc é", ""]
     group["fixed"] = np.array([b"ab", b"cde", b""])
-    group.create_dataset("fixed_utf8", data=["ä", "b"], dtype=hs.string_dtype("utf-8", 4))
-    sequences = group.create_dataset("sequences", (3,), dtype=hs.vlen_dtype(np.dtype("<i4")))
+    fixed = group.create_dataset("fixed_utf8", (2,), dtype=h5.string_dtype("utf-8", 4))
+    fixed[:] = ["ä", "b"]
+    sequences = group.create_dataset("sequences", (3,), dtype=h5.vlen_dtype(np.dtype("<i4")))
     for index, value in enumerate(([1, 2, 3], np.arange(50), [])):
         sequences[index] = value
-    group["references"] = np.array([group["text"].ref, group.ref, hs.Reference()], dtype=hs.ref_dtype)
-    group["enum"] = np.array([1, 0, 1], dtype=hs.enum_dtype({"RED": 0, "GREEN": 1}, "i1"))
+    group["references"] = np.array([group["text"].ref, group.ref, h5.Reference()], dtype=h5.ref_dtype)
+    group["enum"] = np.array([1, 0, 1], dtype=h5.enum_dtype({"GREEN": 0, "RED": 1}, "i1"))
     group["records"] = records()
-    mixed = np.dtype([("label", hs.string_dtype()), ("value", "<f8")])
+    mixed = np.dtype([("label", h5.string_dtype()), ("value", "<f8")])
     group["mixed"] = np.array([("x", 1.5), ("yy", 2.5)], dtype=mixed)
-    group.create_dataset("arrays", data=np.arange(24).reshape(4, 2, 3), shape=(4,), dtype=np.dtype(("<i8", (2, 3))))
+    group.create_dataset("arrays", (4,), dtype=np.dtype(("<i8", (2, 3))))[:] = np.arange(24).reshape(4, 2, 3)
     group["opaque"] = np.array([b"12345678", b"abcdefgh"], dtype="V8")
     times = np.array(["2026-11-22", "1970-01-01"], dtype="datetime64[s]")
-    group["times"] = times.astype(hs.opaque_dtype(times.dtype))
-    group["empty"] = hs.Empty("<f4")
+    group["times"] = times.astype(h5.opaque_dtype(times.dtype))
+    group["empty"] = h5.Empty("<f4")
     group["committed"] = np.dtype("<i2")
     group.create_dataset("of_committed", data=[1, 2, 3], dtype=group["committed"])
 
 
-def write_storage(group):
+def write_storage(group, h5):
     """Every storage and every index of chunks."""
     group["contiguous"] = GRID
-    group.create_dataset("compact", data=GRID[:10, :10], compact=True)
+    # h5py's way to such a dataset is its low-level API, and its readers do not see the difference.
+    group.create_dataset("compact", data=GRID[:10, :10], **({} if h5 is h5py else {"compact": True}))
     group.create_dataset("fixed_array", data=GRID, chunks=(7, 9))
     group.create_dataset("single", data=GRID, chunks=(40, 30))
     group.create_dataset("extensible", data=GRID, chunks=(7, 9), maxshape=(None, 30))
@@ -91,22 +98,26 @@ def write_storage(group):
     group.create_dataset("times_kept", data=GRID, track_times=True)
 
 
-def write_filters(group):
+def write_filters(group, h5):
     """Every filter."""
     for name, options in FILTERS.items():
+        options = dict(options)
+        if h5 is h5py and isinstance(options.get("compression"), Mapping):
+            # What our objects say of themselves is what h5py is told.
+            options |= options["compression"]
         group.create_dataset(name, data=GRID, chunks=(16, 16), **options)
         group.create_dataset(name + "_growing", data=GRID, chunks=(16, 16), maxshape=(None, 30), **options)
         group.create_dataset(name + "_two_ways", data=GRID, chunks=(16, 16), maxshape=(None, None), **options)
 
 
-def write_groups(group):
+def write_groups(group, h5):
     """Links of every kind, few and many, in order of name and of creation."""
     group.create_group("a/b/c")
     group["a/value"] = 1
     group["hard"] = group["a/value"]
-    group["soft"] = hs.SoftLink("a/value")
-    group["dangling"] = hs.SoftLink("/nowhere")
-    group["external"] = hs.ExternalLink("missing.h5", "/there")
+    group["soft"] = h5.SoftLink("a/value")
+    group["dangling"] = h5.SoftLink("/nowhere")
+    group["external"] = h5.ExternalLink("missing.h5", "/there")
     many = group.create_group("many")
     for index in range(200):
         many.create_group(f"g{index:04d}")
@@ -121,7 +132,7 @@ def write_groups(group):
     group.move("a/b", "moved")
 
 
-def write_attributes(group):
+def write_attributes(group, h5):
     """Attributes of every kind, few and many."""
     attrs = group.attrs
     attrs["text"] = "Titel é"
@@ -129,15 +140,17 @@ def write_attributes(group):
     attrs["texts"] = ["x", "yy"]
     attrs["number"] = 2.5
     attrs["array"] = np.arange(6, dtype="<i2").reshape(2, 3)
-    attrs["empty"] = hs.Empty("<f4")
+    attrs["empty"] = h5.Empty("<f4")
     attrs["records"] = records()
     attrs["bool"] = True
     attrs["reference"] = group.ref
     attrs["complex"] = 1 - 1j
-    attrs.create("sequence", [np.arange(3), np.arange(2)], dtype=hs.vlen_dtype("<i4"))
+    attrs.create("sequence", [np.arange(3), np.arange(2)], dtype=h5.vlen_dtype("<i4"))
     attrs["gone"] = 1
     attrs["text"] = "Titel ä"
     del attrs["gone"]
+    attrs["dense"] = np.zeros(1)
+    del attrs["dense"]
     many = group.create_group("many")
     for index in range(40):
         many.attrs[f"a{index:02d}"] = index
@@ -148,7 +161,24 @@ def write_attributes(group):
         ordered.attrs[f"b{11 - index:02d}"] = index
 
 
-def write_reused(group):
+def write_scales(group, h5):
+    """Axes with labels and scales."""
+    field = group.create_dataset("field", data=GRID, chunks=(7, 9))
+    for axis, (name, size) in enumerate((("y", 40), ("x", 30))):
+        group[name] = np.arange(size, dtype="<f8")
+        group[name].make_scale(name)
+        field.dims[axis].attach_scale(group[name])
+        field.dims[axis].label = name
+    group["second"] = np.arange(40)
+    group["second"].make_scale()
+    field.dims[0].attach_scale(group["second"])
+    group["gone"] = np.arange(40)
+    group["gone"].make_scale("gone")
+    field.dims[0].attach_scale(group["gone"])
+    field.dims[0].detach_scale(group["gone"])
+
+
+def write_reused(group, h5):
     """Space that was given back and taken again."""
     for _ in range(3):
         for index in range(20):
@@ -161,21 +191,36 @@ def write_reused(group):
                 del group[name]
 
 
-def write_transactions(group):
+def write_copies(group, h5):
+    """Copies of a group with everything in it, and objects that were linked after they were made."""
+    source = group.create_group("source")
+    source["data"] = GRID
+    source["text"] = ["a", "bb"]
+    source["reference"] = np.array([source["data"].ref], dtype=h5.ref_dtype)
+    source["soft"] = h5.SoftLink("data")
+    source.attrs["name"] = "source"
+    group.copy("source", "copy")
+    group.copy("source", "shallow", shallow=True)
+    group.copy(source["data"], "other")
+    unnamed = group.create_dataset(None, data=GRID)
+    group["named_later"] = unnamed
+    group.create_dataset(None, data=GRID)
+
+
+def write_transactions(group, h5):
     """Kept and taken back."""
     file = group.file
     group["before"] = GRID
-    with file.transaction():
+    with contextlib.nullcontext() if h5 is h5py else file.transaction():
         group["kept"] = GRID + 1
         group.attrs["kept"] = 1
-    try:
-        with file.transaction():
-            group["undone"] = GRID
-            group.attrs["undone"] = 1
-            del group["kept"]
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        pass
+    with contextlib.suppress(KeyboardInterrupt):
+        if h5 is not h5py:
+            with file.transaction():
+                group["undone"] = GRID
+                group.attrs["undone"] = 1
+                del group["kept"]
+                raise KeyboardInterrupt
     group["after"] = GRID + 2
 
 
@@ -188,13 +233,16 @@ FEATURES = {
         write_filters,
         write_groups,
         write_attributes,
+        write_scales,
+        write_copies,
         write_reused,
         write_transactions,
     )
 }
 
 
-def write_all(file):
-    """Everything, each feature in a group of its name."""
-    for name, write in FEATURES.items():
-        write(file.create_group(name))
+def write_file(path, h5, features=FEATURES, **options):
+    """A file with each of these features in a group of its name."""
+    with h5.File(path, "w", **options) as file:
+        for name in features:
+            FEATURES[name](file.create_group(name), h5)

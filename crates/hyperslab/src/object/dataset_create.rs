@@ -162,6 +162,16 @@ pub(super) fn make_checked(txn: &mut Txn<'_>, version: LibVersion, options: &Dat
     make(txn, version, options, bytes)
 }
 
+/// Whether elements have anything of variable length.
+fn is_variable(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::VariableText(_) | Datatype::Sequence(_) => true,
+        Datatype::Array(array) => is_variable(&array.base),
+        Datatype::Compound(compound) => compound.members.iter().any(|member| is_variable(&member.datatype)),
+        _ => false,
+    }
+}
+
 /// Makes the header of a dataset, and what of its storage is there from the beginning.
 fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes: u64) -> Result<Addr> {
     let widths = txn.store().widths();
@@ -183,7 +193,11 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
             NewStorage::Compact => AllocationTime::Early,
             NewStorage::Chunked(_) => AllocationTime::Incremental,
         }),
-        write: options.fill_time,
+        write: match options.fill_time {
+            // As in libhdf5: what was never written is no id of the heap.
+            FillTime::IfSet if is_variable(&options.datatype) => FillTime::OnAllocation,
+            other => other,
+        },
         value: options.fill.clone(),
     };
     messages.push(message(&fill, RawMessage::CONSTANT, widths));

@@ -33,21 +33,14 @@ impl File {
         stored
     }
 
-    /// Puts sequences of elements of `element_size` bytes each (1 for strings) into the file, and returns their ids. They
-    /// belong to whoever stores them: to nobody, where the write of the ids fails.
+    /// Puts sequences of elements of `element_size` bytes each into the file, and returns their ids. They belong to whoever
+    /// stores them: to nobody, where the write of the ids fails.
     pub fn put_vlen<T: AsRef<[u8]>>(&self, items: &[T], element_size: usize) -> Result<Vec<VariableElement>> {
         let counts: Vec<u32> =
             items.iter().map(|item| count(item.as_ref(), element_size)).collect::<Result<_>>()?;
         // Nothing is stored of what is empty.
         let full: Vec<&[u8]> = items.iter().map(AsRef::as_ref).filter(|item| !item.is_empty()).collect();
-        let mut ids = Vec::new();
-        if !full.is_empty() {
-            self.change_heap(|heap| {
-                ids = heap.put(&full)?;
-                Ok(())
-            })?;
-        }
-        let mut ids = ids.into_iter();
+        let mut ids = self.put_objects(&full)?.into_iter();
         let element = |count| match count {
             0 => VariableElement::EMPTY,
             count => VariableElement { count, id: ids.next().unwrap_or(GlobalHeapId::NULL) },
@@ -55,10 +48,29 @@ impl File {
         Ok(counts.into_iter().map(element).collect())
     }
 
+    /// The same for strings. One without bytes is an object of the heap, too, as libhdf5 has it: where there is none, readers
+    /// in C find no string but a null pointer.
+    pub fn put_text<T: AsRef<[u8]>>(&self, texts: &[T]) -> Result<Vec<VariableElement>> {
+        let counts: Vec<u32> = texts.iter().map(|text| count(text.as_ref(), 1)).collect::<Result<_>>()?;
+        let ids = self.put_objects(texts)?;
+        Ok(counts.into_iter().zip(ids).map(|(count, id)| VariableElement { count, id }).collect())
+    }
+
+    fn put_objects<T: AsRef<[u8]>>(&self, objects: &[T]) -> Result<Vec<GlobalHeapId>> {
+        let mut ids = Vec::new();
+        if !objects.is_empty() {
+            self.change_heap(|heap| {
+                ids = heap.put(objects)?;
+                Ok(())
+            })?;
+        }
+        Ok(ids)
+    }
+
     /// Takes sequences out of the file, whose ids nothing stores any more.
     pub fn remove_vlen(&self, ids: &[VariableElement]) -> Result<()> {
-        let full = ids.iter().filter(|element| element.count > 0 && !element.id.is_null());
-        let ids: Vec<GlobalHeapId> = full.map(|element| element.id).collect();
+        let ids: Vec<GlobalHeapId> =
+            ids.iter().map(|element| element.id).filter(|id| !id.is_null()).collect();
         if ids.is_empty() { Ok(()) } else { self.change_heap(|heap| heap.remove(ids)) }
     }
 

@@ -31,9 +31,7 @@ def _bytes(value: "str | bytes") -> bytes:
 
 
 def make_scale(dataset: "Dataset", name: "str | bytes | None" = None) -> None:
-    """Makes the dataset a scale. RuntimeError: it is one, or has scales itself."""
-    if dataset.is_scale:
-        raise RuntimeError("Unable to make the dataset a dimension scale (it is one)")
+    """Makes the dataset a scale, or gives one another name. RuntimeError: it has scales itself."""
     if _SCALES in dataset.attrs:
         raise RuntimeError("Unable to make the dataset a dimension scale (it has scales itself)")
     dataset.attrs._set_text(_CLASS, "DIMENSION_SCALE")
@@ -134,9 +132,12 @@ class Dimension:
         return [name for name, _ in self.items()]
 
     def __getitem__(self, item: int | str) -> "Dataset":
-        """The scale at a position, or of a name. IndexError, KeyError: there is none."""
+        """The scale at a position, or of a name. RuntimeError: there are none at all. IndexError, KeyError: not such a one."""
         if isinstance(item, int):
-            return self.values()[item]
+            scales = self.values()
+            if not scales:
+                raise RuntimeError("No scale is attached to this axis")
+            return scales[item]
         for name, scale in self.items():
             if name == item:
                 return scale

@@ -51,6 +51,52 @@ for _link in (hyperslab.SoftLink, hyperslab.ExternalLink):
     _link._path = property(lambda self: self.path)
 hyperslab.ExternalLink._filename = property(lambda self: self.filename)
 
+class _DatasetID:
+    """An identifier that knows its dataset, for what h5py does with identifiers and hyperslab with datasets."""
+
+    def __init__(self, dataset: Any, identifier: Any) -> None:
+        self.dataset = dataset
+        self._identifier = identifier
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._identifier, name)
+
+    def __bool__(self) -> bool:
+        return bool(self._identifier)
+
+    def __eq__(self, other: object) -> bool:
+        return self._identifier == getattr(other, "_identifier", other)
+
+    def __hash__(self) -> int:
+        return hash(self._identifier)
+
+
+_identifier_of = hyperslab.HLObject.id.__get__
+hyperslab.Dataset.id = hyperslab.Dataset._id = property(lambda self: _DatasetID(self, _identifier_of(self)))
+
+
+def _iterate(dataset: _DatasetID, axis: int, function: Any, start: int) -> Any:
+    for scale in dataset.dataset.dims[axis].values()[start:]:
+        result = function(scale.id)
+        if result is not None:
+            return result
+    return None
+
+
+_SCALES = {
+    "set_scale": lambda scale, name=b"": scale.dataset.make_scale(name),
+    "is_scale": lambda scale: scale.dataset.is_scale,
+    "attach_scale": lambda dataset, scale, axis: dataset.dataset.dims[axis].attach_scale(scale.dataset),
+    "detach_scale": lambda dataset, scale, axis: dataset.dataset.dims[axis].detach_scale(scale.dataset),
+    "is_attached": lambda dataset, scale, axis: scale.dataset in dataset.dataset.dims[axis].values(),
+    "get_num_scales": lambda dataset, axis: len(dataset.dataset.dims[axis]),
+    "get_scale_name": lambda scale: scale.dataset.attrs["NAME"],
+    "get_label": lambda dataset, axis: dataset.dataset.dims[axis].label.encode(),
+    "set_label": lambda dataset, axis, label: setattr(dataset.dataset.dims[axis], "label", label),
+    "iterate": _iterate,
+}
+
+
 def _is_without_elements(identifier: Any) -> bool:
     return identifier.shape is None
 
@@ -73,8 +119,9 @@ _filters.decode = _filters.encode
 filters = sys.modules[f"{__name__}.filters"] = _filters
 for _name in ("selections", "selections2", "attrs", "datatype"):
     _lower(f"_hl.{_name}")
-for _name in ("h5a", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t"):
+for _name in ("h5a", "h5d", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t"):
     _lower(_name)
+_lower("h5ds", **_SCALES)
 _lower("h5", get_config=lambda: types.SimpleNamespace(complex_names=("r", "i"), mpi=False, ros3=False, has_native_complex=False))
 _lower("h5z", FILTER_DEFLATE=1, FILTER_SHUFFLE=2, FILTER_FLETCHER32=3, FILTER_SZIP=4, FILTER_LZF=32000)
 h5z.filter_avail = lambda number: number in (1, 2, 3, 32000)  # noqa: F821  (made by _lower)

@@ -91,7 +91,16 @@ impl Copy {
         if let Some(base) = base {
             items.iter_mut().try_for_each(|item| self.translate(from, base, item))?;
         }
-        let ids = self.to.put_vlen(&items, size)?;
+        let ids = if base.is_some() {
+            self.to.put_vlen(&items, size)?
+        } else {
+            // What is no string at all stays so.
+            let is_text = |(id, _): &(&VariableElement, &Vec<u8>)| !id.id.is_null();
+            let texts: Vec<&Vec<u8>> = ids.iter().zip(&items).filter(is_text).map(|(_, text)| text).collect();
+            let mut copies = self.to.put_text(&texts)?.into_iter();
+            let copy = |id: &VariableElement| if id.id.is_null() { None } else { copies.next() };
+            ids.iter().map(copy).map(|copy| copy.unwrap_or(VariableElement::EMPTY)).collect()
+        };
         let mut stored = Vec::with_capacity(len);
         for (start, id) in starts.into_iter().zip(ids) {
             stored.clear();
