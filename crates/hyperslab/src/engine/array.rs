@@ -25,6 +25,20 @@ pub struct StoredArray {
     pub storage: Storage,
 }
 
+impl StoredArray {
+    /// The same array with its elements one after another at `extent`.
+    pub fn at(&self, extent: Extent) -> Self {
+        Self {
+            header: self.header,
+            shape: self.shape.clone(),
+            datatype: Arc::clone(&self.datatype),
+            element_size: self.element_size,
+            fill: self.fill.clone(),
+            storage: Storage::Contiguous(Some(extent)),
+        }
+    }
+}
+
 /// What elements hold that were never written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fill {

@@ -50,12 +50,11 @@ impl Dataset {
             }
         }
         let _alone = lock.write();
-        let mut array = self.array()?;
+        let array = self.array()?;
         match &array.storage {
             Storage::Compact(data) => return self.write_compact(data, &array, what, bytes, options),
             Storage::Contiguous(None) if what.count(&array.shape)? > 0 => {
-                self.allocate_contiguous(*what != Selection::All)?;
-                array = self.array()?;
+                return self.write_first(what, bytes, options);
             }
             _ => {}
         }
@@ -133,21 +132,40 @@ impl Dataset {
         txn.finish()
     }
 
-    /// Gives contiguous elements their space, which holds the fill value if it `is_filled`.
-    fn allocate_contiguous(&self, is_filled: bool) -> Result<()> {
-        let mut txn = self.begin()?;
+    /// Writes contiguous elements for the first time: to new space, which the dataset has from then on.
+    fn write_first(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
         let state = self.state()?;
-        let extent = txn.allocate(SpaceKind::Raw, state.len_bytes())?;
-        if is_filled {
-            fill_extent(self.store(), extent, &state.fill.value)?;
+        let extent = self.store().allocate(SpaceKind::Raw, state.len_bytes())?;
+        let written = self.write_to(extent, &state.fill.value, what, bytes, options).and_then(|()| {
+            let mut txn = self.begin()?;
+            let mut change = HeaderChange::new(&mut txn, self.address())?;
+            let mut message: LayoutMessage =
+                change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
+            message.layout = Layout::Contiguous(extent);
+            change.set(&message)?;
+            change.finish()?;
+            txn.finish()
+        });
+        if written.is_err() {
+            self.store().release(extent);
         }
-        let mut change = HeaderChange::new(&mut txn, self.address())?;
-        let mut message: LayoutMessage =
-            change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
-        message.layout = Layout::Contiguous(extent);
-        change.set(&message)?;
-        change.finish()?;
-        txn.finish()
+        written
+    }
+
+    /// Writes elements to space that the dataset does not have yet; those that are not written hold the fill value.
+    fn write_to(
+        &self,
+        extent: Extent,
+        fill: &FillBytes,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        if *what != Selection::All {
+            fill_extent(self.store(), extent, fill)?;
+        }
+        let array = self.array()?.at(extent);
+        self.engine(&array).run(what, bytes, options).map(drop)
     }
 
     /// Elements in the header are changed with it.
