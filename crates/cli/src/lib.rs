@@ -1,10 +1,11 @@
-//! The command `hyperslab`: looks into HDF5 files, checks and recovers them. [`run`] is all of it, for `main` and for the Python package.
+//! The command `hyperslab`: looks into HDF5 files, checks, recovers and rewrites them. [`run`] is all of it, for `main` and for the Python package.
 
 #![forbid(unsafe_code)]
 
 mod batches;
 mod cmd;
 mod error;
+mod filters;
 mod place;
 mod show;
 mod walk;
@@ -23,9 +24,9 @@ const FAILED: u8 = 1;
 /// The code with which a program ends that was called wrongly.
 const USAGE: u8 = 2;
 
-/// Looks into HDF5 files, checks and recovers them.
+/// Looks into HDF5 files, checks, recovers and rewrites them.
 #[derive(Debug, Parser)]
-#[command(name = "hyperslab", version, about = "Look into HDF5 files, check and recover them, without libhdf5", after_help = EXAMPLES)]
+#[command(name = "hyperslab", version, about = "Look into HDF5 files, check, recover and rewrite them, without libhdf5", after_help = EXAMPLES)]
 #[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
@@ -40,6 +41,7 @@ Examples:
   hyperslab explain climate.h5 /surface/t2m --select '[0, ::8, ::8]'
   hyperslab check climate.h5 --data
   hyperslab recover climate.h5
+  hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
 
 `hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";
 

@@ -5,6 +5,7 @@ mod dump;
 mod explain;
 mod ls;
 mod recover;
+mod repack;
 mod stat;
 
 use std::io::Write;
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Explain(explain::Args),
     Check(check::Args),
     Recover(recover::Args),
+    Repack(repack::Args),
 }
 
 impl Command {
@@ -34,6 +36,7 @@ impl Command {
             Self::Explain(args) => explain::run(args, out),
             Self::Check(args) => check::run(args, out),
             Self::Recover(args) => recover::run(args, out),
+            Self::Repack(args) => repack::run(args, out),
         }
     }
 }
