@@ -28,7 +28,7 @@ pub use dirty_chunks::DirtyChunks;
 pub use dst::Destination;
 pub use explain::{PlannedTask, ReadPlan, Route};
 pub use plan_read::{ReadTask, Source};
-pub use pool::{set_threads, threads};
+pub use pool::{run as run_on_threads, set_threads, threads};
 pub use read::{ReadOptions, Reading};
 pub use recode::Recode;
 pub use write::{Placed, Write, WriteOptions};

@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::Addr;
-use hyperslab_format::message::kind;
-use hyperslab_format::message::link::LinkTarget;
+use hyperslab_format::message::link::{Link, LinkTarget};
 
 use super::copy::{Copy, Renewal};
 use super::path;
 use super::versions::LibVersion;
-use super::{CopyOptions, CreateOptions, File, Node};
+use super::{CopyOptions, CreateOptions, File, Group, Node};
 use crate::error::{Error, RequestError, Result};
 
 /// What of a file is other when it was written anew. By default nothing is, and no chunk is decoded.
@@ -78,16 +77,15 @@ impl File {
 
     fn repack_to(&self, to: &Path, options: &RepackOptions, done: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let root = self.root();
-        let header = root.header()?;
-        let is_old = header.has(kind::SYMBOL_TABLE);
         let version = options.version.unwrap_or_else(|| self.version());
         let create = CreateOptions {
             version: Some(version),
             user_block: self.store().base(),
-            // What does not know its order is listed by name, which is the order in which it is copied.
+            // What does not know its order is listed by name, which is the order in which it is copied. And who tracks the
+            // order has no symbol table.
             track_order: root.tracks_creation_order()?
                 || root.tracks_attribute_order()
-                || (options.version.is_none() && !is_old && version.is_old()),
+                || (version.is_old() && has_new_links(&root)?),
             ..CreateOptions::default()
         };
         let selected = options.select.iter().map(|path| self.hard_path(path)).collect::<Result<Vec<_>>>()?;
@@ -158,6 +156,12 @@ impl File {
         found.extend(on_the_way);
         Ok(found)
     }
+}
+
+/// Whether a group has links that a symbol table cannot express.
+fn has_new_links(group: &Group) -> Result<bool> {
+    let is_new = |link: &Link| matches!(link.target, LinkTarget::External { .. } | LinkTarget::User { .. });
+    Ok(group.links()?.iter().any(is_new))
 }
 
 /// The name of a file until it is whole.

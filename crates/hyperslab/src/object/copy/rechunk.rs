@@ -11,7 +11,7 @@ use super::data::stored_chunks;
 use super::meter::Meter;
 use crate::engine::WriteOptions;
 use crate::error::{Error, Result};
-use crate::select::{Coord, Dim, Selection, Slab};
+use crate::select::{Boxes, Coord, Selection};
 
 impl Copy<'_> {
     /// Reads what the source stores, and writes it to the chunks of the copy. Chunks that nothing was ever written to stay so.
@@ -52,12 +52,9 @@ fn boxes(source: &Dataset, state: &State, chunk: &[u64]) -> Result<Vec<Selection
         _ => None,
     };
     let size = state.element_size.max(1) as u64;
-    let block = block(shape, chunk, old.map(|old| old.chunk_shape.as_slice()), BLOCK_BYTES / size);
+    let blocks = Boxes::new(shape, chunk, old.map(|old| old.chunk_shape.as_slice()), BLOCK_BYTES / size);
     let Some(old) = old else {
-        let counts: Coord = shape.iter().zip(&block).map(|(len, side)| len.div_ceil(*side)).collect();
-        let mut all = Vec::new();
-        each(&vec![0; shape.len()], &counts, &mut |coord| all.push(boxed(shape, &block, coord)));
-        return Ok(all);
+        return Ok((0..blocks.len()).map(|number| blocks.nth(number)).collect());
     };
     // Which new chunks get anything, by the block that they are in.
     let index = dataset::chunk_index(state.header(), source.store(), old)?;
@@ -72,35 +69,25 @@ fn boxes(source: &Dataset, state: &State, chunk: &[u64]) -> Result<Vec<Selection
             })
             .collect();
         each(&starts, &ends, &mut |new| {
-            let place = new.iter().zip(chunk).zip(&block).map(|((at, len), side)| at * len / side);
+            let place = new.iter().zip(chunk).zip(blocks.side()).map(|((at, len), side)| at * len / side);
             wanted.entry(place.collect()).or_default().push(Coord::from_slice(new));
         });
     }
+    let single = Boxes::new(shape, chunk, None, 0);
     let mut all = Vec::new();
     for (place, mut chunks) in wanted {
         chunks.sort_unstable();
         chunks.dedup();
-        let sides = place.iter().zip(&block).zip(shape).zip(chunk);
-        let there: u64 = sides
-            .map(|(((at, side), end), len)| {
-                (at * side + side).min(*end).saturating_sub(at * side).div_ceil(*len)
-            })
-            .product();
+        let whole = blocks.at(&place);
+        let there: u64 =
+            whole.shape(shape).iter().zip(chunk).map(|(side, len)| side.div_ceil(*len)).product();
         if chunks.len() as u64 == there {
-            all.push(boxed(shape, &block, &place));
+            all.push(whole);
         } else {
-            all.extend(chunks.iter().map(|coord| boxed(shape, chunk, coord)));
+            all.extend(chunks.iter().map(|coord| single.at(coord)));
         }
     }
     Ok(all)
-}
-
-/// The box number `coord` of those of this size that the array is cut into.
-fn boxed(shape: &[u64], side: &[u64], coord: &[u64]) -> Selection {
-    let axes = coord.iter().zip(side).zip(shape);
-    let dims =
-        axes.map(|((at, len), end)| Dim { start: at * len, step: 1, count: (*len).min(end - at * len) });
-    Selection::Slab(Slab(dims.collect()))
 }
 
 /// Calls `f` with every coordinate from `starts` to before `ends`, in row-major order.
@@ -117,62 +104,12 @@ fn each(starts: &[u64], ends: &[u64], f: &mut dyn FnMut(&[u64])) {
     }
 }
 
-/// A box of whole new chunks, of at most so many elements where one chunk has not more: of whole old chunks where they fit, and
-/// as long as can be along the last axes, so that few old chunks are cut.
-fn block(shape: &[u64], chunk: &[u64], old: Option<&[u64]>, most: u64) -> Vec<u64> {
-    let mut block = chunk.to_vec();
-    let fits = |block: &[u64]| {
-        block
-            .iter()
-            .zip(shape)
-            .try_fold(1_u64, |all, (len, end)| all.checked_mul((*len).min(*end)))
-            .is_some_and(|all| all <= most)
-    };
-    if let Some(old) = old {
-        for axis in (0..block.len()).rev() {
-            let kept = block[axis];
-            block[axis] = common_multiple(kept, old[axis]).unwrap_or(kept);
-            if !fits(&block) {
-                block[axis] = kept;
-            }
-        }
-    }
-    for axis in (0..block.len()).rev() {
-        let (side, mut low) = (block[axis], 1);
-        let mut high = shape[axis].div_ceil(side).max(1);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            block[axis] = side.saturating_mul(middle);
-            if fits(&block) { low = middle } else { high = middle - 1 }
-        }
-        block[axis] = side.saturating_mul(low);
-    }
-    block
-}
-
-fn common_multiple(a: u64, b: u64) -> Option<u64> {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x.max(1)).checked_mul(b)
-}
-
 /// Bytes of elements that are in memory at a time.
 const BLOCK_BYTES: u64 = 128 << 20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_block_has_whole_chunks_of_both_shapes_where_they_fit() {
-        assert_eq!(block(&[1000, 1000], &[10, 100], Some(&[15, 30]), 40_000), [30, 1200]);
-        assert_eq!(block(&[1000, 1000], &[10, 100], Some(&[15, 30]), 9_000), [30, 300]);
-        assert_eq!(block(&[1000, 1000], &[10, 100], None, 1), [10, 100]);
-        assert_eq!(block(&[7], &[10], None, 100), [10]);
-        assert_eq!(block(&[1000, 1000], &[10, 100], None, u64::MAX), [1000, 1000]);
-    }
 
     #[test]
     fn every_coordinate_is_met_once_in_order() {
