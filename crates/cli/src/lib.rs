@@ -1,10 +1,11 @@
-//! The command `hyperslab`: looks into HDF5 files, checks and recovers them. [`run`] is all of it, for `main` and for the Python package.
+//! The command `hyperslab`: looks into HDF5 files, checks, recovers and rewrites them. [`run`] is all of it, for `main` and for the Python package.
 
 #![forbid(unsafe_code)]
 
 mod batches;
 mod cmd;
 mod error;
+mod filters;
 mod place;
 mod show;
 mod walk;
@@ -23,9 +24,9 @@ const FAILED: u8 = 1;
 /// The code with which a program ends that was called wrongly.
 const USAGE: u8 = 2;
 
-/// Looks into HDF5 files, checks and recovers them.
+/// Looks into HDF5 files, checks, recovers and rewrites them.
 #[derive(Debug, Parser)]
-#[command(name = "hyperslab", version, about = "Look into HDF5 files, check and recover them, without libhdf5", after_help = EXAMPLES)]
+#[command(name = "hyperslab", version, about = "Look into HDF5 files, check, recover and rewrite them, without libhdf5", after_help = EXAMPLES)]
 #[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
@@ -40,6 +41,9 @@ Examples:
   hyperslab explain climate.h5 /surface/t2m --select '[0, ::8, ::8]'
   hyperslab check climate.h5 --data
   hyperslab recover climate.h5
+  hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
+  hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents
+  hyperslab diff climate.h5 small.h5 --rtol 1e-6
 
 `hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";
 
@@ -48,17 +52,26 @@ Examples:
 /// Results go to `out`, what is wrong to `err`. If the reader of `out` goes away the command ends without a word.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let mut out = BufWriter::new(out);
+    let mut failed = FAILED;
     let done = match Cli::try_parse_from(args) {
-        Ok(cli) => cli.command.run(&mut out).and_then(|()| Ok(out.flush()?)),
+        Ok(cli) => {
+            failed = cli.command.failed();
+            cli.command.run(&mut out).and_then(|code| Ok(out.flush().map(|()| code)?))
+        }
         Err(error) if error.use_stderr() => {
             // If standard error is closed there is nobody left to tell.
             let _ = write!(err, "{}", error.render());
             return USAGE;
         }
         // The text of `--help` or `--version`.
-        Err(help) => write!(out, "{}", help.render()).and_then(|()| out.flush()).map_err(Into::into),
+        Err(help) => {
+            write!(out, "{}", help.render()).and_then(|()| out.flush()).map(|()| OK).map_err(Into::into)
+        }
     };
-    let Err(error) = done else { return OK };
+    let error = match done {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
     if error::is_broken_pipe(&error) {
         return OK;
     }
@@ -68,5 +81,5 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &
     if let Some(hint) = error::hint(&error) {
         let _ = writeln!(err, "  hint: {hint}");
     }
-    if error.is::<error::Usage>() { USAGE } else { FAILED }
+    if error.is::<error::Usage>() { USAGE } else { failed }
 }

@@ -24,11 +24,20 @@ impl Place {
     pub(crate) fn open(&self) -> anyhow::Result<Node> {
         let (file, path) = match &self.path {
             Some(path) => (self.file.as_os_str(), path.as_str()),
-            None => split(&self.file, |file| Path::new(file).exists()),
+            None => split(&self.file),
         };
-        let opened = open(Path::new(file))?;
-        opened.get(path).with_context(|| Path::new(file).display().to_string())
+        object(Path::new(file), path)
     }
+}
+
+/// Opens the file and the object that `FILE[:/PATH]` means.
+pub(crate) fn open_object(argument: &OsStr) -> anyhow::Result<Node> {
+    let (file, path) = split(argument);
+    object(Path::new(file), path)
+}
+
+fn object(file: &Path, path: &str) -> anyhow::Result<Node> {
+    open(file)?.get(path).with_context(|| file.display().to_string())
 }
 
 /// Opens a file for reading.
@@ -36,8 +45,25 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
     File::open(path).map_err(|error| error::opening(path, error))
 }
 
+/// Splits `FILE:/path`, where the file is there; the path is `/` if none is said.
+pub(crate) fn split(argument: &OsStr) -> (&OsStr, &str) {
+    split_where(argument, |file| Path::new(file).exists())
+}
+
+/// The same where the file may be one to be made: then the last `:/` is where its name ends.
+pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
+    let found = split(argument);
+    let last = argument.to_str().and_then(|text| Some((text, text.rfind(":/")?)));
+    match last {
+        Some((text, at)) if found.0 == argument && !Path::new(argument).exists() => {
+            (OsStr::new(&text[..at]), &text[at + 1..])
+        }
+        _ => found,
+    }
+}
+
 /// Splits `FILE:/path` at the first `:/` before which there is a file; a file of the whole name comes first.
-fn split(argument: &OsStr, exists: impl Fn(&OsStr) -> bool) -> (&OsStr, &str) {
+fn split_where(argument: &OsStr, exists: impl Fn(&OsStr) -> bool) -> (&OsStr, &str) {
     let Some(text) = argument.to_str().filter(|_| !exists(argument)) else { return (argument, "/") };
     let cut = text.match_indices(":/").find(|(at, _)| exists(OsStr::new(&text[..*at])));
     cut.map_or((argument, "/"), |(at, _)| (OsStr::new(&text[..at]), &text[at + 1..]))
@@ -60,7 +86,7 @@ mod tests {
             ("none.h5:/d", ("none.h5:/d", "/")),
         ];
         for (argument, expected) in cases {
-            let (file, path) = split(OsStr::new(argument), exists);
+            let (file, path) = split_where(OsStr::new(argument), exists);
             assert_eq!((file.to_str().unwrap(), path), expected, "{argument}");
         }
     }

@@ -29,6 +29,6 @@ pub use error::{Error, RequestError, Result};
 pub use hyperslab_format::heap::global::VariableElement as VlenId;
 pub use object::{
     Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, File, Group, LibVersion, NamedDatatype,
-    NewStorage, Node, Object, OpenOptions, ReferenceTarget, auto_chunks,
+    NewStorage, Node, Object, OpenOptions, ReferenceTarget, RepackChunks, RepackOptions, auto_chunks,
 };
 pub use select::Selection;

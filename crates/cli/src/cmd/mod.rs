@@ -1,10 +1,13 @@
 //! The commands.
 
 mod check;
+mod copy;
+mod diff;
 mod dump;
 mod explain;
 mod ls;
 mod recover;
+mod repack;
 mod stat;
 
 use std::io::Write;
@@ -12,6 +15,7 @@ use std::io::Write;
 use hyperslab::select::{self, Parsed};
 
 use crate::error::Usage;
+use crate::{FAILED, OK, USAGE};
 
 /// A command and its arguments.
 #[derive(Debug, clap::Subcommand)]
@@ -22,19 +26,32 @@ pub(crate) enum Command {
     Explain(explain::Args),
     Check(check::Args),
     Recover(recover::Args),
+    Repack(repack::Args),
+    Copy(copy::Args),
+    Diff(diff::Args),
 }
 
 impl Command {
-    /// Does it.
-    pub(crate) fn run(&self, out: &mut dyn Write) -> anyhow::Result<()> {
-        match self {
+    /// Does it, and returns the code with which the program ends.
+    pub(crate) fn run(&self, out: &mut dyn Write) -> anyhow::Result<u8> {
+        let done = match self {
             Self::Ls(args) => ls::run(args, out),
             Self::Dump(args) => dump::run(args, out),
             Self::Stat(args) => stat::run(args, out),
             Self::Explain(args) => explain::run(args, out),
             Self::Check(args) => check::run(args, out),
             Self::Recover(args) => recover::run(args, out),
-        }
+            Self::Repack(args) => repack::run(args, out),
+            Self::Copy(args) => copy::run(args, out),
+            Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
+        };
+        done.map(|()| OK)
+    }
+
+    /// The code with which the program ends that failed at it.
+    pub(crate) fn failed(&self) -> u8 {
+        // Files that differ have taken the other one.
+        if matches!(self, Self::Diff(_)) { USAGE } else { FAILED }
     }
 }
 

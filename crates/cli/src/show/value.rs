@@ -1,12 +1,12 @@
 //! One element of any datatype, decoded from its stored bytes, as text or as JSON.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, bail};
 use hyperslab::{Attribute, File};
 use hyperslab_format::Addr;
-use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Padding, Reference};
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, Padding, Reference};
 
 use super::{datatype, float, json};
 use crate::walk;
@@ -44,7 +44,12 @@ pub(crate) enum Target {
     /// An object.
     Object(String),
     /// Elements of a dataset.
-    Region(String),
+    Region {
+        /// The dataset.
+        object: String,
+        /// Which elements, as the file says it.
+        selection: Vec<u8>,
+    },
     /// An attribute of an object.
     Attribute {
         /// The object.
@@ -58,16 +63,23 @@ pub(crate) enum Target {
 pub(crate) struct Decoder<'f> {
     file: &'f File,
     /// The paths of objects, found when the first reference is met.
-    paths: OnceCell<HashMap<Addr, String>>,
+    paths: OnceLock<HashMap<Addr, String>>,
+    /// Objects that are looked at to find them.
+    most_paths: usize,
 }
 
-/// Objects that are looked at to find the paths of references.
+/// Objects that are looked at to find the paths of references that are only shown.
 const PATHS: usize = 100_000;
 
 impl<'f> Decoder<'f> {
     /// A decoder for elements of `file`.
     pub(crate) fn new(file: &'f File) -> Self {
-        Self { file, paths: OnceCell::new() }
+        Self { file, paths: OnceLock::new(), most_paths: PATHS }
+    }
+
+    /// One that finds the paths of all references, however long that takes.
+    pub(crate) fn thorough(file: &'f File) -> Self {
+        Self { most_paths: usize::MAX, ..Self::new(file) }
     }
 
     /// Bytes of one element.
@@ -150,27 +162,27 @@ impl<'f> Decoder<'f> {
         let object = self.path_of(target.object);
         Ok(match (target.attribute, target.selection) {
             (Some(name), _) => Target::Attribute { object, name },
-            (None, Some(_)) => Target::Region(object),
+            (None, Some(selection)) => Target::Region { object, selection },
             (None, None) => Target::Object(object),
         })
     }
 
     /// The path of the object at an address, or the address if the object has none.
     fn path_of(&self, address: Addr) -> String {
-        let paths = self.paths.get_or_init(|| paths(self.file));
+        let paths = self.paths.get_or_init(|| paths(self.file, self.most_paths));
         paths.get(&address).cloned().unwrap_or_else(|| format!("object at {:#x}", address.get()))
     }
 }
 
-/// The path of every object, of the first [`PATHS`] of them.
-fn paths(file: &File) -> HashMap<Addr, String> {
+/// The path of every object, of the first `most` of them.
+fn paths(file: &File, most: usize) -> HashMap<Addr, String> {
     let root = file.root();
     let mut paths = HashMap::from([(root.address(), "/".to_owned())]);
     let mut visit = |visit: &walk::Visit<'_>| {
         if let Some(Ok(node)) = visit.node {
             paths.entry(node.address()).or_insert_with(|| format!("/{}", visit.path));
         }
-        if paths.len() < PATHS { Ok(()) } else { bail!("enough") }
+        if paths.len() < most { Ok(()) } else { bail!("enough") }
     };
     // Objects that cannot be read have no path here; their references show addresses.
     let _ = walk::walk(&root, true, &mut visit, &mut |_, _| {});
@@ -203,7 +215,7 @@ impl Value {
             Self::Reference(target) => match target {
                 Target::Null => "null".to_owned(),
                 Target::Object(object) => format!("-> {}", super::plain(object)),
-                Target::Region(object) => format!("-> region of {}", super::plain(object)),
+                Target::Region { object, .. } => format!("-> region of {}", super::plain(object)),
                 Target::Attribute { object, name } => {
                     format!("-> @{} of {}", super::plain(name), super::plain(object))
                 }
@@ -228,7 +240,7 @@ impl Value {
             Self::Reference(target) => match target {
                 Target::Null => "null".to_owned(),
                 Target::Object(object) => format!(r#"{{"object":{}}}"#, json(object)),
-                Target::Region(object) => format!(r#"{{"region_of":{}}}"#, json(object)),
+                Target::Region { object, .. } => format!(r#"{{"region_of":{}}}"#, json(object)),
                 Target::Attribute { object, name } => {
                     format!(r#"{{"attribute":{},"of":{}}}"#, json(name), json(object))
                 }
@@ -253,14 +265,27 @@ pub(super) fn word(stored: &[u8], order: ByteOrder) -> Option<u128> {
 }
 
 fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool) -> Value {
-    let Some(word) = word(stored, order) else { return Value::Bytes(stored.to_vec()) };
-    let precision = u32::from(bits.precision.clamp(1, 128));
-    let word = word.checked_shr(bits.offset.into()).unwrap_or(0) << (128 - precision);
+    let Some(left) = left_aligned(stored, order, bits) else { return Value::Bytes(stored.to_vec()) };
+    let unused = 128 - u32::from(bits.precision.clamp(1, 128));
     Value::Number(if signed {
-        (word.cast_signed() >> (128 - precision)).to_string()
+        (left.cast_signed() >> unused).to_string()
     } else {
-        (word >> (128 - precision)).to_string()
+        (left >> unused).to_string()
     })
+}
+
+/// An integer of at most 8 bytes.
+pub(crate) fn small_integer(stored: &[u8], t: &Integer) -> i128 {
+    let unused = 128 - u32::from(t.bits.precision.clamp(1, 64));
+    let left = left_aligned(stored, t.order, t.bits).unwrap_or(0);
+    if t.signed { left.cast_signed() >> unused } else { (left >> unused).cast_signed() }
+}
+
+/// The significant bits of an integer as the highest of so many; none if it has more than 16 bytes.
+fn left_aligned(stored: &[u8], order: ByteOrder, bits: BitRange) -> Option<u128> {
+    let precision = u32::from(bits.precision.clamp(1, 128));
+    let word = word(stored, order)?;
+    Some(word.checked_shr(bits.offset.into()).unwrap_or(0) << (128 - precision))
 }
 
 fn part(stored: &[u8], offset: usize, size: usize) -> anyhow::Result<&[u8]> {

@@ -44,7 +44,7 @@ pub fn set_threads(threads: NonZeroUsize) {
 }
 
 /// Runs `work` on the caller's thread and on up to `workers - 1` others, each with its number; returns when all have.
-pub(super) fn run(workers: usize, work: &(dyn Fn() + Sync)) {
+pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     let helpers = if workers > 1 { POOL.read().helpers.clone() } else { None };
     let Some(helpers) = helpers else {
         return work();

@@ -280,12 +280,12 @@ impl Write<'_> {
         axes.map(|((&at, &len), &end)| len.min(end.saturating_sub(at * len))).collect()
     }
 
-    fn is_edge(&self, coord: &[u64], chunk_shape: &[u64]) -> bool {
+    pub(super) fn is_edge(&self, coord: &[u64], chunk_shape: &[u64]) -> bool {
         self.used(coord, chunk_shape).as_slice() != chunk_shape
     }
 
     /// Encodes a chunk and writes it to new space, or in place where it has no filters and its place is known.
-    fn store_chunk(
+    pub(super) fn store_chunk(
         &self,
         chunked: &ChunkedStorage,
         coord: &Coord,

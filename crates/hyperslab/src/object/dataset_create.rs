@@ -308,18 +308,23 @@ pub(super) fn committed_message(datatype: Addr, flags: u8, widths: Widths) -> Ra
     RawMessage { kind: kind::DATATYPE, flags, creation_order: None, data, at: Addr::UNDEFINED }
 }
 
-fn datatype_message(datatype: &Datatype, flags: u8, version: LibVersion, widths: Widths) -> RawMessage {
+pub(super) fn datatype_message(
+    datatype: &Datatype,
+    flags: u8,
+    version: LibVersion,
+    widths: Widths,
+) -> RawMessage {
     let mut data = Vec::new();
     datatype.encode_from(&mut Writer::new(&mut data, widths), version.datatype());
     RawMessage { kind: Datatype::KIND, flags, creation_order: None, data, at: Addr::UNDEFINED }
 }
 
 /// Version 1 cannot say that there are no elements at all.
-fn dataspace_version(version: LibVersion, dataspace: &Dataspace) -> u8 {
+pub(super) fn dataspace_version(version: LibVersion, dataspace: &Dataspace) -> u8 {
     if *dataspace == Dataspace::Null { 2 } else { version.dataspace() }
 }
 
-fn header_prefix(version: LibVersion, track_order: bool) -> Prefix {
+pub(super) fn header_prefix(version: LibVersion, track_order: bool) -> Prefix {
     if version.is_old() && !track_order { Prefix::V1 { reference_count: 1 } } else { prefix(track_order) }
 }
 

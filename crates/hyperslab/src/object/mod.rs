@@ -25,6 +25,7 @@ mod links;
 mod path;
 mod read;
 mod reference;
+mod repack;
 mod resize;
 mod symbol_table;
 mod unlinked;
@@ -52,6 +53,7 @@ pub use file::{File, OpenOptions};
 pub use file_write::CreateOptions;
 pub use group::Group;
 pub use reference::ReferenceTarget;
+pub use repack::{RepackChunks, RepackOptions};
 pub use versions::LibVersion;
 
 use header_io::Header;

@@ -82,6 +82,11 @@ pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<
     }
 }
 
+/// The components of a path.
+pub(super) fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|component| !matches!(*component, "" | "."))
+}
+
 /// The path of the member `name` of the group at `group`; empty if that is not known.
 pub(super) fn join(group: &str, name: &str) -> Arc<str> {
     match group {
@@ -95,7 +100,7 @@ pub(super) fn join(group: &str, name: &str) -> Arc<str> {
 /// itself or the root; no group if a component before the last is not a group.
 fn parent<'p>(start: &Group, path: &'p str, budget: &mut Budget) -> Result<(Option<Group>, Option<&'p str>)> {
     let mut here = if path.starts_with('/') { start.file().root() } else { start.clone() };
-    let mut components = path.split('/').filter(|component| !matches!(*component, "" | ".")).peekable();
+    let mut components = names(path).peekable();
     while let Some(component) = components.next() {
         if components.peek().is_none() {
             return Ok((Some(here), Some(component)));
@@ -131,8 +136,7 @@ impl Place<'_> {
 pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
     let mut budget = Budget::new();
     let mut group = if path.starts_with('/') { start.file().root() } else { start.clone() };
-    let mut components: Vec<&str> =
-        path.split('/').filter(|component| !matches!(*component, "" | ".")).collect();
+    let mut components: Vec<&str> = names(path).collect();
     let Some(name) = components.pop() else {
         let why = "a link has a name";
         return Err(RequestError::Argument { what: format!("path {path:?}"), why }.into());

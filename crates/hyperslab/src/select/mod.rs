@@ -3,6 +3,7 @@
 //! A [`Selection`] is checked against the shape of an array, cut by chunks ([`Tiling`]) or written out as runs of
 //! neighbouring elements ([`Runs`]).
 
+mod boxes;
 mod dim;
 mod parse;
 mod part;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+pub use boxes::Boxes;
 pub use dim::Dim;
 pub use parse::{Parsed, parse};
 pub use part::Part;

@@ -11,8 +11,10 @@ use super::super::header_edit::HeaderChange;
 use super::super::header_io::Header;
 use super::super::{Dataset, Node};
 use super::Copy;
+use super::meter::Meter;
+use super::renew::NewChunks;
 use super::translate::holds_addresses;
-use crate::engine::{Move, WriteOptions, copy_extents};
+use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
 use crate::error::{Error, Result};
 use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
 use crate::select::{Coord, Dim, Selection, Slab};
@@ -21,7 +23,7 @@ use crate::store::{SpaceKind, Store};
 /// Stored chunks, and where they are.
 type Chunks = Vec<(Coord, ChunkRecord)>;
 
-impl Copy {
+impl Copy<'_> {
     /// Copies the elements of a dataset.
     pub(super) fn data(&mut self, source: &Dataset, copy: Addr) -> Result<()> {
         if source.file().is_writable() {
@@ -30,8 +32,35 @@ impl Copy {
         // What is freed meanwhile is not used again while it is read.
         let _reading = source.store().reading_data();
         let state = source.state()?;
+<<<<<<< HEAD
         if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
             return self.data_translated(source, &state, copy);
+=======
+        let nobody = |_| ();
+        let done = self.renewal.as_ref().map_or(&nobody as &(dyn Fn(u64) + Sync), |renewal| renewal.done);
+        let meter = Meter::new(done, state.len_bytes());
+        if holds_addresses(&state.datatype, self.is_within(source)) {
+            self.data_translated(source, &state, copy)?;
+        } else {
+            self.data_moved(source, &state, copy, &meter)?;
+        }
+        meter.finish();
+        Ok(())
+    }
+
+    /// Moves elements that mean the same anywhere.
+    fn data_moved(&self, source: &Dataset, state: &State, copy: Addr, meter: &Meter<'_>) -> Result<()> {
+        if let Some(new) = self.new_chunks(state)?
+            && !new.keeps_chunks
+        {
+            let copy = self.to.object_at(copy)?;
+            let same_shape = matches!(&state.layout, Layout::Chunked(old) if old.chunk_shape == new.shape);
+            return if same_shape {
+                self.recode(source, state, &copy, meter)
+            } else {
+                self.rechunk(source, state, &copy, meter)
+            };
+>>>>>>> tools
         }
         match &state.layout {
             Layout::Compact { .. } | Layout::Virtual { .. } => Ok(()),
@@ -45,13 +74,51 @@ impl Copy {
                     }
                 })
             }
-            Layout::Chunked(chunked) => self.chunks(source, &state, chunked, copy),
+            Layout::Chunked(chunked) => self.chunks(source, state, chunked, copy, meter),
         }
     }
 
-    fn chunks(&self, source: &Dataset, state: &State, chunked: &ChunkedLayout, copy: Addr) -> Result<()> {
+    /// What is made anew of the chunks of a dataset, if anything is.
+    pub(super) fn new_chunks(&self, state: &State) -> Result<Option<NewChunks>> {
+        let Some(renewal) = &self.renewal else { return Ok(None) };
+        renewal.chunks(state, self.to.version(), self.to.store().widths())
+    }
+
+    /// Moves chunks to a dataset that has other filters.
+    fn recode(&self, source: &Dataset, state: &State, copy: &Node, meter: &Meter<'_>) -> Result<()> {
+        let (Node::Dataset(copy), Layout::Chunked(chunked)) = (copy, &state.layout) else { return Ok(()) };
         let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
-        if let ChunkIndexInfo::Implicit { addr } = chunked.index {
+        let mut stored = stored_chunks(source.store(), &index)?;
+        stored.sort_unstable_by_key(|(_, record)| record.extent.addr);
+        let (from, to) = (source.array()?, copy.array()?);
+        for batch in stored.chunks(BATCH_CHUNKS) {
+            let recode = Recode {
+                from: Reading { store: source.store(), cache: source.file().chunk_cache(), array: &from },
+                to: copy.engine(&to),
+            };
+            let placed = recode.run(batch, None, &|bytes| meter.add(bytes))?;
+            let moved: Chunks = placed.into_iter().map(|placed| (placed.coord, placed.record)).collect();
+            if let Err(error) = self.insert_chunks(copy.address(), &moved) {
+                self.release(&moved);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves chunks as they are stored.
+    fn chunks(
+        &self,
+        source: &Dataset,
+        state: &State,
+        chunked: &ChunkedLayout,
+        copy: Addr,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
+        let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
+        if let ChunkIndexInfo::Implicit { addr } = chunked.index
+            && self.new_chunks(state)?.is_none()
+        {
             let all = index
                 .grid()
                 .largest
@@ -74,6 +141,7 @@ impl Copy {
                 self.release(&moved);
                 return Err(error);
             }
+            meter.add(chunked.chunk_len().saturating_mul(moved.len() as u64));
         }
         Ok(())
     }
@@ -202,7 +270,7 @@ fn parts(source: &Dataset, state: &State) -> Result<Vec<Selection>> {
     }
 }
 
-fn stored_chunks(store: &Store, index: &ChunkIndex) -> Result<Chunks> {
+pub(super) fn stored_chunks(store: &Store, index: &ChunkIndex) -> Result<Chunks> {
     let _reading = store.reading();
     let mut stored = Chunks::new();
     index.visit(store, &mut |coord, record| {

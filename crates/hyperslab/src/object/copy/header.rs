@@ -1,6 +1,6 @@
 //! Headers of copies: the messages that mean the same anywhere as they are, the others made anew. And attributes.
 
-use hyperslab_format::header::{Prefix, RawMessage};
+use hyperslab_format::header::RawMessage;
 use hyperslab_format::heap::global::GlobalHeapId;
 use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
@@ -18,12 +18,15 @@ use super::super::{Node, Object, attribute_edit, dataset, header_edit};
 use super::Copy;
 use crate::error::{Error, Result};
 
-impl Copy {
+impl Copy<'_> {
     /// Makes the header of a copy, without attributes, links and data.
     pub(super) fn make_header(&mut self, source: &Node) -> Result<Addr> {
         let header = source.header()?;
         header.check_writable()?;
         let to = self.to.clone();
+        if let (Some(version), Node::Group(group)) = (self.version(), source) {
+            return self.group_anew(group, version);
+        }
         let is_old_group = header.has(kind::SYMBOL_TABLE);
         if is_old_group && header.object_header().version() == 1 {
             let mut txn = to.store().begin()?;
@@ -44,13 +47,14 @@ impl Copy {
             let info = GroupInfo { phase_change: None, estimate: None };
             messages.push(message(&info, RawMessage::CONSTANT, header.widths()));
         }
-        for raw in header.object_header().messages() {
+        let anew = self.anew(source)?;
+        for raw in header.object_header().messages().filter(|raw| !anew.owns(raw.kind)) {
             messages.extend(self.message(source, &header, raw, committed)?);
         }
-        let prefix = match header.object_header().prefix {
-            Prefix::V1 { .. } => Prefix::V1 { reference_count: 1 },
-            prefix @ Prefix::V2(_) => prefix,
-        };
+        let shared =
+            committed.map(|committed| committed_message(committed, RawMessage::CONSTANT, header.widths()));
+        messages.extend(self.messages_anew(source, &header, &anew, shared)?);
+        let prefix = anew.prefix(&header);
         let mut txn = to.store().begin()?;
         if let Some(committed) = committed {
             self.count_user(&mut txn, committed)?;
@@ -148,7 +152,7 @@ impl Copy {
         Ok(())
     }
 
-    fn translate_fill(&mut self, source: &Node, value: &mut [u8]) -> Result<()> {
+    pub(super) fn translate_fill(&mut self, source: &Node, value: &mut [u8]) -> Result<()> {
         let Node::Dataset(dataset) = source else { return Ok(()) };
         let is_set = value.iter().any(|&byte| byte != 0);
         if is_set { self.translate(dataset.file(), &dataset.datatype(), value) } else { Ok(()) }

@@ -4,8 +4,12 @@
 //! sees nothing of it. Stored chunks are copied as they are. What holds addresses is made anew: links, sequences and strings
 //! of variable length, references.
 
+mod anew;
 mod data;
 mod header;
+mod meter;
+mod rechunk;
+mod renew;
 mod translate;
 
 use std::collections::{HashMap, VecDeque};
@@ -17,6 +21,8 @@ use super::header_io::Header;
 use super::{File, Group, Node, attribute_edit, delete, link_edit, path};
 use crate::error::{Error, RequestError, Result};
 use crate::store::Txn;
+
+pub(super) use renew::Renewal;
 
 /// What a copy takes along.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,9 +69,11 @@ impl Group {
 }
 
 /// One copy under way.
-struct Copy {
+pub(super) struct Copy<'a> {
     to: File,
     options: CopyOptions,
+    /// What is made anew, where the copy is a repacked file.
+    renewal: Option<Renewal<'a>>,
     /// The files of sources, in the order in which they were met.
     from: Vec<File>,
     /// What was made of each source: by the number of its file, and its address.
@@ -83,11 +91,12 @@ struct Pending {
     depth: usize,
 }
 
-impl Copy {
+impl<'a> Copy<'a> {
     fn new(to: &File, options: CopyOptions) -> Self {
         Self {
             to: to.clone(),
             options,
+            renewal: None,
             from: Vec::new(),
             made: HashMap::new(),
             users: HashMap::new(),
@@ -95,14 +104,38 @@ impl Copy {
         }
     }
 
+    /// A copy of a whole file, or of some of it.
+    pub(super) fn renewing(to: &File, options: CopyOptions, renewal: Renewal<'a>) -> Self {
+        Self { renewal: Some(renewal), ..Self::new(to, options) }
+    }
+
     /// Copies `source` and everything below, and returns where the copy is, to which there is no link yet.
     fn run(&mut self, source: &Node) -> Result<Addr> {
         let address = self.object(source, 0)?;
         self.users.insert(address, 1); // the link that the caller makes
+        self.complete_all()?;
+        Ok(address)
+    }
+
+    /// Copies everything in a root group into that of the new file, which is empty.
+    pub(super) fn run_root(&mut self, source: &Group) -> Result<()> {
+        let key = (self.number_of(source.file())?, source.address());
+        let copy = self.to.root().address();
+        self.made.insert(key, copy);
+        self.users.insert(copy, 1); // the superblock
+        self.pending.push_back(Pending { source: Node::Group(source.clone()), copy, depth: 0 });
+        self.complete_all()?;
+        let to = self.to.clone();
+        let mut txn = to.store().begin()?;
+        self.link_referenced(&mut txn)?;
+        txn.finish()
+    }
+
+    fn complete_all(&mut self) -> Result<()> {
         while let Some(next) = self.pending.pop_front() {
             self.complete(&next).map_err(|error| error.at(next.source.path()))?;
         }
-        Ok(address)
+        Ok(())
     }
 
     /// Where the copy of `source` is; it is made if it is not there.
@@ -151,6 +184,10 @@ impl Copy {
     fn links(&mut self, group: &Group, pending: &Pending) -> Result<()> {
         let mut links = Vec::new();
         for link in group.links()? {
+            let path = path::join(group.path(), &link.name);
+            if self.renewal.as_ref().is_some_and(|renewal| !renewal.takes(&path)) {
+                continue;
+            }
             let target = match self.followed(group, &link)? {
                 Some(node) => LinkTarget::Hard(self.object(&node, pending.depth + 1)?),
                 None => link.target,

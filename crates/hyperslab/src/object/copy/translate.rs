@@ -28,7 +28,7 @@ struct Places {
     pitch: usize,
 }
 
-impl Copy {
+impl Copy<'_> {
     /// Translates elements of `datatype`, of a file, to what they are in the copy.
     pub(super) fn translate(&mut self, from: &File, datatype: &Datatype, bytes: &mut [u8]) -> Result<()> {
         let pitch = self.size(datatype);
@@ -113,11 +113,16 @@ impl Copy {
     /// Makes a reference lead to the copy of what it leads to, or nowhere.
     fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
         let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
-        let Some(target) = target else {
-            stored.fill(0);
-            return Ok(());
+        let members = self.renewal.as_ref().and_then(|renewal| renewal.members.as_ref());
+        let target = target.filter(|target| members.is_none_or(|members| members.contains(&target.object)));
+        let found = target.map(|target| Ok((from.object_at(target.object)?, target))).transpose();
+        let (node, target) = match found {
+            Ok(Some(found)) => found,
+            // What a reference led to may be deleted since, and its place used for anything.
+            Err(Error::Format(_)) if self.renewal.is_some() => return Ok(stored.fill(0)),
+            Ok(None) => return Ok(stored.fill(0)),
+            Err(error) => return Err(error),
         };
-        let node = from.object_at(target.object)?;
         let copy = self.object(&node, 1)?;
         let widths = self.to.store().widths();
         let mut address = Vec::new();

@@ -1,0 +1,98 @@
+//! `hyperslab diff`: what is different between two files, or two objects.
+
+mod finding;
+mod tolerance;
+mod tree;
+mod values;
+
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write};
+use std::time::Duration;
+
+use anyhow::bail;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use tolerance::Tolerance;
+use tree::Trees;
+
+use crate::place;
+use crate::show::value::Decoder;
+use crate::show::{counted, json, plain};
+
+/// Show what is different between two files, or two objects
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  hyperslab diff before.h5 after.h5
+  hyperslab diff run1.h5:/surface run2.h5:/surface --rtol 1e-6 --json | jq '.differences[].path'
+
+Compares links, kinds of objects, datatypes, shapes, attributes and values; how elements are stored, in chunks or filtered, makes
+no difference. Numbers are the same if |a - b| <= ATOL + RTOL * |b|, and not-a-number is the same as itself. References are
+the same if they lead to objects of one path. Exit codes: 0 the same, 1 different, 2 trouble.")]
+pub(crate) struct Args {
+    /// The first file, or with `:/path` after it an object in it
+    #[arg(value_name = "A[:/PATH]")]
+    a: OsString,
+    /// The second
+    #[arg(value_name = "B[:/PATH]")]
+    b: OsString,
+    /// How far numbers may be apart, relative to the second
+    #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance)]
+    rtol: f64,
+    /// How far numbers may be apart
+    #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance)]
+    atol: f64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Print nothing, and end at the first difference
+    #[arg(long, short, conflicts_with = "json")]
+    quiet: bool,
+    /// Show so many elements of a dataset at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    max: usize,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
+    number.ok_or_else(|| "a tolerance is a number of 0 or more".to_owned())
+}
+
+/// Compares, and says whether everything is the same.
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<bool> {
+    let (a, b) = (place::open_object(&args.a)?, place::open_object(&args.b)?);
+    let (a_file, b_file) = (a.file().clone(), b.file().clone());
+    let decoders = [&Decoder::thorough(&a_file), &Decoder::thorough(&b_file)];
+    let mut trees = Trees {
+        decoders,
+        tolerance: Tolerance { relative: args.rtol, absolute: args.atol },
+        most: args.max,
+        first_alone: args.quiet,
+        found: Vec::new(),
+    };
+    let progress = if std::io::stderr().is_terminal() {
+        ProgressBar::no_length().with_style(ProgressStyle::with_template(BAR)?)
+    } else {
+        ProgressBar::hidden()
+    };
+    progress.enable_steady_tick(Duration::from_millis(200));
+    trees.compare(a, b, &|path| progress.set_message(plain(path)), &|bytes| progress.inc(bytes));
+    progress.finish_and_clear();
+    let found = trees.found;
+    let trouble = found.iter().filter(|finding| finding.is_trouble()).count() as u64;
+    let differences = found.len() as u64 - trouble;
+    if args.json {
+        let [a, b] = [&args.a, &args.b].map(|name| json(&name.to_string_lossy()));
+        let listed: Vec<String> = found.iter().map(finding::Finding::json).collect();
+        let same = found.is_empty();
+        writeln!(out, r#"{{"a":{a},"b":{b},"same":{same},"differences":[{}]}}"#, listed.join(","))?;
+    } else if !args.quiet {
+        found.iter().try_for_each(|finding| writeln!(out, "{}", finding.text()))?;
+    }
+    if trouble > 0 {
+        bail!("{} cannot be compared", counted(trouble, "object"));
+    }
+    Ok(differences == 0)
+}
+
+const BAR: &str = "{spinner} {binary_bytes}, {binary_bytes_per_sec} {wide_msg}";

@@ -1,0 +1,229 @@
+//! The elements of two datasets of one shape, compared block by block on all threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use anyhow::Context as _;
+use hyperslab::engine::{self, Destination, ReadOptions};
+use hyperslab::select::Boxes;
+use hyperslab::types::Element as _;
+use hyperslab::{Dataset, Selection};
+use hyperslab_format::datatype::{Datatype, Integer};
+use std::num::NonZeroUsize;
+
+use super::tolerance::Tolerance;
+use crate::show::value::{Decoder, Value, small_integer};
+
+/// An element that differs: where it is, and both values as text.
+#[derive(Debug, Clone)]
+pub(super) struct Element {
+    pub(super) at: Vec<u64>,
+    pub(super) values: [Value; 2],
+}
+
+/// What is different between the elements of two datasets.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// How many elements differ.
+    pub(super) count: u64,
+    /// The first of them.
+    pub(super) first: Vec<Element>,
+}
+
+/// Two datasets of one shape, and how to compare them.
+pub(super) struct Comparison<'c> {
+    pub(super) datasets: [&'c Dataset; 2],
+    pub(super) decoders: [&'c Decoder<'c>; 2],
+    pub(super) tolerance: Tolerance,
+    /// How many differences are kept.
+    pub(super) most: usize,
+}
+
+/// How elements are compared.
+enum Way {
+    /// As integers, of these types.
+    Integers([Integer; 2]),
+    /// As numbers of 8 bytes.
+    Floats,
+    /// As whatever their datatypes say.
+    Values,
+}
+
+impl Comparison<'_> {
+    /// Compares all elements; `done` is told of the bytes of both that were.
+    pub(super) fn run(&self, done: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Outcome> {
+        let [a, _] = self.datasets;
+        let shape = a.shape();
+        if a.size() == 0 {
+            return Ok(Outcome::default());
+        }
+        let types = self.datasets.map(Dataset::datatype);
+        let way = way([&types[0], &types[1]]);
+        let sizes = self.datasets.map(Dataset::element_size);
+        let most = (BLOCK_BYTES / sizes[0].max(sizes[1]).max(1) as u64).max(1);
+        let [unit, other] = self.datasets.map(Dataset::chunk_shape);
+        let (unit, other) = match (unit, other) {
+            (Some(unit), other) => (unit, other),
+            (None, Some(other)) => (other, None),
+            (None, None) => (vec![1; shape.len()], None),
+        };
+        let boxes = Boxes::new(&shape, &unit, other.as_deref(), most);
+        let next = AtomicU64::new(0);
+        let failed = AtomicBool::new(false);
+        let found: Mutex<Vec<anyhow::Result<(u64, Outcome)>>> = Mutex::default();
+        let work = || {
+            while !failed.load(Ordering::Relaxed) {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= boxes.len() {
+                    return;
+                }
+                let what = if shape.is_empty() { Selection::All } else { boxes.nth(number) };
+                let compared = self.block(&what, [&types[0], &types[1]], &way, done);
+                match compared {
+                    Ok(outcome) if outcome.count == 0 => continue,
+                    Err(_) => failed.store(true, Ordering::Relaxed),
+                    Ok(_) => {}
+                }
+                let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                found.push(compared.map(|outcome| (number, outcome)));
+            }
+        };
+        let workers = usize::try_from(boxes.len()).unwrap_or(usize::MAX).min(engine::threads());
+        engine::run_on_threads(workers, &work);
+        let found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut found = found.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+        found.sort_unstable_by_key(|(number, _)| *number);
+        let mut all = Outcome::default();
+        for (_, outcome) in found {
+            all.count += outcome.count;
+            let room = self.most - all.first.len();
+            all.first.extend(outcome.first.into_iter().take(room));
+        }
+        Ok(all)
+    }
+
+    fn block(
+        &self,
+        what: &Selection,
+        types: [&Datatype; 2],
+        way: &Way,
+        done: &(dyn Fn(u64) + Sync),
+    ) -> anyhow::Result<Outcome> {
+        let [a, b] = self.datasets;
+        let (a_bytes, b_bytes) = (read(a, what, None)?, read(b, what, None)?);
+        done((a_bytes.len() + b_bytes.len()) as u64);
+        let is_plain = types[0] == types[1] && is_plain(types[0]);
+        if is_plain && a_bytes == b_bytes {
+            return Ok(Outcome::default());
+        }
+        let sizes = self.datasets.map(|dataset| dataset.element_size().max(1));
+        let stored = |index: usize| {
+            let part = |bytes: &[u8], size: usize| bytes[index * size..(index + 1) * size].to_vec();
+            (part(&a_bytes, sizes[0]), part(&b_bytes, sizes[1]))
+        };
+        let count = a_bytes.len() / sizes[0];
+        let mut differing: Vec<usize> = Vec::new();
+        match way {
+            Way::Integers([x, y]) => {
+                let pairs = a_bytes.chunks_exact(sizes[0]).zip(b_bytes.chunks_exact(sizes[1])).enumerate();
+                let differ = |(_, (a, b)): &(usize, (&[u8], &[u8]))| {
+                    !self.tolerance.same_integers(small_integer(a, x), small_integer(b, y))
+                };
+                differing.extend(pairs.filter(differ).map(|(index, _)| index));
+            }
+            Way::Floats => {
+                let (a, b) = (floats(a, what, count)?, floats(b, what, count)?);
+                let differ = |(_, (a, b)): &(usize, (&f64, &f64))| !self.tolerance.same(**a, **b);
+                differing.extend(a.iter().zip(&b).enumerate().filter(differ).map(|(index, _)| index));
+            }
+            Way::Values => {
+                for index in 0..count {
+                    let (a, b) = stored(index);
+                    if is_plain && a == b {
+                        continue;
+                    }
+                    let values =
+                        [self.decoders[0].value(types[0], &a)?, self.decoders[1].value(types[1], &b)?];
+                    if !self.tolerance.same_values(&values[0], &values[1]) {
+                        differing.push(index);
+                    }
+                }
+            }
+        }
+        let mut outcome = Outcome { count: differing.len() as u64, first: Vec::new() };
+        let shape = a.shape();
+        for &index in differing.iter().take(self.most) {
+            let (a, b) = stored(index);
+            let values = [self.decoders[0].value(types[0], &a)?, self.decoders[1].value(types[1], &b)?];
+            outcome.first.push(Element { at: place(what, &shape, index as u64), values });
+        }
+        Ok(outcome)
+    }
+}
+
+/// Elements as they are stored, or as they are in another datatype.
+fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyhow::Result<Vec<u8>> {
+    let size = match &datatype {
+        Some(datatype) => usize::try_from(datatype.size(dataset.file().store().widths())).ok(),
+        None => Some(dataset.element_size()),
+    };
+    let count = usize::try_from(what.count(&dataset.shape())?).ok();
+    let len = count.zip(size).and_then(|(count, size)| count.checked_mul(size));
+    let mut bytes = vec![0; len.context("a block larger than the address space")?];
+    // The blocks are what threads share.
+    let options = ReadOptions { threads: Some(NonZeroUsize::MIN), datatype };
+    dataset.read_with(what, &Destination::contiguous(&mut bytes), &options)?;
+    Ok(bytes)
+}
+
+fn floats(dataset: &Dataset, what: &Selection, count: usize) -> anyhow::Result<Vec<f64>> {
+    let bytes = read(dataset, what, Some(f64::datatype()))?;
+    let values = bytes.chunks_exact(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap_or_default()));
+    let values: Vec<f64> = values.collect();
+    debug_assert_eq!(values.len(), count, "as many as there are");
+    Ok(values)
+}
+
+/// How elements of these datatypes are compared.
+fn way(types: [&Datatype; 2]) -> Way {
+    let is_small = |datatype: &Datatype| match datatype {
+        Datatype::Integer(t) => t.size <= 8,
+        Datatype::Float(t) => t.size <= 8,
+        _ => false,
+    };
+    match types {
+        [Datatype::Integer(a), Datatype::Integer(b)] if a.size <= 8 && b.size <= 8 => Way::Integers([*a, *b]),
+        [a, b] if is_small(a) && is_small(b) => Way::Floats,
+        _ => Way::Values,
+    }
+}
+
+/// Whether equal bytes are equal elements, and others may be compared alone: nothing is stored elsewhere.
+fn is_plain(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::Sequence(_) | Datatype::VariableText(_) | Datatype::Reference(_) => false,
+        Datatype::Compound(compound) => compound.members.iter().all(|member| is_plain(&member.datatype)),
+        Datatype::Array(array) => is_plain(&array.base),
+        _ => true,
+    }
+}
+
+/// The place in the dataset of an element of a box.
+fn place(what: &Selection, shape: &[u64], mut index: u64) -> Vec<u64> {
+    let Selection::Slab(slab) = what else { return vec![0; shape.len()] };
+    let mut at: Vec<u64> = slab
+        .0
+        .iter()
+        .rev()
+        .map(|dim| {
+            let place = dim.start + index % dim.count.max(1) * dim.step;
+            index /= dim.count.max(1);
+            place
+        })
+        .collect();
+    at.reverse();
+    at
+}
+
+/// Bytes of elements of a dataset that a thread has in memory at a time, if a chunk has not more.
+const BLOCK_BYTES: u64 = 4 << 20;

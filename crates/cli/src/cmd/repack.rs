@@ -1,0 +1,191 @@
+//! `hyperslab repack`: a file written anew.
+
+use std::io::{IsTerminal as _, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use hyperslab::{File, LibVersion, Node, RepackChunks, RepackOptions};
+use hyperslab_filters::FilterChoice;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::error::Usage;
+use crate::show::{bytes, json, plain};
+use crate::walk::{self, Visit};
+use crate::{filters, place};
+
+/// Write a file anew, with other filters, chunks or versions of structures
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+pub(crate) struct Args {
+    /// The HDF5 file
+    #[arg(value_name = "IN")]
+    from: PathBuf,
+    /// The new file, which appears under its name when it is whole
+    #[arg(value_name = "OUT")]
+    to: PathBuf,
+    /// A filter for every dataset in chunks; several go in this order
+    #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
+    filter: Vec<Choice>,
+    /// Shuffle bytes before the other filters
+    #[arg(long, requires = "filter")]
+    shuffle: bool,
+    /// `keep` the shapes of chunks, choose them (`auto`), or `AxBxC`
+    #[arg(long, value_name = "auto|keep|AxBxC", value_parser = chunks)]
+    chunks: Option<RepackChunks>,
+    /// Only this object, with all below it; may be repeated
+    #[arg(long, value_name = "PATH")]
+    select: Vec<String>,
+    /// The oldest libhdf5 that is to read the file; else structures stay as they are
+    #[arg(long, value_name = "VERSION")]
+    libver: Option<Version>,
+    /// How many threads work
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    overwrite: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A filter, or `none`.
+type Choice = Option<FilterChoice>;
+
+/// The versions of libhdf5 that structures can be made for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Version {
+    Earliest,
+    V108,
+    V110,
+    V112,
+    V114,
+    V200,
+    Latest,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
+  hyperslab repack climate.h5 surface.h5 --select /surface --chunks auto --filter blosc2:lz4
+
+Everything is taken over: links, attributes, references, committed datatypes, fill values, the user block. Space that nothing
+uses is not. Chunks that keep their shape and filters are copied as they are stored. Contiguous data of at least 4 KiB get
+chunks if they are to be filtered and --chunks does not say `keep`; compact data stay compact.";
+
+impl Args {
+    fn options(&self) -> anyhow::Result<RepackOptions> {
+        let mut options = RepackOptions::default();
+        let chosen: Vec<FilterChoice> = self.filter.iter().copied().flatten().collect();
+        if !self.filter.is_empty() {
+            if self.filter.contains(&None) && (self.shuffle || !chosen.is_empty()) {
+                return Err(Usage("--filter none goes with no other filter".to_owned()).into());
+            }
+            let shuffle = self.shuffle.then_some(FilterChoice::Shuffle);
+            options.filters = Some(shuffle.into_iter().chain(chosen).collect());
+        }
+        options.chunks = self.chunks.clone().unwrap_or_default();
+        options.version = self.libver.map(Version::library);
+        options.select.clone_from(&self.select);
+        options.overwrite = self.overwrite;
+        Ok(options)
+    }
+
+    /// Whether the object at a path from the root is taken over.
+    fn takes(&self, path: &str) -> bool {
+        let is_at_or_below = |selected: &str| {
+            let rest = path.strip_prefix(selected.trim_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || selected == "/")
+        };
+        self.select.is_empty() || self.select.iter().any(|selected| is_at_or_below(selected))
+    }
+}
+
+impl Version {
+    fn library(self) -> LibVersion {
+        match self {
+            Self::Earliest => LibVersion::Earliest,
+            Self::V108 => LibVersion::V18,
+            Self::V110 => LibVersion::V110,
+            Self::V112 => LibVersion::V112,
+            Self::V114 => LibVersion::V114,
+            Self::V200 | Self::Latest => LibVersion::V200,
+        }
+    }
+}
+
+/// The value of `--chunks`.
+fn chunks(text: &str) -> Result<RepackChunks, String> {
+    let sides = || {
+        text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect::<Option<Vec<u64>>>()
+    };
+    match text {
+        "auto" => Ok(RepackChunks::Auto),
+        "keep" => Ok(RepackChunks::Keep),
+        _ => sides().map(RepackChunks::Shape).ok_or_else(|| "no shape of chunks such as 100x200".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let options = args.options()?;
+    if let Some(threads) = args.threads {
+        hyperslab::engine::set_threads(threads);
+    }
+    let from = place::open(&args.from)?;
+    let begun = Instant::now();
+    let progress = progress(&from, args)?;
+    let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
+    progress.finish_and_clear();
+    done.with_context(|| args.from.display().to_string())?;
+    let size = |path: &PathBuf| {
+        std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
+    };
+    let (before, after) = (from.store().driver().len()?, size(&args.to)?);
+    let (elements, seconds) = (progress.position(), begun.elapsed().as_secs_f64());
+    let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
+    if args.json {
+        let names = format!(r#""from":{},"to":{}"#, json(&source), json(&target));
+        writeln!(
+            out,
+            r#"{{{names},"bytes_before":{before},"bytes_after":{after},"element_bytes":{elements},"seconds":{seconds:.3}}}"#
+        )?;
+        return Ok(());
+    }
+    let share = match before {
+        0 => String::new(),
+        _ => format!(", {:.1} %", 100.0 * ratio(after, before)),
+    };
+    writeln!(out, "{}: {} -> {}: {}{share}", plain(&source), bytes(before), plain(&target), bytes(after))?;
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
+fn ratio(after: u64, before: u64) -> f64 {
+    after as f64 / before as f64
+}
+
+/// A bar as long as the elements of all datasets.
+fn progress(from: &File, args: &Args) -> anyhow::Result<ProgressBar> {
+    if !std::io::stderr().is_terminal() {
+        return Ok(ProgressBar::hidden());
+    }
+    let mut total = 0_u64;
+    let mut visit = |visit: &Visit<'_>| {
+        if let (Some(Ok(Node::Dataset(dataset))), None) = (visit.node, visit.before)
+            && args.takes(visit.path)
+        {
+            total = total.saturating_add(dataset.len_bytes());
+        }
+        Ok(())
+    };
+    walk::walk(&from.root(), true, &mut visit, &mut |_, _| {})?;
+    let style = ProgressStyle::with_template(BAR)?;
+    let progress = ProgressBar::new(total).with_style(style);
+    progress.enable_steady_tick(Duration::from_millis(200));
+    Ok(progress)
+}
+
+const BAR: &str = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";

@@ -1,0 +1,105 @@
+//! Filters as they are named on the command line: `zstd:3`, `blosc2:lz4:5:bitshuffle`.
+
+use hyperslab_filters::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice};
+
+/// How filters are named, for `--help`.
+pub(crate) const HELP: &str = "\
+Filters:
+  gzip[:LEVEL]                     0 to 9, else 4
+  zstd[:LEVEL]                     up to 22, else 3
+  lz4   lzf   shuffle   fletcher32
+  bitshuffle[:lz4|:zstd[:LEVEL]]
+  blosc[:CODEC[:LEVEL[:shuffle|bitshuffle|noshuffle]]]
+  blosc2, with the same parts      CODEC is blosclz, lz4, lz4hc, zlib or zstd; level 5, shuffle
+  none                             no filters at all";
+
+/// A filter; none is `none`.
+pub(crate) fn parse(text: &str) -> Result<Option<FilterChoice>, String> {
+    let mut parts = text.split(':');
+    let name = parts.next().unwrap_or_default();
+    let choice = match name {
+        "none" => None,
+        "gzip" | "deflate" => Some(FilterChoice::Deflate { level: number(parts.next(), 4)? }),
+        "zstd" => Some(FilterChoice::Zstd { level: number(parts.next(), 3)? }),
+        "lz4" => Some(FilterChoice::Lz4 { block_size: 0 }),
+        "lzf" => Some(FilterChoice::Lzf),
+        "shuffle" => Some(FilterChoice::Shuffle),
+        "fletcher32" => Some(FilterChoice::Fletcher32),
+        "bitshuffle" => Some(FilterChoice::Bitshuffle { block: 0, codec: bitshuffle_codec(&mut parts)? }),
+        "blosc" | "blosc2" => {
+            let (codec, level) = (codec(parts.next())?, number(parts.next(), 5)?);
+            let filter = shuffle(parts.next())?;
+            Some(if name == "blosc" {
+                FilterChoice::Blosc { codec, level, filter }
+            } else {
+                FilterChoice::Blosc2 { codec, level, filter }
+            })
+        }
+        other => return Err(format!("there is no filter {other:?}")),
+    };
+    match parts.next() {
+        None => Ok(choice),
+        Some(rest) => Err(format!("{name} has nothing to do with {rest:?}")),
+    }
+}
+
+fn number<T: std::str::FromStr>(text: Option<&str>, otherwise: T) -> Result<T, String> {
+    text.map_or(Ok(otherwise), |text| text.parse().map_err(|_| format!("{text:?} is no level")))
+}
+
+fn bitshuffle_codec<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Result<BitshuffleCodec, String> {
+    Ok(match parts.next() {
+        None => BitshuffleCodec::None,
+        Some("lz4") => BitshuffleCodec::Lz4,
+        Some("zstd") => BitshuffleCodec::Zstd { level: number(parts.next(), 3)? },
+        Some(other) => return Err(format!("bitshuffle has no codec {other:?}")),
+    })
+}
+
+fn codec(text: Option<&str>) -> Result<BloscCodec, String> {
+    Ok(match text {
+        None | Some("blosclz") => BloscCodec::BloscLz,
+        Some("lz4") => BloscCodec::Lz4,
+        Some("lz4hc") => BloscCodec::Lz4Hc,
+        Some("zlib") => BloscCodec::Zlib,
+        Some("zstd") => BloscCodec::Zstd,
+        Some(other) => return Err(format!("Blosc has no codec {other:?}")),
+    })
+}
+
+fn shuffle(text: Option<&str>) -> Result<BloscFilter, String> {
+    Ok(match text {
+        None | Some("shuffle") => BloscFilter::Shuffle,
+        Some("bitshuffle") => BloscFilter::BitShuffle,
+        Some("noshuffle") => BloscFilter::None,
+        Some(other) => return Err(format!("Blosc has no filter {other:?}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_named_with_their_parameters() {
+        let blosc2 = |codec, level, filter| FilterChoice::Blosc2 { codec, level, filter };
+        let cases = [
+            ("none", None),
+            ("gzip", Some(FilterChoice::Deflate { level: 4 })),
+            ("zstd:-5", Some(FilterChoice::Zstd { level: -5 })),
+            ("lzf", Some(FilterChoice::Lzf)),
+            ("blosc2", Some(blosc2(BloscCodec::BloscLz, 5, BloscFilter::Shuffle))),
+            ("blosc2:lz4:9:bitshuffle", Some(blosc2(BloscCodec::Lz4, 9, BloscFilter::BitShuffle))),
+            (
+                "bitshuffle:zstd:1",
+                Some(FilterChoice::Bitshuffle { block: 0, codec: BitshuffleCodec::Zstd { level: 1 } }),
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text), Ok(expected), "{text}");
+        }
+        for text in ["", "zip", "gzip:x", "gzip:4:5", "lzf:1", "blosc:lz5", "bitshuffle:gzip", "zstd:3:4"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

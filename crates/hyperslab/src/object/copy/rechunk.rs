@@ -1,0 +1,121 @@
+//! Elements moved to chunks of another shape: in boxes that are read and written whole, each on all threads.
+
+use std::collections::BTreeMap;
+
+use hyperslab_format::layout::Layout;
+
+use super::super::dataset::{self, State};
+use super::super::{Dataset, Node};
+use super::Copy;
+use super::data::stored_chunks;
+use super::meter::Meter;
+use crate::engine::WriteOptions;
+use crate::error::{Error, Result};
+use crate::select::{Boxes, Coord, Selection};
+
+impl Copy<'_> {
+    /// Reads what the source stores, and writes it to the chunks of the copy. Chunks that nothing was ever written to stay so.
+    pub(super) fn rechunk(
+        &self,
+        source: &Dataset,
+        state: &State,
+        copy: &Node,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
+        let Node::Dataset(copy) = copy else { return Ok(()) };
+        let Some(chunk) = copy.chunk_shape() else { return Ok(()) };
+        let mut bytes = Vec::new();
+        for what in boxes(source, state, &chunk)? {
+            let count = usize::try_from(what.count(state.dataspace.shape())?).ok();
+            let len = count.and_then(|count| count.checked_mul(state.element_size));
+            let len = len.ok_or_else(|| Error::unsupported("a chunk larger than memory", "IV.A.2.i"))?;
+            if bytes.len() < len {
+                bytes.resize(len, 0);
+            }
+            source.read_into(&what, &mut bytes[..len])?;
+            copy.write_with(&what, &bytes[..len], &WriteOptions::default())?;
+            meter.add(len as u64);
+        }
+        Ok(())
+    }
+}
+
+/// What is to be moved to chunks of this shape, in selections of whole chunks.
+fn boxes(source: &Dataset, state: &State, chunk: &[u64]) -> Result<Vec<Selection>> {
+    let shape = state.dataspace.shape();
+    if state.elements == 0 {
+        return Ok(Vec::new());
+    }
+    let old = match &state.layout {
+        Layout::Chunked(chunked) => Some(chunked),
+        Layout::Contiguous(extent) if extent.addr.is_undefined() => return Ok(Vec::new()),
+        _ => None,
+    };
+    let size = state.element_size.max(1) as u64;
+    let blocks = Boxes::new(shape, chunk, old.map(|old| old.chunk_shape.as_slice()), BLOCK_BYTES / size);
+    let Some(old) = old else {
+        return Ok((0..blocks.len()).map(|number| blocks.nth(number)).collect());
+    };
+    // Which new chunks get anything, by the block that they are in.
+    let index = dataset::chunk_index(state.header(), source.store(), old)?;
+    let mut wanted: BTreeMap<Coord, Vec<Coord>> = BTreeMap::new();
+    for (coord, _) in stored_chunks(source.store(), &index)? {
+        // A damaged index may name chunks that lie outside: they give no box.
+        let first = |axis: usize| coord[axis].saturating_mul(old.chunk_shape[axis]);
+        let starts: Coord = (0..coord.len()).map(|axis| first(axis) / chunk[axis]).collect();
+        let ends: Coord = (0..coord.len())
+            .map(|axis| {
+                first(axis).saturating_add(old.chunk_shape[axis]).min(shape[axis]).div_ceil(chunk[axis])
+            })
+            .collect();
+        each(&starts, &ends, &mut |new| {
+            let place = new.iter().zip(chunk).zip(blocks.side()).map(|((at, len), side)| at * len / side);
+            wanted.entry(place.collect()).or_default().push(Coord::from_slice(new));
+        });
+    }
+    let single = Boxes::new(shape, chunk, None, 0);
+    let mut all = Vec::new();
+    for (place, mut chunks) in wanted {
+        chunks.sort_unstable();
+        chunks.dedup();
+        let whole = blocks.at(&place);
+        let there: u64 =
+            whole.shape(shape).iter().zip(chunk).map(|(side, len)| side.div_ceil(*len)).product();
+        if chunks.len() as u64 == there {
+            all.push(whole);
+        } else {
+            all.extend(chunks.iter().map(|coord| single.at(coord)));
+        }
+    }
+    Ok(all)
+}
+
+/// Calls `f` with every coordinate from `starts` to before `ends`, in row-major order.
+fn each(starts: &[u64], ends: &[u64], f: &mut dyn FnMut(&[u64])) {
+    if starts.iter().zip(ends).any(|(start, end)| start >= end) {
+        return;
+    }
+    let mut at = starts.to_vec();
+    loop {
+        f(&at);
+        let Some(axis) = (0..at.len()).rev().find(|&axis| at[axis] + 1 < ends[axis]) else { return };
+        at[axis] += 1;
+        at[axis + 1..].copy_from_slice(&starts[axis + 1..]);
+    }
+}
+
+/// Bytes of elements that are in memory at a time.
+const BLOCK_BYTES: u64 = 128 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_coordinate_is_met_once_in_order() {
+        let mut met = Vec::new();
+        each(&[1, 2], &[3, 4], &mut |at| met.push(at.to_vec()));
+        assert_eq!(met, [[1, 2], [1, 3], [2, 2], [2, 3]]);
+        each(&[1, 2], &[3, 2], &mut |_| panic!("there is none"));
+    }
+}

@@ -1,0 +1,223 @@
+//! What is made anew of a dataset that is copied into a repacked file: filters, chunks, versions of messages.
+
+use std::collections::HashSet;
+
+use hyperslab_filters::{ChunkFacts, FilterChoice, FilterId};
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::layout::{ChunkedLayout, Layout, LayoutMessage};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_format::{Addr, Widths};
+
+use super::super::chunking::auto_chunks;
+use super::super::dataset::State;
+use super::super::repack::{RepackChunks, RepackOptions};
+use super::super::versions::LibVersion;
+use crate::error::{Error, RequestError, Result};
+use crate::index::{ChunkingPlan, choose};
+
+/// How the copies in a repacked file differ from their sources.
+pub(in super::super) struct Renewal<'a> {
+    pub(in super::super) options: &'a RepackOptions,
+    /// The paths of what is copied, with all below; everything if there are none.
+    pub(in super::super) selected: Vec<String>,
+    /// What references may lead to; anything if not said.
+    pub(in super::super) members: Option<HashSet<Addr>>,
+    /// Is told of the bytes of elements that were moved.
+    pub(in super::super) done: &'a (dyn Fn(u64) + Sync),
+}
+
+/// The new storage of a dataset.
+#[derive(Debug, Clone)]
+pub(super) struct NewChunks {
+    pub(super) shape: Vec<u64>,
+    pub(super) filters: Vec<FilterSpec>,
+    /// Whether stored chunks mean the same in it.
+    pub(super) keeps_chunks: bool,
+    unfiltered_edges: bool,
+    version: u8,
+}
+
+impl Renewal<'_> {
+    /// Whether the link at `path` is copied: to what is selected, to what is below, or on the way.
+    pub(super) fn takes(&self, path: &str) -> bool {
+        let is_below =
+            |path: &str, group: &str| path.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
+        self.selected.is_empty()
+            || self
+                .selected
+                .iter()
+                .any(|selected| selected == path || is_below(path, selected) || is_below(selected, path))
+    }
+
+    /// The storage of the copy of a dataset, in a file for `file_version`; none if it stays as it is.
+    pub(super) fn chunks(
+        &self,
+        state: &State,
+        file_version: LibVersion,
+        widths: Widths,
+    ) -> Result<Option<NewChunks>> {
+        let (old, shape) = match &state.layout {
+            Layout::Chunked(chunked) => (Some(chunked), self.shape_of_chunked(state, chunked)),
+            Layout::Contiguous(_) if !state.has_external_files => (None, self.shape_of_contiguous(state)),
+            _ => return Ok(None),
+        };
+        let Some(shape) = shape else { return Ok(None) };
+        let same_shape = old.is_some_and(|old| old.chunk_shape == shape);
+        let filters = match &self.options.filters {
+            Some(chosen) => chosen
+                .iter()
+                .map(|choice| specification(choice, &state.datatype, &shape, widths))
+                .collect::<Result<Vec<_>>>()?,
+            None if same_shape => state.filters.filters.clone(),
+            None => state
+                .filters
+                .filters
+                .iter()
+                .map(|filter| fitted(filter, state.element_size, &shape))
+                .collect::<Result<Vec<_>>>()?,
+        };
+        let same_filters = filters.len() == state.filters.filters.len()
+            && filters
+                .iter()
+                .zip(&state.filters.filters)
+                .all(|(new, old)| (new.id, &new.client_data) == (old.id, &old.client_data));
+        if same_shape && same_filters && self.options.version.is_none() {
+            return Ok(None);
+        }
+        let version = match (self.options.version, old) {
+            (Some(version), _) => version.layout(),
+            (None, Some(old)) => old.version.max(3),
+            (None, None) => file_version.layout(),
+        };
+        let had_unfiltered_edges = old.is_some_and(|old| old.unfiltered_edges);
+        let unfiltered_edges = had_unfiltered_edges && same_shape && same_filters && version > 3;
+        let keeps_chunks = same_shape && same_filters && unfiltered_edges == had_unfiltered_edges;
+        Ok(Some(NewChunks { shape, filters, keeps_chunks, unfiltered_edges, version }))
+    }
+
+    fn shape_of_chunked(&self, state: &State, chunked: &ChunkedLayout) -> Option<Vec<u64>> {
+        Some(match &self.options.chunks {
+            RepackChunks::Auto => automatic(state),
+            RepackChunks::Shape(shape) if shape.len() == chunked.chunk_shape.len() => cut(shape, state),
+            _ => chunked.chunk_shape.clone(),
+        })
+    }
+
+    fn shape_of_contiguous(&self, state: &State) -> Option<Vec<u64>> {
+        let rank = state.dataspace.shape().len();
+        if rank == 0 || state.len_bytes() < SMALLEST_CHUNKED {
+            return None;
+        }
+        let is_filtered = self.options.filters.as_ref().is_some_and(|filters| !filters.is_empty());
+        match &self.options.chunks {
+            RepackChunks::Auto => Some(automatic(state)),
+            RepackChunks::AsNeeded if is_filtered => Some(automatic(state)),
+            RepackChunks::Shape(shape) if shape.len() == rank => Some(cut(shape, state)),
+            _ => None,
+        }
+    }
+}
+
+impl NewChunks {
+    /// The layout message of the copy, which has no chunks yet.
+    pub(super) fn layout(&self, state: &State) -> LayoutMessage {
+        let index = choose(&ChunkingPlan {
+            layout_version: self.version,
+            shape: state.dataspace.shape(),
+            max_shape: state.max_shape(),
+            chunk_shape: &self.shape,
+            is_filtered: !self.filters.is_empty(),
+            // Chunks get their space as they come.
+            is_allocated_early: false,
+        });
+        LayoutMessage::from(Layout::Chunked(ChunkedLayout {
+            version: self.version,
+            chunk_shape: self.shape.clone(),
+            // Of at most the bytes of a chunk, which are less than 4 GiB.
+            element_size: u32::try_from(state.element_size).unwrap_or(u32::MAX),
+            unfiltered_edges: self.unfiltered_edges,
+            index,
+        }))
+    }
+}
+
+fn automatic(state: &State) -> Vec<u64> {
+    auto_chunks(state.dataspace.shape(), state.max_shape(), state.element_size as u64)
+}
+
+/// A shape of chunks that libhdf5 takes: no longer than the dataset can be.
+fn cut(shape: &[u64], state: &State) -> Vec<u64> {
+    let limits: Vec<Option<u64>> = match &state.dataspace {
+        Dataspace::Simple { max_shape: Some(max), .. } => max.clone(),
+        dataspace => dataspace.shape().iter().copied().map(Some).collect(),
+    };
+    shape.iter().zip(limits).map(|(&len, limit)| limit.map_or(len, |limit| len.min(limit)).max(1)).collect()
+}
+
+/// What a file stores of a filter for chunks of a dataset.
+fn specification(
+    choice: &FilterChoice,
+    datatype: &Datatype,
+    chunk_shape: &[u64],
+    widths: Widths,
+) -> Result<FilterSpec> {
+    let bytes = |datatype: &Datatype| usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX);
+    let item = if let Datatype::Array(array) = datatype { &*array.base } else { datatype };
+    let shape: Vec<usize> =
+        chunk_shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+    let facts = ChunkFacts { element_size: bytes(datatype), item_size: bytes(item), shape: &shape };
+    let id = choice.id();
+    Ok(FilterSpec {
+        id: id.0,
+        // libhdf5's own filters are known without a name.
+        name: (id.0 >= 256)
+            .then(|| hyperslab_filters::registry::registered_name(id).map(str::to_owned))
+            .flatten(),
+        flags: choice.flags(),
+        client_data: choice.client_data(&facts).map_err(|source| Error::Filter { source })?,
+    })
+}
+
+/// A filter for chunks of another shape: some say in their client data how large a chunk is.
+fn fitted(filter: &FilterSpec, element_size: usize, chunk_shape: &[u64]) -> Result<FilterSpec> {
+    let bytes = chunk_shape.iter().try_fold(element_size as u64, |all, &len| all.checked_mul(len));
+    let bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok());
+    let bytes = bytes.ok_or_else(|| too_large(chunk_shape))?;
+    let mut fitted = filter.clone();
+    let data = &mut fitted.client_data;
+    let mut set = |place: usize| data.get_mut(place).map(|slot| *slot = bytes);
+    match FilterId(filter.id) {
+        FilterId::DEFLATE
+        | FilterId::SHUFFLE
+        | FilterId::FLETCHER32
+        | FilterId::LZ4
+        | FilterId::ZSTD
+        | FilterId::BITSHUFFLE => {}
+        FilterId::LZF => _ = set(2),
+        FilterId::BLOSC => _ = set(3),
+        FilterId::BLOSC2 => {
+            set(3);
+            // The rank and the shape follow where there is more than one dimension.
+            data.truncate(7);
+            if chunk_shape.len() > 1 {
+                let sides = chunk_shape.iter().map(|&len| u32::try_from(len).unwrap_or(u32::MAX));
+                data.push(u32::try_from(chunk_shape.len()).unwrap_or(u32::MAX));
+                data.extend(sides);
+            }
+        }
+        FilterId(id) => {
+            let feature = format!("chunks of another shape with filter {id} (choose other filters)");
+            return Err(Error::unsupported(feature, "IV.A.2.l"));
+        }
+    }
+    Ok(fitted)
+}
+
+fn too_large(chunk_shape: &[u64]) -> Error {
+    let why = "a chunk has less than 4 GiB";
+    RequestError::Argument { what: format!("chunks {chunk_shape:?}"), why }.into()
+}
+
+/// Fewer bytes are not worth an index.
+const SMALLEST_CHUNKED: u64 = 4096;
