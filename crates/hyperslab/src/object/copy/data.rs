@@ -32,14 +32,10 @@ impl Copy<'_> {
         // What is freed meanwhile is not used again while it is read.
         let _reading = source.store().reading_data();
         let state = source.state()?;
-<<<<<<< HEAD
-        if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
-            return self.data_translated(source, &state, copy);
-=======
         let nobody = |_| ();
         let done = self.renewal.as_ref().map_or(&nobody as &(dyn Fn(u64) + Sync), |renewal| renewal.done);
         let meter = Meter::new(done, state.len_bytes());
-        if holds_addresses(&state.datatype, self.is_within(source)) {
+        if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
             self.data_translated(source, &state, copy)?;
         } else {
             self.data_moved(source, &state, copy, &meter)?;
@@ -60,7 +56,6 @@ impl Copy<'_> {
             } else {
                 self.rechunk(source, state, &copy, meter)
             };
->>>>>>> tools
         }
         match &state.layout {
             Layout::Compact { .. } | Layout::Virtual { .. } => Ok(()),
