@@ -27,6 +27,7 @@ pub struct StoredArray {
 
 impl StoredArray {
     /// The same array with its elements one after another at `extent`.
+    #[must_use]
     pub fn at(&self, extent: Extent) -> Self {
         Self {
             header: self.header,

@@ -119,8 +119,14 @@ impl Copy<'_> {
         let (node, target) = match found {
             Ok(Some(found)) => found,
             // What a reference led to may be deleted since, and its place used for anything.
-            Err(Error::Format(_)) if self.renewal.is_some() => return Ok(stored.fill(0)),
-            Ok(None) => return Ok(stored.fill(0)),
+            Err(Error::Format(_)) if self.renewal.is_some() => {
+                stored.fill(0);
+                return Ok(());
+            }
+            Ok(None) => {
+                stored.fill(0);
+                return Ok(());
+            }
             Err(error) => return Err(error),
         };
         let copy = self.object(&node, 1)?;
