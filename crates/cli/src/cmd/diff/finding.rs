@@ -46,7 +46,7 @@ impl Finding {
                 for element in &outcome.first {
                     let [a, b] = element.values.each_ref().map(|value: &Value| value.text(MOST_ITEMS));
                     let at = tuple(element.at.iter().map(u64::to_string));
-                    text.push_str(&format!("\n  {at}: {a} | {b}"));
+                    text.extend(["\n  ", &at, ": ", &a, " | ", &b]);
                 }
                 if outcome.count > outcome.first.len() as u64 {
                     text.push_str("\n  …");
