@@ -60,7 +60,7 @@ for _class in (Group, AttributeManager):
     _MutableMapping.register(_class)
     for _method in ("clear", "popitem", "setdefault", "update"):
         setattr(_class, _method, getattr(_MutableMapping, _method))
-    setattr(_class, "pop", _pop)
+    _class.pop = _pop
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

@@ -337,7 +337,9 @@ def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
     if check_vlen_dtype(dtype) is not None:
         return vlen_array(value, dtype)
     if dtype.names is not None and not isinstance(value, tuple | list | np.void | np.ndarray):
-        raise ValueError(f"a record is no {type(value).__name__}: the fill value is a tuple, or an element of the dtype")
+        raise ValueError(
+            f"a record is no {type(value).__name__}: the fill value is a tuple, or an element of the dtype"
+        )
     if dtype.kind == "V" and not check_opaque_dtype(dtype):
         return np.ascontiguousarray(np.asarray(value, dtype=dtype))
     array = np.asarray(value)

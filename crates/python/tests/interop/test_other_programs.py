@@ -91,7 +91,11 @@ def test_the_programs_of_hdf5_1_10_read_our_files(pairs, libver, tmp_path):
 
 
 @pytest.mark.parametrize("libver", LIBVERS)
-@pytest.mark.parametrize("options", [(), ("-l", "storage/contiguous:CHUNK=10x10", "-f", "storage/contiguous:GZIP=4")], ids=["as it is", "chunked"])
+@pytest.mark.parametrize(
+    "options",
+    [(), ("-l", "storage/contiguous:CHUNK=10x10", "-f", "storage/contiguous:GZIP=4")],
+    ids=["as it is", "chunked"],
+)
 def test_h5repack_makes_a_file_of_the_same_of_ours(pairs, libver, options, tmp_path):
     ours, theirs = pairs(libver, ("numbers", "storage", "filters", "groups", "attributes"))
     packed = tmp_path / "packed.h5"
