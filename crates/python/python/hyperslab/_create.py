@@ -23,7 +23,7 @@ def _path(name: "str | bytes") -> str:
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
 
 
-def _tuple(value: "int | Sequence[int | None] | None") -> "tuple[int | None, ...] | None":
+def _tuple(value: Any) -> Any:
     if value is None:
         return None
     return (int(value),) if isinstance(value, int | np.integer) else tuple(value)

@@ -14,7 +14,7 @@ use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
 use super::header_io::Header;
-use super::{File, Group, Node, Object, attribute_edit, delete, link_edit, path};
+use super::{File, Group, Node, attribute_edit, delete, link_edit, path};
 use crate::error::{Error, RequestError, Result};
 use crate::store::Txn;
 
