@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint bench golden fuzz libfuzzer wheel develop clean
+.PHONY: help demo test soak lint bench golden jhdf fuzz libfuzzer wheel develop clean
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
 	@echo "make libfuzzer  the same under libFuzzer (needs a nightly compiler and cargo-fuzz)"
 	@echo "make golden   the golden files again, from their scripts"
+	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
 	@echo "make wheel    the Python wheel, in dist/"
 
 # One virtual environment; each stamp says which requirements it has.
@@ -59,6 +60,13 @@ bench: $(VENV)/bench.stamp develop
 
 golden: $(VENV)/test.stamp
 	$(BIN)/python golden/make/all.py golden/files
+
+# A reader in Java for the tests, as its checksums say.
+JHDF := crates/python/tests/interop/jhdf
+jhdf:
+	mvn --quiet --batch-mode --file $(JHDF)/pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+		-DoutputDirectory=$(abspath target/jhdf)
+	cd target/jhdf && sha256sum --check --quiet $(abspath $(JHDF))/jars.sha256
 
 FUZZ_SECONDS ?= 60
 fuzz:

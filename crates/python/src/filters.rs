@@ -87,7 +87,6 @@ pub(crate) fn stored_filter(
     let choice = choice(FilterId(id), &options)?;
     let facts = ChunkFacts { element_size, item_size, shape: &chunk_shape };
     let data = choice.client_data(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // libhdf5's own filters are known without a name.
     let name = (id >= 256)
         .then(|| hyperslab_filters::registry::registered_name(choice.id()).map(str::to_owned))
         .flatten();

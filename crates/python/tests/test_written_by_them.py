@@ -8,8 +8,8 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from compare import REFUSALS, compare_dataset, compare_files, has_undefined_fill
-from support import FILES, GOLDEN, IS_H5PY, assert_same, assert_same_dtype, hs, outcome, some, walk
+from compare import WRONG_IN_H5PY, compare_files
+from support import FILES, GOLDEN, IS_H5PY, hs, walk
 from support import WHOLE_FILES as ALL_WHOLE_FILES
 
 sys.path.insert(0, str(GOLDEN / "make"))

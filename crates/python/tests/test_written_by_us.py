@@ -47,8 +47,7 @@ def change(file, h5):
     file["storage/two_ways"].resize((9, 11))
     file["storage/contiguous"][3] = -1
     file["storage/compact"][3] = -1
-    for name in list(file["filters"]):
-        dataset = file["filters"][name]
+    for dataset in (*file["filters"].values(), *file["plugins"].values()):
         dataset[5:30, 3] = GRID[5:30, 3] * 2
         if dataset.maxshape[0] is None:
             dataset.resize(55, axis=0)

@@ -1,5 +1,7 @@
 //! Making datasets and committed datatypes.
 
+use hyperslab_filters::FilterId;
+use hyperslab_filters::registry::registered_name;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::{Prefix, RawMessage};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
@@ -162,6 +164,12 @@ pub(super) fn make_checked(txn: &mut Txn<'_>, version: LibVersion, options: &Dat
     make(txn, version, options, bytes)
 }
 
+/// A filter with its name, if it is known: h5repack of HDF5 1.10 makes damaged messages of those of version 1 without.
+fn named(filter: &FilterSpec) -> FilterSpec {
+    let known = || registered_name(FilterId(filter.id)).map(str::to_owned);
+    FilterSpec { name: filter.name.clone().or_else(known), ..filter.clone() }
+}
+
 /// Whether elements have anything of variable length.
 fn is_variable(datatype: &Datatype) -> bool {
     match datatype {
@@ -205,7 +213,8 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
         messages.push(message(&OldFillValue { value: value.clone() }, RawMessage::CONSTANT, widths));
     }
     if !options.filters.is_empty() {
-        let pipeline = FilterPipeline { version: version.filters(), filters: options.filters.clone() };
+        let filters = options.filters.iter().map(named).collect();
+        let pipeline = FilterPipeline { version: version.filters(), filters };
         messages.push(message(&pipeline, RawMessage::CONSTANT, widths));
     }
     let layout = layout(txn, version, options, bytes)?;

@@ -35,7 +35,7 @@ from ._dtypes import (
 )
 from ._errors import ClosedError, FormatError, UnsupportedDtypeError
 from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
-from ._mapping import pop as _pop
+from ._mapping import MUTABLE as _MUTABLE
 from ._native import (
     AttributeManager,
     Dataset,
@@ -58,9 +58,8 @@ from ._selections import MultiBlockSlice
 
 for _class in (Group, AttributeManager):
     _MutableMapping.register(_class)
-    for _method in ("clear", "popitem", "setdefault", "update"):
-        setattr(_class, _method, getattr(_MutableMapping, _method))
-    setattr(_class, "pop", _pop)
+    for _name, _method in _MUTABLE.items():
+        setattr(_class, _name, _method)
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

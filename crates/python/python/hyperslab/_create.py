@@ -23,7 +23,7 @@ def _path(name: "str | bytes") -> str:
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
 
 
-def _tuple(value: "int | Sequence[int | None] | None") -> "tuple[int | None, ...] | None":
+def _tuple(value: Any) -> Any:
     if value is None:
         return None
     return (int(value),) if isinstance(value, int | np.integer) else tuple(value)
@@ -337,7 +337,9 @@ def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
     if check_vlen_dtype(dtype) is not None:
         return vlen_array(value, dtype)
     if dtype.names is not None and not isinstance(value, tuple | list | np.void | np.ndarray):
-        raise ValueError(f"a record is no {type(value).__name__}: the fill value is a tuple, or an element of the dtype")
+        raise ValueError(
+            f"a record is no {type(value).__name__}: the fill value is a tuple, or an element of the dtype"
+        )
     if dtype.kind == "V" and not check_opaque_dtype(dtype):
         return np.ascontiguousarray(np.asarray(value, dtype=dtype))
     array = np.asarray(value)

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 _CLASS, _NAME, _LABELS, _SCALES, _USERS = "CLASS", "NAME", "DIMENSION_LABELS", "DIMENSION_LIST", "REFERENCE_LIST"
 # As libhdf5 stores it: the record ends with the bytes that fill it up.
-_USER = np.dtype(
-    {"names": ["dataset", "dimension"], "formats": [ref_dtype, "<u4"], "offsets": [0, 8], "itemsize": 16}
-)
+_USER = np.dtype({"names": ["dataset", "dimension"], "formats": [ref_dtype, "<u4"], "offsets": [0, 8], "itemsize": 16})
 
 
 def _text(value: Any) -> str:

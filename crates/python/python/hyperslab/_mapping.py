@@ -1,6 +1,6 @@
 """Views of groups and attributes, like those of ``dict``."""
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Reversible, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, Reversible, ValuesView
 from typing import Any, Protocol, cast
 
 
@@ -18,16 +18,26 @@ class _Named(Protocol):
 _NOTHING = object()
 
 
-def pop(mapping: Any, key: str, default: Any = _NOTHING) -> Any:
+def _pop(self: Any, key: str, default: Any = _NOTHING) -> Any:
     """Takes a member out and returns it; without such a one ``default``. KeyError: there is neither."""
     try:
-        value = mapping[key]
+        value = self[key]
     except KeyError:
         if default is _NOTHING:
             raise
         return default
-    del mapping[key]
+    del self[key]
     return value
+
+
+# What a mapping has that can be changed, for the classes that are not made in Python.
+MUTABLE = {
+    "pop": _pop,
+    "popitem": MutableMapping.popitem,
+    "clear": MutableMapping.clear,
+    "setdefault": MutableMapping.setdefault,
+    "update": MutableMapping.update,
+}
 
 
 class KeysViewHDF5(KeysView[str], Reversible[str]):

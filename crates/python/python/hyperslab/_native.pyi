@@ -52,6 +52,8 @@ __all__ = [
     "SoftLink",
     "TypeID",
     "__version__",
+    "_auto_chunks",
+    "_filter",
     "get_threads",
     "run_cli",
     "set_threads",
@@ -143,8 +145,16 @@ class Group(HLObject):
         """The members."""
     def items(self) -> ItemsViewHDF5:
         """Names with members."""
-    def get(self, name: _Name | Reference, default: Any = None, getclass: bool = False, getlink: bool = False) -> Any:
-        """The member at a path, or ``default``.
+    def get(
+        self,
+        name: _Name | Reference,
+        default: Any = None,
+        getclass: bool = False,
+        getlink: bool = False,
+        *,
+        elink_mode: str | None = None,
+    ) -> Any:
+        """The member at a path, or ``default``. Files behind external links are opened for reading (``elink_mode="r"``).
 
         getclass : its class instead. getlink : the link that leads to it instead, a HardLink, SoftLink or ExternalLink.
         """
@@ -166,8 +176,9 @@ class Group(HLObject):
         """
     def __delitem__(self, name: _Name, /) -> None:
         """Takes a link out; an object to which no other leads is deleted. KeyError: there is none."""
-    def create_group(self, name: _Name, track_order: bool | None = None, *, track_times: bool = False) -> Group:
-        """Makes a group, and those on the way that are missing. ValueError: the name exists.
+    def create_group(self, name: _Name | None, track_order: bool | None = None, *, track_times: bool = False) -> Group:
+        """Makes a group, and those on the way that are missing. Without a name it is gone when the file is closed, unless
+        a link to it is made. ValueError: the name exists.
 
         track_order : whether links and attributes are listed in the order in which they are created.
         """
@@ -196,7 +207,8 @@ class Group(HLObject):
         compact: bool = False,
         **ignored: Any,
     ) -> Dataset:
-        """Makes a dataset, and the groups on the way that are missing. Arguments mean what they mean to h5py.
+        """Makes a dataset, and the groups on the way that are missing. Arguments mean what they mean to h5py: without a
+        name it is gone when the file is closed, unless a link to it is made.
 
         chunks : a shape, or True for one of about 1 MiB whose sides are alike; filters and ``maxshape`` ask for chunks.
         compression : "gzip", "lzf", a level of gzip (0 to 9), or a filter: ``Blosc2``, ``Blosc``, ``Zstd``, ``LZ4``,
@@ -232,18 +244,24 @@ class Group(HLObject):
         """
     def move(self, source: _Name, dest: _Name) -> None:
         """Gives a link another name or place; what it leads to stays. ValueError, KeyError: as for the names."""
-    def _create_dataset(self, path: str, request: Any) -> Dataset: ...
+    def pop(self, key: _Name, default: Any = ...) -> Any:
+        """Takes a member out and returns it; without such a one ``default``. KeyError: there is neither."""
+    def popitem(self) -> tuple[str, Any]:
+        """Takes a member out and returns its name and itself. KeyError: there is none."""
+    def clear(self) -> None:
+        """Takes out all members."""
+    def setdefault(self, key: _Name, default: Any = None) -> Any:
+        """The member of this name, which is ``default`` if there was none."""
+    def update(self, other: Any = (), /, **kwds: Any) -> None:
+        """``self[name] = value`` for each of a mapping's, of pairs, and of the keywords."""
+    def _create_dataset(self, path: str | None, request: Any) -> Dataset: ...
     def _link(self, path: str, object: Any) -> None: ...
     def _commit(self, path: str, dtype: Any) -> None: ...
     def _copy(
         self,
         source: HLObject,
         path: str,
-        shallow: bool,
-        expand_soft: bool,
-        expand_external: bool,
-        expand_refs: bool,
-        without_attrs: bool,
+        options: dict[str, bool],
     ) -> None: ...
     def _names(self) -> list[str]: ...
     def _ipython_key_completions_(self) -> list[str]: ...
@@ -262,6 +280,8 @@ class File(Group):
         "v110" (new files, if not said), "v112", "v114", "v200" or "latest".
     durability : "kill" (what was flushed survives the death of the program at any instruction) or "power" (and of the
         machine; each flush waits for the disk).
+    locking : True, False, or "best-effort" (where the file system has locks: if not said). The environment variable
+        HDF5_USE_FILE_LOCKING has the last word.
     userblock_size, track_order : of a new file.  rdcc_nbytes : the budget for decoded chunks, of the whole file.
     Other keywords of h5py's are accepted where they are about libhdf5's own workings.
 
@@ -280,8 +300,8 @@ class File(Group):
         **kwds: Any,
     ) -> Self: ...
     @classmethod
-    def in_memory(cls, file_image: bytes | bytearray | memoryview, **kwds: Any) -> File:
-        """A file whose bytes are given. They are copied."""
+    def in_memory(cls, file_image: bytes | bytearray | memoryview | None = None, **kwds: Any) -> File:
+        """A file to read whose bytes are given, which are copied; without them a new one to write."""
     def close(self) -> None:
         """Gets what was changed into the file and closes it. Every object of it becomes unusable."""
     def flush(self) -> None:
@@ -553,7 +573,7 @@ class ReadPlan:
 
 @final
 class AttributeManager:
-    """The attributes of an object: a read-only mapping from names to values."""
+    """The attributes of an object: a mapping from names to values."""
 
     def __getitem__(self, name: _Name, /) -> Any:
         """The value: a scalar or an array, ``str`` for strings of variable length, ``Empty`` without a dataspace.
@@ -584,7 +604,18 @@ class AttributeManager:
         """Changes a value and keeps its dtype and shape; makes the attribute if it is not there."""
     def rename(self, source: _Name, dest: _Name) -> None:
         """Gives an attribute another name. KeyError: there is none. ValueError: there is one of that name."""
+    def pop(self, key: _Name, default: Any = ...) -> Any:
+        """Takes an attribute away and returns its value; without such a one ``default``. KeyError: there is neither."""
+    def popitem(self) -> tuple[str, Any]:
+        """Takes an attribute away and returns its name and value. KeyError: there is none."""
+    def clear(self) -> None:
+        """Takes away all attributes."""
+    def setdefault(self, key: _Name, default: Any = None) -> Any:
+        """The attribute of this name, which is ``default`` if there was none."""
+    def update(self, other: Any = (), /, **kwds: Any) -> None:
+        """``self[name] = value`` for each of a mapping's, of pairs, and of the keywords."""
     def _set(self, name: str, shape: list[int] | None, dtype: Any, data: _Array | None) -> None: ...
+    def _set_text(self, name: str, text: str) -> None: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
 @final
@@ -629,6 +660,8 @@ class FileID(ObjectID):
 
     def get_filesize(self) -> int:
         """Bytes of the file."""
+    def get_file_image(self) -> bytes:
+        """The bytes of the file, with everything that was changed so far."""
 
 @final
 class GroupID(ObjectID):

@@ -57,8 +57,8 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
     kind = None if isinstance(value, np.ndarray) else dtype.base
     array = np.asarray(value, order="C", dtype=kind)
     if array.dtype.kind == "T" and dtype.kind == "S":
-        texts = [text.encode("utf-8") for text in array.flat]
-        return np.array(texts, dtype=dtype).reshape(array.shape)
+        encoded = [text.encode("utf-8") for text in array.flat]
+        return np.array(encoded, dtype=dtype).reshape(array.shape)
     if array.dtype.kind == "b" and dtype.kind != "b" and dtype.kind in "iufc":
         array = array.astype(dtype)
     elif dtype.kind == "b" and array.dtype.kind in "iuf":

@@ -51,6 +51,7 @@ for _link in (hyperslab.SoftLink, hyperslab.ExternalLink):
     _link._path = property(lambda self: self.path)
 hyperslab.ExternalLink._filename = property(lambda self: self.filename)
 
+
 class _DatasetID:
     """An identifier that knows its dataset, for what h5py does with identifiers and hyperslab with datasets."""
 
@@ -108,10 +109,10 @@ _lower("_errors", silence_errors=lambda: None, unsilence_errors=lambda: None)
 _lower("h5py_warnings", H5pyDeprecationWarning=DeprecationWarning)
 _lower("_selector", Selector=None)
 _lower("_hl")
-_lower("_hl.base", is_hdf5=hyperslab.is_hdf5, Empty=hyperslab.Empty, product=math.prod)
-_hl.base.is_empty_dataspace = _is_without_elements  # noqa: F821  (made by _lower)
+_base = _lower("_hl.base", is_hdf5=hyperslab.is_hdf5, Empty=hyperslab.Empty, product=math.prod)
+_base.is_empty_dataspace = _is_without_elements
 _lower("_hl.compat", filename_encode=os.fsencode, filename_decode=os.fsdecode)
-_lower("_hl.dataset", Dataset=hyperslab.Dataset)
+_lower("_hl.dataset", Dataset=hyperslab.Dataset, _LEGACY_GZIP_COMPRESSION_VALS=frozenset(range(10)))
 _lower("_hl.group", Group=hyperslab.Group)
 _lower("_hl.files", File=hyperslab.File, direct_vfd=False, _drivers={}, make_fapl=None)
 _filters = _lower("_hl.filters", encode=("gzip", "lzf", "shuffle", "fletcher32"))
@@ -119,10 +120,14 @@ _filters.decode = _filters.encode
 filters = sys.modules[f"{__name__}.filters"] = _filters
 for _name in ("selections", "selections2", "attrs", "datatype"):
     _lower(f"_hl.{_name}")
-for _name in ("h5a", "h5d", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t"):
+for _name in ("h5a", "h5d", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5s"):
     _lower(_name)
 _lower("h5ds", **_SCALES)
-_lower("h5", get_config=lambda: types.SimpleNamespace(complex_names=("r", "i"), mpi=False, ros3=False, has_native_complex=False))
-_lower("h5z", FILTER_DEFLATE=1, FILTER_SHUFFLE=2, FILTER_FLETCHER32=3, FILTER_SZIP=4, FILTER_LZF=32000)
-h5z.filter_avail = lambda number: number in (1, 2, 3, 32000)  # noqa: F821  (made by _lower)
-registered_drivers = lambda: frozenset()  # noqa: E731
+_lower(Reference=hyperslab.Reference, RegionReference=hyperslab.RegionReference)
+_lower("h5t", vlen_dtype=hyperslab.vlen_dtype, check_vlen_dtype=hyperslab.check_vlen_dtype)
+_lower(
+    "h5",
+    get_config=lambda: types.SimpleNamespace(complex_names=("r", "i"), mpi=False, ros3=False, has_native_complex=False),
+)
+_h5z = _lower("h5z", FILTER_DEFLATE=1, FILTER_SHUFFLE=2, FILTER_FLETCHER32=3, FILTER_SZIP=4, FILTER_LZF=32000)
+_h5z.filter_avail = lambda number: number in (1, 2, 3, 32000)

@@ -1,0 +1,184 @@
+"""What other programs and libraries find in files that hyperslab has written: what they find in h5py's.
+
+The programs of HDF5 (Debian's, of 1.10) and Java are not Python packages: `.ci/run` installs them and requires these tests.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import h5py
+import netCDF4
+import numpy as np
+import pyfive
+import pytest
+import tables
+from compare import compare_files, walk
+from support import REPOSITORY, hs, outcome
+from written import FEATURES, LIBVERS, write_file
+
+# Without plugins of filters.
+PLAIN = tuple(name for name in FEATURES if name != "plugins")
+# Up to these h5py writes what HDF5 1.10 reads; hyperslab does with later ones, too.
+READ_BY_110 = ("earliest", "v108", "v110")
+JHDF = Path(__file__).parent / "jhdf"
+JARS = REPOSITORY / "target" / "jhdf"
+
+
+def required(program, package):
+    """The test is skipped without a program, but in CI it fails."""
+    if shutil.which(program) is None:
+        assert "CI" not in os.environ, f"{program} is required here: install {package}"
+        pytest.skip(f"{program} is not installed (Debian: {package}); .ci/run requires it")
+
+
+def run(program, *arguments):
+    """What a program of HDF5 prints; it must end well and complain of nothing."""
+    required(program, "hdf5-tools")
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0 and not done.stderr, f"{program}: {done.stderr or done.stdout}"[:2000]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """`ours, theirs = pairs(libver, features)`: two files of the same, by hyperslab and by h5py."""
+    made = {}
+
+    def pair(libver, features=PLAIN):
+        if (libver, features) not in made:
+            directory = tmp_path_factory.mktemp(libver)
+            made[libver, features] = directory / "ours.h5", directory / "theirs.h5"
+            for path, module in zip(made[libver, features], (hs, h5py), strict=True):
+                write_file(path, module, features, libver=libver)
+        return made[libver, features]
+
+    return pair
+
+
+def dumped(path):
+    """All that h5dump says, without addresses, and sizes that depend on an encoder."""
+    text = run("h5dump", "-p", path)
+    text = re.sub(r"(DATASET|GROUP|DATATYPE|OFFSET) \d+", r"\1", text.replace(str(path), ""))
+    return re.sub(r"SIZE \d+ \(\S+ COMPRESSION\)", "SIZE", text).splitlines()
+
+
+@pytest.mark.parametrize("libver", READ_BY_110)
+def test_h5dump_says_the_same_of_our_file_and_of_h5pys(pairs, libver):
+    ours, theirs = map(dumped, pairs(libver))
+    at = next(index for index, line in enumerate(ours) if '"compact"' in line)
+    place = slice(at, next(index for index, line in enumerate(ours) if '"contiguous"' in line and index > at))
+    end = place.stop + len(theirs) - len(ours)
+    # The one dataset that h5py does not store as asked for.
+    assert any("COMPACT" in line for line in ours[place])
+    assert ours[:at] == theirs[:at]
+    assert ours[place.stop :] == theirs[end:]
+
+
+@pytest.mark.parametrize("libver", LIBVERS)
+def test_the_programs_of_hdf5_1_10_read_our_files(pairs, libver, tmp_path):
+    ours, _ = pairs(libver)
+    assert "/groups/many_ordered/n00" in run("h5ls", "-r", ours)
+    assert "Total space" in run("h5stat", ours)
+    copy = tmp_path / "cleared.h5"
+    shutil.copy(ours, copy)
+    run("h5clear", "-s", copy)
+    run("h5clear", "--increment=0", copy)
+    with h5py.File(copy) as cleared, h5py.File(ours) as expected:
+        compare_files(cleared, expected)
+
+
+@pytest.mark.parametrize("libver", LIBVERS)
+@pytest.mark.parametrize(
+    "options",
+    [(), ("-l", "storage/contiguous:CHUNK=10x10", "-f", "storage/contiguous:GZIP=4")],
+    ids=["as it is", "chunked"],
+)
+def test_h5repack_makes_a_file_of_the_same_of_ours(pairs, libver, options, tmp_path):
+    ours, theirs = pairs(libver, ("numbers", "storage", "filters", "groups", "attributes"))
+    packed = tmp_path / "packed.h5"
+    run("h5repack", *options, ours, packed)
+    with h5py.File(packed) as file, h5py.File(theirs) as expected:
+        found, wanted = dict(walk(file)), dict(walk(expected))
+        assert list(found) == list(wanted)
+        for path, dataset in wanted.items():
+            if isinstance(dataset, h5py.Dataset) and dataset.shape is not None:
+                np.testing.assert_array_equal(found[path][()], dataset[()], err_msg=path)
+
+
+def everything(path, read):
+    """What a reader makes of each dataset: its elements, or the class of its refusal."""
+    found = {}
+    with h5py.File(path) as file:
+        for name, item in walk(file):
+            if isinstance(item, h5py.Dataset) and item.shape is not None:
+                kind, value = outcome(read, name)
+                found[name] = as_text(value) if kind == "value" else type(value).__name__
+    return found
+
+
+def as_text(value):
+    """Elements without what tells two files apart: references."""
+    with np.printoptions(threshold=10**9):
+        return re.sub(r"<[^>]*[Rr]eference[^>]*>|0x[0-9a-f]+", "reference", repr(value))
+
+
+def with_tables(path):
+    """All of a file, by PyTables."""
+    with tables.open_file(path) as file:
+        return everything(path, lambda name: file.get_node(name).read())
+
+
+def with_pyfive(path):
+    """All of a file, by pyfive."""
+    with pyfive.File(path) as file:
+        return everything(path, lambda name: file[name][()])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("libver", ["earliest", "v108", "v110"])
+@pytest.mark.parametrize("reader", [with_tables, with_pyfive])
+def test_other_libraries_read_our_file_as_they_read_h5pys(pairs, libver, reader):
+    ours, theirs = map(reader, pairs(libver))
+    assert ours == theirs
+    # And most of it they do read.
+    read = [name for name, text in ours.items() if not re.fullmatch(r"\w+Error", text)]
+    assert len(read) > len(ours) * 2 // 5, set(ours) - set(read)
+
+
+@pytest.mark.parametrize("libver", LIBVERS)
+def test_netcdf_finds_the_axes_and_values_of_our_file(tmp_path, libver):
+    for name, module in (("ours.h5", hs), ("theirs.h5", h5py)):
+        write_file(tmp_path / name, module, ("scales",), libver=libver)
+    with netCDF4.Dataset(tmp_path / "ours.h5") as ours, netCDF4.Dataset(tmp_path / "theirs.h5") as theirs:
+        ours, theirs = ours["scales"], theirs["scales"]
+        assert list(ours.variables) == list(theirs.variables)
+        assert {name: len(axis) for name, axis in ours.dimensions.items()} == {
+            name: len(axis) for name, axis in theirs.dimensions.items()
+        }
+        assert ours["field"].dimensions == theirs["field"].dimensions
+        for name in theirs.variables:
+            np.testing.assert_array_equal(ours[name][:], theirs[name][:])
+
+
+@pytest.mark.parametrize("libver", ["earliest", "v108", "v110"])
+def test_jhdf_reads_our_file_as_it_reads_h5pys(pairs, libver):
+    required("java", "openjdk-17-jdk-headless")
+    if not JARS.is_dir():
+        assert "CI" not in os.environ, "jHDF is required here: run `make jhdf`"
+        pytest.skip("jHDF is not there (`make jhdf` fetches it); .ci/run requires it")
+    # jHDF refuses a whole group with a datatype in it that it does not know.
+    command = ["java", "-cp", f"{JARS}/*", JHDF / "Walk.java"]
+    features = tuple(name for name in FEATURES if name != "kinds")
+
+    def found(path):
+        lines = subprocess.run([*command, path], capture_output=True, text=True, check=True).stdout.splitlines()
+        # References are addresses, which differ.
+        return sorted(re.sub(r"\d+", "", line) if re.search("reference|_LIST", line) else line for line in lines)
+
+    ours, theirs = map(found, pairs(libver, features))
+    assert ours == theirs
+    refused = [line for line in ours if "\t! " in line]
+    assert len(refused) * 20 < len(ours), refused
