@@ -20,6 +20,7 @@ Example:
 
 The file of TO is made if it is not there. A TO that ends in `:/`, or is a file alone, gets the name of FROM. Chunks are copied
 as they are stored. If the copy fails nothing of it stays.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// What is copied
     #[arg(value_name = "FROM:/PATH")]
@@ -48,9 +49,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let source_path = place::split(&args.from).1.to_owned();
+    let source_path = place::split_new(&args.from).1;
     let (file, path) = place::split_new(&args.to);
-    let target = target(path, &source_path)?;
+    let target = target(path, source_path)?;
     let options = CopyOptions {
         shallow: args.shallow,
         expand_soft: args.expand_soft,
@@ -59,7 +60,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         without_attributes: args.without_attrs,
     };
     let is_new = !Path::new(file).exists();
-    let copied = copy(args, file, is_new, &target, &options);
+    let copied = copy(args, file, is_new, &target, options);
     if copied.is_err() && is_new {
         // The first error says more. What was made is no copy.
         let _ = std::fs::remove_file(file);
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn copy(args: &Args, file: &OsStr, is_new: bool, target: &str, options: &CopyOptions) -> anyhow::Result<()> {
+fn copy(args: &Args, file: &OsStr, is_new: bool, target: &str, options: CopyOptions) -> anyhow::Result<()> {
     let file = Path::new(file);
     let shown = || file.display().to_string();
     let is_within = !is_new && is_same_file(Path::new(place::split(&args.from).0), file);
@@ -86,13 +87,13 @@ fn copy(args: &Args, file: &OsStr, is_new: bool, target: &str, options: &CopyOpt
     insert(args, &source, &to, target, options).with_context(shown)
 }
 
-fn insert(args: &Args, source: &Node, to: &File, target: &str, options: &CopyOptions) -> anyhow::Result<()> {
+fn insert(args: &Args, source: &Node, to: &File, target: &str, options: CopyOptions) -> anyhow::Result<()> {
     if !args.parents
         && let Some((group, _)) = target.rsplit_once('/').filter(|(group, _)| !group.is_empty())
     {
         to.group(group).context("a group on the way (--parents makes it)")?;
     }
-    to.root().copy(source, target, options)?;
+    to.root().copy(source, target, &options)?;
     Ok(to.flush()?)
 }
 

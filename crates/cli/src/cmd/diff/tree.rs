@@ -109,7 +109,9 @@ impl Trees<'_> {
                 }
             }
         }
-        b.into_keys().for_each(|name| self.add(&format!("{path}@{name}"), What::Only(1)));
+        for name in b.into_keys() {
+            self.add(&format!("{path}@{name}"), What::Only(1));
+        }
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use super::super::header_io::Header;
 use super::super::{Dataset, Node};
 use super::Copy;
 use super::meter::Meter;
+use super::rechunk::rechunk;
 use super::renew::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
@@ -54,7 +55,7 @@ impl Copy<'_> {
             return if same_shape {
                 self.recode(source, state, &copy, meter)
             } else {
-                self.rechunk(source, state, &copy, meter)
+                rechunk(source, state, &copy, meter)
             };
         }
         match &state.layout {

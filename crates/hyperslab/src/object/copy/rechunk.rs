@@ -6,38 +6,29 @@ use hyperslab_format::layout::Layout;
 
 use super::super::dataset::{self, State};
 use super::super::{Dataset, Node};
-use super::Copy;
 use super::data::stored_chunks;
 use super::meter::Meter;
 use crate::engine::WriteOptions;
 use crate::error::{Error, Result};
 use crate::select::{Boxes, Coord, Selection};
 
-impl Copy<'_> {
-    /// Reads what the source stores, and writes it to the chunks of the copy. Chunks that nothing was ever written to stay so.
-    pub(super) fn rechunk(
-        &self,
-        source: &Dataset,
-        state: &State,
-        copy: &Node,
-        meter: &Meter<'_>,
-    ) -> Result<()> {
-        let Node::Dataset(copy) = copy else { return Ok(()) };
-        let Some(chunk) = copy.chunk_shape() else { return Ok(()) };
-        let mut bytes = Vec::new();
-        for what in boxes(source, state, &chunk)? {
-            let count = usize::try_from(what.count(state.dataspace.shape())?).ok();
-            let len = count.and_then(|count| count.checked_mul(state.element_size));
-            let len = len.ok_or_else(|| Error::unsupported("a chunk larger than memory", "IV.A.2.i"))?;
-            if bytes.len() < len {
-                bytes.resize(len, 0);
-            }
-            source.read_into(&what, &mut bytes[..len])?;
-            copy.write_with(&what, &bytes[..len], &WriteOptions::default())?;
-            meter.add(len as u64);
+/// Reads what the source stores, and writes it to the chunks of the copy. Chunks that nothing was ever written to stay so.
+pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Meter<'_>) -> Result<()> {
+    let Node::Dataset(copy) = copy else { return Ok(()) };
+    let Some(chunk) = copy.chunk_shape() else { return Ok(()) };
+    let mut bytes = Vec::new();
+    for what in boxes(source, state, &chunk)? {
+        let count = usize::try_from(what.count(state.dataspace.shape())?).ok();
+        let len = count.and_then(|count| count.checked_mul(state.element_size));
+        let len = len.ok_or_else(|| Error::unsupported("a chunk larger than memory", "IV.A.2.i"))?;
+        if bytes.len() < len {
+            bytes.resize(len, 0);
         }
-        Ok(())
+        source.read_into(&what, &mut bytes[..len])?;
+        copy.write_with(&what, &bytes[..len], &WriteOptions::default())?;
+        meter.add(len as u64);
     }
+    Ok(())
 }
 
 /// What is to be moved to chunks of this shape, in selections of whole chunks.

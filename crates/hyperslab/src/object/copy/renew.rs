@@ -58,7 +58,7 @@ impl Renewal<'_> {
         widths: Widths,
     ) -> Result<Option<NewChunks>> {
         let (old, shape) = match &state.layout {
-            Layout::Chunked(chunked) => (Some(chunked), self.shape_of_chunked(state, chunked)),
+            Layout::Chunked(chunked) => (Some(chunked), Some(self.shape_of_chunked(state, chunked))),
             Layout::Contiguous(_) if !state.has_external_files => (None, self.shape_of_contiguous(state)),
             _ => return Ok(None),
         };
@@ -96,12 +96,12 @@ impl Renewal<'_> {
         Ok(Some(NewChunks { shape, filters, keeps_chunks, unfiltered_edges, version }))
     }
 
-    fn shape_of_chunked(&self, state: &State, chunked: &ChunkedLayout) -> Option<Vec<u64>> {
-        Some(match &self.options.chunks {
+    fn shape_of_chunked(&self, state: &State, chunked: &ChunkedLayout) -> Vec<u64> {
+        match &self.options.chunks {
             RepackChunks::Auto => automatic(state),
             RepackChunks::Shape(shape) if shape.len() == chunked.chunk_shape.len() => cut(shape, state),
             _ => chunked.chunk_shape.clone(),
-        })
+        }
     }
 
     fn shape_of_contiguous(&self, state: &State) -> Option<Vec<u64>> {
