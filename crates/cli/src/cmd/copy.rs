@@ -20,7 +20,11 @@ Example:
 
 The file of TO is made if it is not there. A TO that ends in `:/`, or is a file alone, gets the name of FROM. Chunks are copied
 as they are stored. If the copy fails nothing of it stays.")]
+<<<<<<< HEAD
 #[allow(clippy::struct_excessive_bools)] // each is a flag of the command line
+=======
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
+>>>>>>> tools
 pub(crate) struct Args {
     /// What is copied
     #[arg(value_name = "FROM:/PATH")]
@@ -49,9 +53,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let source_path = place::split(&args.from).1.to_owned();
+    let source_path = place::split_new(&args.from).1;
     let (file, path) = place::split_new(&args.to);
-    let target = target(path, &source_path)?;
+    let target = target(path, source_path)?;
     let options = CopyOptions {
         shallow: args.shallow,
         expand_soft: args.expand_soft,

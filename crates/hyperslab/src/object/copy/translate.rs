@@ -4,7 +4,7 @@ use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
 use hyperslab_format::{Addr, Reader, Structure, Writer};
 
-use super::super::File;
+use super::super::{File, Node, ReferenceTarget};
 use super::Copy;
 use crate::error::{Error, Result};
 
@@ -113,6 +113,7 @@ impl Copy<'_> {
     /// Makes a reference lead to the copy of what it leads to, or nowhere.
     fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
         let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
+<<<<<<< HEAD
         let members = self.renewal.as_ref().and_then(|renewal| renewal.members.as_ref());
         let target = target.filter(|target| members.is_none_or(|members| members.contains(&target.object)));
         let found = target.map(|target| Ok((from.object_at(target.object)?, target))).transpose();
@@ -128,6 +129,15 @@ impl Copy<'_> {
                 return Ok(());
             }
             Err(error) => return Err(error),
+=======
+        let found = match target {
+            Some(target) => self.referenced(from, &target)?.zip(Some(target)),
+            None => None,
+        };
+        let Some((node, target)) = found else {
+            stored.fill(0);
+            return Ok(());
+>>>>>>> tools
         };
         let copy = self.object(&node, 1)?;
         let widths = self.to.store().widths();
@@ -145,14 +155,40 @@ impl Copy<'_> {
             }
             // Type, flags and the length of the address come before it.
             _ if target.selection.is_none() && target.attribute.is_none() => put(stored, 3, &address),
-            _ => {
-                return Err(Error::unsupported(
-                    "copying a reference of HDF5 1.12 to a part of an object",
-                    "IV.A.2.d",
-                ));
-            }
+            _ => self.reference_to_part(from, stored, &address)?,
         }
         Ok(())
+    }
+
+    /// Makes a reference of HDF5 1.12 to elements or an attribute lead to the copy of the object, which is at `address`: the
+    /// heap has that, after its length, and what of the object is meant.
+    fn reference_to_part(&self, from: &File, stored: &mut [u8], address: &[u8]) -> Result<()> {
+        let widths = self.to.store().widths();
+        let len = GlobalHeapId::read_len(widths, &());
+        let Some(id) = stored.get_mut(PART_ID..PART_ID + len) else { return Ok(()) };
+        let old = Reader::new(id, widths, Addr::UNDEFINED).structure(&()).map_err(Error::from_format)?;
+        let mut part = from.heap_object(old)?;
+        put(&mut part, 1, address);
+        let elements = self.to.put_vlen(&[part], 1)?;
+        let mut new = Vec::new();
+        let id_of_new = elements.first().map_or(GlobalHeapId::NULL, |element| element.id);
+        Writer::new(&mut new, widths).structure(&id_of_new, &());
+        put(id, 0, &new);
+        Ok(())
+    }
+
+    /// The object that a reference leads to, if its copy is to lead to a copy of that.
+    fn referenced(&self, from: &File, target: &ReferenceTarget) -> Result<Option<Node>> {
+        let Some(renewal) = &self.renewal else { return from.object_at(target.object).map(Some) };
+        if renewal.members.as_ref().is_some_and(|members| !members.contains(&target.object)) {
+            return Ok(None);
+        }
+        match from.object_at(target.object) {
+            Ok(node) => Ok(Some(node)),
+            // It may be deleted since, and its place used for anything.
+            Err(error) if matches!(error.root(), Error::Format(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Bytes of an element, at least one.
@@ -161,6 +197,9 @@ impl Copy<'_> {
         usize::try_from(size).unwrap_or(usize::MAX).max(1)
     }
 }
+
+/// Where a reference of HDF5 1.12 says where the rest of it is: after its type, flags and the length of that.
+const PART_ID: usize = 6;
 
 /// Puts bytes into a stored element, as far as it reaches.
 fn put(stored: &mut [u8], at: usize, bytes: &[u8]) {
