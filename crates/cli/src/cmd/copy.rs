@@ -20,11 +20,7 @@ Example:
 
 The file of TO is made if it is not there. A TO that ends in `:/`, or is a file alone, gets the name of FROM. Chunks are copied
 as they are stored. If the copy fails nothing of it stays.")]
-<<<<<<< HEAD
-#[allow(clippy::struct_excessive_bools)] // each is a flag of the command line
-=======
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
->>>>>>> tools
 pub(crate) struct Args {
     /// What is copied
     #[arg(value_name = "FROM:/PATH")]

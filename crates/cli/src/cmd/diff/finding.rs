@@ -48,12 +48,8 @@ impl Finding {
                 for element in &outcome.first {
                     let [a, b] = element.values.each_ref().map(|value: &Value| value.text(MOST_ITEMS));
                     let at = tuple(element.at.iter().map(u64::to_string));
-<<<<<<< HEAD
-                    text.extend(["\n  ", &at, ": ", &a, " | ", &b]);
-=======
                     // Writing to a string does not fail.
                     let _ = write!(text, "\n  {at}: {a} | {b}");
->>>>>>> tools
                 }
                 if outcome.count > outcome.first.len() as u64 {
                     text.push_str("\n  …");

@@ -15,11 +15,7 @@ impl Tolerance {
     }
 
     /// Whether two numbers are the same. Not-a-number is the same as itself.
-<<<<<<< HEAD
-    #[expect(clippy::float_cmp, reason = "without a tolerance, the same is equal")]
-=======
     #[expect(clippy::float_cmp, reason = "without a tolerance numbers are compared exactly")]
->>>>>>> tools
     pub(super) fn same(self, a: f64, b: f64) -> bool {
         let is_close = || (a - b).abs() <= self.absolute + self.relative * b.abs();
         a == b || (a.is_nan() && b.is_nan()) || (a.is_finite() && b.is_finite() && is_close())

@@ -113,23 +113,6 @@ impl Copy<'_> {
     /// Makes a reference lead to the copy of what it leads to, or nowhere.
     fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
         let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
-<<<<<<< HEAD
-        let members = self.renewal.as_ref().and_then(|renewal| renewal.members.as_ref());
-        let target = target.filter(|target| members.is_none_or(|members| members.contains(&target.object)));
-        let found = target.map(|target| Ok((from.object_at(target.object)?, target))).transpose();
-        let (node, target) = match found {
-            Ok(Some(found)) => found,
-            // What a reference led to may be deleted since, and its place used for anything.
-            Err(Error::Format(_)) if self.renewal.is_some() => {
-                stored.fill(0);
-                return Ok(());
-            }
-            Ok(None) => {
-                stored.fill(0);
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-=======
         let found = match target {
             Some(target) => self.referenced(from, &target)?.zip(Some(target)),
             None => None,
@@ -137,7 +120,6 @@ impl Copy<'_> {
         let Some((node, target)) = found else {
             stored.fill(0);
             return Ok(());
->>>>>>> tools
         };
         let copy = self.object(&node, 1)?;
         let widths = self.to.store().widths();
