@@ -123,7 +123,7 @@ for _name in ("selections", "selections2", "attrs", "datatype"):
 for _name in ("h5a", "h5d", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5s"):
     _lower(_name)
 _lower("h5ds", **_SCALES)
-_lower(Reference=hyperslab.Reference, RegionReference=hyperslab.RegionReference)
+_lower("h5r", Reference=hyperslab.Reference, RegionReference=hyperslab.RegionReference)
 _lower("h5t", vlen_dtype=hyperslab.vlen_dtype, check_vlen_dtype=hyperslab.check_vlen_dtype)
 _lower(
     "h5",
