@@ -119,14 +119,13 @@ impl Dataset {
     pub fn replace_vlen<T: AsRef<[u8]>>(&self, what: &Selection, items: &[T]) -> Result<()> {
         let replace = || {
             let element_size = match &*self.datatype() {
-                Datatype::VariableText(_) => 1,
-                Datatype::Sequence(base) => base.size(self.store().widths()),
+                Datatype::VariableText(_) => None,
+                Datatype::Sequence(base) => Some(base.size(self.store().widths())),
                 _ => {
                     let why = "its elements are not of variable length";
                     return Err(RequestError::Argument { what: "dataset".to_owned(), why }.into());
                 }
             };
-            let element_size = usize::try_from(element_size).unwrap_or(usize::MAX);
             let expected = what.count(&self.shape())?;
             if expected != items.len() as u64 {
                 return Err(RequestError::SourceSize { expected, found: items.len() as u64 }.into());
@@ -134,7 +133,10 @@ impl Dataset {
             let mut old = vec![0; items.len() * self.element_size()];
             self.read_into(what, &mut old)?;
             let old = self.file().vlen_ids(&old)?;
-            let new = self.file().put_vlen(items, element_size)?;
+            let new = match element_size {
+                None => self.file().put_text(items)?,
+                Some(size) => self.file().put_vlen(items, usize::try_from(size).unwrap_or(usize::MAX))?,
+            };
             let stored = self.file().vlen_stored(&new);
             if let Err(error) = self.write_with(what, &stored, &WriteOptions::default()) {
                 self.file().remove_vlen(&new)?;

@@ -1,0 +1,77 @@
+//! Objects that no link leads to: they live as long as the file is open, unless a link is made.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+
+use std::sync::Arc;
+
+use hyperslab::driver::Memory;
+use hyperslab::{CreateOptions, DatasetOptions, Error, File, LibVersion, RequestError};
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer};
+use hyperslab_format::message::dataspace::Dataspace;
+
+fn new_file(version: LibVersion) -> (Arc<Memory>, File) {
+    let driver = Arc::new(Memory::new(Vec::new()));
+    let mut options = CreateOptions::default();
+    options.version = Some(version);
+    let file = File::create_on(driver.clone(), None, &options).unwrap();
+    (driver, file)
+}
+
+fn numbers() -> DatasetOptions {
+    let bits = BitRange { offset: 0, precision: 32 };
+    let order = ByteOrder::Little;
+    let integer = Integer { size: 4, order, signed: true, low_pad: false, high_pad: false, bits };
+    DatasetOptions::new(Dataspace::Simple { shape: vec![5], max_shape: None }, Datatype::Integer(integer))
+}
+
+#[test]
+fn an_object_without_a_link_can_be_used_and_linked_later() {
+    for version in [LibVersion::Earliest, LibVersion::V110] {
+        let (driver, file) = new_file(version);
+        let dataset = file.create_unlinked_dataset(&numbers()).unwrap();
+        let group = file.create_unlinked_group(false).unwrap();
+        assert_eq!((dataset.hard_links().unwrap(), dataset.path()), (0, ""));
+        dataset.write(.., &[1, 2, 3, 4, 5]).unwrap();
+        file.root().link_to("data", &dataset).unwrap();
+        group.link_to("inner", &dataset).unwrap();
+        file.root().link_to("group", &group).unwrap();
+        drop((dataset, group, file));
+        let file = File::from_driver(driver, &hyperslab::OpenOptions::default()).unwrap();
+        assert_eq!(file.dataset("group/inner").unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4, 5]);
+        assert_eq!(file.get("data").unwrap().hard_links().unwrap(), 2);
+        assert_eq!(file.get("group").unwrap().hard_links().unwrap(), 1);
+    }
+}
+
+#[test]
+fn what_was_never_linked_is_deleted_and_its_space_is_used_again() {
+    let (_, file) = new_file(LibVersion::V110);
+    let dataset = file.create_unlinked_dataset(&numbers()).unwrap();
+    dataset.write(.., &[1, 2, 3, 4, 5]).unwrap();
+    file.delete_unlinked().unwrap();
+    assert!(matches!(
+        dataset.hard_links().unwrap_err().root(),
+        Error::Request(RequestError::NoSuchObject { .. })
+    ));
+    let end = file.store().len_bytes();
+    let another = file.root().create_dataset("another", &numbers()).unwrap();
+    another.write(.., &[5, 4, 3, 2, 1]).unwrap();
+    assert_eq!(file.store().len_bytes(), end);
+}
+
+#[test]
+fn what_a_transaction_made_or_linked_is_as_before_when_it_is_taken_back() {
+    let (driver, file) = new_file(LibVersion::V110);
+    let early = file.create_unlinked_group(false).unwrap();
+    file.begin_transaction().unwrap();
+    file.root().link_to("early", &early).unwrap();
+    file.create_unlinked_dataset(&numbers()).unwrap();
+    file.end_transaction(false).unwrap();
+    // Had the dataset been kept in mind, this would delete what has its place now.
+    let kept = file.root().create_dataset("kept", &numbers()).unwrap();
+    kept.write(.., &[1, 2, 3, 4, 5]).unwrap();
+    drop((early, kept, file));
+    let file = File::from_driver(driver, &hyperslab::OpenOptions::default()).unwrap();
+    assert_eq!(file.root().names().unwrap(), ["kept"]);
+    assert_eq!(file.dataset("kept").unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4, 5]);
+}
