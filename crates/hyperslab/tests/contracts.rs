@@ -13,6 +13,7 @@ fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
     reading_past_the_end_is_an_error_and_not_a_short_read(&*make(b"0123456789"));
     a_batch_reads_what_single_reads_do(&*make(b"0123456789"));
     writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
+    room_that_is_made_changes_nothing_to_be_seen(&*make(b"0123456789"));
     a_file_is_cut_and_extended(&*make(b"0123456789"));
     threads_read_at_once(&make(&(0..=255).collect::<Vec<u8>>()));
 }
@@ -52,6 +53,16 @@ fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
     assert_eq!(&bytes, b"0123\0\x0089");
     driver.flush(false).unwrap();
     driver.flush(true).unwrap();
+}
+
+fn room_that_is_made_changes_nothing_to_be_seen(driver: &dyn Driver) {
+    driver.reserve(4, 1 << 20).unwrap();
+    assert_eq!(driver.len().unwrap(), 10);
+    let mut bytes = [0; 10];
+    driver.read_at(0, &mut bytes).unwrap();
+    assert_eq!(&bytes, b"0123456789");
+    driver.write_at(12, b"23").unwrap();
+    assert_eq!(driver.len().unwrap(), 14);
 }
 
 fn a_file_is_cut_and_extended(driver: &dyn Driver) {

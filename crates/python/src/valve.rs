@@ -43,6 +43,10 @@ impl Driver for Valve {
         self.open()?.write_at(offset, src)
     }
 
+    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.open()?.reserve(offset, len)
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.open()?.set_len(len)
     }

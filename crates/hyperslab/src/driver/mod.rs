@@ -31,6 +31,14 @@ pub trait Driver: Debug + Send + Sync {
     /// Writes `src` at `offset`; past the end the file grows, with zeros between.
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()>;
 
+    /// So many bytes from `offset` on will be written next: a medium that can makes room for all of them at once. The length of
+    /// the file stays.
+    ///
+    /// Errors: there is no room for them. A medium that cannot tell says nothing.
+    fn reserve(&self, _offset: u64, _len: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Cuts the file, or extends it with zeros.
     fn set_len(&self, len: u64) -> io::Result<()>;
 

@@ -7,6 +7,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use rustix::{fs::FallocateFlags, io::Errno};
+
 use super::{Driver, Hints};
 
 /// An open file.
@@ -122,8 +125,20 @@ impl Driver for Posix {
         self.file.write_all_at(src, offset)
     }
 
+    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if let Err(error) = rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, offset, len)
+            && matches!(error, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)
+        {
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// A file of that length is left alone: ext4 sends a file that was ever cut to nothing to the disk when it is closed, and
+    /// the program waits, even if there was nothing to cut.
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
+        if self.len()? == len { Ok(()) } else { self.file.set_len(len) }
     }
 
     /// `sync_data` also makes a changed length durable; closing adds times and permissions.

@@ -23,6 +23,13 @@ pub enum Operation {
         /// How many bytes.
         len: u64,
     },
+    /// Room made for writes to come.
+    Reserve {
+        /// Where.
+        offset: u64,
+        /// How many bytes.
+        len: u64,
+    },
     /// A change of length.
     SetLen(u64),
     /// A flush.
@@ -68,6 +75,11 @@ impl<D: Driver> Driver for Trace<D> {
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
         self.record(Operation::Write { offset, len: src.len() as u64 });
         self.inner.write_at(offset, src)
+    }
+
+    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.record(Operation::Reserve { offset, len });
+        self.inner.reserve(offset, len)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -312,7 +312,7 @@ impl Write<'_> {
         let record = ChunkRecord { extent, mask };
         // What was known of a chunk that had this place before.
         self.cache.forget(&ChunkKey { dataset: self.array.header, record });
-        match self.store.write_data(extent.addr, stored) {
+        match self.store.reserve(extent).and_then(|()| self.store.write_data(extent.addr, stored)) {
             Ok(()) => Ok(Some(Placed { coord: coord.clone(), record })),
             Err(error) => {
                 self.store.release(extent);
@@ -348,10 +348,27 @@ impl Write<'_> {
 
 impl Run<'_> {
     fn execute(&self, tasks: &[ReadTask], threads: Option<NonZeroUsize>) -> Result<()> {
-        let workers = workers(self.write.store, tasks.len(), self.piece_bytes as u64, threads);
+        // File systems let one write at a time into a file, so several threads that do nothing else wait for each other.
+        let workers = if tasks.first().is_some_and(|task| self.is_moved(task)) {
+            1
+        } else {
+            workers(self.write.store, tasks.len(), self.piece_bytes as u64, threads)
+        };
         share::run(tasks, workers, self.piece_bytes, &|tasks, scratch| {
             tasks.iter().try_for_each(|task| self.task(task, scratch))
         })
+    }
+
+    /// Whether the bytes of a piece go into the file as the caller has them.
+    fn is_moved(&self, task: &ReadTask) -> bool {
+        if let Storage::Chunked(chunked) = &self.write.array.storage
+            && !chunked.pipeline.is_empty()
+        {
+            return false;
+        }
+        let mut is_moved = false;
+        self.tiling.parts(&task.coord, |part| is_moved = self.input.whole(&part).is_some());
+        is_moved
     }
 
     fn task(&self, task: &ReadTask, scratch: &mut WorkerScratch) -> Result<()> {

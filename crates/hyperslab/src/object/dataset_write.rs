@@ -161,6 +161,7 @@ impl Dataset {
         bytes: &[u8],
         options: &WriteOptions,
     ) -> Result<()> {
+        self.store().reserve(extent)?;
         if *what != Selection::All {
             fill_extent(self.store(), extent, fill)?;
         }

@@ -276,6 +276,16 @@ impl Store {
         Ok(())
     }
 
+    /// Prepares space that nothing reaches yet for being written whole.
+    pub fn reserve(&self, extent: Extent) -> Result<()> {
+        if extent.len < RESERVE_FROM {
+            return Ok(());
+        }
+        self.writing()?.cut_tail(self)?;
+        let offset = self.base.saturating_add(extent.addr.get());
+        self.driver.reserve(offset, extent.len).map_err(Error::io("make room", offset, extent.len))
+    }
+
     /// Writes zeros to space that nothing reaches yet; where the file ends before it, it becomes longer.
     pub fn zero(&self, extent: Extent) -> Result<()> {
         let file_len = self.driver.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
@@ -476,6 +486,8 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
 
 /// Zeros that are written at a time.
 const ZERO_BYTES: u64 = 1 << 20;
+/// Shorter writes gain less than it costs to say that they will come.
+const RESERVE_FROM: u64 = 1 << 20;
 
 const MARKED: &str = "another program has it open for writing, or died while it had";
 
