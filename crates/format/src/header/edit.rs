@@ -109,6 +109,48 @@ impl HeaderEdit {
         Ok(Fit::Placed)
     }
 
+    /// The chunks in which the message would have its place if they were longer, the last first: number, extent, and by how many
+    /// bytes.
+    pub fn short_chunks(&self, message: &RawMessage) -> Vec<(usize, Extent, u64)> {
+        let Ok(message) = self.framed(message.clone()) else { return Vec::new() };
+        let len = self.stored_len(&message);
+        let chunks = self.header.chunks.iter().enumerate().rev();
+        let short = chunks.filter_map(|(number, chunk)| {
+            let missing = len.checked_sub(self.free(number)).filter(|&missing| missing > 0)?;
+            let missing = if self.framing() == Framing::V1 { missing.next_multiple_of(8) } else { missing };
+            let is_sayable = number > 0 || self.room(0).saturating_add(missing) <= self.header.prefix.longest_first_chunk();
+            is_sayable.then_some((number, chunk.extent, missing as u64))
+        });
+        short.collect()
+    }
+
+    /// Makes a chunk longer: it now ends where `extent` does, which begins as it did.
+    pub fn lengthen(&mut self, number: usize, extent: Extent) -> Result<()> {
+        let missing = || error(&self.header, ErrorKind::Missing { what: "the chunk to be made longer" });
+        let chunk = self.header.chunks.get(number).filter(|chunk| {
+            chunk.extent.addr == extent.addr
+                && extent.len >= chunk.extent.len
+                && (self.framing() != Framing::V1 || extent.len.is_multiple_of(8))
+        });
+        let old = chunk.ok_or_else(missing)?.extent;
+        let named = self.places(kind::CONTINUATION).find_map(|(place, message)| {
+            let found = message.decode_here::<Continuation>(self.widths).ok()?;
+            (found.extent == old).then_some(place)
+        });
+        if let Some(place) = named {
+            let data = self.message(&Continuation { extent }, 0).data;
+            let message = &mut self.header.chunks[place.chunk].messages[place.message];
+            message.data[..data.len()].copy_from_slice(&data);
+            self.changed.insert(place.chunk);
+        } else if number > 0 {
+            return Err(missing());
+        }
+        self.header.chunks[number].extent = extent;
+        self.settle(number);
+        self.header = self.header.again(self.widths)?;
+        Ok(())
+    }
+
     /// Adds a message in a further chunk at `extent`, which has as many bytes as [`put`](Self::put) said, or more: what is left
     /// serves later messages.
     pub fn put_in(&mut self, message: RawMessage, extent: Extent) -> Result<()> {

@@ -281,6 +281,14 @@ impl Prefix {
             Self::V2(prefix) => prefix.len(),
         }
     }
+
+    /// Bytes of messages that the first chunk has at most, as its length field is as wide as it is.
+    fn longest_first_chunk(&self) -> usize {
+        match self {
+            Self::V1 { .. } => usize::MAX,
+            Self::V2(prefix) => prefix.longest_first_chunk(),
+        }
+    }
 }
 
 impl Continuations {
@@ -381,7 +389,7 @@ impl Chunk {
 
 impl Framing {
     /// Bytes before the body of a message.
-    const fn message_prefix_len(self) -> usize {
+    pub const fn message_prefix_len(self) -> usize {
         match self {
             Self::V1 => 8,
             Self::V2 { creation_order: false } => 4,
