@@ -133,11 +133,7 @@ impl HeaderEdit {
                 && (self.framing() != Framing::V1 || extent.len.is_multiple_of(8))
         });
         let old = chunk.ok_or_else(missing)?.extent;
-        let named = self.places(kind::CONTINUATION).find_map(|(place, message)| {
-            let found = message.decode_here::<Continuation>(self.widths).ok()?;
-            (found.extent == old).then_some(place)
-        });
-        if let Some(place) = named {
+        if let Some(place) = self.naming(old) {
             let data = self.message(&Continuation { extent }, 0).data;
             let message = &mut self.header.chunks[place.chunk].messages[place.message];
             message.data[..data.len()].copy_from_slice(&data);
@@ -213,6 +209,49 @@ impl HeaderEdit {
         messages.insert(place.message.min(messages.len()), RawMessage { at: old.at, ..message });
         self.settle(place.chunk);
         Ok(Fit::Placed)
+    }
+
+    /// Takes out chunks at the end of the header whose messages have room in one before; returns where they were.
+    pub fn condense(&mut self) -> Result<Vec<Extent>> {
+        let mut freed = Vec::new();
+        while let Some(target) = self.room_for_last() {
+            let Some(last) = self.header.chunks.pop() else { break };
+            self.changed.remove(&self.header.chunks.len());
+            freed.push(last.extent);
+            let named = self.naming(last.extent);
+            if let Some(place) = named {
+                self.remove(place)?;
+            }
+            let messages = last.messages.into_iter().filter(|message| message.kind != kind::NIL);
+            self.header.chunks[target].messages.extend(messages);
+            self.settle(target);
+            self.header = self.header.again(self.widths)?;
+        }
+        Ok(freed)
+    }
+
+    /// A chunk that has room for all messages of the last one, once that is not named any more.
+    fn room_for_last(&self) -> Option<usize> {
+        let (last, before) = self.header.chunks.split_last()?;
+        let naming = self.naming(last.extent)?;
+        if continuations(last) > 0 {
+            return None;
+        }
+        let messages = last.messages.iter().filter(|message| message.kind != kind::NIL);
+        let len: usize = messages.map(|message| self.stored_len(message)).sum();
+        (0..before.len()).find(|&chunk| {
+            let named = &before[naming.chunk].messages[naming.message];
+            let more = if chunk == naming.chunk { self.stored_len(named) } else { 0 };
+            self.free(chunk) + more >= len
+        })
+    }
+
+    /// The continuation message that names a chunk.
+    fn naming(&self, extent: Extent) -> Option<Place> {
+        self.places(kind::CONTINUATION).find_map(|(place, message)| {
+            let found = message.decode_here::<Continuation>(self.widths).ok()?;
+            (found.extent == extent).then_some(place)
+        })
     }
 
     /// Sets the number of hard links to the object. Version 2 has a message of it, where the number is not 1.

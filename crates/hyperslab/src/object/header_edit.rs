@@ -115,7 +115,10 @@ impl<'t, 's> HeaderChange<'t, 's> {
 
     /// Makes the change part of the step.
     pub(super) fn finish(self) -> Result<Arc<Header>> {
-        let Self { txn, address, edit } = self;
+        let Self { txn, address, mut edit } = self;
+        for extent in edit.condense().map_err(Error::from_format)? {
+            txn.free(extent);
+        }
         let (header, mut changed) = edit.finish();
         // Who asks for the header asks at its address.
         changed.insert(0);

@@ -122,10 +122,10 @@ impl Space {
         Some(first)
     }
 
-    /// Bytes of a new block. What is left of the last one is lost when the file is closed, so a block is no larger than 1/128 of
+    /// Bytes of a new block. What is left of the last one is lost when the file is closed, so a block is no larger than 1/256 of
     /// the file, nor than all that was given out before: a file may be opened many times for a small change.
     fn block_len(&self) -> u64 {
-        self.metadata.min(self.end / 128).clamp(SMALLEST_BLOCK, LARGEST_BLOCK)
+        self.metadata.min(self.end / 256).clamp(SMALLEST_BLOCK, LARGEST_BLOCK)
     }
 
     /// The best fit among what is free, else the end of the file.
@@ -230,7 +230,7 @@ impl Space {
 }
 
 /// Metadata are given out of blocks of so many bytes at least, so that they stand together.
-const SMALLEST_BLOCK: u64 = 512;
+const SMALLEST_BLOCK: u64 = 256;
 /// Blocks have so many bytes at most, and holes that are no larger are for metadata.
 const LARGEST_BLOCK: u64 = 4096;
 
