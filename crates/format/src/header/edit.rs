@@ -118,8 +118,8 @@ impl HeaderEdit {
         let short = chunks.filter_map(|(number, chunk)| {
             let missing = len.checked_sub(self.free(number)).filter(|&missing| missing > 0)?;
             let missing = if self.framing() == Framing::V1 { missing.next_multiple_of(8) } else { missing };
-            let is_sayable = number > 0 || self.room(0).saturating_add(missing) <= self.header.prefix.longest_first_chunk();
-            is_sayable.then_some((number, chunk.extent, missing as u64))
+            let wider = if number > 0 { 0 } else { self.header.prefix.widening(self.room(0) + missing) };
+            Some((number, chunk.extent, (missing + wider) as u64))
         });
         short.collect()
     }
@@ -142,6 +142,9 @@ impl HeaderEdit {
             return Err(missing());
         }
         self.header.chunks[number].extent = extent;
+        if number == 0 {
+            self.header.prefix.widen(usize::try_from(extent.len).unwrap_or(usize::MAX));
+        }
         self.settle(number);
         self.header = self.header.again(self.widths)?;
         Ok(())

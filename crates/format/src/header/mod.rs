@@ -282,12 +282,24 @@ impl Prefix {
         }
     }
 
-    /// Bytes of messages that the first chunk has at most, as its length field is as wide as it is.
-    fn longest_first_chunk(&self) -> usize {
-        match self {
-            Self::V1 { .. } => usize::MAX,
-            Self::V2(prefix) => prefix.longest_first_chunk(),
+    /// Makes the field that says how long the first chunk is as wide as a chunk of so many bytes needs it, with this prefix.
+    fn widen(&mut self, chunk_len: usize) {
+        if let Self::V2(prefix) = self {
+            while prefix.room(chunk_len) > prefix.longest_first_chunk() {
+                prefix.len_width += 1;
+            }
         }
+    }
+
+    /// By how many bytes the prefix grows when the first chunk has so many bytes of messages.
+    fn widening(&self, messages: usize) -> usize {
+        let mut wide = *self;
+        if let Self::V2(prefix) = &mut wide {
+            while messages > prefix.longest_first_chunk() {
+                prefix.len_width += 1;
+            }
+        }
+        wide.len() - self.len()
     }
 }
 

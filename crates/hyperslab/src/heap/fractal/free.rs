@@ -216,9 +216,9 @@ fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result
         return Ok(Addr::UNDEFINED);
     }
     let needed = free.stored_len(shape, txn.store().widths());
-    // A long list changes often. Who opens the file again does not know of the room: a short one has none.
-    let room = if free.sections.len() > SHORT { needed / 8 } else { 0 };
-    let extent = txn.allocate(SpaceKind::Metadata, needed + room)?;
+    // A heap of one block mostly has one section. A list that grows does so often, and leaves a hole each time.
+    let len = if free.sections.len() > 1 { (needed + needed / 4).max(ROOM) } else { needed };
+    let extent = txn.allocate(SpaceKind::Metadata, len)?;
     free.stored = vec![extent];
     txn.put(extent.addr, free, FreeSpaceShape { at: extent.addr, ..*shape });
     Ok(extent.addr)
@@ -260,5 +260,5 @@ impl Structure for FreeSpace {
 /// The most sections that are kept. Beyond it the smallest are forgotten, so that a change costs the same in every heap.
 const MAX_SECTIONS: usize = 4096;
 
-/// The most sections of a list that gets no room to grow into.
-const SHORT: usize = 16;
+/// The least bytes that are allocated for a manager of more than one section.
+const ROOM: u64 = 192;
