@@ -261,4 +261,4 @@ impl Structure for FreeSpace {
 const MAX_SECTIONS: usize = 4096;
 
 /// The least bytes that are allocated for a manager of more than one section.
-const ROOM: u64 = 192;
+const ROOM: u64 = 256;
