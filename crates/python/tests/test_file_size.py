@@ -115,10 +115,13 @@ def few_attributes(file, h5):
         file.attrs[f"attribute{index}"] = index
 
 
-def many_attributes(file, h5):
-    group = file.create_group("g")
-    for index in range(300):
-        group.attrs[f"attribute{index}"] = np.arange(index % 5 + 1)
+def many_attributes(count):
+    def write(file, h5):
+        group = file.create_group("g")
+        for index in range(count):
+            group.attrs[f"attribute{index}"] = np.arange(index % 5 + 1)
+
+    return write
 
 
 def deleted_and_made_again(file, h5):
@@ -228,7 +231,8 @@ CASES = {
     "appended": once(appended),
     "appended side by side": once(appended_side_by_side),
     "few attributes": once(few_attributes),
-    "many attributes": once(many_attributes),
+    "20 attributes": once(many_attributes(20)),
+    "1000 attributes": once(many_attributes(1000)),
     "deleted and made again": once(deleted_and_made_again),
     "links": once(links),
     "texts": once(texts),

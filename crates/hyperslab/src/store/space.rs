@@ -248,8 +248,94 @@ mod tests {
     fn metadata_stand_together_and_data_elsewhere() {
         let mut space = Space::new(1000, u64::MAX);
         assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(1000, 100)));
-        assert_eq!(space.allocate(SpaceKind::Raw, 50), Some(extent(1000 + METADATA_BLOCK, 50)));
+        assert_eq!(space.allocate(SpaceKind::Raw, 50), Some(extent(1000 + SMALLEST_BLOCK, 50)));
         assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(1100, 100)));
+    }
+
+    #[test]
+    fn metadata_at_the_end_of_the_file_leave_no_holes() {
+        let mut space = Space::new(0, u64::MAX);
+        for (at, len) in [(0, 200), (200, 100), (300, 5000), (5300, 10)] {
+            assert_eq!(space.allocate(SpaceKind::Metadata, len), Some(extent(at, len)));
+        }
+        assert_eq!(space.end_after_commit(false), 5310);
+    }
+
+    #[test]
+    fn blocks_grow_with_the_metadata_and_the_file() {
+        let block = |end, metadata: u64| {
+            let mut space = Space::new(end, u64::MAX);
+            for _ in 0..metadata / 100 {
+                space.allocate(SpaceKind::Metadata, 100).unwrap();
+            }
+            space.block_len()
+        };
+        assert_eq!(block(1 << 30, 0), SMALLEST_BLOCK, "a file that is opened for a small change");
+        assert_eq!(block(1 << 30, 1000), 1000);
+        assert_eq!(block(1 << 30, 1 << 20), LARGEST_BLOCK);
+        assert_eq!(block(1000, 10_000), SMALLEST_BLOCK, "a small file");
+        let end = 300 << 10;
+        assert!((end / 256..end / 200).contains(&block(end, 20_000)), "at most 1/256 of the file");
+    }
+
+    #[test]
+    fn holes_of_metadata_are_filled_and_large_ones_are_kept_for_data() {
+        let mut space = Space::new(0, u64::MAX);
+        let small = space.allocate(SpaceKind::Raw, 3000).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        let large = space.allocate(SpaceKind::Raw, 100_000).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        // With this block the holes are not needed.
+        let block = space.allocate(SpaceKind::Metadata, 10).unwrap();
+        space.release(large);
+        space.no_reads();
+        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(block.addr.get() + 10, 100)));
+        space.release(small);
+        space.no_reads();
+        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(small.addr.get(), 100)));
+        assert_eq!(space.allocate(SpaceKind::Raw, 100_000), Some(large));
+    }
+
+    #[test]
+    fn what_is_free_at_the_end_is_the_beginning_of_what_is_added() {
+        let mut space = Space::new(0, u64::MAX);
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        let last = space.allocate(SpaceKind::Raw, 100).unwrap();
+        space.release(last);
+        space.no_reads();
+        assert_eq!(space.allocate(SpaceKind::Raw, 300), Some(extent(10, 300)));
+        assert_eq!((space.end(), space.free_bytes()), (310, 0));
+    }
+
+    #[test]
+    fn an_extent_grows_into_what_is_free_after_it() {
+        let mut space = Space::new(0, u64::MAX);
+        let first = space.allocate(SpaceKind::Metadata, 100).unwrap();
+        assert_eq!(space.extend(first, 50), Some(extent(100, 50)), "the block");
+        assert_eq!(space.extend(extent(0, 150), 1000), Some(extent(150, 1000)), "the block, which grows");
+        space.allocate(SpaceKind::Raw, 6000).unwrap();
+        assert_eq!(
+            space.extend(extent(0, 1150), 5000),
+            None,
+            "the block is too short, and data stand after it"
+        );
+        let data = space.end() - 6000;
+        assert_eq!(space.extend(extent(data, 6000), 10), Some(extent(data + 6000, 10)), "the end");
+        let hole = space.allocate(SpaceKind::Raw, 300).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        space.release(hole);
+        space.no_reads();
+        assert_eq!(space.extend(extent(data, 6010), 301), None);
+        assert_eq!(space.extend(extent(data, 6010), 300), Some(hole), "a hole");
+        assert_eq!(space.extend(extent(data, 6310), 1), None, "it is not free");
+    }
+
+    #[test]
+    fn what_the_committed_state_reaches_does_not_grow() {
+        let mut space = Space::new(0, u64::MAX);
+        let old = space.allocate(SpaceKind::Metadata, 100).unwrap();
+        space.committed(space.end_after_commit(false));
+        assert_eq!(space.extend(old, 10), None);
     }
 
     #[test]
@@ -326,6 +412,7 @@ mod tests {
     #[derive(Debug, Clone)]
     enum Step {
         Allocate(bool, u64),
+        Extend(usize, u64),
         Release(usize),
         NoReads,
         Commit,
@@ -335,6 +422,7 @@ mod tests {
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             4 => (any::<bool>(), 1_u64..6000).prop_map(|(raw, len)| Step::Allocate(raw, len)),
+            2 => (0_usize..20, 1_u64..3000).prop_map(|(which, len)| Step::Extend(which, len)),
             3 => (0_usize..50).prop_map(Step::Release),
             1 => Just(Step::NoReads),
             1 => Just(Step::Commit),
@@ -361,6 +449,16 @@ mod tests {
                         prop_assert!(space.is_fresh(new.addr) && new.end().unwrap().get() <= space.end());
                         used.push(new);
                     }
+                    Step::Extend(i, len) if i < used.len() => {
+                        let Some(new) = space.extend(used[i], len) else { continue };
+                        prop_assert_eq!((Some(new.addr), new.len), (used[i].end(), len));
+                        for old in used.iter().chain(&committed) {
+                            prop_assert!(!meet(new, *old), "{new:?} meets {old:?}");
+                        }
+                        prop_assert!(!committed.iter().any(|old| meet(used[i], *old)));
+                        used[i].len += len;
+                    }
+                    Step::Extend(..) => {}
                     Step::Release(i) if i < used.len() => space.release(used.swap_remove(i)),
                     Step::Release(_) => {}
                     Step::NoReads => space.no_reads(),
