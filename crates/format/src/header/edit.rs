@@ -1,8 +1,9 @@
 //! Changes of an object header inside the space that it has (spec IV.A.1).
 //!
-//! The address of a header is the identity of its object, so it never moves, and its chunks keep their places and lengths. A
-//! change lays one chunk out again: its messages in their order, and after them what is free, as a NIL message or, in version
-//! 2, as a gap. What does not fit says how large a further chunk must be; whoever changes the file finds room for it.
+//! The address of a header is the identity of its object, so it never moves, and its chunks keep their places. A change
+//! lays one chunk out again: its messages in their order, and after them what is free, as a NIL message or, in version 2, as a
+//! gap. What does not fit says which chunk would have to be how much longer, and how large a further one must be; whoever changes
+//! the file finds room. Chunks at the end that are needed no more are given back.
 
 use std::collections::BTreeSet;
 
@@ -221,8 +222,7 @@ impl HeaderEdit {
             let Some(last) = self.header.chunks.pop() else { break };
             self.changed.remove(&self.header.chunks.len());
             freed.push(last.extent);
-            let named = self.naming(last.extent);
-            if let Some(place) = named {
+            if let Some(place) = self.naming(last.extent) {
                 self.remove(place)?;
             }
             let messages = last.messages.into_iter().filter(|message| message.kind != kind::NIL);
