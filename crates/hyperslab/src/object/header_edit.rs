@@ -148,6 +148,9 @@ pub(super) fn create(
     }
     let before = prefix.framing().message_prefix_len();
     let used: usize = messages.iter().map(|message| before + message.data.len()).sum();
+    // A header must be able to name a further chunk.
+    let continuation = before + (widths.offset.bytes() + widths.length.bytes()).next_multiple_of(8);
+    let room = if used < continuation { room.max(continuation + before) } else { room };
     if let Some(spare) = room.checked_sub(used + before) {
         messages.push(RawMessage {
             kind: kind::NIL,
