@@ -99,7 +99,7 @@ fn finish(edit: &mut HeaderEdit, fit: Fit, message: RawMessage, end: &mut u64, s
     let Fit::Needs(len) = fit else { return };
     if spare % 2 == 1 {
         let short = edit.short_chunks(&message);
-        let (number, extent, missing) = short[len as usize % short.len()];
+        let (number, extent, missing) = short[usize::try_from(len).unwrap() % short.len()];
         edit.lengthen(number, Extent::new(extent.addr, extent.len + missing)).unwrap();
         assert_eq!(edit.put(message).unwrap(), Fit::Placed, "it was to be long enough");
         assert!(edit.header().chunks[number].messages.iter().all(|message| message.kind != kind::NIL));

@@ -130,7 +130,9 @@ impl FreeExtents {
         let extent = Extent::new(Addr::new(at), found);
         self.remove(extent);
         let (first, rest) = split(extent, len);
-        rest.into_iter().for_each(|rest| self.insert(rest));
+        if let Some(rest) = rest {
+            self.insert(rest);
+        }
         Some(first)
     }
 

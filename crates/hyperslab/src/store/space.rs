@@ -97,7 +97,9 @@ impl Space {
         if self.reserve(len).is_none() {
             let rest = self.block.take();
             self.block = Some(self.take(self.block_len().max(len))?);
-            rest.into_iter().for_each(|rest| self.free.insert(rest));
+            if let Some(rest) = rest {
+                self.free.insert(rest);
+            }
         }
         self.take_from_block(len)
     }
@@ -458,9 +460,8 @@ mod tests {
                         prop_assert!(!committed.iter().any(|old| meet(used[i], *old)));
                         used[i].len += len;
                     }
-                    Step::Extend(..) => {}
                     Step::Release(i) if i < used.len() => space.release(used.swap_remove(i)),
-                    Step::Release(_) => {}
+                    Step::Extend(..) | Step::Release(_) => {}
                     Step::NoReads => space.no_reads(),
                     Step::Commit => {
                         let end = space.end_after_commit(false);
