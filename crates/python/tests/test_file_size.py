@@ -232,7 +232,7 @@ CASES = {
     "appended side by side": once(appended_side_by_side),
     "few attributes": once(few_attributes),
     "20 attributes": once(many_attributes(20)),
-    "1000 attributes": once(many_attributes(1000)),
+    "2000 attributes": once(many_attributes(2000)),
     "deleted and made again": once(deleted_and_made_again),
     "links": once(links),
     "texts": once(texts),

@@ -217,7 +217,7 @@ fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result
     }
     let needed = free.stored_len(shape, txn.store().widths());
     // A heap of one block mostly has one section. A list that grows does so often, and leaves a hole each time.
-    let len = if free.sections.len() > 1 { (needed + needed / 4).max(ROOM) } else { needed };
+    let len = if free.sections.len() > 1 { (needed + needed / 8).max(ROOM) } else { needed };
     let extent = txn.allocate(SpaceKind::Metadata, len)?;
     free.stored = vec![extent];
     txn.put(extent.addr, free, FreeSpaceShape { at: extent.addr, ..*shape });
