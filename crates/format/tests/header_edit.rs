@@ -10,6 +10,13 @@ use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Widths, Writer};
 use proptest::prelude::*;
 
 const WIDTHS: Widths = Widths::EIGHT;
+const V2: Prefix = Prefix::V2(v2::Prefix {
+    len_width: 0,
+    tracks_creation_order: false,
+    indexes_creation_order: false,
+    times: None,
+    phase_change: None,
+});
 
 /// One change; numbers choose among what is there.
 #[derive(Debug, Clone)]
@@ -18,6 +25,7 @@ enum Change {
     Replace(usize, Vec<u8>),
     Remove(usize),
     Links(u32),
+    Condense,
 }
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
@@ -28,6 +36,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
         2 => (0usize..50, data()).prop_map(|(at, data)| Change::Replace(at, data)),
         2 => (0usize..50).prop_map(Change::Remove),
         1 => (1u32..4).prop_map(Change::Links),
+        1 => Just(Change::Condense),
     ];
     prop::collection::vec(change, 1..30)
 }
@@ -35,7 +44,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
 fn prefixes() -> impl Strategy<Value = Prefix> {
     let v2 = |tracks_creation_order| {
         Prefix::V2(v2::Prefix {
-            len_width: 1,
+            len_width: 0,
             tracks_creation_order,
             indexes_creation_order: false,
             times: None,
@@ -84,12 +93,22 @@ fn contents(header: &ObjectHeader) -> Vec<(u16, Vec<u8>)> {
     contents
 }
 
+/// Puts a message that did not fit into a further chunk with some room to spare; or, if `spare` is odd, into a chunk that is
+/// made longer for it.
 fn finish(edit: &mut HeaderEdit, fit: Fit, message: RawMessage, end: &mut u64, spare: u64) {
-    if let Fit::Needs(len) = fit {
-        let extent = Extent::new(Addr::new(*end), len + spare * 8);
-        *end += extent.len;
-        edit.put_in(message, extent).unwrap();
+    let Fit::Needs(len) = fit else { return };
+    if spare % 2 == 1 {
+        let short = edit.short_chunks(&message);
+        let (number, extent, missing) = short[usize::try_from(len).unwrap() % short.len()];
+        edit.lengthen(number, Extent::new(extent.addr, extent.len + missing)).unwrap();
+        assert_eq!(edit.put(message).unwrap(), Fit::Placed, "it was to be long enough");
+        assert!(edit.header().chunks[number].messages.iter().all(|message| message.kind != kind::NIL));
+        return;
     }
+    let extent = Extent::new(Addr::new(*end), len + spare * 8);
+    // Far apart: they may grow.
+    *end += 1 << 16;
+    edit.put_in(message, extent).unwrap();
 }
 
 proptest! {
@@ -113,14 +132,16 @@ proptest! {
         };
         let (mut model, mut links) = (Vec::<(u16, Vec<u8>)>::new(), 1);
         for change in changes {
-            let before: Vec<Extent> = edit.header().chunks.iter().map(|chunk| chunk.extent).collect();
+            let mut before: Vec<Extent> = edit.header().chunks.iter().map(|chunk| chunk.extent).collect();
             // A message of the model, and where the header has it.
             let find = |edit: &HeaderEdit, at: usize| -> Option<((u16, Vec<u8>), Place)> {
                 let wanted = model.get(at % model.len().max(1))?.clone();
                 let place = edit.places(wanted.0).find(|(_, message)| message.data[..] == wanted.1)?.0;
                 Some((wanted, place))
             };
+            let mut freed = Vec::new();
             match change {
+                Change::Condense => freed = edit.condense().unwrap(),
                 Change::Put(kind, data) => {
                     let message = raw(kind, data.clone());
                     let fit = edit.put(message.clone()).unwrap();
@@ -149,26 +170,21 @@ proptest! {
                 }
             }
             let header = stored(edit.header());
+            before.retain(|extent| !freed.contains(extent));
             prop_assert_eq!(&header, edit.header());
             model.sort();
             prop_assert_eq!(contents(&header), model.clone());
             prop_assert_eq!(header.reference_count(WIDTHS).unwrap(), links);
             for extent in before {
-                prop_assert!(header.chunks.iter().any(|chunk| chunk.extent == extent), "{:?} moved", extent);
+                let is_it = |now: Extent| now.addr == extent.addr && now.len >= extent.len;
+                prop_assert!(header.chunks.iter().any(|chunk| is_it(chunk.extent)), "{:?} moved", extent);
             }
         }
     }
 
     #[test]
     fn chunks_that_do_not_change_are_not_written_again(sizes in prop::collection::vec(8usize..60, 2..12)) {
-        let prefix = Prefix::V2(v2::Prefix {
-            len_width: 0,
-            tracks_creation_order: false,
-            indexes_creation_order: false,
-            times: None,
-            phase_change: None,
-        });
-        let mut header = empty(prefix, 40);
+        let mut header = empty(V2, 40);
         let mut end = 1 << 20;
         for size in sizes {
             let mut edit = HeaderEdit::new(header.clone(), WIDTHS).unwrap();
@@ -207,4 +223,58 @@ fn a_header_too_small_for_a_continuation_says_so() {
     let mut edit = HeaderEdit::new(header, WIDTHS).unwrap();
     let error = edit.put(raw(kind::ATTRIBUTE, vec![0; 80])).unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Missing { what: "room for a continuation message" }), "{error}");
+}
+
+#[test]
+fn a_chunk_whose_messages_have_room_before_it_is_given_back() {
+    for prefix in [Prefix::V1 { reference_count: 1 }, V2] {
+        let mut edit = HeaderEdit::new(empty(prefix, 80), WIDTHS).unwrap();
+        let mut end = 1 << 20;
+        for byte in 0..6 {
+            let message = raw(kind::LINK, vec![byte; 40]);
+            let fit = edit.put(message.clone()).unwrap();
+            finish(&mut edit, fit, message, &mut end, 0);
+        }
+        let further: Vec<Extent> = edit.header().chunks.iter().skip(1).map(|chunk| chunk.extent).collect();
+        assert!(further.len() > 1);
+        assert_eq!(edit.condense().unwrap(), [], "all is needed");
+        while edit.places(kind::LINK).count() > 1 {
+            let place = edit.places(kind::LINK).next().unwrap().0;
+            edit.remove(place).unwrap();
+        }
+        let mut freed = edit.condense().unwrap();
+        freed.reverse();
+        assert_eq!(freed, further);
+        let (header, changed) = edit.finish();
+        assert_eq!(contents(&stored(&header)), [(kind::LINK, vec![5; 40])]);
+        assert_eq!((header.chunks.len(), changed.into_iter().collect::<Vec<_>>()), (1, vec![0]));
+    }
+}
+
+#[test]
+fn the_first_chunk_grows_beyond_what_its_length_field_could_say() {
+    let mut edit = HeaderEdit::new(empty(V2, 80), WIDTHS).unwrap();
+    for (byte, width) in [(0, 0), (1, 1), (2, 1)] {
+        let message = raw(kind::COMMENT, vec![byte; 150]);
+        assert!(matches!(edit.put(message.clone()).unwrap(), Fit::Needs(_)));
+        finish(&mut edit, Fit::Needs(0), message, &mut 0, 1);
+        let Prefix::V2(prefix) = edit.header().prefix else { unreachable!() };
+        assert_eq!(prefix.len_width, width);
+        assert_eq!(&stored(edit.header()), edit.header());
+    }
+    let long = raw(kind::COMMENT, vec![3; 65_500]);
+    finish(&mut edit, Fit::Needs(0), long, &mut 0, 1);
+    assert!(matches!(edit.header().prefix, Prefix::V2(v2::Prefix { len_width: 2, .. })));
+    assert_eq!(contents(&stored(edit.header())).len(), 4);
+}
+
+#[test]
+fn a_chunk_grows_where_it_stands_alone() {
+    let mut edit = HeaderEdit::new(empty(V2, 80), WIDTHS).unwrap();
+    let extent = edit.header().chunks[0].extent;
+    for wrong in [Extent::new(Addr::new(97), extent.len + 8), Extent::new(extent.addr, extent.len - 8)] {
+        let error = edit.lengthen(0, wrong).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Missing { .. }), "{error}");
+    }
+    assert!(edit.lengthen(1, extent).is_err());
 }

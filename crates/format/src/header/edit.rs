@@ -1,8 +1,9 @@
 //! Changes of an object header inside the space that it has (spec IV.A.1).
 //!
-//! The address of a header is the identity of its object, so it never moves, and its chunks keep their places and lengths. A
-//! change lays one chunk out again: its messages in their order, and after them what is free, as a NIL message or, in version
-//! 2, as a gap. What does not fit says how large a further chunk must be; whoever changes the file finds room for it.
+//! The address of a header is the identity of its object, so it never moves, and its chunks keep their places. A change
+//! lays one chunk out again: its messages in their order, and after them what is free, as a NIL message or, in version 2, as a
+//! gap. What does not fit says which chunk would have to be how much longer, and how large a further one must be; whoever changes
+//! the file finds room. Chunks at the end that are needed no more are given back.
 
 use std::collections::BTreeSet;
 
@@ -115,6 +116,48 @@ impl HeaderEdit {
         Ok(Fit::Placed)
     }
 
+    /// The chunks in which the message would have its place if they were longer, the last first: number, extent, and by how many
+    /// bytes.
+    pub fn short_chunks(&self, message: &RawMessage) -> Vec<(usize, Extent, u64)> {
+        let Ok(message) = self.framed(message.clone()) else { return Vec::new() };
+        let len = self.stored_len(&message);
+        let chunks = self.header.chunks.iter().enumerate().rev();
+        let short = chunks.filter_map(|(number, chunk)| {
+            let missing = len.checked_sub(self.free(number)).filter(|&missing| missing > 0)?;
+            let missing = if self.framing() == Framing::V1 { missing.next_multiple_of(8) } else { missing };
+            let wider = if number > 0 { 0 } else { self.header.prefix.widening(self.room(0) + missing) };
+            Some((number, chunk.extent, (missing + wider) as u64))
+        });
+        short.collect()
+    }
+
+    /// Makes a chunk longer: it now ends where `extent` does, which begins as it did.
+    pub fn lengthen(&mut self, number: usize, extent: Extent) -> Result<()> {
+        let missing = || error(&self.header, ErrorKind::Missing { what: "the chunk to be made longer" });
+        let chunk = self.header.chunks.get(number).filter(|chunk| {
+            chunk.extent.addr == extent.addr
+                && extent.len >= chunk.extent.len
+                && (self.framing() != Framing::V1 || extent.len.is_multiple_of(8))
+        });
+        let old = chunk.ok_or_else(missing)?.extent;
+        if let Some(place) = self.naming(old) {
+            let data = self.message(&Continuation { extent }, 0).data;
+            let message = &mut self.header.chunks[place.chunk].messages[place.message];
+            let padding = message.data.iter().skip(data.len());
+            message.data = data.iter().chain(padding).copied().collect();
+            self.changed.insert(place.chunk);
+        } else if number > 0 {
+            return Err(missing());
+        }
+        self.header.chunks[number].extent = extent;
+        if number == 0 {
+            self.header.prefix.widen(usize::try_from(extent.len).unwrap_or(usize::MAX));
+        }
+        self.settle(number);
+        self.header = self.header.again(self.widths)?;
+        Ok(())
+    }
+
     /// Adds a message in a further chunk at `extent`, which has as many bytes as [`put`](Self::put) said, or more: what is left
     /// serves later messages.
     pub fn put_in(&mut self, message: RawMessage, extent: Extent) -> Result<()> {
@@ -177,6 +220,48 @@ impl HeaderEdit {
         messages.insert(place.message.min(messages.len()), RawMessage { at: old.at, ..message });
         self.settle(place.chunk);
         Ok(Fit::Placed)
+    }
+
+    /// Takes out chunks at the end of the header whose messages have room in one before; returns where they were.
+    pub fn condense(&mut self) -> Result<Vec<Extent>> {
+        let mut freed = Vec::new();
+        while let Some(target) = self.room_for_last() {
+            let Some(last) = self.header.chunks.pop() else { break };
+            self.changed.remove(&self.header.chunks.len());
+            freed.push(last.extent);
+            if let Some(place) = self.naming(last.extent) {
+                self.remove(place)?;
+            }
+            let messages = last.messages.into_iter().filter(|message| message.kind != kind::NIL);
+            self.header.chunks[target].messages.extend(messages);
+            self.settle(target);
+            self.header = self.header.again(self.widths)?;
+        }
+        Ok(freed)
+    }
+
+    /// A chunk that has room for all messages of the last one, once that is not named any more.
+    fn room_for_last(&self) -> Option<usize> {
+        let (last, before) = self.header.chunks.split_last()?;
+        let naming = self.naming(last.extent)?;
+        if continuations(last) > 0 {
+            return None;
+        }
+        let messages = last.messages.iter().filter(|message| message.kind != kind::NIL);
+        let len: usize = messages.map(|message| self.stored_len(message)).sum();
+        (0..before.len()).find(|&chunk| {
+            let named = &before[naming.chunk].messages[naming.message];
+            let more = if chunk == naming.chunk { self.stored_len(named) } else { 0 };
+            self.free(chunk) + more >= len
+        })
+    }
+
+    /// The continuation message that names a chunk.
+    fn naming(&self, extent: Extent) -> Option<Place> {
+        self.places(kind::CONTINUATION).find_map(|(place, message)| {
+            let found = message.decode_here::<Continuation>(self.widths).ok()?;
+            (found.extent == extent).then_some(place)
+        })
     }
 
     /// Sets the number of hard links to the object. Version 2 has a message of it, where the number is not 1.

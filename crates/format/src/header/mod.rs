@@ -283,6 +283,26 @@ impl Prefix {
             Self::V2(prefix) => prefix.len(),
         }
     }
+
+    /// Makes the field that says how long the first chunk is as wide as a chunk of so many bytes needs it, with this prefix.
+    fn widen(&mut self, chunk_len: usize) {
+        if let Self::V2(prefix) = self {
+            while prefix.room(chunk_len) > prefix.longest_first_chunk() {
+                prefix.len_width += 1;
+            }
+        }
+    }
+
+    /// By how many bytes the prefix grows when the first chunk has so many bytes of messages.
+    fn widening(&self, messages: usize) -> usize {
+        let mut wide = *self;
+        if let Self::V2(prefix) = &mut wide {
+            while messages > prefix.longest_first_chunk() {
+                prefix.len_width += 1;
+            }
+        }
+        wide.len() - self.len()
+    }
 }
 
 impl Continuations {
@@ -383,7 +403,7 @@ impl Chunk {
 
 impl Framing {
     /// Bytes before the body of a message.
-    const fn message_prefix_len(self) -> usize {
+    pub const fn message_prefix_len(self) -> usize {
         match self {
             Self::V1 => 8,
             Self::V2 { creation_order: false } => 4,

@@ -51,6 +51,17 @@ impl Prefix {
         6 + times + phase_change + (1 << self.len_width)
     }
 
+    /// Bytes for messages in a first chunk of so many bytes.
+    pub(super) fn room(&self, chunk_len: usize) -> usize {
+        chunk_len.saturating_sub(self.len() + self.framing().checksum_len())
+    }
+
+    /// Bytes of messages that the length field can say.
+    pub(super) fn longest_first_chunk(&self) -> usize {
+        let bits = 8_u32 << self.len_width;
+        usize::try_from(u64::MAX >> (64 - bits)).unwrap_or(usize::MAX)
+    }
+
     fn framing(&self) -> Framing {
         Framing::V2 { creation_order: self.tracks_creation_order }
     }

@@ -143,7 +143,7 @@ impl Group {
                 version,
                 txn.store().widths(),
             );
-            header_edit::create(txn, header_prefix(version, false), vec![raw], TYPE_SPARE)
+            header_edit::create(txn, header_prefix(version, false), vec![raw], 0)
                 .map(|header| header.address())
         };
         match self.create(path, make)? {
@@ -222,9 +222,8 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
     if let Some(seconds) = options.modification {
         messages.push(message(&ModificationTime { seconds }, 0, widths));
     }
-    let used: usize = messages.iter().map(|message| MESSAGE_PREFIX + message.data.len()).sum();
-    let spare = SMALLEST_HEADER.saturating_sub(used + MESSAGE_PREFIX);
-    let header = header_edit::create(txn, header_prefix(version, options.track_order), messages, spare)?;
+    let prefix = header_prefix(version, options.track_order);
+    let header = header_edit::create(txn, prefix, messages, SMALLEST_HEADER)?;
     Ok(header.address())
 }
 
@@ -337,11 +336,7 @@ pub(super) fn header_prefix(version: LibVersion, track_order: bool) -> Prefix {
     if version.is_old() && !track_order { Prefix::V1 { reference_count: 1 } } else { prefix(track_order) }
 }
 
-/// Bytes for the number of users in the header of a committed datatype, and for a continuation: attributes come.
-const TYPE_SPARE: usize = 40;
 /// The most bytes of compact data: what is left of a message of 64 KiB.
 const COMPACT_BYTES: u64 = 65_520;
 /// Bytes of messages in the header of a dataset, at least, as libhdf5 makes them: attributes come.
 const SMALLEST_HEADER: usize = 256;
-/// Bytes before the body of a message, of the version that new files have.
-const MESSAGE_PREFIX: usize = 4;

@@ -99,10 +99,12 @@ impl Dataset {
     }
 
     /// Tells the index of chunks that were written; if that fails, their space is given back.
-    fn keep(&self, array: &StoredArray, placed: Vec<Placed>) -> Result<()> {
+    fn keep(&self, array: &StoredArray, mut placed: Vec<Placed>) -> Result<()> {
         if placed.is_empty() {
             return Ok(());
         }
+        // A tree that is filled in order leaves full nodes behind; threads end their tasks in any.
+        placed.sort_unstable_by(|a, b| a.coord.cmp(&b.coord));
         let kept = self.insert_chunks(&placed);
         if kept.is_err() {
             self.engine(array).abandon(placed);

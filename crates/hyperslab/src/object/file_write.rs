@@ -224,8 +224,8 @@ pub(super) fn new_group(txn: &mut Txn<'_>, version: LibVersion, track_order: boo
         message(&info, 0, widths),
         message(&GroupInfo { phase_change: None, estimate: None }, RawMessage::CONSTANT, widths),
     ];
-    let spare = if track_order { GROUP_SPARE_ORDERED } else { GROUP_SPARE };
-    header_edit::create(txn, prefix(track_order), messages, spare)
+    let room = if track_order { GROUP_ROOM_ORDERED } else { GROUP_ROOM };
+    header_edit::create(txn, prefix(track_order), messages, room)
 }
 
 /// The prefix of a new version 2 header.
@@ -300,9 +300,9 @@ fn check_strategy(space: &FileSpaceInfo) -> Result<()> {
     }
 }
 
-/// Bytes for links in the header of a new group, as libhdf5 leaves them.
-const GROUP_SPARE: usize = 88;
+/// Bytes of messages in the header of a new group, as libhdf5 makes them: for four links with names of eight bytes.
+const GROUP_ROOM: usize = 120;
 /// The same where every message and link has its creation order.
-const GROUP_SPARE_ORDERED: usize = 128;
+const GROUP_ROOM_ORDERED: usize = 180;
 /// More locks than this are looked through for those that nobody needs.
 const WRITE_LOCKS: usize = 1024;

@@ -138,6 +138,11 @@ fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) ->
 fn insert(txn: &mut Txn<'_>, place: &Place<'_>, link: Link) -> Result<()> {
     let mut group = place.group.address();
     for name in &place.missing {
+        // Another thread may have made it since the place was looked up.
+        if let Some(made) = link_edit::find_hard(txn, group, name)? {
+            group = made;
+            continue;
+        }
         let header = new_group(txn, place.group.file().version(), false)?;
         link_edit::insert(txn, group, link_edit::hard(name, header.address()))?;
         group = header.address();

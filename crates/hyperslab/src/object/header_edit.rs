@@ -95,18 +95,30 @@ impl<'t, 's> HeaderChange<'t, 's> {
         Ok(count)
     }
 
-    /// Finds room for a further chunk where a message does not fit.
+    /// Finds room where a message does not fit: a chunk grows, if what is after it is free, or there is a further one.
     fn settle(&mut self, fit: Fit, message: RawMessage) -> Result<()> {
         let Fit::Needs(len) = fit else { return Ok(()) };
-        // Room for messages to come: headers that grow once grow again.
-        let len = (len + len / 2).max(MIN_CONTINUATION).next_multiple_of(8);
+        for (number, extent, missing) in self.edit.short_chunks(&message) {
+            if let Some(extent) = self.txn.extend(extent, missing) {
+                self.edit.lengthen(number, extent).map_err(Error::from_format)?;
+                let fit = self.edit.put(message.clone()).map_err(Error::from_format)?;
+                return self.settle(fit, message);
+            }
+        }
+        // Who grew often without room to do so where it stood grows again: few chunks make a header quick to read.
+        let chunks = &self.edit.header().chunks;
+        let spare = if chunks.len() > FEW_CHUNKS { len / 2 } else { 0 };
+        let len = (len + spare).next_multiple_of(8);
         let extent = self.txn.allocate(SpaceKind::Metadata, len)?;
         self.edit.put_in(message, extent).map_err(Error::from_format)
     }
 
     /// Makes the change part of the step.
     pub(super) fn finish(self) -> Result<Arc<Header>> {
-        let Self { txn, address, edit } = self;
+        let Self { txn, address, mut edit } = self;
+        for extent in edit.condense().map_err(Error::from_format)? {
+            txn.free(extent);
+        }
         let (header, mut changed) = edit.finish();
         // Who asks for the header asks at its address.
         changed.insert(0);
@@ -118,12 +130,13 @@ impl<'t, 's> HeaderChange<'t, 's> {
     }
 }
 
-/// Makes a header of these messages, with room for `spare` further bytes of messages, and its space.
+/// Makes a header of these messages, and its space: room for `room` bytes of messages with what stands before each, or for
+/// these if they are more.
 pub(super) fn create(
     txn: &mut Txn<'_>,
     prefix: Prefix,
     mut messages: Vec<RawMessage>,
-    spare: usize,
+    room: usize,
 ) -> Result<Arc<Header>> {
     let widths = txn.store().widths();
     let is_tracked = matches!(prefix, Prefix::V2(prefix) if prefix.tracks_creation_order);
@@ -133,12 +146,17 @@ pub(super) fn create(
             message.pad();
         }
     }
-    if spare > 0 {
+    let before = prefix.framing().message_prefix_len();
+    let used: usize = messages.iter().map(|message| before + message.data.len()).sum();
+    // A header must be able to name a further chunk.
+    let continuation = before + (widths.offset.bytes() + widths.length.bytes()).next_multiple_of(8);
+    let room = if used < continuation { room.max(continuation + before) } else { room };
+    if let Some(spare) = room.checked_sub(used + before) {
         messages.push(RawMessage {
             kind: kind::NIL,
             flags: 0,
             creation_order: is_tracked.then_some(0),
-            data: vec![0; spare.next_multiple_of(8)].into(),
+            data: vec![0; spare].into(),
             at: Addr::UNDEFINED,
         });
     }
@@ -220,5 +238,5 @@ impl Block for HeaderChunk {
     }
 }
 
-/// A further chunk is at least so long.
-const MIN_CONTINUATION: u64 = 128;
+/// Headers of more chunks get further ones with room to spare.
+const FEW_CHUNKS: usize = 3;

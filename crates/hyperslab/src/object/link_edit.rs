@@ -30,6 +30,16 @@ pub(super) fn insert(txn: &mut Txn<'_>, group: Addr, link: Link) -> Result<()> {
     }
 }
 
+/// Where the hard link `name` of a group leads, if there is one.
+pub(super) fn find_hard(txn: &Txn<'_>, group: Addr, name: &str) -> Result<Option<Addr>> {
+    let header = Header::read(txn.store(), group)?;
+    let found = storage(&header, txn.store())?.find(&header, txn.store(), name)?;
+    Ok(found.and_then(|link| match link.target {
+        LinkTarget::Hard(target) => Some(target),
+        _ => None,
+    }))
+}
+
 /// Adds a link to a group of today's kind.
 fn insert_new(txn: &mut Txn<'_>, header: &Header, storage: &LinkStorage, mut link: Link) -> Result<()> {
     let group = header.address();

@@ -114,6 +114,8 @@ impl Dataset {
     }
 
     fn with_reading<T>(&self, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+        // Before the dataset is looked at: what that says where data are holds as long as the read.
+        let _data = self.store().reading_data();
         let array = self.array()?;
         let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
         f(&reading).map_err(|error| error.at(self.path()))

@@ -22,6 +22,11 @@ impl DataLock {
         ReadGuard { _guard: Some(self.0.read_recursive()) }
     }
 
+    /// Whether no write is under way, as it seems.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.0.is_locked()
+    }
+
     /// Waits for the writes that are under way.
     pub(super) fn change(&self) -> RwLockWriteGuard<'_, ()> {
         self.0.write()
@@ -59,7 +64,15 @@ impl MetadataLock {
 
     pub(super) fn change(&self) -> ChangeGuard<'_> {
         debug_assert_ne!(self.changing.load(Ordering::Relaxed), this_thread(), "a change inside a change");
-        let guard = self.lock.write();
+        self.changed_by(self.lock.write())
+    }
+
+    /// The lock, if nobody has it.
+    pub(super) fn try_change(&self) -> Option<ChangeGuard<'_>> {
+        self.lock.try_write().map(|guard| self.changed_by(guard))
+    }
+
+    fn changed_by<'s>(&'s self, guard: RwLockWriteGuard<'s, ()>) -> ChangeGuard<'s> {
         self.changing.store(this_thread(), Ordering::Relaxed);
         ChangeGuard { lock: self, _guard: guard }
     }

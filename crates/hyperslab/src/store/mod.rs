@@ -4,6 +4,7 @@
 mod cache;
 pub mod commit;
 mod dirty;
+mod extents;
 mod journal;
 mod lives;
 mod lock;
@@ -321,6 +322,7 @@ impl Store {
         let guard = writing.lock.change();
         writing.check()?;
         writing.make_room(self)?;
+        writing.reuse();
         Ok(Txn::new(self, writing, guard))
     }
 
@@ -336,8 +338,13 @@ impl Store {
 
     /// While the guard lives, what was given out for data is not taken back by who [rolls back](Self::roll_back): for who writes
     /// data to new places, from before they are given out until an index knows them.
+    ///
+    /// Space that was freed before is handed out again, if nobody may still read or write it.
     pub fn writing_data(&self) -> ReadGuard<'_> {
-        self.writing.as_ref().map_or_else(ReadGuard::none, |writing| writing.data.read())
+        self.writing.as_ref().map_or_else(ReadGuard::none, |writing| {
+            writing.try_reuse();
+            writing.data.read()
+        })
     }
 
     /// Whether the object whose header was at `at` in a [generation](Self::generation) is gone since.
@@ -363,6 +370,14 @@ impl Store {
         };
         self.len.fetch_max(space.end(), Ordering::Relaxed);
         Ok(extent)
+    }
+
+    /// Makes an extent longer by `len` bytes where it stands; returns what is added. `None` if that cannot be.
+    fn extend(&self, extent: Extent, len: u64) -> Option<Extent> {
+        let mut space = self.writing.as_ref()?.space.lock();
+        let added = space.extend(extent, len)?;
+        self.len.fetch_max(space.end(), Ordering::Relaxed);
+        Some(added)
     }
 
     /// Gives space back that was [allocated](Self::allocate) and that nothing reaches.

@@ -4,9 +4,9 @@
 //! A file that was opened has nothing free: it grows, and what is freed is used again. Free extents of other writers are
 //! lost space, as they are to libhdf5, until the file is repacked.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use hyperslab_format::{Addr, Extent};
+
+use super::extents::{FreeExtents, Intervals, before, meet, split};
 
 /// What an extent is for. Metadata stand together, so that they do not cut the data into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub(super) struct Space {
     waiting: Intervals,
     /// What is left of the last block for metadata.
     block: Option<Extent>,
+    /// Bytes that were given out of blocks.
+    metadata: u64,
 }
 
 impl Space {
@@ -47,6 +49,7 @@ impl Space {
             quarantine: Intervals::default(),
             waiting: Intervals::default(),
             block: None,
+            metadata: 0,
         }
     }
 
@@ -58,38 +61,93 @@ impl Space {
     /// An extent of `len` bytes that no committed state reaches; `None` if addresses do not reach so far.
     pub(super) fn allocate(&mut self, kind: SpaceKind, len: u64) -> Option<Extent> {
         let extent = match kind {
-            SpaceKind::Metadata if len < METADATA_BLOCK => self.allocate_metadata(len)?,
-            _ => self.take(len)?,
+            SpaceKind::Metadata => self.allocate_metadata(len)?,
+            SpaceKind::Raw => self.take(len)?,
         };
         self.fresh.insert(extent);
         Some(extent)
     }
 
+    /// Makes an extent longer where it stands; returns what is added, of `len` bytes. `None` if a committed state reaches it,
+    /// or what is after it is in use.
+    pub(super) fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
+        let end = extent.addr.get() + extent.len;
+        if !self.fresh.outside(extent).is_empty() {
+            return None;
+        }
+        let is_before = |rest: &Extent| rest.addr.get() == end;
+        let added = if self.block.as_ref().is_some_and(is_before) {
+            self.reserve(len)?;
+            self.take_from_block(len)?
+        } else if let Some(added) = self.free.take_at(end, len) {
+            added
+        } else {
+            let is_last = end == self.end || self.free_tail().as_ref().is_some_and(is_before);
+            is_last.then(|| self.append(len)).flatten()?
+        };
+        self.fresh.insert(added);
+        Some(added)
+    }
+
+    /// A small hole, or room in the block.
     fn allocate_metadata(&mut self, len: u64) -> Option<Extent> {
-        if let Some(extent) = self.free.take(len, len.saturating_mul(2)) {
+        if let Some(extent) = self.free.take(len, LARGEST_BLOCK.max(len.saturating_mul(2))) {
             return Some(extent);
         }
-        if self.block.is_none_or(|block| block.len < len) {
-            let next = self.take(METADATA_BLOCK)?;
-            let rest = self.block.replace(next);
+        if self.reserve(len).is_none() {
+            let rest = self.block.take();
+            self.block = Some(self.take(self.block_len().max(len))?);
             if let Some(rest) = rest {
                 self.free.insert(rest);
             }
         }
+        self.take_from_block(len)
+    }
+
+    /// Sees to it that the block has `len` bytes, if it has them or ends where the file does: then it grows.
+    fn reserve(&mut self, len: u64) -> Option<()> {
+        let block = self.block?;
+        let missing = len.saturating_sub(block.len);
+        if missing > 0 {
+            let more = missing.max(self.block_len());
+            let is_last = block.addr.get() + block.len == self.end;
+            let added = is_last.then(|| self.append(more)).flatten()?;
+            self.block = Some(Extent::new(block.addr, block.len + added.len));
+        }
+        Some(())
+    }
+
+    fn take_from_block(&mut self, len: u64) -> Option<Extent> {
         let (first, after) = split(self.block.take()?, len);
         self.block = after;
+        self.metadata = self.metadata.saturating_add(len);
         Some(first)
+    }
+
+    /// Bytes of a new block. What is left of the last one is lost when the file is closed, so a block is no larger than 1/256 of
+    /// the file, nor than all that was given out before: a file may be opened many times for a small change.
+    fn block_len(&self) -> u64 {
+        self.metadata.min(self.end / 256).clamp(SMALLEST_BLOCK, LARGEST_BLOCK)
     }
 
     /// The best fit among what is free, else the end of the file.
     fn take(&mut self, len: u64) -> Option<Extent> {
-        if let Some(extent) = self.free.take(len, u64::MAX) {
-            return Some(extent);
-        }
-        let end = self.end.checked_add(len).filter(|&end| end <= self.limit)?;
-        let extent = Extent::new(Addr::new(self.end), len);
+        self.free.take(len, u64::MAX).or_else(|| self.append(len))
+    }
+
+    /// The end of the file, with what is free there, which is less than `len` bytes.
+    fn append(&mut self, len: u64) -> Option<Extent> {
+        let tail = self.free_tail();
+        let start = tail.map_or(self.end, |tail| tail.addr.get());
+        let end = start.checked_add(len).filter(|&end| end <= self.limit)?;
+        tail.inspect(|tail| self.free.remove(*tail));
         self.end = end;
-        Some(extent)
+        Some(Extent::new(Addr::new(start), len))
+    }
+
+    /// What is free at the end of the file.
+    fn free_tail(&self) -> Option<Extent> {
+        self.free.last().filter(|last| last.addr.get() + last.len == self.end)
     }
 
     /// Whether no committed state reaches the byte at `at`.
@@ -108,7 +166,7 @@ impl Space {
                 continue;
             }
             let mut parts = vec![part];
-            for known in [&self.free.by_address, &self.waiting, &self.quarantine] {
+            for known in [self.free.by_address(), &self.waiting, &self.quarantine] {
                 parts = parts.into_iter().flat_map(|part| known.outside(part)).collect();
             }
             parts.retain(|part| self.block.is_none_or(|block| !meet(block, *part)));
@@ -116,6 +174,11 @@ impl Space {
                 self.quarantine.merge(part);
             }
         }
+    }
+
+    /// Whether anything waits for reads to end.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Hands out again what waited for reads to end.
@@ -168,165 +231,10 @@ impl Space {
     }
 }
 
-/// The first `len` bytes of an extent, and the others.
-fn split(extent: Extent, len: u64) -> (Extent, Option<Extent>) {
-    let rest = Extent::new(Addr::new(extent.addr.get() + len), extent.len - len);
-    (Extent::new(extent.addr, len), Some(rest).filter(|rest| rest.len > 0))
-}
-
-/// What of an extent lies before `end`.
-fn before(extent: Extent, end: u64) -> Option<Extent> {
-    let len = end.saturating_sub(extent.addr.get()).min(extent.len);
-    (len > 0).then_some(Extent::new(extent.addr, len))
-}
-
-/// Whether two extents have a byte in common.
-fn meet(a: Extent, b: Extent) -> bool {
-    a.addr.get() < b.addr.get() + b.len && b.addr.get() < a.addr.get() + a.len
-}
-
-/// Disjoint extents that never touch: neighbours are one.
-#[derive(Debug, Clone, Default)]
-struct Intervals(BTreeMap<u64, u64>);
-
-impl Intervals {
-    fn insert(&mut self, extent: Extent) {
-        self.merge(extent);
-    }
-
-    /// Adds an extent, which meets none; the extents that it grew together with are gone.
-    fn merge(&mut self, extent: Extent) -> Extent {
-        let (mut start, mut end) = (extent.addr.get(), extent.addr.get() + extent.len);
-        if let Some((&at, &len)) = self.0.range(..start).next_back()
-            && at + len == start
-        {
-            self.0.remove(&at);
-            start = at;
-        }
-        if let Some(len) = self.0.remove(&end) {
-            end += len;
-        }
-        self.0.insert(start, end - start);
-        Extent::new(Addr::new(start), end - start)
-    }
-
-    fn contains(&self, at: u64) -> bool {
-        self.0.range(..=at).next_back().is_some_and(|(&start, &len)| at < start + len)
-    }
-
-    /// The parts of an extent that are inside and outside, in order.
-    fn cut(&self, extent: Extent) -> Vec<(Extent, bool)> {
-        let (mut at, end) = (extent.addr.get(), extent.addr.get() + extent.len);
-        let mut parts = Vec::new();
-        while at < end {
-            let inside =
-                self.0.range(..=at).next_back().map(|(&start, &len)| start + len).filter(|&to| at < to);
-            let to = match inside {
-                Some(to) => to,
-                None => self.0.range(at..).next().map_or(end, |(&start, _)| start),
-            };
-            let to = to.min(end);
-            parts.push((Extent::new(Addr::new(at), to - at), inside.is_some()));
-            at = to;
-        }
-        parts
-    }
-
-    /// Takes out an extent that lies inside one of the intervals.
-    fn remove(&mut self, extent: Extent) {
-        let (from, to) = (extent.addr.get(), extent.addr.get() + extent.len);
-        let Some((&start, &len)) = self.0.range(..=from).next_back() else { return };
-        self.0.remove(&start);
-        if start < from {
-            self.0.insert(start, from - start);
-        }
-        if to < start + len {
-            self.0.insert(to, start + len - to);
-        }
-    }
-
-    /// The parts of an extent that are in none.
-    fn outside(&self, extent: Extent) -> Vec<Extent> {
-        self.cut(extent).into_iter().filter_map(|(part, is_inside)| (!is_inside).then_some(part)).collect()
-    }
-
-    /// Drops what lies at `end` and after.
-    fn cut_at(&mut self, end: u64) {
-        while let Some((start, len)) = self.0.last_key_value().map(|(&start, &len)| (start, len)) {
-            if start + len <= end {
-                break;
-            }
-            self.0.remove(&start);
-            if start < end {
-                self.0.insert(start, end - start);
-            }
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Extent> + '_ {
-        self.0.iter().map(|(&start, &len)| Extent::new(Addr::new(start), len))
-    }
-}
-
-/// Free extents, by address (neighbours grow together) and by length (the best fit).
-#[derive(Debug, Clone, Default)]
-struct FreeExtents {
-    by_address: Intervals,
-    by_length: BTreeSet<(u64, u64)>,
-}
-
-impl FreeExtents {
-    fn insert(&mut self, extent: Extent) {
-        let merged = self.by_address.merge(extent);
-        let (start, end) = (merged.addr.get(), merged.addr.get() + merged.len);
-        if start < extent.addr.get() {
-            self.by_length.remove(&(extent.addr.get() - start, start));
-        }
-        let after = extent.addr.get() + extent.len;
-        if after < end {
-            self.by_length.remove(&(end - after, after));
-        }
-        self.by_length.insert((merged.len, start));
-    }
-
-    /// The smallest extent of at least `len` bytes, and at most `most`, cut to `len`.
-    fn take(&mut self, len: u64, most: u64) -> Option<Extent> {
-        let &(found, at) = self.by_length.range((len, 0)..).next().filter(|&&(found, _)| found <= most)?;
-        let extent = Extent::new(Addr::new(at), found);
-        self.remove(extent);
-        let (first, rest) = split(extent, len);
-        if let Some(rest) = rest {
-            self.insert(rest);
-        }
-        Some(first)
-    }
-
-    fn remove(&mut self, extent: Extent) {
-        self.by_address.remove(extent);
-        self.by_length.remove(&(extent.len, extent.addr.get()));
-    }
-
-    fn last(&self) -> Option<Extent> {
-        self.by_address.0.last_key_value().map(|(&start, &len)| Extent::new(Addr::new(start), len))
-    }
-
-    /// Drops what lies at `end` and after.
-    fn cut_at(&mut self, end: u64) {
-        while let Some(last) = self.last().filter(|last| last.addr.get() + last.len > end) {
-            self.remove(last);
-            if let Some(kept) = before(last, end) {
-                self.insert(kept);
-            }
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.by_length.iter().map(|(len, _)| len).sum()
-    }
-}
-
-/// Metadata are given out of blocks of so many bytes.
-const METADATA_BLOCK: u64 = 4096;
+/// Metadata are given out of blocks of so many bytes at least, so that they stand together.
+const SMALLEST_BLOCK: u64 = 256;
+/// Blocks have so many bytes at most, and holes that are no larger are for metadata.
+const LARGEST_BLOCK: u64 = 4096;
 
 #[cfg(test)]
 mod tests {
@@ -342,8 +250,94 @@ mod tests {
     fn metadata_stand_together_and_data_elsewhere() {
         let mut space = Space::new(1000, u64::MAX);
         assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(1000, 100)));
-        assert_eq!(space.allocate(SpaceKind::Raw, 50), Some(extent(1000 + METADATA_BLOCK, 50)));
+        assert_eq!(space.allocate(SpaceKind::Raw, 50), Some(extent(1000 + SMALLEST_BLOCK, 50)));
         assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(1100, 100)));
+    }
+
+    #[test]
+    fn metadata_at_the_end_of_the_file_leave_no_holes() {
+        let mut space = Space::new(0, u64::MAX);
+        for (at, len) in [(0, 200), (200, 100), (300, 5000), (5300, 10)] {
+            assert_eq!(space.allocate(SpaceKind::Metadata, len), Some(extent(at, len)));
+        }
+        assert_eq!(space.end_after_commit(false), 5310);
+    }
+
+    #[test]
+    fn blocks_grow_with_the_metadata_and_the_file() {
+        let block = |end, metadata: u64| {
+            let mut space = Space::new(end, u64::MAX);
+            for _ in 0..metadata / 100 {
+                space.allocate(SpaceKind::Metadata, 100).unwrap();
+            }
+            space.block_len()
+        };
+        assert_eq!(block(1 << 30, 0), SMALLEST_BLOCK, "a file that is opened for a small change");
+        assert_eq!(block(1 << 30, 1000), 1000);
+        assert_eq!(block(1 << 30, 1 << 20), LARGEST_BLOCK);
+        assert_eq!(block(1000, 10_000), SMALLEST_BLOCK, "a small file");
+        let end = 300 << 10;
+        assert!((end / 256..end / 200).contains(&block(end, 20_000)), "at most 1/256 of the file");
+    }
+
+    #[test]
+    fn holes_of_metadata_are_filled_and_large_ones_are_kept_for_data() {
+        let mut space = Space::new(0, u64::MAX);
+        let small = space.allocate(SpaceKind::Raw, 3000).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        let large = space.allocate(SpaceKind::Raw, 100_000).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        // With this block the holes are not needed.
+        let block = space.allocate(SpaceKind::Metadata, 10).unwrap();
+        space.release(large);
+        space.no_reads();
+        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(block.addr.get() + 10, 100)));
+        space.release(small);
+        space.no_reads();
+        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(small.addr.get(), 100)));
+        assert_eq!(space.allocate(SpaceKind::Raw, 100_000), Some(large));
+    }
+
+    #[test]
+    fn what_is_free_at_the_end_is_the_beginning_of_what_is_added() {
+        let mut space = Space::new(0, u64::MAX);
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        let last = space.allocate(SpaceKind::Raw, 100).unwrap();
+        space.release(last);
+        space.no_reads();
+        assert_eq!(space.allocate(SpaceKind::Raw, 300), Some(extent(10, 300)));
+        assert_eq!((space.end(), space.free_bytes()), (310, 0));
+    }
+
+    #[test]
+    fn an_extent_grows_into_what_is_free_after_it() {
+        let mut space = Space::new(0, u64::MAX);
+        let first = space.allocate(SpaceKind::Metadata, 100).unwrap();
+        assert_eq!(space.extend(first, 50), Some(extent(100, 50)), "the block");
+        assert_eq!(space.extend(extent(0, 150), 1000), Some(extent(150, 1000)), "the block, which grows");
+        space.allocate(SpaceKind::Raw, 6000).unwrap();
+        assert_eq!(
+            space.extend(extent(0, 1150), 5000),
+            None,
+            "the block is too short, and data stand after it"
+        );
+        let data = space.end() - 6000;
+        assert_eq!(space.extend(extent(data, 6000), 10), Some(extent(data + 6000, 10)), "the end");
+        let hole = space.allocate(SpaceKind::Raw, 300).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        space.release(hole);
+        space.no_reads();
+        assert_eq!(space.extend(extent(data, 6010), 301), None);
+        assert_eq!(space.extend(extent(data, 6010), 300), Some(hole), "a hole");
+        assert_eq!(space.extend(extent(data, 6310), 1), None, "it is not free");
+    }
+
+    #[test]
+    fn what_the_committed_state_reaches_does_not_grow() {
+        let mut space = Space::new(0, u64::MAX);
+        let old = space.allocate(SpaceKind::Metadata, 100).unwrap();
+        space.committed(space.end_after_commit(false));
+        assert_eq!(space.extend(old, 10), None);
     }
 
     #[test]
@@ -420,6 +414,7 @@ mod tests {
     #[derive(Debug, Clone)]
     enum Step {
         Allocate(bool, u64),
+        Extend(usize, u64),
         Release(usize),
         NoReads,
         Commit,
@@ -429,6 +424,7 @@ mod tests {
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             4 => (any::<bool>(), 1_u64..6000).prop_map(|(raw, len)| Step::Allocate(raw, len)),
+            2 => (0_usize..20, 1_u64..3000).prop_map(|(which, len)| Step::Extend(which, len)),
             3 => (0_usize..50).prop_map(Step::Release),
             1 => Just(Step::NoReads),
             1 => Just(Step::Commit),
@@ -455,8 +451,17 @@ mod tests {
                         prop_assert!(space.is_fresh(new.addr) && new.end().unwrap().get() <= space.end());
                         used.push(new);
                     }
+                    Step::Extend(i, len) if i < used.len() => {
+                        let Some(new) = space.extend(used[i], len) else { continue };
+                        prop_assert_eq!((Some(new.addr), new.len), (used[i].end(), len));
+                        for old in used.iter().chain(&committed) {
+                            prop_assert!(!meet(new, *old), "{new:?} meets {old:?}");
+                        }
+                        prop_assert!(!committed.iter().any(|old| meet(used[i], *old)));
+                        used[i].len += len;
+                    }
                     Step::Release(i) if i < used.len() => space.release(used.swap_remove(i)),
-                    Step::Release(_) => {}
+                    Step::Extend(..) | Step::Release(_) => {}
                     Step::NoReads => space.no_reads(),
                     Step::Commit => {
                         let end = space.end_after_commit(false);

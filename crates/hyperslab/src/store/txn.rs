@@ -53,6 +53,14 @@ impl<'s> Txn<'s> {
         Ok(extent)
     }
 
+    /// Makes an extent longer by `len` bytes where it stands, if what is after it is free and no committed state reaches it:
+    /// returns the whole.
+    pub fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
+        let added = self.store.extend(extent, len)?;
+        self.undo.allocated.push(added);
+        Some(Extent::new(extent.addr, extent.len + added.len))
+    }
+
     /// Gives space back, with all blocks in it.
     pub fn free(&mut self, extent: Extent) {
         let within = self.writing.dirty.read().within(extent);

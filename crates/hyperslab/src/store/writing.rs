@@ -248,6 +248,23 @@ impl Writing {
         Ok(())
     }
 
+    /// Hands out again what was freed, unless anybody may still read or write it. The caller holds the lock for changes.
+    pub(super) fn reuse(&self) {
+        let mut space = self.space.lock();
+        if space.is_waiting() && !self.is_read() && self.data.is_idle() {
+            space.no_reads();
+        }
+    }
+
+    /// The same where the caller holds no lock; nothing happens while somebody else does.
+    pub(super) fn try_reuse(&self) {
+        if self.space.lock().is_waiting()
+            && let Some(_guard) = self.lock.try_change()
+        {
+            self.reuse();
+        }
+    }
+
     /// Forgets everything since the last commit.
     pub(super) fn roll_back(&self, store: &Store) {
         self.dirty.write().clear();

@@ -183,7 +183,15 @@ pub(super) fn edit<R>(
     if fits {
         return Ok((result, shape.at));
     }
-    let free = FreeSpace::clone(&*store.get::<FreeSpace>(shape.at, shape)?);
+    let mut free = FreeSpace::clone(&*store.get::<FreeSpace>(shape.at, shape)?);
+    let missing = |extent: &Extent| free.stored_len(shape, widths).checked_sub(extent.len);
+    if let [extent] = free.stored[..]
+        && let Some(longer) = missing(&extent).and_then(|missing| txn.extend(extent, missing))
+    {
+        free.stored = vec![longer];
+        txn.put(shape.at, free, *shape);
+        return Ok((result, shape.at));
+    }
     Ok((result, put(txn, shape, free)?))
 }
 
@@ -208,7 +216,9 @@ fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result
         return Ok(Addr::UNDEFINED);
     }
     let needed = free.stored_len(shape, txn.store().widths());
-    let extent = txn.allocate(SpaceKind::Metadata, needed.next_power_of_two().max(MIN_STORED))?;
+    // A heap of one block mostly has one section. A list that grows does so often, and leaves a hole each time.
+    let len = if free.sections.len() > 1 { (needed + needed / 8).max(ROOM) } else { needed };
+    let extent = txn.allocate(SpaceKind::Metadata, len)?;
     free.stored = vec![extent];
     txn.put(extent.addr, free, FreeSpaceShape { at: extent.addr, ..*shape });
     Ok(extent.addr)
@@ -250,5 +260,5 @@ impl Structure for FreeSpace {
 /// The most sections that are kept. Beyond it the smallest are forgotten, so that a change costs the same in every heap.
 const MAX_SECTIONS: usize = 4096;
 
-/// The least bytes that are allocated for a manager: room for a dozen sections.
-const MIN_STORED: u64 = 256;
+/// The least bytes that are allocated for a manager of more than one section.
+const ROOM: u64 = 256;

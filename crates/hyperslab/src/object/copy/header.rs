@@ -59,7 +59,7 @@ impl Copy<'_> {
         if let Some(committed) = committed {
             self.count_user(&mut txn, committed)?;
         }
-        let made = header_edit::create(&mut txn, prefix, messages, SPARE)?;
+        let made = header_edit::create(&mut txn, prefix, messages, ROOM)?;
         txn.finish()?;
         Ok(made.address())
     }
@@ -205,5 +205,5 @@ const NO_LINKS: LinkInfo = LinkInfo {
     name_index: Addr::UNDEFINED,
     creation_order_index: None,
 };
-/// Bytes for attributes or links to come.
-const SPARE: usize = 88;
+/// Bytes of messages in the header of a copy, at least: links of a group come later.
+const ROOM: usize = 120;

@@ -118,21 +118,19 @@ impl Nodes {
         txn.edit::<BTree2Node, _>(parent.at, &parent.shape, |node| node.children[parent.place] = pointer)
     }
 
-    /// The child on the way has too many records: a neighbour takes some, or it is split.
+    /// The child on the way has too many records: the neighbour that has fewer takes some, or, if both are full, it is split.
     fn relieve(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
         let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
         let capacity = self.capacity(parent.shape.depth - 1);
-        let has_room = |place: Option<usize>| {
-            place
-                .and_then(|place| above.children.get(place))
-                .is_some_and(|child| usize::from(child.records) < capacity)
-        };
-        let (left, right) = (parent.place.checked_sub(1), parent.place + 1);
-        let has_room = (has_room(left), has_room(Some(right)));
+        let records = |place: usize| Some(usize::from(above.children.get(place)?.records));
+        let place = parent.place;
+        let neighbours = [place.checked_sub(1), Some(place + 1)].into_iter().flatten();
+        let emptiest = neighbours.filter_map(|place| Some((records(place)?, place))).min();
         drop(above);
-        match (left, has_room) {
-            (Some(left), (true, _)) => self.balance(txn, parent, left, 0),
-            (_, (_, true)) => self.balance(txn, parent, parent.place, 0),
+        match emptiest {
+            Some((records, neighbour)) if records < capacity => {
+                self.balance(txn, parent, neighbour.min(place), 0)
+            }
             _ => self.split(txn, parent),
         }
     }
