@@ -173,10 +173,10 @@ fn version(name: &str) -> PyResult<LibVersion> {
 }
 
 /// The name of a file without one.
-const IN_MEMORY: &str = "in memory";
+pub(crate) const IN_MEMORY: &str = "in memory";
 
 /// The bytes of a file, if that is what was given in place of its name. A name holds no zero bytes, and a file always does.
-fn image(name: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+pub(crate) fn image(name: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if let Ok(bytes) = name.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
         let is_image = bytes.contains(&0) || bytes.starts_with(b"\x89HDF");

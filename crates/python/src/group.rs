@@ -384,11 +384,11 @@ impl Group {
         slf: &Bound<'_, Self>,
         source: &Bound<'_, HLObject>,
         path: &str,
-        CopyOptions(options): CopyOptions,
+        options: CopyOptions,
     ) -> PyResult<()> {
         source.get().state.check()?;
         let (group, node) = (&slf.get().group, &source.get().node);
-        slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)
+        slf.py().detach(|| group.copy(node, path, &options.0)).or_raise().map(drop)
     }
 
     #[pyo3(name = "move")]

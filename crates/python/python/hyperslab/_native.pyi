@@ -53,6 +53,7 @@ __all__ = [
     "TypeID",
     "__version__",
     "_auto_chunks",
+    "_check",
     "_filter",
     "get_threads",
     "run_cli",
@@ -89,6 +90,9 @@ def _filter(
     id: int, options: list[int], element_size: int, item_size: int, chunk_shape: list[int]
 ) -> tuple[int, int, str | None, list[int]]: ...
 def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_size: int) -> list[int]: ...
+def _check(
+    file: Any, data: bool
+) -> list[tuple[Literal["note", "warning", "error"], str, str, str, int | None, str | None]]: ...
 def run_cli(args: list[str]) -> int:
     """Runs the command ``hyperslab`` with these arguments, the program's name first; returns its exit code."""
 
