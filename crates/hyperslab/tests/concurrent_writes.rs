@@ -14,6 +14,7 @@ use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion,
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 const CHUNK: u64 = 32;
 
@@ -101,6 +102,7 @@ fn chunks_that_many_threads_write_are_all_there_and_never_seen_half_written() {
             }
         });
         assert!(seen.into_inner() >= 100);
+        assert_accounted(&file, 0);
         file.close().unwrap();
         let file = File::from_bytes(driver.bytes()).unwrap();
         for (thread, chunk) in (0..threads).flat_map(|thread| (0..chunks).map(move |chunk| (thread, chunk))) {
@@ -156,6 +158,7 @@ fn a_dataset_that_grows_and_shrinks_keeps_what_threads_write_to_the_rest() {
         write_chunk(&dataset, chunk, 7);
     }
     dataset.resize(&[stays * CHUNK]).unwrap();
+    assert_accounted(&file, 0);
     file.close().unwrap();
     let file = File::from_bytes(driver.bytes()).unwrap();
     assert_eq!(file.dataset("data").unwrap().read::<i32>(..).unwrap(), vec![7; (stays * CHUNK) as usize]);
@@ -186,6 +189,7 @@ fn a_transaction_that_is_taken_back_harms_no_thread_that_writes_meanwhile() {
             assert!(!file.root().contains("new").unwrap(), "turn {turn}");
         }
     });
+    assert_accounted(&file, 0);
     file.close().unwrap();
     let file = File::from_bytes(driver.bytes()).unwrap();
     for thread in 0..3 {
@@ -218,6 +222,7 @@ fn threads_that_make_and_delete_objects_do_not_meet() {
             });
         }
     });
+    assert_accounted(&file, 0);
     file.close().unwrap();
     let file = File::from_bytes(driver.bytes()).unwrap();
     assert_eq!(file.group("group").unwrap().len().unwrap(), 12);
@@ -276,4 +281,5 @@ fn a_file_is_open_for_writing_once_and_then_for_nobody_else() {
     assert_eq!(others(&path, "FALSE"), ["opened", "opened"]);
     drop(reader);
     assert_eq!(others(&path, "TRUE"), ["opened", "opened"]);
+    assert_sound(&std::fs::read(&path).unwrap());
 }

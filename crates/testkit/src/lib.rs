@@ -1,5 +1,6 @@
 //! What the tests of hyperslab share: golden files and the formulas behind their values, strategies for proptest,
-//! fuzz targets, minimal files, a driver that remembers what a crash could leave, and an allocator that is watched.
+//! fuzz targets, minimal files, a driver that remembers what a crash could leave, an allocator that is watched, and the check of
+//! files that were written.
 
 pub mod allocator;
 pub mod build;
@@ -7,4 +8,5 @@ pub mod crash;
 pub mod fuzz;
 pub mod golden;
 pub mod pattern;
+pub mod sound;
 pub mod strategy;
