@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use hyperslab::driver::Memory;
 use hyperslab::types::Element;
@@ -14,6 +15,7 @@ use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion,
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::late::{IsLate, Late};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 const CHUNK: u64 = 32;
@@ -196,6 +198,38 @@ fn a_transaction_that_is_taken_back_harms_no_thread_that_writes_meanwhile() {
         let dataset = file.dataset(&format!("data {thread}")).unwrap();
         assert_eq!(dataset.read::<i32>(..).unwrap(), vec![thread; (8 * CHUNK) as usize]);
     }
+}
+
+/// A commit that makes the file shorter knows of all that was given room: nobody gets room while it is under way.
+#[test]
+fn what_is_written_during_a_commit_is_not_cut_off() {
+    let is_armed = Arc::new(AtomicBool::new(false));
+    let armed = |test: fn(u64) -> bool| {
+        let is_armed = Arc::clone(&is_armed);
+        Box::new(move |at, _: &[u8]| is_armed.load(Ordering::SeqCst) && test(at)) as IsLate
+    };
+    let (first_chunk, superblock) = (0, 1);
+    let driver = Arc::new(Late::new(vec![armed(|at| at > 0), armed(|at| at == 0)]));
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let dataset = file.root().create_dataset("data", &options(2 * CHUNK)).unwrap();
+    write_chunk(&dataset, 0, 1);
+    let large = file.root().create_dataset("large", &options(100 * CHUNK)).unwrap();
+    large.write(.., &(0..100 * CHUNK as i32).collect::<Vec<_>>()).unwrap();
+    file.flush().unwrap();
+    file.root().remove("large").unwrap();
+    is_armed.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        // Has planned both chunks, and given room to the first, when the commit begins.
+        scope.spawn(|| dataset.write(.., &[2; 2 * CHUNK as usize]).unwrap());
+        driver.wait(first_chunk);
+        scope.spawn(|| file.flush().unwrap());
+        driver.wait(superblock);
+        driver.go_on(first_chunk);
+        std::thread::sleep(Duration::from_millis(20));
+        driver.go_on(superblock);
+    });
+    assert_eq!(dataset.read::<i32>(..).unwrap(), [2; 2 * CHUNK as usize]);
+    assert_accounted(&file, 0);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::late::Late;
 use hyperslab_testkit::sound::assert_accounted;
 use proptest::prelude::*;
 
@@ -197,7 +198,7 @@ fn what_readers_would_not_take_for_the_fill_value_is_stored() {
         let mut options = kind(false).options();
         change(&mut options);
         let dataset = file.root().create_dataset(name, &options).unwrap();
-        write_all(&dataset, FILL);
+        write_all(&dataset, if options.fill == FillBytes::Undefined { 0 } else { FILL });
         file.flush().unwrap();
         dataset.stored_chunks().unwrap()
     };
@@ -283,9 +284,39 @@ fn a_transaction_that_is_taken_back_has_left_out_nothing() {
     }
 }
 
+/// A chunk without filters is written in place: nobody may take it out meanwhile, and give its space to another.
+#[test]
+fn a_chunk_is_not_taken_out_while_it_is_written_in_place() {
+    let chunk = |value: i32| vec![value; 64];
+    let bytes: Vec<u8> = chunk(2).into_iter().flat_map(i32::to_le_bytes).collect();
+    let driver = Arc::new(Late::new(vec![Box::new(move |_, src| src == bytes)]));
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let mut options = kind(false).options();
+    options.dataspace = Dataspace::Simple { shape: vec![192], max_shape: Some(vec![None]) };
+    options.storage = NewStorage::Chunked(vec![64]);
+    let dataset = file.root().create_dataset("values", &options).unwrap();
+    dataset.write(0..64, &chunk(1)).unwrap();
+    // Behind it, so that its space is not the end of the file.
+    dataset.write(128..192, &chunk(1)).unwrap();
+    std::thread::scope(|scope| {
+        let other = dataset.clone();
+        scope.spawn(move || other.write(0..64, &[2; 64]).unwrap());
+        driver.wait(0);
+        dataset.write(0..64, &chunk(FILL)).unwrap();
+        file.flush().unwrap();
+        dataset.write(64..128, &chunk(3)).unwrap();
+        driver.go_on(0);
+    });
+    assert_eq!(dataset.read::<i32>(0..64).unwrap(), chunk(FILL));
+    assert_eq!(dataset.read::<i32>(64..128).unwrap(), chunk(3));
+    assert_accounted(&file, 0);
+}
+
 #[test]
 fn threads_that_fill_and_empty_chunks_do_not_meet() {
-    const CHUNKS: u64 = 16;
+    const CHUNKS: u64 = 3;
+    // Of another chunk it would be seen.
+    let own = |at: u64| i32::try_from(at / 64).unwrap() + 1;
     for is_filtered in [false, true] {
         let file = File::create_in_memory(&CreateOptions::default()).unwrap();
         let mut options = kind(is_filtered).options();
@@ -297,16 +328,19 @@ fn threads_that_fill_and_empty_chunks_do_not_meet() {
                 let (file, dataset) = (&file, file.dataset("values").unwrap());
                 scope.spawn(move || {
                     let mut random = Random::new(thread + 1);
-                    for turn in 0..400 {
+                    for turn in 0..2000 {
                         let at = random.u64() % CHUNKS * 64;
-                        let value = if random.u64() % 2 == 0 { FILL } else { 3 };
-                        let len = if turn % 7 == 0 { 32 } else { 64 };
+                        let value = if random.u64() % 2 == 0 { FILL } else { own(at) };
+                        let len = if turn % 101 == 0 { 32 } else { 64 };
                         dataset.write(at..at + len, &vec![value; usize::try_from(len).unwrap()]).unwrap();
                         let found: Vec<i32> = dataset.read(at..at + 64).unwrap();
                         let is_whole =
                             found.chunks(32).all(|half| half.iter().all(|value| *value == half[0]));
-                        assert!(is_whole && found.iter().all(|value| [FILL, 3].contains(value)), "{found:?}");
-                        if turn % 50 == 0 {
+                        assert!(
+                            is_whole && found.iter().all(|value| [FILL, own(at)].contains(value)),
+                            "{found:?}"
+                        );
+                        if turn % 500 == 0 {
                             file.flush().unwrap();
                         }
                     }
@@ -315,7 +349,7 @@ fn threads_that_fill_and_empty_chunks_do_not_meet() {
         });
         assert_accounted(&file, 0);
         let values: Vec<i32> = dataset.read(Selection::All).unwrap();
-        let held = values.chunks(64).filter(|chunk| chunk.contains(&3)).count();
+        let held = values.chunks(64).filter(|chunk| chunk.iter().any(|value| *value != FILL)).count();
         assert_eq!(dataset.stored_chunks().unwrap(), held as u64);
     }
 }

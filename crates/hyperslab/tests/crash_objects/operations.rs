@@ -3,7 +3,7 @@
 use hyperslab::{Dataset, DatasetOptions, File, LibVersion, NewStorage, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 
-use super::base::{KINDS, Kind, plain, set, values};
+use super::base::{FILL, KINDS, Kind, plain, set, values};
 
 /// One change of the [base](super::base) file.
 pub(crate) struct Operation {
