@@ -209,7 +209,7 @@ fn what_is_written_during_a_commit_is_not_cut_off() {
         Box::new(move |at, _: &[u8]| is_armed.load(Ordering::SeqCst) && test(at)) as IsLate
     };
     let (first_chunk, superblock) = (0, 1);
-    let driver = Arc::new(Late::new(vec![armed(|at| at > 0), armed(|at| at == 0)]));
+    let driver = Arc::new(Late::new(vec![armed(|at| at >= 48), armed(|at| at < 48)]));
     let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
     let dataset = file.root().create_dataset("data", &options(2 * CHUNK)).unwrap();
     write_chunk(&dataset, 0, 1);
