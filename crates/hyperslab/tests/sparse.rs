@@ -330,7 +330,7 @@ fn threads_that_fill_and_empty_chunks_do_not_meet() {
                     let mut random = Random::new(thread + 1);
                     for turn in 0..2000 {
                         let at = random.u64() % CHUNKS * 64;
-                        let value = if random.u64() % 2 == 0 { FILL } else { own(at) };
+                        let value = if random.u64().is_multiple_of(2) { FILL } else { own(at) };
                         let len = if turn % 101 == 0 { 32 } else { 64 };
                         dataset.write(at..at + len, &vec![value; usize::try_from(len).unwrap()]).unwrap();
                         let found: Vec<i32> = dataset.read(at..at + 64).unwrap();
