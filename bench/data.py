@@ -147,11 +147,11 @@ def gzip_shape() -> tuple[int, ...]:
     return (scaled(100, 2), 1000, 1000)
 
 
-def gzip_values() -> np.ndarray:
-    """Fields like temperatures, rounded as packed data are."""
+def gzip_values(count: int | None = None) -> np.ndarray:
+    """Fields like temperatures, rounded as packed data are; as many as are asked for."""
     random = np.random.default_rng(2)
     y, x = np.mgrid[0:1000, 0:1000] / 150.0
-    out = np.empty(gzip_shape(), "f4")
+    out = np.empty((gzip_shape()[0] if count is None else count, 1000, 1000), "f4")
     for t, field in enumerate(out):
         smooth = 280 + 15 * np.sin(y + t / 9) * np.cos(x - t / 7)
         field[...] = np.round((smooth + random.normal(0, 0.2, x.shape)) * 32) / 32
@@ -160,6 +160,15 @@ def gzip_values() -> np.ndarray:
 
 def gzip() -> Path:
     return made("gzip.h5", hdf5(gzip_values, chunks=GZIP_CHUNK, compression="gzip", compression_opts=4, shuffle=True))
+
+
+def repack_count() -> int:
+    return scaled(250, 2)
+
+
+def repack_source() -> Path:
+    options = {"chunks": GZIP_CHUNK, "compression": "gzip", "compression_opts": 4, "shuffle": True}
+    return made("repack.h5", hdf5(lambda: gzip_values(repack_count()), **options))
 
 
 def boxes_shape() -> tuple[int, ...]:

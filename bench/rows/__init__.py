@@ -17,4 +17,5 @@ ORDER = (
     "append",
     "small",
     "commit",
+    "repack",
 )

@@ -33,7 +33,7 @@ fn change() -> Change {
         overwrites: vec![Overwrite { offset: offset as u64, bytes }],
         durability: Durability::Kill,
     };
-    assert!(matches!(commit(&driver, &commit_it), Outcome::Committed));
+    assert!(matches!(commit(&driver, commit_it.clone()), Outcome::Committed));
     let mut images = Vec::new();
     let recording = driver.into_recording();
     recording.after_kill(|image| images.push(image.to_vec()));

@@ -46,7 +46,7 @@ fn prefixes() -> impl Strategy<Value = Prefix> {
 }
 
 fn raw(kind: u16, data: Vec<u8>) -> RawMessage {
-    RawMessage { kind, flags: 0, creation_order: None, data, at: Addr::UNDEFINED }
+    RawMessage { kind, flags: 0, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
 /// A header with nothing but room for messages.
@@ -79,7 +79,7 @@ fn stored(header: &ObjectHeader) -> ObjectHeader {
 fn contents(header: &ObjectHeader) -> Vec<(u16, Vec<u8>)> {
     let own = [kind::NIL, kind::CONTINUATION, kind::REFERENCE_COUNT];
     let messages = header.messages().filter(|message| !own.contains(&message.kind));
-    let mut contents: Vec<_> = messages.map(|message| (message.kind, message.data.clone())).collect();
+    let mut contents: Vec<_> = messages.map(|message| (message.kind, message.data.to_vec())).collect();
     contents.sort();
     contents
 }
@@ -117,7 +117,7 @@ proptest! {
             // A message of the model, and where the header has it.
             let find = |edit: &HeaderEdit, at: usize| -> Option<((u16, Vec<u8>), Place)> {
                 let wanted = model.get(at % model.len().max(1))?.clone();
-                let place = edit.places(wanted.0).find(|(_, message)| message.data == wanted.1)?.0;
+                let place = edit.places(wanted.0).find(|(_, message)| message.data[..] == wanted.1)?.0;
                 Some((wanted, place))
             };
             match change {
@@ -137,7 +137,7 @@ proptest! {
                 }
                 Change::Remove(at) => {
                     let Some((old, place)) = find(&edit, at) else { continue };
-                    prop_assert_eq!(edit.remove(place).unwrap().data, old.1.clone());
+                    prop_assert_eq!(&edit.remove(place).unwrap().data[..], &old.1[..]);
                     let gone = model.iter().position(|held| *held == old).unwrap();
                     model.remove(gone);
                 }

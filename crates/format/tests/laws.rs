@@ -115,7 +115,7 @@ fn raw_message(framing: Framing) -> impl Strategy<Value = RawMessage> {
                 data.resize(data.len().next_multiple_of(8), 0);
             }
             let creation_order = (framing == Framing::V2 { creation_order: true }).then_some(order);
-            RawMessage { kind, flags, creation_order, data, at: AT }
+            RawMessage { kind, flags, creation_order, data: data.into(), at: AT }
         },
     )
 }

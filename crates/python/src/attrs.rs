@@ -21,6 +21,7 @@ use crate::memory::datatype_of;
 use crate::object::name_required;
 use crate::objects;
 use crate::objects_write;
+use crate::plain::{self, Number};
 use crate::state::FileState;
 
 /// The attributes of one object.
@@ -41,6 +42,24 @@ impl AttributeManager {
     ) -> PyResult<()> {
         writable::<PyOSError>(&slf.get().state, "write an attribute")?;
         slf.py().import("hyperslab._write")?.getattr(function)?.call1(args).map(drop)
+    }
+
+    /// Sets an attribute to a number or an array of numbers; false for everything else.
+    fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(name) = name.extract::<&str>() else { return Ok(false) };
+        let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
+            let (datatype, data) = number.as_new_element();
+            (Dataspace::Scalar, datatype, data)
+        } else if let Some((array, datatype)) = plain::new_array(value)? {
+            let shape = array.shape().iter().map(|&len| len as u64).collect();
+            (dataspace(Some(shape), None), datatype, buffer::bytes(array)?.to_vec())
+        } else {
+            return Ok(false);
+        };
+        writable::<PyOSError>(&self.state, "write an attribute")?;
+        let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
+        py.detach(|| self.node.set_attribute(&attribute)).or_raise()?;
+        Ok(true)
     }
 
     fn find(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Attribute> {
@@ -114,6 +133,9 @@ impl AttributeManager {
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if slf.get().set_plain(slf.py(), name, value)? {
+            return Ok(());
+        }
         Self::by_python(slf, "set_attribute", (slf, name, value))
     }
 

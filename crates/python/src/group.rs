@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use hyperslab::Node;
+use hyperslab::engine::WriteOptions;
+use hyperslab::{DatasetOptions, Node, Selection};
 use hyperslab_format::message::link::Link;
+use numpy::prelude::*;
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
 
-use crate::create::{Request, datatype, writable};
+use crate::buffer;
+use crate::create::{Request, dataspace, datatype, writable};
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
 use crate::error::{ClosedError, OrRaise, is_missing, missing_object};
 use crate::links::{ExternalLink, SoftLink, link_class, link_object};
 use crate::object::{HLObject, name_of, name_required, wrap};
+use crate::plain;
 use crate::reference::Reference;
 use crate::state::FileState;
 use crate::walk::{Step, Walk};
@@ -45,6 +49,29 @@ fn create<'py>(py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
 }
 
 impl Group {
+    /// `create_dataset(name, data=numbers)` and nothing more; none for every other call.
+    fn create_plain<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(kwds) = kwds.filter(|kwds| kwds.len() == 1 && args.len() == 1) else { return Ok(None) };
+        let Ok(path) = args.get_borrowed_item(0)?.extract::<&str>() else { return Ok(None) };
+        let Some(data) = kwds.get_item("data")? else { return Ok(None) };
+        let Some((array, datatype)) = plain::new_array(&data)? else { return Ok(None) };
+        let (py, state) = (slf.py(), &slf.as_super().get().state);
+        writable::<PyValueError>(state, "create a dataset")?;
+        let shape = array.shape().iter().map(|&len| len as u64).collect();
+        let options = DatasetOptions::new(dataspace(Some(shape), None), datatype);
+        let (group, bytes) = (&slf.get().group, buffer::bytes(array)?);
+        let made: hyperslab::Result<_> = py.detach(|| {
+            let made = group.create_dataset(path, &options)?;
+            made.write_with(&Selection::All, bytes, &WriteOptions::default())?;
+            Ok(made)
+        });
+        wrap(py, state, Node::Dataset(made.or_raise()?)).map(Some)
+    }
+
     fn open<'py>(slf: &Bound<'py, Self>, path: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let state = open_state(slf)?;
@@ -302,6 +329,9 @@ impl Group {
         args: &Bound<'py, PyTuple>,
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(made) = Self::create_plain(slf, args, kwds)? {
+            return Ok(made);
+        }
         Self::by_python(slf, "create_dataset", args, kwds)
     }
 

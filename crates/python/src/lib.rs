@@ -24,6 +24,7 @@ mod memory;
 mod object;
 mod objects;
 mod objects_write;
+mod plain;
 mod plan;
 mod read;
 mod reference;

@@ -14,10 +14,11 @@ use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::error::OrRaise;
 use crate::objects_write;
+use crate::plain::{self, Number};
 use crate::read;
 use crate::selection::Request;
 
-/// `dataset[key] = value`: arrays of numbers at once, everything else by way of `hyperslab._write`.
+/// `dataset[key] = value`: numbers and arrays of them at once, everything else by way of `hyperslab._write`.
 pub(crate) fn set_item(
     slf: &Bound<'_, Dataset>,
     key: &Bound<'_, PyAny>,
@@ -25,9 +26,15 @@ pub(crate) fn set_item(
 ) -> PyResult<()> {
     let (py, dataset) = (slf.py(), slf.get());
     writable::<PyOSError>(&dataset.state, "write data")?;
-    if let Ok(array) = value.cast::<PyUntypedArray>()
-        && array.is_c_contiguous()
-        && matches!(array.dtype().kind(), b'i' | b'u' | b'f')
+    if let Some(number) = Number::of(value)
+        && let Some(element) = number.as_element_of(&dataset.core.datatype())
+        && let Some(request) = Request::plain(key, &dataset.core.shape())?
+        && request.shape.iter().product::<usize>() == 1
+    {
+        let options = WriteOptions::default();
+        return py.detach(|| dataset.core.write_with(&request.selection, &element, &options)).or_raise();
+    }
+    if let Some(array) = plain::array(value)
         && dataset.translation(py)?.recipe.is_none()
         && let Some(request) = Request::plain(key, &dataset.core.shape())?
         && array.shape() == &request.shape[..]

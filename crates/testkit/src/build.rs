@@ -104,5 +104,5 @@ fn pad(file: &mut Vec<u8>, to: Addr) {
 fn message<T: MessageBody>(body: &T) -> RawMessage {
     let mut data = Vec::new();
     Writer::new(&mut data, Widths::EIGHT).structure(body, &());
-    RawMessage { kind: T::KIND, flags: 0, creation_order: None, data, at: Addr::UNDEFINED }
+    RawMessage { kind: T::KIND, flags: 0, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }

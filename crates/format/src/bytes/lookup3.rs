@@ -15,7 +15,7 @@ pub fn lookup3_with(bytes: &[u8], initial: u32) -> u32 {
     // The last block, of 1 to 12 bytes, is mixed by `finish`; an empty input is not mixed at all.
     let full_blocks = bytes.len().saturating_sub(1) / 12;
     let (full, last) = bytes.split_at(full_blocks * 12);
-    for block in full.chunks_exact(12) {
+    for block in full.as_chunks().0 {
         add(&mut state, block);
         mix(&mut state);
     }
@@ -28,10 +28,11 @@ pub fn lookup3_with(bytes: &[u8], initial: u32) -> u32 {
     state[2]
 }
 
-fn add(state: &mut [u32; 3], block: &[u8]) {
-    for (word, bytes) in state.iter_mut().zip(block.chunks_exact(4)) {
-        *word = word.wrapping_add(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-    }
+fn add([a, b, c]: &mut [u32; 3], block: &[u8; 12]) {
+    let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
+    *a = a.wrapping_add(u32::from_le_bytes([a0, a1, a2, a3]));
+    *b = b.wrapping_add(u32::from_le_bytes([b0, b1, b2, b3]));
+    *c = c.wrapping_add(u32::from_le_bytes([c0, c1, c2, c3]));
 }
 
 fn mix([a, b, c]: &mut [u32; 3]) {

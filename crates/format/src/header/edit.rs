@@ -93,7 +93,13 @@ impl HeaderEdit {
     pub fn message<T: MessageBody>(&self, body: &T, flags: u8) -> RawMessage {
         let mut data = Vec::new();
         Writer::new(&mut data, self.widths).structure(body, &());
-        RawMessage { kind: T::KIND, flags, creation_order: self.no_order(), data, at: Addr::UNDEFINED }
+        RawMessage {
+            kind: T::KIND,
+            flags,
+            creation_order: self.no_order(),
+            data: data.into(),
+            at: Addr::UNDEFINED,
+        }
     }
 
     /// Adds a message where there is room.
@@ -201,7 +207,7 @@ impl HeaderEdit {
     /// A message as this header stores it: padded in version 1, with a creation order where there is one.
     fn framed(&self, mut message: RawMessage) -> Result<RawMessage> {
         if self.framing() == Framing::V1 {
-            message.data.resize(message.data.len().next_multiple_of(8), 0);
+            message.pad();
         }
         message.creation_order = self.no_order().map(|none| message.creation_order.unwrap_or(none));
         let (value, limit) = (message.data.len() as u64, LONGEST as u64);
@@ -276,7 +282,7 @@ impl HeaderEdit {
                 kind: kind::NIL,
                 flags: 0,
                 creation_order,
-                data,
+                data: data.into(),
                 at: Addr::UNDEFINED,
             });
         }

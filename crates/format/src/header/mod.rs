@@ -23,6 +23,8 @@ pub mod v1;
 pub mod v2;
 
 use std::collections::BTreeSet;
+use std::iter;
+use std::sync::Arc;
 
 use crate::addr::{Addr, Extent};
 use crate::bytes::{Reader, Widths, Writer};
@@ -90,8 +92,8 @@ pub struct RawMessage {
     pub flags: u8,
     /// When the message was made, if the header tracks that for its attributes.
     pub creation_order: Option<u16>,
-    /// Its body, with the padding of version 1.
-    pub data: Vec<u8>,
+    /// Its body, with the padding of version 1. Shared: a header that is changed keeps most of its messages.
+    pub data: Arc<[u8]>,
     /// The address of the body.
     pub at: Addr,
 }
@@ -420,6 +422,14 @@ impl RawMessage {
     pub const SHAREABLE: u8 = 64;
     /// Flags, bit 7: who does not know the type must not open the object.
     pub const FAIL_IF_UNKNOWN: u8 = 128;
+
+    /// Adds the padding of version 1, in which all lengths are multiples of 8.
+    pub fn pad(&mut self) {
+        let padding = self.data.len().next_multiple_of(8) - self.data.len();
+        if padding > 0 {
+            self.data = self.data.iter().copied().chain(iter::repeat_n(0, padding)).collect();
+        }
+    }
 
     /// Whether the body is stored elsewhere.
     pub fn is_shared(&self) -> bool {

@@ -70,7 +70,7 @@ pub(super) fn decode_message(r: &mut Reader<'_>) -> Result<RawMessage> {
     let flags = r.u8()?;
     r.skip(3)?;
     let at = r.address();
-    Ok(RawMessage { kind, flags, creation_order: None, data: r.bytes(len.into())?.to_vec(), at })
+    Ok(RawMessage { kind, flags, creation_order: None, data: r.bytes(len.into())?.into(), at })
 }
 
 #[cfg(test)]

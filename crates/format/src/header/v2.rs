@@ -171,7 +171,7 @@ pub(super) fn decode_message(r: &mut Reader<'_>, creation_order: bool) -> Result
     let flags = r.u8()?;
     let creation_order = if creation_order { Some(r.u16()?) } else { None };
     let at = r.address();
-    Ok(RawMessage { kind, flags, creation_order, data: r.bytes(len.into())?.to_vec(), at })
+    Ok(RawMessage { kind, flags, creation_order, data: r.bytes(len.into())?.into(), at })
 }
 
 #[cfg(test)]
@@ -260,7 +260,7 @@ mod tests {
             phase_change: None,
         };
         let message =
-            RawMessage { kind: 0x77, flags, creation_order: None, data: vec![1, 2], at: Addr::new(0) };
+            RawMessage { kind: 0x77, flags, creation_order: None, data: [1, 2].into(), at: Addr::new(0) };
         let prefix = crate::header::Prefix::V2(prefix);
         let header = ObjectHeader::new(prefix, vec![message], Addr::new(0), Widths::EIGHT)?;
         let mut bytes = Vec::new();
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn an_unknown_message_is_kept_unless_it_forbids_that() {
-        assert_eq!(unknown(0).unwrap().find(0x77).unwrap().data, [1, 2]);
+        assert_eq!(unknown(0).unwrap().find(0x77).unwrap().data[..], [1, 2]);
         assert!(unknown(0).unwrap().forbids_writing().is_none());
         let marked = unknown(RawMessage::FAIL_IF_UNKNOWN_AND_WRITING).unwrap();
         assert_eq!(marked.forbids_writing().unwrap().kind, 0x77);

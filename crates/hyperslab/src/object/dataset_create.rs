@@ -320,7 +320,7 @@ pub(super) fn committed_message(datatype: Addr, flags: u8, widths: Widths) -> Ra
     let mut data = Vec::new();
     Writer::new(&mut data, widths).structure(&SharedLocation::Header(datatype), &());
     let flags = flags | RawMessage::SHARED;
-    RawMessage { kind: kind::DATATYPE, flags, creation_order: None, data, at: Addr::UNDEFINED }
+    RawMessage { kind: kind::DATATYPE, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
 pub(super) fn datatype_message(
@@ -331,7 +331,7 @@ pub(super) fn datatype_message(
 ) -> RawMessage {
     let mut data = Vec::new();
     datatype.encode_from(&mut Writer::new(&mut data, widths), version.datatype());
-    RawMessage { kind: Datatype::KIND, flags, creation_order: None, data, at: Addr::UNDEFINED }
+    RawMessage { kind: Datatype::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
 /// Version 1 cannot say that there are no elements at all.

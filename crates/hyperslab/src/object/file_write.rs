@@ -243,7 +243,7 @@ pub(super) fn prefix(track_order: bool) -> Prefix {
 pub(super) fn message<T: MessageBody>(body: &T, flags: u8, widths: Widths) -> RawMessage {
     let mut data = Vec::new();
     Writer::new(&mut data, widths).structure(body, &());
-    RawMessage { kind: T::KIND, flags, creation_order: None, data, at: Addr::UNDEFINED }
+    RawMessage { kind: T::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
 /// The superblock of a new file.

@@ -130,7 +130,7 @@ pub(super) fn create(
     for message in &mut messages {
         message.creation_order = is_tracked.then_some(message.creation_order.unwrap_or(0));
         if matches!(prefix, Prefix::V1 { .. }) {
-            message.data.resize(message.data.len().next_multiple_of(8), 0);
+            message.pad();
         }
     }
     if spare > 0 {
@@ -138,7 +138,7 @@ pub(super) fn create(
             kind: kind::NIL,
             flags: 0,
             creation_order: is_tracked.then_some(0),
-            data: vec![0; spare.next_multiple_of(8)],
+            data: vec![0; spare.next_multiple_of(8)].into(),
             at: Addr::UNDEFINED,
         });
     }
@@ -210,6 +210,12 @@ impl Block for HeaderChunk {
     fn remember(&self, cache: &BlockCache, at: Addr, len: u64) {
         if self.number == 0 {
             cache.insert(at, Arc::clone(&self.header), len);
+        }
+    }
+
+    fn forget(&self, cache: &BlockCache, at: Addr) {
+        if self.number == 0 {
+            cache.remove::<Header>(at);
         }
     }
 }

@@ -54,6 +54,11 @@ impl BlockCache {
         self.blocks.insert((at, TypeId::of::<S>()), Block { value, len });
     }
 
+    /// Forgets a value.
+    pub fn remove<S: Send + Sync + 'static>(&self, at: Addr) {
+        self.blocks.remove(&(at, TypeId::of::<S>()));
+    }
+
     /// Forgets everything.
     pub(super) fn clear(&self) {
         self.blocks.clear();

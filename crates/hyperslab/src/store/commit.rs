@@ -96,18 +96,19 @@ pub enum Outcome {
 }
 
 /// Commits `commit`.
-pub fn commit(driver: &dyn Driver, commit: &Commit) -> Outcome {
-    let plan = match plan(driver, commit) {
+pub fn commit(driver: &dyn Driver, mut commit: Commit) -> Outcome {
+    let durability = commit.durability;
+    let plan = match plan(driver, &mut commit) {
         Ok(plan) => plan,
         Err(error) => return Outcome::Undone(error),
     };
     match plan {
-        Plan::Superblock { ends } => replace_superblock(driver, commit, ends),
+        Plan::Superblock { ends } => replace_superblock(driver, &commit, ends),
         Plan::Journal { journal, at, end } => {
-            if let Err(outcome) = begin(driver, &journal, at, commit.durability) {
+            if let Err(outcome) = begin(driver, &journal, at, durability) {
                 return outcome;
             }
-            match apply(driver, &journal, end, commit.durability) {
+            match apply(driver, &journal, end, durability) {
                 Ok(()) => Outcome::Committed,
                 Err(error) => Outcome::Poisoned(error),
             }
@@ -137,8 +138,8 @@ impl Ends {
     }
 }
 
-/// Checks the commit against the file and itself. Writes nothing.
-fn plan(driver: &dyn Driver, commit: &Commit) -> Result<Plan> {
+/// Checks the commit against the file and itself. Writes nothing; takes the overwrites.
+fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     let at = commit.superblock_at;
     let superblock = decode_superblock(&commit.after, at).map_err(Error::from_format)?;
     let Some(before) = &commit.before else {
@@ -156,18 +157,19 @@ fn plan(driver: &dyn Driver, commit: &Commit) -> Result<Plan> {
     if commit.overwrites.is_empty() && (superblock.version() >= 2 || *before == commit.after) {
         return Ok(Plan::Superblock { ends });
     }
+    let before = before.clone();
     let entries = entries(driver, commit, ends)?;
     let mut new_blocks: Vec<_> = commit.new_blocks.iter().filter(|block| block.len > 0).copied().collect();
     new_blocks.sort_unstable_by_key(|block| block.offset);
     let journal = Journal {
         transaction: commit.transaction,
-        images: Images { at, before: before.clone(), guarded, after: commit.after.clone() },
+        images: Images { at, before, guarded, after: commit.after.clone() },
         new_blocks,
         overwrites: entries,
     };
     let journal_at = ends.both();
     // The guard works as long as the file is shorter than the guard says, journal and all.
-    let len = journal_at + journal.encode(journal_at).len() as u64;
+    let len = journal_at + journal.encoded_len();
     match guard::bit(superblock.widths().offset) {
         Some(bit) if len < bit => Ok(Plan::Journal { journal, at: journal_at, end: ends.after }),
         _ => Err(no_guard(&superblock)),
@@ -175,7 +177,7 @@ fn plan(driver: &dyn Driver, commit: &Commit) -> Result<Plan> {
 }
 
 /// The overwrites in order, with what they replace; or what is wrong with them.
-fn entries(driver: &dyn Driver, commit: &Commit, ends: Ends) -> Result<Vec<Entry>> {
+fn entries(driver: &dyn Driver, commit: &mut Commit, ends: Ends) -> Result<Vec<Entry>> {
     let mut taken: Vec<(u64, u64)> = vec![(commit.superblock_at, commit.after.len() as u64)];
     taken.extend(commit.new_blocks.iter().map(|block| (block.offset, block.len)));
     taken.extend(commit.overwrites.iter().map(|over| (over.offset, over.bytes.len() as u64)));
@@ -187,9 +189,11 @@ fn entries(driver: &dyn Driver, commit: &Commit, ends: Ends) -> Result<Vec<Entry
     }
     check(end <= ends.both(), "blocks after the end of the file")?;
     let mut entries = Vec::with_capacity(commit.overwrites.len());
-    for Overwrite { offset, bytes } in commit.overwrites.iter().filter(|over| !over.bytes.is_empty()) {
-        let old_crc32c = journal::crc_of(driver, *offset, bytes.len() as u64)?;
-        entries.push(Entry { offset: *offset, old_crc32c, bytes: bytes.clone() });
+    for Overwrite { offset, bytes } in std::mem::take(&mut commit.overwrites) {
+        if !bytes.is_empty() {
+            let old_crc32c = journal::crc_of(driver, offset, bytes.len() as u64)?;
+            entries.push(Entry { offset, old_crc32c, bytes });
+        }
     }
     entries.sort_unstable_by_key(|entry| entry.offset);
     Ok(entries)

@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::iter;
 use std::sync::Arc;
 
 use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
@@ -23,6 +24,9 @@ pub trait Block: Any + Debug + Send + Sync {
 
     /// Hands the value to the cache of blocks that are as the file has them.
     fn remember(&self, cache: &BlockCache, at: Addr, len: u64);
+
+    /// Takes what the file has in this block's place out of that cache.
+    fn forget(&self, cache: &BlockCache, at: Addr);
 }
 
 /// A structure with all that its encoding needs.
@@ -51,6 +55,10 @@ where
     fn remember(&self, cache: &BlockCache, at: Addr, len: u64) {
         cache.insert(at, Arc::clone(&self.value), len);
     }
+
+    fn forget(&self, cache: &BlockCache, at: Addr) {
+        cache.remove::<S>(at);
+    }
 }
 
 /// The changed blocks of one file, by address.
@@ -59,6 +67,9 @@ pub(super) struct Dirty {
     blocks: BTreeMap<Addr, Held>,
     bytes: u64,
 }
+
+/// Blocks in the order of addresses.
+pub(super) type Blocks = Vec<(Addr, Held)>;
 
 #[derive(Debug, Clone)]
 pub(super) struct Held {
@@ -122,9 +133,26 @@ impl Dirty {
     }
 
     /// All blocks, in the order of addresses.
-    pub(super) fn sorted(&self) -> Vec<(Addr, Held)> {
+    pub(super) fn sorted(&self) -> Blocks {
         self.blocks.iter().map(|(&at, held)| (at, held.clone())).collect()
     }
+}
+
+/// The bytes of blocks that are in the order of addresses. Blocks that lie side by side are one piece, so that they are read
+/// and written at once.
+pub(super) fn pieces(blocks: &[(Addr, Held)], widths: Widths) -> impl Iterator<Item = (Addr, Vec<u8>)> {
+    let mut rest = blocks.iter().peekable();
+    iter::from_fn(move || {
+        let (start, first) = rest.next()?;
+        let mut bytes = Vec::with_capacity(first.block.encoded_len(widths));
+        first.block.encode(&mut Writer::new(&mut bytes, widths));
+        while bytes.len() < LONG_PIECE {
+            let end = start.get() + bytes.len() as u64;
+            let Some((_, next)) = rest.next_if(|(at, _)| at.get() == end) else { break };
+            next.block.encode(&mut Writer::new(&mut bytes, widths));
+        }
+        Some((*start, bytes))
+    })
 }
 
 impl Held {
@@ -133,5 +161,7 @@ impl Held {
     }
 }
 
+/// From so many bytes on a piece gets no further blocks.
+const LONG_PIECE: usize = 1 << 20;
 /// What an entry costs beyond its bytes.
 const OVERHEAD: u64 = 128;

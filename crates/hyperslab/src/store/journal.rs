@@ -72,9 +72,16 @@ pub(super) enum Found {
 }
 
 impl Journal {
+    /// How many bytes [`encode`](Self::encode) makes.
+    pub(super) fn encoded_len(&self) -> u64 {
+        let header = HEADER_LEN + 3 * self.images.before.len() + 4;
+        let entries: usize = self.overwrites.iter().map(|entry| ENTRY_LEN + entry.bytes.len()).sum();
+        (header + ENTRY_LEN * self.new_blocks.len() + entries + TRAILER_LEN) as u64
+    }
+
     /// The journal and its trailer, to be written at file offset `at`.
     pub(super) fn encode(&self, at: u64) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(usize::try_from(self.encoded_len()).unwrap_or(0));
         let mut w = Writer::new(&mut bytes, Widths::EIGHT);
         w.bytes(MAGIC);
         w.u32(VERSION);
@@ -242,7 +249,11 @@ const VERSION: u32 = 1;
 const TRAILER_LEN: usize = 32;
 /// Of version 1 with addresses of eight bytes.
 const LONGEST_SUPERBLOCK: usize = 100;
-const LONGEST_HEADER: usize = 48 + 3 * LONGEST_SUPERBLOCK + 4;
+/// Before the images and their checksum.
+const HEADER_LEN: usize = 48;
+const LONGEST_HEADER: usize = HEADER_LEN + 3 * LONGEST_SUPERBLOCK + 4;
+/// Offset, length and checksum of a new block, or of an overwrite before its bytes.
+const ENTRY_LEN: usize = 20;
 const PIECE: u64 = 1 << 20;
 
 #[cfg(test)]
@@ -282,6 +293,7 @@ mod tests {
     fn file_with(journal: &Journal) -> Vec<u8> {
         let mut file = vec![0; 700];
         file.extend(journal.encode(700));
+        assert_eq!(file.len() as u64 - 700, journal.encoded_len());
         file
     }
 

@@ -129,7 +129,12 @@ impl<'s> Txn<'s> {
     }
 
     fn touch(&mut self, at: Addr, held: Option<Held>) {
+        let block = held.as_ref().map(|held| Arc::clone(&held.block));
         let before = self.writing.dirty.write().set(at, held);
+        if let (Some(block), None) = (block, &before) {
+            // Nobody asks for it any more, and it would be held twice.
+            block.forget(&self.store.cache, at);
+        }
         self.undo.blocks.entry(at).or_insert(before);
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::Store;
 use super::commit::{self, Commit, Durability, NewBlock, Outcome, Overwrite};
-use super::dirty::Dirty;
+use super::dirty::{self, Blocks, Dirty};
 use super::lives::Lives;
 use super::lock::{DataLock, MetadataLock};
 use super::space::Space;
@@ -152,13 +152,9 @@ impl Writing {
     /// Writes the blocks that no committed state reaches.
     fn write_fresh(&self, store: &Store) -> Result<()> {
         let mut dirty = self.dirty.write();
-        let mut fresh = dirty.sorted();
-        fresh.retain(|(at, _)| self.space.lock().is_fresh(*at));
-        let mut bytes = Vec::new();
-        for (at, held) in &fresh {
-            bytes.clear();
-            held.block.encode(&mut Writer::new(&mut bytes, store.widths()));
-            store.write_data(*at, &bytes)?;
+        let (fresh, _) = self.parted(dirty.sorted());
+        for (at, bytes) in dirty::pieces(&fresh, store.widths()) {
+            store.write_data(at, &bytes)?;
         }
         // All or none: the chunks of a header are read together.
         for (at, held) in fresh {
@@ -166,6 +162,12 @@ impl Writing {
             dirty.set(at, None);
         }
         Ok(())
+    }
+
+    /// The blocks that no committed state reaches, and the others.
+    fn parted(&self, blocks: Blocks) -> (Blocks, Blocks) {
+        let space = self.space.lock();
+        blocks.into_iter().partition(|(at, _)| space.is_fresh(*at))
     }
 
     /// Something was written beside a commit: data, or new blocks.
@@ -197,13 +199,13 @@ impl Writing {
             self.space.lock().no_reads();
         }
         let changed = self.dirty.read().sorted();
-        self.write_fresh(store)?;
-        let mut overwrites = Vec::new();
-        for (at, held) in self.dirty.read().sorted() {
-            let mut bytes = Vec::new();
-            held.block.encode(&mut Writer::new(&mut bytes, store.widths()));
-            overwrites.push(Overwrite { offset: store.base() + at.get(), bytes });
+        let (fresh, reachable) = self.parted(changed);
+        for (at, bytes) in dirty::pieces(&fresh, store.widths()) {
+            store.write_data(at, &bytes)?;
         }
+        let overwrites: Vec<_> = dirty::pieces(&reachable, store.widths())
+            .map(|(at, bytes)| Overwrite { offset: store.base() + at.get(), bytes })
+            .collect();
         let mut committed = self.committed.lock();
         // Data are given room without the lock for changes. Until the file has its new end they have to wait: beyond it the
         // journal stands, and then nothing.
@@ -218,7 +220,7 @@ impl Writing {
         }
         let outcome = commit::commit(
             &**store.driver(),
-            &Commit {
+            Commit {
                 transaction: committed.transactions + 1,
                 superblock_at: store.base(),
                 before: committed.superblock.clone(),
@@ -243,7 +245,7 @@ impl Writing {
         store.set_len(end);
         self.written.store(end, Ordering::Release);
         drop(space);
-        for (at, held) in changed {
+        for (at, held) in fresh.into_iter().chain(reachable) {
             held.block.remember(&store.cache, at, held.block.encoded_len(store.widths()) as u64);
         }
         self.dirty.write().clear();

@@ -194,7 +194,7 @@ fn a_file_that_a_crash_left_is_checked_as_recovery_would_leave_it() {
         overwrites: vec![Overwrite { offset: before.len() as u64 - 8, bytes: vec![0x5a; 8] }],
         durability: Durability::Kill,
     };
-    assert!(matches!(commit(&driver, &change), Outcome::Committed));
+    assert!(matches!(commit(&driver, change.clone()), Outcome::Committed));
     let (mut images, mut seen) = (Vec::new(), Vec::new());
     driver.into_recording().after_kill(|image| images.push(image.to_vec()));
     for image in images {

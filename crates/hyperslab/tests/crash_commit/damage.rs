@@ -25,7 +25,7 @@ fn interrupted(name: &str) -> Interrupted {
     let case = Case::random(&first, 41, Durability::Power, &mut Random::new(20), Size::Small);
     let driver = CrashDriver::new(first.clone());
     case.write_new_blocks(&driver);
-    assert!(matches!(commit(&driver, &case.commit), Outcome::Committed));
+    assert!(matches!(commit(&driver, case.commit.clone()), Outcome::Committed));
     let mut guarded = Vec::new();
     driver.into_recording().after_power_loss(0, |epoch, image| {
         if epoch == 1 && guarded.is_empty() {
@@ -215,7 +215,7 @@ fn damage_anywhere_ends_in_an_answer() {
 /// What a commit that must not be begun says; the file stays as it was.
 fn undone(first: &[u8], wrong: &Commit) -> String {
     let driver = CrashDriver::new(first.to_vec());
-    let Outcome::Undone(error) = commit(&driver, wrong) else { panic!("it was not undone") };
+    let Outcome::Undone(error) = commit(&driver, wrong.clone()) else { panic!("it was not undone") };
     assert_eq!(driver.into_recording().last_image(), first);
     error.to_string()
 }

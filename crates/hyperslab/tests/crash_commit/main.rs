@@ -25,7 +25,7 @@ fn record(
     for (number, size) in sizes.iter().enumerate() {
         let case = Case::random(states.last().unwrap(), number as u64 + 1, durability, random, *size);
         case.write_new_blocks(&driver);
-        assert!(matches!(commit(&driver, &case.commit), Outcome::Committed));
+        assert!(matches!(commit(&driver, case.commit.clone()), Outcome::Committed));
         states.push(case.after);
     }
     let recording = driver.into_recording();
@@ -196,7 +196,7 @@ fn a_tail_that_was_never_cut_is_in_nobodys_way() {
             let case = Case::random(&states[1], 2, Durability::Power, random, size);
             let driver = CrashDriver::new(image);
             case.write_new_blocks(&driver);
-            assert!(matches!(commit(&driver, &case.commit), Outcome::Committed));
+            assert!(matches!(commit(&driver, case.commit.clone()), Outcome::Committed));
             let states = [&states[..], &[case.after]].concat();
             driver.into_recording().after_power_loss(18, |_, image| {
                 let state =
@@ -224,7 +224,7 @@ fn a_medium_that_fails_leaves_what_the_outcome_says() {
                     let ready = Memory::new(first.clone());
                     case.write_new_blocks(&ready);
                     let driver = CrashDriver::failing(ready.into_bytes(), Failure { at, stays, written });
-                    let outcome = commit(&driver, &case.commit);
+                    let outcome = commit(&driver, case.commit.clone());
                     let failed = driver.has_failed();
                     let recording = driver.into_recording();
                     let states = [first, case.after];
@@ -269,7 +269,7 @@ fn a_new_file_is_there_when_its_superblock_is() {
     driver.write_at(len as u64, &whole[len..]).unwrap();
     let mut new = Case::random(&whole, 1, Durability::Power, &mut Random::new(6), Size::BlocksOnly).commit;
     (new.before, new.after, new.new_blocks) = (None, image_of(&whole), Vec::new());
-    assert!(matches!(commit(&driver, &new), Outcome::Committed));
+    assert!(matches!(commit(&driver, new.clone()), Outcome::Committed));
     let mut seen = [0; 2];
     driver.into_recording().after_power_loss(13, |_, image| {
         let is_there = inspect(&Memory::new(image.to_vec())).is_ok();
@@ -293,7 +293,7 @@ fn a_tail_of_the_users_own_is_left_alone_until_the_first_commit() {
 
         let case = Case::random(&first, 1, Durability::Power, &mut Random::new(7), Size::OverwritesOnly);
         let driver = CrashDriver::new(with_notes);
-        assert!(matches!(commit(&driver, &case.commit), Outcome::Committed));
+        assert!(matches!(commit(&driver, case.commit.clone()), Outcome::Committed));
         driver.into_recording().after_power_loss(14, |_, image| {
             recovered(image, &[first.clone(), case.after.clone()]).unwrap();
         });

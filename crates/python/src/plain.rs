@@ -1,0 +1,109 @@
+//! Plain numbers and arrays of them: by far the most values that are written, and the ones that need none of h5py's rules
+//! (`hyperslab._arrays`) to be understood.
+
+use hyperslab_format::datatype::{ByteOrder, Datatype, Float, Integer};
+use numpy::PyUntypedArray;
+use numpy::prelude::*;
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt};
+
+use crate::dtype::{ieee, whole_integer};
+use crate::memory::datatype_of;
+
+/// A number of Python's own: not a `bool`, not of NumPy's, no subclass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Number {
+    Integer(i64),
+    Float(f64),
+}
+
+impl Number {
+    /// `value`, if it is a plain number that fits eight bytes.
+    pub(crate) fn of(value: &Bound<'_, PyAny>) -> Option<Self> {
+        if let Ok(float) = value.cast_exact::<PyFloat>() {
+            return Some(Self::Float(float.value()));
+        }
+        value.cast_exact::<PyInt>().ok()?.extract().ok().map(Self::Integer)
+    }
+
+    /// The number as NumPy takes it when it is asked for no dtype: `int64` or `float64`.
+    pub(crate) fn as_new_element(self) -> (Datatype, Vec<u8>) {
+        match self {
+            Self::Integer(value) => {
+                let datatype = whole_integer(8, ByteOrder::Little, true);
+                (Datatype::Integer(datatype), value.to_le_bytes().to_vec())
+            }
+            Self::Float(value) => (Datatype::Float(ieee(8, ByteOrder::Little)), value.to_le_bytes().to_vec()),
+        }
+    }
+
+    /// The number as an element of a stored datatype, where that says nothing but the size: whole integers that can hold
+    /// it, and IEEE floats of four and eight bytes.
+    pub(crate) fn as_element_of(self, datatype: &Datatype) -> Option<Vec<u8>> {
+        match (self, datatype) {
+            (Self::Integer(value), Datatype::Integer(stored)) => integer(value, stored),
+            (Self::Integer(value), Datatype::Float(stored)) => {
+                #[allow(clippy::cast_precision_loss)] // To the nearest, as Python does it.
+                float(value as f64, stored)
+            }
+            (Self::Float(value), Datatype::Float(stored)) => float(value, stored),
+            _ => None,
+        }
+    }
+}
+
+fn integer(value: i64, stored: &Integer) -> Option<Vec<u8>> {
+    let size = stored.size;
+    if !(1..=8).contains(&size) || *stored != whole_integer(size, stored.order, stored.signed) {
+        return None;
+    }
+    let fits = if stored.signed {
+        let spare = 64 - 8 * size;
+        value << spare >> spare == value
+    } else {
+        value >= 0 && (size == 8 || value >> (8 * size) == 0)
+    };
+    let bytes = fits.then(|| value.to_le_bytes().get(..size as usize).map(<[u8]>::to_vec))??;
+    Some(in_order(bytes, stored.order))
+}
+
+fn float(value: f64, stored: &Float) -> Option<Vec<u8>> {
+    let is_plain = matches!(stored.size, 4 | 8) && stored.order != ByteOrder::Vax;
+    if !is_plain || *stored != ieee(stored.size, stored.order) {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation)] // To the nearest, as NumPy does it.
+    let narrow = value as f32;
+    if value.is_finite() && !narrow.is_finite() && stored.size == 4 {
+        // NumPy warns of that.
+        return None;
+    }
+    let bytes = if stored.size == 4 { narrow.to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() };
+    Some(in_order(bytes, stored.order))
+}
+
+fn in_order(mut bytes: Vec<u8>, order: ByteOrder) -> Vec<u8> {
+    if order == ByteOrder::Big {
+        bytes.reverse();
+    }
+    bytes
+}
+
+/// An array of plain numbers that lies row by row.
+pub(crate) fn array<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
+    let array = value.cast::<PyUntypedArray>().ok()?;
+    let is_plain = array.is_c_contiguous() && matches!(array.dtype().kind(), b'i' | b'u' | b'f');
+    is_plain.then_some(array)
+}
+
+/// The same with the datatype that a new object gets for it. None where h5py's marks make it something else.
+pub(crate) fn new_array<'a, 'py>(
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<Option<(&'a Bound<'py, PyUntypedArray>, Datatype)>> {
+    let Some(array) = array(value) else { return Ok(None) };
+    let dtype = array.dtype();
+    if !dtype.getattr("metadata")?.is_none() {
+        return Ok(None);
+    }
+    Ok(datatype_of(&dtype).map(|datatype| (array, datatype)))
+}
