@@ -248,7 +248,7 @@ fn a_file_appears_when_it_is_whole_and_replaces_another_only_if_told() {
     let scratch = Scratch::new("repack-whole");
     file_of_datasets(&scratch);
     scratch.printed(&["repack", "%in.h5", "%packed.h5", "--filter", "gzip"]);
-    std::fs::write(scratch.path("there.h5"), b"mine").unwrap();
+    scratch.write_damaged("there.h5", b"mine");
     let (code, _, err) = scratch.run(&["repack", "%packed.h5", "%there.h5"]);
     assert!(code == 1 && err.contains("there.h5"), "{err}");
     // A chunk that cannot be decoded.
@@ -258,7 +258,7 @@ fn a_file_appears_when_it_is_whole_and_replaces_another_only_if_told() {
     let mut image = std::fs::read(scratch.path("packed.h5")).unwrap();
     let at = usize::try_from(record.extent.addr.get()).unwrap();
     image[at..at + 8].fill(0xff);
-    std::fs::write(scratch.path("packed.h5"), image).unwrap();
+    scratch.write_damaged("packed.h5", &image);
     for to in ["%there.h5", "%new.h5"] {
         let (code, out, err) = scratch.run(&["repack", "%packed.h5", to, "--overwrite", "--filter", "zstd"]);
         assert!(code == 1 && out.is_empty() && err.contains("/row"), "{err}");

@@ -18,6 +18,7 @@ use hyperslab_format::datatype::{Charset, Datatype, Padding, Reference, Referenc
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::message::link::LinkTarget;
+use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 fn new_file() -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::new(Vec::new()));
@@ -165,6 +166,7 @@ fn every_sample_of_libhdf5_is_copied_whole_into_a_new_file() {
             }
         }
         file.close().unwrap();
+        assert_sound(&driver.bytes());
         let file = reopened(&driver);
         let source = Node::Group(source.root());
         objects += compare(&source, &file.get("all/copy").unwrap(), &mut HashMap::new());
@@ -254,6 +256,7 @@ fn what_several_links_lead_to_is_copied_once_and_counted() {
         );
         assert_eq!(other.dataset("copy/typed").unwrap().committed_datatype(), Some(datatype.address()));
         other.close().unwrap();
+        assert_sound(&driver.bytes());
         let other = reopened(&driver);
         compare(&top, &other.get("copy").unwrap(), &mut HashMap::new());
         // The copy is gone again with all that is in it, but for the circle of links.
@@ -261,6 +264,7 @@ fn what_several_links_lead_to_is_copied_once_and_counted() {
         other.root().remove("copy").unwrap();
         other.flush().unwrap();
         assert!(!other.root().contains("copy").unwrap());
+        assert_sound(&driver.bytes());
     }
 }
 
@@ -288,6 +292,8 @@ fn references_lead_where_they_led_or_nowhere_or_to_copies() {
     let copies = referenced(&file, "expanded/references");
     assert_eq!(copies[0], Some(file.get("expanded/z/data").unwrap().address()), "within a file, too");
     assert!(copies[1].is_some() && copies[1] != before[1]);
+    assert_accounted(&file, 0);
+    assert_accounted(&other, 0);
 }
 
 #[test]
@@ -304,6 +310,7 @@ fn soft_links_are_copied_or_followed_as_asked() {
     assert_eq!(other.get("copy/soft").unwrap().address(), other.get("copy/a").unwrap().address());
     assert_eq!(other.get("copy/a").unwrap().hard_links().unwrap(), 3);
     assert_eq!(other.dataset("copy/to_outside").unwrap().read::<i32>(..).unwrap(), [0, 1, 2, 3, 4]);
+    assert_accounted(&other, 0);
 }
 
 #[test]
@@ -317,6 +324,7 @@ fn a_shallow_copy_has_groups_without_members_and_attributes_may_be_left_out() {
     assert!(other.group("copy/z").unwrap().is_empty().unwrap());
     let data = other.get("copy/a").unwrap();
     assert_eq!((data.attribute_count().unwrap(), data.hard_links().unwrap()), (0, 1));
+    assert_accounted(&other, 0);
 }
 
 #[test]
@@ -330,6 +338,7 @@ fn a_group_is_copied_into_itself() {
         file.group("top").unwrap().copy(&top, "a", &CopyOptions::default()).unwrap_err().root(),
         Error::Request(hyperslab::RequestError::Exists { .. })
     ));
+    assert_accounted(&file, 0);
 }
 
 #[test]
@@ -344,6 +353,7 @@ fn chunks_that_wait_to_be_written_are_copied_and_fill_values_stay() {
     let (driver, other) = new_file();
     other.root().copy(&Node::Dataset(dataset.clone()), "copy", &CopyOptions::default()).unwrap();
     other.close().unwrap();
+    assert_sound(&driver.bytes());
     let copy = reopened(&driver).dataset("copy").unwrap();
     assert_eq!(copy.read::<i32>(..).unwrap(), dataset.read::<i32>(..).unwrap());
     assert_eq!(copy.stored_chunks().unwrap(), 4);
@@ -360,4 +370,5 @@ fn strings_of_a_copy_outlive_those_they_were_copied_from() {
     dataset.replace_vlen(&Selection::All, &["x", "y", "z"]).unwrap();
     let copy = copy.into_dataset().unwrap();
     assert_eq!(elements(&copy).unwrap(), [b"one".to_vec(), b"".to_vec(), b"three".to_vec()]);
+    assert_accounted(&file, 0);
 }

@@ -8,6 +8,7 @@ use hyperslab::{
     Selection,
 };
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_testkit::sound::assert_accounted;
 
 fn options() -> DatasetOptions {
     let space = Dataspace::Simple { shape: vec![8], max_shape: Some(vec![None]) };
@@ -65,6 +66,7 @@ fn a_handle_to_a_deleted_dataset_changes_nothing() {
             assert_eq!(other.read::<i32>(..).unwrap(), (first..first + 8).collect::<Vec<_>>());
             assert_eq!(other.attribute_count().unwrap(), 0);
         }
+        assert_accounted(&file, 0);
     }
 }
 
@@ -85,6 +87,7 @@ fn handles_of_a_transaction_that_was_taken_back_are_to_nothing_and_those_from_be
     file.flush().unwrap();
     assert_eq!(again.read::<i32>(..).unwrap(), (200..208).collect::<Vec<_>>());
     assert_eq!(file.dataset("kept").unwrap().attribute("unit").unwrap(), unit());
+    assert_accounted(&file, 0);
 }
 
 #[test]
@@ -102,4 +105,5 @@ fn a_deleted_group_takes_no_members() {
         assert!(is_gone(group.names()));
     }
     assert_eq!(file.root().names().unwrap(), ["target"]);
+    assert_accounted(&file, 0);
 }

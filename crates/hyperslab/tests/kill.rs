@@ -19,6 +19,7 @@ use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewS
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::sound::assert_sound;
 
 /// The file that the program is to write, if it is the one that is killed.
 const WRITER: &str = "HYPERSLAB_TEST_WRITER";
@@ -134,6 +135,7 @@ fn kill_again_and_again(version: LibVersion, durability: Durability, seed: u64) 
     for _ in 0..kills {
         let flushed = run_and_kill(&path, &mut random);
         let copy = std::fs::read(&path).unwrap();
+        assert_sound(&copy);
         let found = check(&File::open(&path).unwrap());
         assert!(copy == std::fs::read(&path).unwrap(), "reading has changed the file");
         assert!(found >= flushed.unwrap_or(steps), "step {flushed:?} was flushed, and {found} is there");

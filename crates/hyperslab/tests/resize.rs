@@ -17,6 +17,7 @@ use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use proptest::prelude::*;
 
 const FILL: i32 = -7;
@@ -120,6 +121,7 @@ proptest! {
         let mut dataset = file.dataset("values").unwrap();
         let other = file.dataset("values").unwrap();
         let (mut shape, mut written, mut next) = (kind.shape.clone(), Written::new(), 0);
+        let mut unknown = 0;
         for action in actions {
             match action {
                 Action::Resize(percent) => {
@@ -139,9 +141,11 @@ proptest! {
                     dataset.write(Slab(dims.collect()), &values).unwrap();
                     written.extend(cells.into_iter().zip(values));
                 }
-                Action::Flush => file.flush().unwrap(),
+                Action::Flush => {
+                    assert_accounted(&file, unknown);
+                }
                 Action::Reopen => {
-                    file.flush().unwrap();
+                    unknown = assert_accounted(&file, unknown).totals.lost_bytes;
                     file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
                     dataset = file.dataset("values").unwrap();
                 }
@@ -152,6 +156,7 @@ proptest! {
             check(&other, &shape, &written);
         }
         file.close().unwrap();
+        assert_sound(&driver.bytes());
         let file = File::from_driver(driver, &OpenOptions::default()).unwrap();
         check(&file.dataset("values").unwrap(), &shape, &written);
     }
@@ -181,6 +186,7 @@ fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
     let plain = file.root().create_dataset("plain", &plain).unwrap();
     assert!(plain.resize(&[2]).unwrap_err().to_string().contains("not stored in chunks"));
     assert!(plain.resize(&[4]).unwrap_err().to_string().contains("at most 3"));
+    assert_accounted(&file, 0);
 }
 
 #[test]
@@ -194,12 +200,14 @@ fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() 
     dataset.write(.., &(0..100).collect::<Vec<i32>>()).unwrap();
     dataset.resize(&[7, 5]).unwrap();
     file.close().unwrap();
-    let file = File::open_writable_on(driver, None, &CreateOptions::default()).unwrap();
+    let file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
     let dataset = file.dataset("values").unwrap();
     assert!(dataset.resize(&[11, 10]).is_err());
     dataset.resize(&[10, 10]).unwrap();
     let expected: Vec<i32> = (0..100).map(|k| if k / 10 < 7 && k % 10 < 5 { k } else { 0 }).collect();
     assert_eq!(dataset.read::<i32>(..).unwrap(), expected);
+    file.close().unwrap();
+    assert_sound(&driver.bytes());
 }
 
 #[test]
@@ -224,6 +232,7 @@ fn space_of_chunks_that_are_gone_is_used_again() {
         file.flush().unwrap();
         assert_eq!(dataset.stored_chunks().unwrap(), 1);
         lengths.push(file.store().len_bytes());
+        assert_accounted(&file, 0);
     }
     assert!(lengths[5] <= lengths[1], "{lengths:?}");
 }
@@ -250,6 +259,7 @@ fn edges_stored_without_filters_become_filtered_inside_and_back() {
         for (step, to) in [&larger, &shape, &smaller, &larger, &shape].into_iter().enumerate() {
             dataset.resize(to).unwrap();
             file.flush().unwrap();
+            assert_sound(&driver.bytes());
             file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
             dataset = file.dataset(&name).unwrap();
             assert_eq!(read(&dataset, &inner.clone().into()), kept, "{name}, step {step}");

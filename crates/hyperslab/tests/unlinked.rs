@@ -8,6 +8,7 @@ use hyperslab::driver::Memory;
 use hyperslab::{CreateOptions, DatasetOptions, Error, File, LibVersion, RequestError};
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 fn new_file(version: LibVersion) -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::new(Vec::new()));
@@ -36,6 +37,7 @@ fn an_object_without_a_link_can_be_used_and_linked_later() {
         group.link_to("inner", &dataset).unwrap();
         file.root().link_to("group", &group).unwrap();
         drop((dataset, group, file));
+        assert_sound(&driver.bytes());
         let file = File::from_driver(driver, &hyperslab::OpenOptions::default()).unwrap();
         assert_eq!(file.dataset("group/inner").unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4, 5]);
         assert_eq!(file.get("data").unwrap().hard_links().unwrap(), 2);
@@ -58,6 +60,7 @@ fn what_was_never_linked_is_deleted_and_its_space_is_used_again() {
         len
     });
     assert!(lengths[1..].iter().all(|&len| len <= lengths[1]), "{lengths:?}");
+    assert_accounted(&file, 0);
 }
 
 #[test]
@@ -72,6 +75,7 @@ fn what_a_transaction_made_or_linked_is_as_before_when_it_is_taken_back() {
     let kept = file.root().create_dataset("kept", &numbers()).unwrap();
     kept.write(.., &[1, 2, 3, 4, 5]).unwrap();
     drop((early, kept, file));
+    assert_sound(&driver.bytes());
     let file = File::from_driver(driver, &hyperslab::OpenOptions::default()).unwrap();
     assert_eq!(file.root().names().unwrap(), ["kept"]);
     assert_eq!(file.dataset("kept").unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4, 5]);

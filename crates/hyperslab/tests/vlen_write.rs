@@ -11,6 +11,7 @@ use hyperslab::{CreateOptions, DatasetOptions, File, NewStorage, Selection, Vlen
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Reference, ReferenceKind, VariableText};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use proptest::prelude::*;
 
 fn new_file() -> (Arc<Memory>, File) {
@@ -94,7 +95,11 @@ proptest! {
                     });
                     prop_assert!(undone.is_err());
                 }
-                Action::Flush => file.flush().unwrap(),
+                Action::Flush => {
+                    file.flush().unwrap();
+                    // No element names what is in the heap: nothing reaches it.
+                    assert_sound(&driver.bytes());
+                }
                 Action::Reopen => {
                     file.flush().unwrap();
                     file = reopened(&driver);
@@ -137,6 +142,7 @@ fn ids_that_are_written_come_back_as_the_strings_that_were_put() {
         dataset.write_with(&Selection::All, &file.vlen_stored(&ids), &as_stored).unwrap();
         assert_eq!(texts(&file, "texts"), words);
         file.close().unwrap();
+        assert_sound(&driver.bytes());
         assert_eq!(texts(&reopened(&driver), "texts"), words);
     }
 }
@@ -150,7 +156,7 @@ fn strings_that_are_overwritten_make_room_for_others() {
         let words: Vec<String> = (0..500).map(|k| format!("{round}/{k}: {}", "x".repeat(k % 90))).collect();
         dataset.replace_vlen(&Selection::All, &words).unwrap();
         assert_eq!(texts(&file, "texts"), words);
-        file.flush().unwrap();
+        assert_accounted(&file, 0);
         lengths.push(file.store().len_bytes());
     }
     assert!(lengths[4..].iter().max() <= lengths[..4].iter().max(), "{lengths:?}");
@@ -195,6 +201,7 @@ fn references_lead_to_the_objects_that_they_were_made_of() {
     let dataset = file.root().create_dataset("references", &options).unwrap();
     dataset.write_with(&Selection::All, &stored, &WriteOptions::default()).unwrap();
     file.close().unwrap();
+    assert_sound(&driver.bytes());
     let file = reopened(&driver);
     let mut stored = vec![0; 24];
     file.dataset("references").unwrap().read_into(&Selection::All, &mut stored).unwrap();

@@ -39,6 +39,7 @@ pub(crate) struct Request<'py> {
     fill_time: String,
     track_order: bool,
     modification: Option<u32>,
+    skip_fill_chunks: Option<bool>,
 }
 
 impl Request<'_> {
@@ -68,6 +69,7 @@ impl Request<'_> {
         };
         options.track_order = self.track_order;
         options.modification = self.modification;
+        options.skip_fill_chunks = self.skip_fill_chunks;
         Ok(options)
     }
 }

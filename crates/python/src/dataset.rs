@@ -168,6 +168,19 @@ impl Dataset {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
     }
 
+    #[getter]
+    fn skip_fill_chunks(&self) -> PyResult<bool> {
+        self.state.check()?;
+        Ok(self.core.skips_fill_chunks())
+    }
+
+    #[setter]
+    fn set_skip_fill_chunks(&self, skips: bool) -> PyResult<()> {
+        writable::<PyValueError>(&self.state, "leave out chunks")?;
+        self.core.set_skip_fill_chunks(skips);
+        Ok(())
+    }
+
     /// Never-written elements hold it: an element of the dataset's dtype.
     #[getter]
     fn fillvalue<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

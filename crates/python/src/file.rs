@@ -58,6 +58,7 @@ struct Keywords {
     options: CreateOptions,
     backing_store: bool,
     locking: Locking,
+    skip_fill_chunks: bool,
 }
 
 impl Keywords {
@@ -66,6 +67,7 @@ impl Keywords {
         let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
         let mut backing_store = true;
         let mut locking = Locking::default();
+        let mut skip_fill_chunks = false;
         for (key, value) in given.into_iter().flatten() {
             let key: String = key.extract()?;
             if value.is_none() {
@@ -120,11 +122,12 @@ impl Keywords {
                     };
                 }
                 "backing_store" => backing_store = value.is_truthy()?,
+                "skip_fill_chunks" => skip_fill_chunks = value.extract()?,
                 other if IGNORED.contains(&other) => {}
                 _ => return Err(unknown(&key)),
             }
         }
-        Ok(Self { libver, options, backing_store, locking })
+        Ok(Self { libver, options, backing_store, locking, skip_fill_chunks })
     }
 }
 
@@ -173,10 +176,10 @@ fn version(name: &str) -> PyResult<LibVersion> {
 }
 
 /// The name of a file without one.
-const IN_MEMORY: &str = "in memory";
+pub(crate) const IN_MEMORY: &str = "in memory";
 
 /// The bytes of a file, if that is what was given in place of its name. A name holds no zero bytes, and a file always does.
-fn image(name: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+pub(crate) fn image(name: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if let Ok(bytes) = name.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
         let is_image = bytes.contains(&0) || bytes.starts_with(b"\x89HDF");
@@ -282,7 +285,8 @@ impl File {
                 ));
             }
             let mode = Mode::parse(mode)?;
-            let Keywords { libver, options, .. } = Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
+            let Keywords { libver, options, skip_fill_chunks, .. } =
+                Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
             let filename = name.repr()?.to_string();
             let object = Arc::new(FileObject::new(name));
             let opened = py.detach(|| match mode {
@@ -295,6 +299,7 @@ impl File {
                 }
             });
             let opened = opened.map_err(|error| open_exception(&error, &filename))?;
+            opened.core.set_skip_fill_chunks(skip_fill_chunks);
             return Ok(file_object(FileState::new(opened, filename, "fileobj", libver)));
         }
         let mode = Mode::parse(mode)?;
@@ -322,6 +327,7 @@ impl File {
         }
         let opened = py.detach(|| open_path(&path, mode, driver == "core", &keywords));
         let opened = opened.map_err(|error| open_exception(&error, &filename))?;
+        opened.core.set_skip_fill_chunks(keywords.skip_fill_chunks);
         Ok(file_object(FileState::new(opened, filename, driver, keywords.libver)))
     }
 
@@ -334,9 +340,11 @@ impl File {
     ) -> PyResult<Bound<'py, Self>> {
         let py = cls.py();
         let Some(file_image) = file_image else {
-            let Keywords { libver, options, .. } = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
+            let Keywords { libver, options, skip_fill_chunks, .. } =
+                Keywords::parse(kwds, Some("core"), Mode::Replace)?;
             let image = Arc::new(Memory::new(Vec::new()));
             let opened = py.detach(|| FileState::open_writable(image, None, &options, true)).or_raise()?;
+            opened.core.set_skip_fill_chunks(skip_fill_chunks);
             return Bound::new(py, file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)));
         };
         let Keywords { libver, options, .. } = Keywords::parse(kwds, None, Mode::Read)?;

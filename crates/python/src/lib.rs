@@ -5,6 +5,7 @@
 
 mod attrs;
 mod buffer;
+mod check;
 mod chunks;
 mod command;
 mod create;
@@ -47,6 +48,8 @@ mod _native {
 
     #[pymodule_export]
     use super::attrs::{AttrID, AttributeManager};
+    #[pymodule_export]
+    use super::check::check;
     #[pymodule_export]
     use super::chunks::ChunkIterator;
     #[pymodule_export]

@@ -1,4 +1,4 @@
-"""Golden files, made once per version of their scripts and shared by all tests."""
+"""Golden files, made once per version of their scripts and shared by all tests; and the check of the files that tests leave."""
 
 import hashlib
 import io
@@ -9,7 +9,26 @@ import sys
 import h5py
 import numpy as np
 import pytest
+from soundness import CHECKS
 from support import GOLDEN, REPOSITORY, hs, image_of, open_image
+
+
+def pytest_configure(config):
+    """Registers the one marker; a misspelt one is an error."""
+    config.option.strict_markers = True
+    config.addinivalue_line("markers", "damages: leaves a file that is not sound, on purpose")
+
+
+@pytest.fixture(autouse=True)
+def sound_files(request, tmp_path_factory):
+    """Checks the files that the test has made or changed, when its other fixtures have closed them."""
+    yield
+    CHECKS.directory(tmp_path_factory.getbasetemp(), request.node.get_closest_marker("damages") is not None)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Says that the checks were made."""
+    terminalreporter.write_line(f"hyperslab check: {CHECKS.files} files of tests are as they should be")
 
 
 def fingerprint():

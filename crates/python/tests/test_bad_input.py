@@ -152,6 +152,7 @@ def test_a_flipped_bit_under_fletcher32_is_an_error_that_names_the_chunk(golden)
         assert f["fletcher32_int32"][39, 24] is not None
 
 
+@pytest.mark.damages
 def test_a_file_that_ends_early_is_refused_when_opened_or_read(golden, tmp_path):
     if IS_H5PY:
         return

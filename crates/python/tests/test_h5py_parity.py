@@ -445,6 +445,7 @@ def test_a_message_about_a_file_says_what_is_wrong_with_it(tmp_path):
         hs.File(tmp_path / "text.h5", "r")
 
 
+@pytest.mark.damages
 def test_a_file_that_is_not_hdf5_is_an_oserror(tmp_path):
     for content in (b"", b"x", b"not HDF5" * 1000, b"\x89HDF\r\n\x1a\n", b"\x89HDF\r\n\x1a\n" + bytes(100)):
         path = tmp_path / "bad.h5"

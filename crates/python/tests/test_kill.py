@@ -9,6 +9,7 @@ import time
 import h5py
 import numpy as np
 import pytest
+from soundness import CHECKS
 from support import IS_H5PY, hs
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="libhdf5 does not promise this")
@@ -72,6 +73,7 @@ def test_what_a_killed_writer_has_flushed_is_there(tmp_path, libver):
         f.attrs["last"] = 0
     for _ in range(KILLS):
         flushed = killed(path, moments.uniform(0, 0.1))
+        CHECKS.directory(tmp_path)
         # Without recovery: the file as it is after a step, or a refusal.
         try:
             with h5py.File(path, "r") as f:
@@ -84,6 +86,7 @@ def test_what_a_killed_writer_has_flushed_is_there(tmp_path, libver):
         # Recovered by who opens it for writing, it is one for every program.
         with hs.File(path, "r+") as f:
             assert last_step(f) == found
+        CHECKS.directory(tmp_path)
         with h5py.File(path, "r") as f:
             assert last_step(f) == found
     assert found >= KILLS

@@ -5,10 +5,12 @@ in its file is what others are to find in ours.
 """
 
 import contextlib
+import io
 from collections.abc import Mapping
 
 import h5py
 import numpy as np
+from soundness import CHECKS
 from support import hs
 
 LIBVERS = ("earliest", "v108", "v110", "v112", "v114", "latest")
@@ -258,3 +260,5 @@ def write_file(path, h5, features=FEATURES, **options):
     with h5.File(path, "w", **options) as file:
         for name in features:
             FEATURES[name](file.create_group(name), h5)
+    if isinstance(path, io.BytesIO):
+        CHECKS.image(path.getvalue())

@@ -1,10 +1,13 @@
 //! What the tests of hyperslab share: golden files and the formulas behind their values, strategies for proptest,
-//! fuzz targets, minimal files, a driver that remembers what a crash could leave, and an allocator that is watched.
+//! fuzz targets, minimal files, a driver that remembers what a crash could leave and one that is slow, an allocator that is watched, and the check of
+//! files that were written.
 
 pub mod allocator;
 pub mod build;
 pub mod crash;
 pub mod fuzz;
 pub mod golden;
+pub mod late;
 pub mod pattern;
+pub mod sound;
 pub mod strategy;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, dead_code)] // A test may fail loudly outside `#[test]` functions, and need not use everything.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -9,15 +10,22 @@ use hyperslab::types::Element;
 use hyperslab::{Dataset, DatasetOptions, File, Group, NewStorage, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::golden;
+use hyperslab_testkit::sound::assert_sound;
 
 /// A folder of one test, removed at its end.
-pub(crate) struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf, RefCell<Vec<PathBuf>>);
 
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("hyperslab-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(path, RefCell::default())
+    }
+
+    /// Writes what is no file, or no sound one.
+    pub(crate) fn write_damaged(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.path(name), bytes).unwrap();
+        self.1.borrow_mut().push(self.path(name));
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -63,7 +71,15 @@ impl Scratch {
 }
 
 impl Drop for Scratch {
+    /// What the commands of a test have left is sound.
     fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let found = self.names().into_iter().map(|name| self.path(&name));
+            let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "h5");
+            for path in found.filter(|path| is_file(path) && !self.1.borrow().contains(path)) {
+                assert_sound(&std::fs::read(path).unwrap());
+            }
+        }
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

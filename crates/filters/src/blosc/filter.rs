@@ -10,6 +10,7 @@ use super::nd::Grid;
 use super::{Blosc, Parameters};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch};
+use crate::repeated::repeated;
 
 /// The largest element that the format knows; larger ones are bytes to it.
 const MAX_TYPE_SIZE: usize = 255;
@@ -133,10 +134,4 @@ impl Blosc {
             None => encoder.chunk(&blocks, out, buffers).map(Stored::Chunk),
         })
     }
-}
-
-/// The first element, if all are the same.
-fn repeated(data: &[u8], size: usize) -> Option<&[u8]> {
-    let (first, rest) = data.split_at_checked(size)?;
-    (!first.is_empty() && data.len().is_multiple_of(size) && *rest == data[..rest.len()]).then_some(first)
 }

@@ -21,6 +21,8 @@ pub struct StoredArray {
     pub element_size: usize,
     /// What elements hold that were never written.
     pub fill: Fill,
+    /// Whether every reader takes a chunk that is not there for one that holds [`fill`](Self::fill).
+    pub may_skip_fill: bool,
     /// Where the elements are.
     pub storage: Storage,
 }
@@ -35,6 +37,7 @@ impl StoredArray {
             datatype: Arc::clone(&self.datatype),
             element_size: self.element_size,
             fill: self.fill.clone(),
+            may_skip_fill: self.may_skip_fill,
             storage: Storage::Contiguous(Some(extent)),
         }
     }

@@ -121,6 +121,7 @@ impl StoredArray {
             datatype: Arc::clone(&self.datatype),
             element_size: self.element_size,
             fill: self.fill.clone(),
+            may_skip_fill: self.may_skip_fill,
             storage,
         }
     }

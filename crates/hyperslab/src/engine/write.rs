@@ -6,7 +6,7 @@
 
 use std::num::NonZeroUsize;
 
-use hyperslab_filters::FilterMask;
+use hyperslab_filters::{FilterMask, repeated};
 use hyperslab_format::Extent;
 use hyperslab_format::datatype::Datatype;
 use parking_lot::Mutex;
@@ -45,15 +45,17 @@ pub struct Write<'a> {
     pub cache: &'a ChunkCache,
     /// The dataset.
     pub array: &'a StoredArray,
+    /// Whether chunks that hold nothing but the fill value are left out; where they [may](StoredArray::may_skip_fill) be.
+    pub skips_fill: bool,
 }
 
-/// A chunk that was written to a new place, which the index does not know yet.
+/// A chunk that was written to a new place, or has none any more, which the index does not know yet.
 #[derive(Debug, Clone)]
 pub struct Placed {
     /// The chunk, counted in chunks along each dimension.
     pub coord: Coord,
-    /// Where it is.
-    pub record: ChunkRecord,
+    /// Where it is; `None` if it holds nothing but the fill value and is not stored.
+    pub record: Option<ChunkRecord>,
 }
 
 /// One write, prepared.
@@ -102,10 +104,14 @@ impl Write<'_> {
         Ok(run.placed.into_inner())
     }
 
-    /// Whether every chunk that `what` touches is written whole: then nothing is read before, and writers need not wait for
-    /// each other.
+    /// Whether every chunk that `what` touches is written whole, to new space: then nothing is read before, and writers need not
+    /// wait for each other.
     pub fn is_whole(&self, what: &Selection) -> Result<bool> {
         let Storage::Chunked(chunked) = &self.array.storage else { return Ok(false) };
+        if self.skips_fill && (chunked.pipeline.is_empty() || chunked.unfiltered_edges) {
+            // One would write in place while another takes the chunk out.
+            return Ok(false);
+        }
         let tiling = what.tiling(&self.array.shape, &chunked.chunk_shape)?;
         Ok(tiling.touched().all(|coord| covers(&tiling, &coord, &self.used(&coord, &chunked.chunk_shape))))
     }
@@ -208,10 +214,10 @@ impl Write<'_> {
     /// Stores a chunk that is filtered already.
     pub fn place_stored(&self, coord: &Coord, mask: FilterMask, bytes: &[u8]) -> Result<Placed> {
         let extent = self.store.allocate(SpaceKind::Raw, bytes.len() as u64)?;
-        let placed = Placed { coord: coord.clone(), record: ChunkRecord { extent, mask } };
-        self.cache.forget(&ChunkKey { dataset: self.array.header, record: placed.record });
+        let record = ChunkRecord { extent, mask };
+        self.cache.forget(&ChunkKey { dataset: self.array.header, record });
         match self.store.write_data(extent.addr, bytes) {
-            Ok(()) => Ok(placed),
+            Ok(()) => Ok(Placed { coord: coord.clone(), record: Some(record) }),
             Err(error) => {
                 self.store.release(extent);
                 Err(error)
@@ -242,8 +248,8 @@ impl Write<'_> {
 
     /// Gives back the space of chunks that no index will know.
     pub fn abandon(&self, placed: Vec<Placed>) {
-        for placed in placed {
-            self.store.release(placed.record.extent);
+        for record in placed.into_iter().filter_map(|placed| placed.record) {
+            self.store.release(record.extent);
         }
     }
 
@@ -284,7 +290,8 @@ impl Write<'_> {
         self.used(coord, chunk_shape).as_slice() != chunk_shape
     }
 
-    /// Encodes a chunk and writes it to new space, or in place where it has no filters and its place is known.
+    /// Encodes a chunk and writes it to new space, or in place where it has no filters and its place is known. One that is left
+    /// out is not written, and the index has to forget it where its place is known.
     pub(super) fn store_chunk(
         &self,
         chunked: &ChunkedStorage,
@@ -293,6 +300,10 @@ impl Write<'_> {
         known: Option<ChunkRecord>,
         scratch: &mut WorkerScratch,
     ) -> Result<Option<Placed>> {
+        // What lies beyond the shape counts as well: it comes to light when the dataset grows.
+        if self.skips_fill && holds(chunk, &self.array.fill) {
+            return Ok(known.map(|_| Placed { coord: coord.clone(), record: None }));
+        }
         let is_raw = chunked.pipeline.is_empty()
             || (chunked.unfiltered_edges && self.is_edge(coord, &chunked.chunk_shape));
         let (stored, mask) = if is_raw {
@@ -313,7 +324,7 @@ impl Write<'_> {
         // What was known of a chunk that had this place before.
         self.cache.forget(&ChunkKey { dataset: self.array.header, record });
         match self.store.reserve(extent).and_then(|()| self.store.write_data(extent.addr, stored)) {
-            Ok(()) => Ok(Some(Placed { coord: coord.clone(), record })),
+            Ok(()) => Ok(Some(Placed { coord: coord.clone(), record: Some(record) })),
             Err(error) => {
                 self.store.release(extent);
                 Err(error)
@@ -541,6 +552,15 @@ pub(super) fn fill(piece: &mut [u8], fill: &Fill) {
             piece.chunks_mut(value.len().max(1)).for_each(|slot| slot.copy_from_slice(&value[..slot.len()]));
         }
     }
+}
+
+/// Whether all elements of a piece are what those are that were never written, bit by bit.
+fn holds(piece: &[u8], fill: &Fill) -> bool {
+    let value: &[u8] = match fill {
+        Fill::Zeros => &[0],
+        Fill::Value(value) => value,
+    };
+    piece.starts_with(value) && repeated(piece, value.len()).is_some()
 }
 
 /// Tasks planned at a time: a plan never holds more, however long the write.

@@ -45,6 +45,9 @@ pub struct DatasetOptions {
     pub track_order: bool,
     /// Seconds since 1970, to be stored as the time of the last change, if any.
     pub modification: Option<u32>,
+    /// Whether chunks that hold nothing but the fill value are left out: [`Dataset::set_skip_fill_chunks`]. The file's setting if
+    /// not said.
+    pub skip_fill_chunks: Option<bool>,
 }
 
 /// How a new dataset stores its elements.
@@ -72,6 +75,7 @@ impl DatasetOptions {
             allocation: None,
             track_order: false,
             modification: None,
+            skip_fill_chunks: None,
         }
     }
 
@@ -130,7 +134,9 @@ impl Group {
             let address = make(txn, parent.file().version(), options, bytes)?;
             Ok(address)
         };
-        self.create(path, make)?.into_dataset()
+        let dataset = self.create(path, make)?.into_dataset()?;
+        options.skip_fill_chunks.into_iter().for_each(|skips| dataset.set_skip_fill_chunks(skips));
+        Ok(dataset)
     }
 
     /// Commits a datatype under the name `path`.

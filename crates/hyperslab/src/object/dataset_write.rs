@@ -88,7 +88,8 @@ impl Dataset {
     }
 
     pub(super) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
-        Write { store: self.store(), cache: self.file().chunk_cache(), array }
+        let skips_fill = array.may_skip_fill && self.skips_fill_chunks();
+        Write { store: self.store(), cache: self.file().chunk_cache(), array, skips_fill }
     }
 
     pub(super) fn check_writable(&self) -> Result<()> {
@@ -120,7 +121,11 @@ impl Dataset {
         let mut edit = IndexEdit::new(&mut txn, &chunked.index);
         let mut replaced: Vec<Extent> = Vec::new();
         for Placed { coord, record } in placed {
-            replaced.extend(edit.insert(coord, *record)?.map(|old| old.extent));
+            let old = match record {
+                Some(record) => edit.insert(coord, *record)?,
+                None => edit.remove(coord)?,
+            };
+            replaced.extend(old.map(|old| old.extent));
         }
         let info = (edit.info() != chunked.index.info()).then(|| edit.info().clone());
         for extent in replaced {

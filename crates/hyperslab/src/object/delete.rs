@@ -61,10 +61,13 @@ fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> R
         Layout::Chunked(chunked) => {
             let index = dataset::chunk_index(header, txn.store(), chunked)?;
             let mut extents: Vec<Extent> = Vec::new();
-            index.visit(txn.store(), &mut |_, record| {
-                extents.push(record.extent);
-                ControlFlow::Continue(())
-            })?;
+            match index.implicit_extent() {
+                Some(all) => extents.push(all),
+                None => index.visit(txn.store(), &mut |_, record| {
+                    extents.push(record.extent);
+                    ControlFlow::Continue(())
+                })?,
+            }
             for extent in extents {
                 txn.free(extent);
             }

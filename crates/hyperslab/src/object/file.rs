@@ -14,6 +14,7 @@ use parking_lot::{Mutex, RwLock};
 use super::header_io::Header;
 use super::links::LinkStorage;
 use super::path::{self, Budget};
+use super::sparse::Sparse;
 use super::unlinked::Unlinked;
 use super::versions::LibVersion;
 use super::{Dataset, Group, Node, Object};
@@ -54,6 +55,8 @@ pub(super) struct Shared {
     pub(super) heap_room: Mutex<HeapRoom>,
     /// Objects to which no link leads.
     pub(super) unlinked: Mutex<Unlinked>,
+    /// Datasets that leave out chunks.
+    pub(super) sparse: Sparse,
 }
 
 /// How to open a file.
@@ -142,6 +145,7 @@ impl File {
             write_locks: Mutex::default(),
             heap_room: Mutex::default(),
             unlinked: Mutex::default(),
+            sparse: Sparse::default(),
         })))
     }
 

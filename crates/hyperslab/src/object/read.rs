@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytemuck::Zeroable;
 use hyperslab_filters::{Pipeline, StageSpec};
-use hyperslab_format::layout::{ChunkedLayout, Layout};
-use hyperslab_format::message::fill::FillBytes;
+use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
+use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::{ErrorKind, Extent};
 
 use super::dataset::State;
@@ -174,8 +174,19 @@ impl State {
             datatype: Arc::clone(&self.datatype),
             element_size: self.element_size,
             fill,
+            may_skip_fill: self.may_skip_fill(),
             storage,
         })
+    }
+
+    /// Whether every reader takes an absent chunk for one of fill values. libhdf5 leaves a reader's memory as it is where no
+    /// fill value is defined or it is never written, and takes all chunks to be there that are allocated early.
+    fn may_skip_fill(&self) -> bool {
+        let is_implicit = |layout: &ChunkedLayout| matches!(layout.index, ChunkIndexInfo::Implicit { .. });
+        self.fill.value != FillBytes::Undefined
+            && self.fill.write != FillTime::Never
+            && self.fill.allocation != AllocationTime::Early
+            && matches!(&self.layout, Layout::Chunked(layout) if !is_implicit(layout))
     }
 
     fn make_chunked(&self, layout: &ChunkedLayout, file: &File) -> Result<ChunkedStorage> {

@@ -47,7 +47,10 @@ impl File {
     /// Makes a dataset to which no link leads: [`Group::link_to`] makes one, else it is gone with the last handle of the file.
     pub fn create_unlinked_dataset(&self, options: &DatasetOptions) -> Result<Dataset> {
         let version = self.version();
-        self.create_unlinked(|txn| dataset_create::make_checked(txn, version, options))?.into_dataset()
+        let make = |txn: &mut Txn<'_>| dataset_create::make_checked(txn, version, options);
+        let dataset = self.create_unlinked(make)?.into_dataset()?;
+        options.skip_fill_chunks.into_iter().for_each(|skips| dataset.set_skip_fill_chunks(skips));
+        Ok(dataset)
     }
 
     fn create_unlinked(&self, make: impl FnOnce(&mut Txn<'_>) -> Result<Addr>) -> Result<Node> {

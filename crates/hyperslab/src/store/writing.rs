@@ -206,13 +206,16 @@ impl Writing {
         let overwrites: Vec<_> = dirty::pieces(&reachable, store.widths())
             .map(|(at, bytes)| Overwrite { offset: store.base() + at.get(), bytes })
             .collect();
-        let end = self.space.lock().end_after_commit(self.is_read());
         let mut committed = self.committed.lock();
+        // Data are given room without the lock for changes. Until the file has its new end they have to wait: beyond it the
+        // journal stands, and then nothing.
+        let mut space = self.space.lock();
+        let end = space.end_after_commit(self.is_read());
         // One flush for everything written so far: then the journal need not list it.
         self.make_durable(store)?;
         let after = superblock_bytes(store.superblock(), store.base() + end);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
-            self.space.lock().committed(end);
+            space.committed(end);
             return Ok(());
         }
         let outcome = commit::commit(
@@ -238,9 +241,10 @@ impl Writing {
         committed.superblock = Some(after);
         committed.transactions += 1;
         self.lives.lock().committed();
-        self.space.lock().committed(end);
+        space.committed(end);
         store.set_len(end);
         self.written.store(end, Ordering::Release);
+        drop(space);
         for (at, held) in fresh.into_iter().chain(reachable) {
             held.block.remember(&store.cache, at, held.block.encoded_len(store.widths()) as u64);
         }

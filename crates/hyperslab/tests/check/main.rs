@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
 mod damage;
+mod everywhere;
 mod written;
 
 use std::sync::Arc;

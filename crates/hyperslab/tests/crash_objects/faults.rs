@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hyperslab::store::commit::Durability;
 use hyperslab::{Error, File, LibVersion};
 use hyperslab_testkit::crash::{CrashDriver, Failure, Written};
+use hyperslab_testkit::sound::assert_sound;
 
 use super::base::{self, VERSIONS};
 use super::operations::{self, Operation};
@@ -70,6 +71,7 @@ impl Trial<'_> {
         drop((file, dataset));
         let driver = Arc::into_inner(driver).unwrap();
         let image = driver.image();
+        assert_sound(&image);
         let found = State::of_image(image).unwrap_or_else(|error| panic!("{}: {error}", self.operation.name));
         let state = self.relaxed(done.is_err()).which(&found);
         let state = state.unwrap_or_else(|why| panic!("{}, opened again: {why}", self.operation.name));

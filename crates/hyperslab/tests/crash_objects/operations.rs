@@ -3,7 +3,7 @@
 use hyperslab::{Dataset, DatasetOptions, File, LibVersion, NewStorage, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 
-use super::base::{KINDS, Kind, plain, set, values};
+use super::base::{FILL, KINDS, Kind, plain, set, values};
 
 /// One change of the [base](super::base) file.
 pub(crate) struct Operation {
@@ -147,6 +147,10 @@ fn chunks(kind: Kind, list: &mut Vec<Operation>) {
     };
     on("write all of", |dataset, kind| dataset.write(Selection::All, &values(7000, kind.elements())));
     on("write a part of", |dataset, _| dataset.write([1..3, 2..6], &values(7000, 8)));
+    on("leave out chunks of", |dataset, kind| {
+        dataset.set_skip_fill_chunks(true);
+        dataset.write(Selection::All, &vec![FILL; kind.elements()])
+    });
     on("shrink", |dataset, _| dataset.resize(&[3, 4]));
     on("empty", |dataset, _| dataset.resize(&[0, 4]));
     if kind.can_grow() {

@@ -14,6 +14,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::message::link::LinkTarget;
+use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 use super::Action;
 use super::maps::{Body, Maps, Storage, Target};
@@ -30,6 +31,8 @@ pub(crate) struct Run {
     loose: BTreeSet<usize>,
     in_transaction: bool,
     next_value: i32,
+    /// Bytes that nothing reached when the file was opened.
+    unknown: u64,
 }
 
 impl Run {
@@ -55,6 +58,7 @@ impl Run {
             loose: BTreeSet::new(),
             in_transaction: false,
             next_value: 1,
+            unknown: 0,
         }
     }
 
@@ -101,6 +105,7 @@ impl Run {
         file.close().unwrap();
         let file = File::from_driver(self.driver.clone(), &OpenOptions::default()).unwrap();
         self.check(&file);
+        assert_sound(&self.driver.bytes());
     }
 
     /// Deletes everything.
@@ -286,8 +291,10 @@ impl Run {
     }
 
     fn flush(&mut self) {
-        self.file().flush().unwrap();
-        if !self.in_transaction {
+        if self.in_transaction {
+            self.file().flush().unwrap();
+        } else {
+            assert_accounted(self.file(), self.unknown);
             self.committed = self.now.clone();
             self.loose.clear();
         }
@@ -342,6 +349,7 @@ impl Run {
     }
 
     fn open(&mut self, bytes: Vec<u8>) {
+        self.unknown = assert_sound(&bytes).totals.lost_bytes;
         self.driver = Arc::new(Memory::new(bytes));
         self.file = Some(File::open_writable_on(self.driver.clone(), None, &self.options).unwrap());
     }

@@ -10,13 +10,14 @@ The names are h5py's, and mean the same:
 ...     file.create_dataset("t2m", data=july, compression=hs.Blosc2("lz4"))
 
 What h5py lacks: ``Dataset.read`` with ``out=`` and ``threads=``, ``Dataset.read_many``, ``Dataset.plan``, ``set_threads``;
-``File.transaction``, ``durability=``, and files that survive the death of the program at any instruction. Reads and writes
+``File.transaction``, ``durability=``, ``check``, and files that survive the death of the program at any instruction. Reads and writes
 run without the GIL.
 """
 
 import os as _os
 from collections.abc import MutableMapping as _MutableMapping
 
+from ._check import Finding, check
 from ._chunks import StoreInfo
 from ._dtypes import (
     check_dtype,
@@ -92,6 +93,7 @@ __all__ = [
     "ExternalLink",
     "File",
     "Filter",
+    "Finding",
     "FormatError",
     "Group",
     "HLObject",
@@ -105,6 +107,7 @@ __all__ = [
     "UnsupportedDtypeError",
     "Zstd",
     "__version__",
+    "check",
     "check_dtype",
     "check_enum_dtype",
     "check_opaque_dtype",

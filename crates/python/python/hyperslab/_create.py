@@ -139,6 +139,7 @@ def create_dataset(
     external: Any = None,
     allow_unknown_filter: bool = False,
     compact: bool = False,
+    skip_fill_chunks: bool | None = None,
     **ignored: Any,
 ) -> Any:
     """Makes a dataset; see ``Group.create_dataset``."""
@@ -193,6 +194,7 @@ def create_dataset(
             fill_time or "ifset",
             bool(track_order),
             int(time.time()) if track_times else None,
+            skip_fill_chunks,
         ),
     )
     if data is not None and not isinstance(data, Empty):
@@ -215,6 +217,7 @@ class _Request:
         fill_time: str,
         track_order: bool,
         modification: int | None,
+        skip_fill_chunks: bool | None,
     ) -> None:
         self.shape = shape
         self.maxshape = maxshape
@@ -226,6 +229,7 @@ class _Request:
         self.fill_time = fill_time
         self.track_order = track_order
         self.modification = modification
+        self.skip_fill_chunks = skip_fill_chunks
 
 
 class _Plugin:

@@ -53,6 +53,7 @@ __all__ = [
     "TypeID",
     "__version__",
     "_auto_chunks",
+    "_check",
     "_filter",
     "get_threads",
     "run_cli",
@@ -89,6 +90,9 @@ def _filter(
     id: int, options: list[int], element_size: int, item_size: int, chunk_shape: list[int]
 ) -> tuple[int, int, str | None, list[int]]: ...
 def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_size: int) -> list[int]: ...
+def _check(
+    file: Any, data: bool
+) -> list[tuple[Literal["note", "warning", "error"], str, str, str, int | None, str | None]]: ...
 def run_cli(args: list[str]) -> int:
     """Runs the command ``hyperslab`` with these arguments, the program's name first; returns its exit code."""
 
@@ -205,6 +209,7 @@ class Group(HLObject):
         external: Any = None,
         allow_unknown_filter: bool = False,
         compact: bool = False,
+        skip_fill_chunks: bool | None = None,
         **ignored: Any,
     ) -> Dataset:
         """Makes a dataset, and the groups on the way that are missing. Arguments mean what they mean to h5py: without a
@@ -215,6 +220,7 @@ class Group(HLObject):
             ``Bitshuffle``, those of hdf5plugin, or a registered number with ``compression_opts``.
         fillvalue : what elements hold that were never written.  maxshape : how far it may grow, None without limit.
         compact : store the elements in the object's header (less than 64 KiB).
+        skip_fill_chunks : see ``Dataset.skip_fill_chunks``; None for what the file was opened with.
 
         ValueError: the name exists; shape, chunks or filters do not fit. TypeError: no such dtype or option.
         NotImplementedError: external files, virtual datasets, szip, scale-offset.
@@ -282,6 +288,7 @@ class File(Group):
         machine; each flush waits for the disk).
     locking : True, False, or "best-effort" (where the file system has locks: if not said). The environment variable
         HDF5_USE_FILE_LOCKING has the last word.
+    skip_fill_chunks : True for what ``Dataset.skip_fill_chunks`` says, in all datasets of which nothing else is said.
     userblock_size, track_order : of a new file.  rdcc_nbytes : the budget for decoded chunks, of the whole file.
     Other keywords of h5py's are accepted where they are about libhdf5's own workings.
 
@@ -408,6 +415,13 @@ class Dataset(HLObject):
     @property
     def filter_names(self) -> tuple[str, ...]:
         """The names of the filters."""
+    @property
+    def skip_fill_chunks(self) -> bool:
+        """Whether chunks that hold nothing but the fill value are left out when they are written; one that was stored is taken
+        out. While the file is open: the file does not say it. Without effect where space is allocated early, or with
+        ``fill_time="never"``, as other readers would not find the fill value."""
+    @skip_fill_chunks.setter
+    def skip_fill_chunks(self, skips: bool) -> None: ...
     @property
     def fillvalue(self) -> Any:
         """What elements hold that were never written."""

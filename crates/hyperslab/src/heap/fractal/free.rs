@@ -1,7 +1,7 @@
 //! What is free in the direct blocks of a fractal heap: its free-space manager (spec III.H).
 //!
 //! Header and list stand in one extent here, with room for the list to grow into. libhdf5 sees two structures, and the room
-//! not at all. Sections of direct blocks alone are kept: libhdf5 also lists blocks that it skipped or gave back, which take
+//! as what is allocated for the second. Sections of direct blocks alone are kept: libhdf5 also lists blocks that it skipped or gave back, which take
 //! no bytes of the file; forgetting them costs offsets in the heap, of which there are more than enough.
 
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
@@ -36,7 +36,8 @@ pub(super) struct FreeSpaceShape {
 impl FreeSpaceShape {
     fn header(&self, free: &FreeSpace, widths: Widths) -> FreeSpaceHeader {
         let count = free.sections.len() as u64;
-        let list = self.at.checked_add(FreeSpaceHeader::read_len(widths, &()) as u64);
+        let header_len = FreeSpaceHeader::read_len(widths, &()) as u64;
+        let list = self.at.checked_add(header_len);
         let mut header = FreeSpaceHeader {
             client: FreeSpaceClient::FractalHeap,
             total_space: free.sections.iter().fold(0, |total: u64, (size, _)| total.saturating_add(*size)),
@@ -53,7 +54,8 @@ impl FreeSpaceShape {
             list_allocated: 0,
         };
         let len = header.form(self.at).singles_len(free.sections.len(), free.sizes, widths);
-        (header.list_size, header.list_allocated) = (len as u64, len as u64);
+        let room = free.stored.first().map_or(0, |extent| extent.len.saturating_sub(header_len));
+        (header.list_size, header.list_allocated) = (len as u64, room.max(len as u64));
         header
     }
 }
@@ -237,7 +239,7 @@ impl Structure for FreeSpace {
     fn decode(r: &mut Reader<'_>, shape: &FreeSpaceShape) -> hyperslab_format::Result<Self> {
         let header: FreeSpaceHeader = r.structure(&())?;
         let list = r.structure::<FreeSpaceSections>(&header.form(shape.at))?;
-        let len = FreeSpaceHeader::read_len(r.widths(), &()) as u64 + header.list_size;
+        let len = (FreeSpaceHeader::read_len(r.widths(), &()) as u64).saturating_add(header.list_allocated);
         let mut free = Self { stored: vec![Extent::new(shape.at, len)], ..Self::default() };
         free.keep(&list);
         Ok(free)

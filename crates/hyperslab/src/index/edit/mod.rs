@@ -159,9 +159,8 @@ impl<'t, 's> IndexEdit<'t, 's> {
     /// Gives all chunks of an implicit index their space, which is returned: row by row over the largest extent
     /// (spec VII.B). Its bytes are unspecified.
     pub fn allocate_implicit(&mut self) -> Result<Extent> {
-        let chunks = all_chunks(&self.index.grid);
-        let len = chunks.and_then(|chunks| chunks.checked_mul(self.index.chunk_bytes));
-        let extent = self.txn.allocate(SpaceKind::Raw, len.ok_or_else(too_many_chunks)?)?;
+        let len = self.index.implicit_bytes().ok_or_else(too_many_chunks)?;
+        let extent = self.txn.allocate(SpaceKind::Raw, len)?;
         self.index.info = ChunkIndexInfo::Implicit { addr: extent.addr };
         Ok(extent)
     }
@@ -289,6 +288,18 @@ fn element(
 fn element_format(index: &ChunkIndex, widths: Widths) -> ElementFormat {
     let client = if index.is_filtered { Client::FilteredChunks } else { Client::Chunks };
     ElementFormat::new(client, widths, index.chunk_bytes, index.layout_version)
+}
+
+impl ChunkIndex {
+    /// The extent of all chunks of an implicit index, those beyond the current extent included; `None` of another index.
+    pub fn implicit_extent(&self) -> Option<Extent> {
+        let ChunkIndexInfo::Implicit { addr } = self.info else { return None };
+        Some(Extent::new(addr.defined()?, self.implicit_bytes()?))
+    }
+
+    fn implicit_bytes(&self) -> Option<u64> {
+        all_chunks(&self.grid)?.checked_mul(self.chunk_bytes)
+    }
 }
 
 /// Chunks of the largest extent; `None` if they cannot be counted.

@@ -93,7 +93,8 @@ impl Copy<'_> {
                 to: copy.engine(&to),
             };
             let placed = recode.run(batch, None, &|bytes| meter.add(bytes))?;
-            let moved: Chunks = placed.into_iter().map(|placed| (placed.coord, placed.record)).collect();
+            let stored = placed.into_iter().filter_map(|placed| Some((placed.coord, placed.record?)));
+            let moved: Chunks = stored.collect();
             if let Err(error) = self.insert_chunks(copy.address(), &moved) {
                 self.release(&moved);
                 return Err(error);

@@ -1,0 +1,31 @@
+//! Every test that writes a file checks it.
+
+use std::path::{Path, PathBuf};
+
+/// The text of a test: of one file, or of all in a folder.
+fn text(path: &Path) -> String {
+    let files: Vec<PathBuf> = match std::fs::read_dir(path) {
+        Ok(found) => found.map(|entry| entry.unwrap().path()).collect(),
+        Err(_) => vec![path.to_owned()],
+    };
+    files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
+}
+
+#[test]
+fn every_test_that_writes_a_file_checks_it() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let texts: Vec<(PathBuf, String)> = std::fs::read_dir(tests)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.clone(), text(&path)))
+        .collect();
+    let writes =
+        |text: &String| ["File::create", "File::open_writable"].iter().any(|call| text.contains(call));
+    let checks =
+        |text: &String| ["assert_sound(", "assert_accounted("].iter().any(|call| text.contains(call));
+    let (checked, unchecked): (Vec<_>, Vec<_>) =
+        texts.iter().filter(|(_, text)| writes(text)).partition(|(_, text)| checks(text));
+    assert!(checked.len() >= 10, "{}", checked.len());
+    let unchecked: Vec<&PathBuf> = unchecked.into_iter().map(|(path, _)| path).collect();
+    assert!(unchecked.is_empty(), "these write files and do not check them: {unchecked:?}");
+}

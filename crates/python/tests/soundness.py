@@ -1,0 +1,61 @@
+"""Every HDF5 file that a test leaves behind is checked, whoever wrote it, with all its data.
+
+A test that damages a file on purpose is marked `damages`; then one of its files must be unsound.
+"""
+
+import importlib
+import os
+from pathlib import Path
+
+# With h5py in the place of hyperslab (`HYPERSLAB_MODULE=h5py`) there is nothing that checks.
+hs = importlib.import_module(os.environ.get("HYPERSLAB_MODULE", "hyperslab"))
+
+
+class Checks:
+    """The checks of one run of the tests."""
+
+    def __init__(self):
+        self.files = 0
+        """How many files were checked, and found as they should be."""
+        self._seen = {}
+
+    def changed(self, directory):
+        """The HDF5 files below a directory that are new, or changed since they were asked for the last time."""
+        for parent, _, names in os.walk(directory):
+            for path in (Path(parent, name) for name in sorted(names)):
+                state = path.stat() if path.is_file() else None
+                now = state and (state.st_mtime_ns, state.st_size, state.st_ino)
+                if now is not None and self._seen.get(path) != now and hs.is_hdf5(path):
+                    self._seen[path] = now
+                    yield path
+
+    def directory(self, directory, is_damaged=False):
+        """Checks the files below a directory that were changed; at least one must be unsound if `is_damaged`, else none."""
+        if not hasattr(hs, "check"):
+            return
+        found = {path: errors(path) for path in self.changed(directory)}
+        unsound = {str(path): said for path, said in found.items() if said}
+        self.files += len(found)
+        if is_damaged:
+            assert unsound, "marked as a test that damages files, and all are sound"
+        else:
+            assert not unsound, "\n".join(f"{path}: {line}" for path, said in unsound.items() for line in said)
+
+    def image(self, image):
+        """Checks the bytes of a file."""
+        if hasattr(hs, "check"):
+            found = errors(image)
+            assert not found, "\n".join(found)
+            self.files += 1
+
+
+def errors(file):
+    """What is wrong with a file; nothing with one of a kind that is not checked."""
+    try:
+        found = hs.check(file, data=True)
+    except NotImplementedError:
+        return []
+    return [f"{f.message}, {f.structure} at {f.address} ({f.path})" for f in found if f.severity == "error"]
+
+
+CHECKS = Checks()
