@@ -234,6 +234,35 @@ fn what_is_written_during_a_commit_is_not_cut_off() {
 }
 
 #[test]
+fn what_is_written_in_place_of_a_deleted_dataset_meets_nothing_new() {
+    let is_armed = Arc::new(AtomicBool::new(false));
+    let armed = Arc::clone(&is_armed);
+    let elements = move |_, bytes: &[u8]| bytes.len() == 4000 && armed.load(Ordering::SeqCst);
+    let driver = Arc::new(Late::new(vec![Box::new(elements)]));
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let space = Dataspace::Simple { shape: vec![1000], max_shape: None };
+    let contiguous = DatasetOptions::new(space, i32::datatype());
+    let old = file.root().create_dataset("old", &contiguous).unwrap();
+    old.write(.., &[1; 1000]).unwrap();
+    file.flush().unwrap();
+    is_armed.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        // May find that it is deleted, or not.
+        scope.spawn(|| _ = old.write(.., &[2; 1000]));
+        driver.wait(0);
+        file.root().remove("old").unwrap();
+        file.flush().unwrap();
+        file.root().create_group("something to commit").unwrap();
+        file.flush().unwrap();
+        file.root().create_dataset("new", &contiguous).unwrap().write(.., &[3; 1000]).unwrap();
+        driver.go_on(0);
+    });
+    assert!(file.dataset("new").unwrap().read::<i32>(..).unwrap() == [3; 1000]);
+    file.flush().unwrap();
+    assert_accounted(&file, 0);
+}
+
+#[test]
 fn threads_that_make_and_delete_objects_do_not_meet() {
     let (driver, file) = create(LibVersion::V110);
     std::thread::scope(|scope| {

@@ -104,16 +104,21 @@ impl Write<'_> {
         Ok(run.placed.into_inner())
     }
 
-    /// Whether every chunk that `what` touches is written whole, to new space: then nothing is read before, and writers need not
-    /// wait for each other.
+    /// Whether every chunk that `what` touches is written whole: then nothing is read before, and writers need not wait for
+    /// each other.
     pub fn is_whole(&self, what: &Selection) -> Result<bool> {
         let Storage::Chunked(chunked) = &self.array.storage else { return Ok(false) };
-        if self.skips_fill && (chunked.pipeline.is_empty() || chunked.unfiltered_edges) {
+        if self.skips_fill && !self.gives_new_space() {
             // One would write in place while another takes the chunk out.
             return Ok(false);
         }
         let tiling = what.tiling(&self.array.shape, &chunked.chunk_shape)?;
         Ok(tiling.touched().all(|coord| covers(&tiling, &coord, &self.used(&coord, &chunked.chunk_shape))))
+    }
+
+    /// Whether chunks that are written whole get new space, whatever they had.
+    pub fn gives_new_space(&self) -> bool {
+        matches!(&self.array.storage, Storage::Chunked(chunked) if !chunked.pipeline.is_empty() && !chunked.unfiltered_edges)
     }
 
     /// Encodes the chunks that are held, and writes them; they stay held until [`forget`](Self::forget).

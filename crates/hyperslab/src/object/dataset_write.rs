@@ -34,6 +34,9 @@ impl Dataset {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
+        // What is changed in place, or read to be changed, is in use like what is read: should another thread delete the
+        // dataset, its space goes to nobody else before this is done.
+        let found = self.store().reading_data();
         if self.engine(&*self.array()?).held_part(what)?.is_some() {
             let _alone = lock.write();
             if self.engine(&*self.array()?).patch(what, bytes, options)? {
@@ -45,6 +48,9 @@ impl Dataset {
             let array = self.array()?;
             let write = self.engine(&array);
             if write.is_whole(what)? {
+                if write.gives_new_space() {
+                    drop(found);
+                }
                 let placed = write.run(what, bytes, options)?;
                 return self.keep(&array, placed);
             }
@@ -73,6 +79,7 @@ impl Dataset {
     pub(super) fn flush_chunks(&self) -> Result<()> {
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
+        let _found = self.store().reading_data();
         let _alone = lock.write();
         self.flush_locked().map_err(|error| error.at(self.path()))
     }
