@@ -18,6 +18,7 @@ use hyperslab::types::Element;
 use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Result};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_sound;
 
@@ -143,7 +144,9 @@ fn kill_again_and_again(version: LibVersion, durability: Durability, seed: u64) 
         let end = hyperslab::store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
         unfinished += i32::from(end.action != hyperslab::store::recovery::Action::Nothing);
     }
-    println!("{version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to be finished");
+    say_counts(format_args!(
+        "kill: {version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to be finished"
+    ));
     assert!(steps > kills / 2);
 }
 

@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import h5py
 import numpy as np
@@ -27,8 +28,12 @@ def sound_files(request, tmp_path_factory):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Says that the checks were made."""
-    terminalreporter.write_line(f"hyperslab check: {CHECKS.files} files of tests are as they should be")
+    """Says what was tried."""
+    passed = Counter(report.nodeid.partition("[")[0] for report in terminalreporter.getreports("passed"))
+    for test in (test for test in passed if "/interop/" in test):
+        terminalreporter.write_line(f"{test.rpartition('/')[2]}: {passed[test]} passed")
+    for line in (f"hyperslab check: {CHECKS.files} files of tests are as they should be", *CHECKS.said):
+        terminalreporter.write_line(line)
 
 
 def fingerprint():

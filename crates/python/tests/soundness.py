@@ -17,6 +17,8 @@ class Checks:
     def __init__(self):
         self.files = 0
         """How many files were checked, and found as they should be."""
+        self.said = []
+        """What tests say of how much they have tried."""
         self._seen = {}
 
     def changed(self, directory):

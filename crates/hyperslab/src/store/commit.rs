@@ -248,7 +248,7 @@ fn begin(driver: &dyn Driver, journal: &Journal, at: u64, durability: Durability
         .and_then(|()| write_change(driver, images.at, &images.before, &images.guarded));
     if let Err(error) = written {
         // First the journal: as long as it is whole, opening the file would redo it.
-        let undone = set_len(driver, at)
+        let undone = cut(driver, at)
             .and_then(|()| write_change(driver, images.at, &images.guarded, &images.before))
             .and_then(|()| durability.flush(driver));
         return Err(failed(undone.is_ok(), error));
@@ -262,12 +262,15 @@ fn failed(undone: bool, error: Error) -> Outcome {
 }
 
 fn write_journal(driver: &dyn Driver, journal: &Journal, at: u64) -> Result<()> {
-    let len = driver.len().map_err(Error::io("length", 0, 0))?;
-    if len > at {
-        // The trailer must be the last bytes of the file, whatever tail there was.
-        set_len(driver, at)?;
-    }
+    // The trailer must be the last bytes of the file, whatever tail there was.
+    cut(driver, at)?;
     write(driver, at, &journal.encode(at))
+}
+
+/// Cuts off what stands at `at` and after it. A file that ends before stays so: a full disk has no room for more.
+fn cut(driver: &dyn Driver, at: u64) -> Result<()> {
+    let len = driver.len().map_err(Error::io("length", 0, 0))?;
+    if len > at { set_len(driver, at) } else { Ok(()) }
 }
 
 /// Steps 2 to 4, of a commit or of a redo: the journal and the guard are in the file, and durable if anything is.

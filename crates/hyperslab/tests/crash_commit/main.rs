@@ -8,6 +8,7 @@ mod damage;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::store::commit::{Durability, Outcome, commit};
 use hyperslab::store::recovery::{Action, act, inspect};
+use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Failure, Recording, Written};
 use hyperslab_testkit::fuzz::Random;
 
@@ -60,7 +61,7 @@ fn a_killed_commit_leaves_the_old_file_or_the_new() {
             assert_eq!((last, recording.flushes()), (states.len() - 1, 0), "{name}");
         }
     }
-    println!("killed: {counts}");
+    say_counts(format_args!("crash_commit: killed: {counts}"));
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn a_loss_of_power_leaves_the_old_file_or_the_new() {
             );
         }
     }
-    println!("power lost: {counts}");
+    say_counts(format_args!("crash_commit: power lost: {counts}"));
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn the_tail_of_the_commit_before_confuses_nobody() {
             assert!(least.is_sorted() && least[3] >= 1 && least[6] >= 2, "{name} {least:?}");
         }
     }
-    println!("three commits: {counts}");
+    say_counts(format_args!("crash_commit: three commits: {counts}"));
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn recovery_may_be_interrupted_too() {
             );
         });
     }
-    println!("interrupted recoveries: {counts}");
+    say_counts(format_args!("crash_commit: interrupted recoveries: {counts}"));
     assert!(counts.images > 500);
 }
 
@@ -257,7 +258,7 @@ fn a_medium_that_fails_leaves_what_the_outcome_says() {
             }
         }
     }
-    println!("committed, undone, poisoned: {seen:?}");
+    say_counts(format_args!("crash_commit: committed, undone, poisoned: {seen:?}"));
     assert!(seen.iter().all(|&times| times > 20), "{seen:?}");
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hyperslab::store::commit::Durability;
 use hyperslab::{Error, File, LibVersion};
+use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{CrashDriver, Failure, Written};
 use hyperslab_testkit::sound::assert_sound;
 
@@ -151,7 +152,7 @@ fn fail_everywhere(version: LibVersion) {
             }
         }
     });
-    println!("{version:?}: {seen:?}");
+    say_counts(format_args!("crash_objects, failing medium: {version:?}: {seen:?}"));
     assert!(seen.operations_failed > 20 && seen.flushes_undone > 20 && seen.poisoned > 20);
 }
 
@@ -187,7 +188,7 @@ fn a_full_disk_loses_nothing() {
                 );
             }
         });
-        println!("{version:?}: {full} times full, {seen:?}");
+        say_counts(format_args!("crash_objects, failing medium: {version:?}: {full} times full, {seen:?}"));
         assert!(full > 50 && seen.poisoned == 0);
     }
 }

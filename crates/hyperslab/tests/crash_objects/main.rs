@@ -18,6 +18,7 @@ use hyperslab::store::WriteOptions;
 use hyperslab::store::commit::Durability;
 use hyperslab::store::recovery::inspect;
 use hyperslab::{CreateOptions, File, LibVersion};
+use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
@@ -177,7 +178,7 @@ fn after_kills(version: LibVersion, dirty_bytes: u64) {
         );
         assert_eq!((last, recording.flushes()), (1, 0), "{}", operation.name);
     }
-    println!("{version:?}, killed: {counts}");
+    say_counts(format_args!("crash_objects: {version:?}, killed: {counts}"));
     assert!(counts.images > 1000);
 }
 
@@ -206,7 +207,7 @@ fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
         );
         assert!(last > 0, "{}: nothing was flushed", operation.name);
     }
-    println!("{version:?}, power lost: {counts}");
+    say_counts(format_args!("crash_objects: {version:?}, power lost: {counts}"));
     assert!(counts.images > 4000);
 }
 
