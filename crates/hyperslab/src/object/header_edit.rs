@@ -220,6 +220,10 @@ impl Block for HeaderChunk {
         usize::try_from(self.header.object_header().chunks[self.number].extent.len).unwrap_or(usize::MAX)
     }
 
+    fn memory_bytes(&self, widths: Widths) -> usize {
+        if self.number == 0 { self.header.memory_bytes() } else { self.encoded_len(widths) }
+    }
+
     /// The whole header, which readers ask for at the address of its first chunk.
     fn value(&self) -> &dyn Any {
         &self.header

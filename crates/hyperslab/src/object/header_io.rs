@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::header::{ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::header::{Chunk, ObjectHeader, Prefix, RawMessage};
 use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::{MessageBody, kind};
@@ -31,7 +31,7 @@ impl Header {
                 inner.decode_continuation(&mut reader).map_err(Error::from_format)?;
             }
             let header = Self::new(address, store.widths(), inner)?;
-            let bytes = header.inner.chunks.iter().map(|chunk| chunk.extent.len).sum();
+            let bytes = header.memory_bytes() as u64;
             Ok((header, bytes))
         })
     }
@@ -41,6 +41,13 @@ impl Header {
         let header = Self { address, widths, inner };
         header.check_unknown()?;
         Ok(header)
+    }
+
+    /// Bytes of memory that the header takes, about: small messages take several times as much as in the file.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let message = |message: &RawMessage| size_of::<RawMessage>() + ALLOCATION + message.data.len();
+        let chunk = |chunk: &Chunk| ALLOCATION + chunk.messages.iter().map(message).sum::<usize>();
+        size_of::<Self>() + self.inner.chunks.iter().map(chunk).sum::<usize>()
     }
 
     /// The header as it is stored.
@@ -177,3 +184,6 @@ pub(super) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &Store) -> R
 pub(super) fn shared_in_heap(what: &str) -> Error {
     Error::unsupported(format!("a {what} in the shared message heap"), "III.I")
 }
+
+/// What the allocator and a count of owners cost beside the bytes of one message, about.
+const ALLOCATION: usize = 32;

@@ -19,6 +19,11 @@ pub trait Block: Any + Debug + Send + Sync {
     /// How many bytes [`encode`](Self::encode) appends.
     fn encoded_len(&self, widths: Widths) -> usize;
 
+    /// Bytes of memory that the block takes, about.
+    fn memory_bytes(&self, widths: Widths) -> usize {
+        self.encoded_len(widths)
+    }
+
     /// The value that readers ask for by type: an `Arc<T>`.
     fn value(&self) -> &dyn Any;
 
@@ -80,7 +85,7 @@ pub(super) struct Held {
 
 impl Held {
     pub(super) fn new(block: Arc<dyn Block>, widths: Widths) -> Self {
-        let len = block.encoded_len(widths) as u64;
+        let len = block.memory_bytes(widths) as u64;
         Self { block, len }
     }
 }

@@ -158,7 +158,7 @@ impl Writing {
         }
         // All or none: the chunks of a header are read together.
         for (at, held) in fresh {
-            held.block.remember(&store.cache, at, held.block.encoded_len(store.widths()) as u64);
+            held.block.remember(&store.cache, at, held.block.memory_bytes(store.widths()) as u64);
             dirty.set(at, None);
         }
         Ok(())
@@ -246,7 +246,7 @@ impl Writing {
         self.written.store(end, Ordering::Release);
         drop(space);
         for (at, held) in fresh.into_iter().chain(reachable) {
-            held.block.remember(&store.cache, at, held.block.encoded_len(store.widths()) as u64);
+            held.block.remember(&store.cache, at, held.block.memory_bytes(store.widths()) as u64);
         }
         self.dirty.write().clear();
         Ok(())
