@@ -99,6 +99,25 @@ def again(file, h5):
         FEATURES[name](file.create_group(name), h5)
 
 
+@pytest.mark.parametrize("module", [hs, h5py], ids=["ours", "theirs"])
+def test_an_old_root_group_takes_an_external_link(tmp_path, module):
+    """It becomes a group of today's kind, in a file whose superblock still names the old one's tree."""
+    path = tmp_path / "old.h5"
+    with module.File(path, "w", libver="earliest") as f:
+        f["numbers"] = np.arange(5)
+        f["soft"] = module.SoftLink("/numbers")
+    with hs.File(path, "r+") as f:
+        f["outside"] = hs.ExternalLink("other.h5", "/there")
+        f["more"] = np.arange(100.0)
+    for last, changer in enumerate((h5py, hs, h5py)):
+        with changer.File(path, "r+") as f:
+            assert set(f) == {"numbers", "soft", "outside", "more", *map(str, range(last))}
+            link = f.get("outside", getlink=True)
+            assert (link.filename, link.path) == ("other.h5", "/there")
+            assert np.array_equal(f["soft"][()], np.arange(5)) and np.array_equal(f["more"][()], np.arange(100.0))
+            f.create_group(str(last))
+
+
 @pytest.mark.parametrize("size", [512, 1024, 1 << 20])
 def test_a_file_with_a_user_block_is_h5pys_too(tmp_path, size):
     path = tmp_path / "user.h5"

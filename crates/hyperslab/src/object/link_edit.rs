@@ -151,12 +151,9 @@ fn insert_symbol(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link
     symbol_table::insert(txn, table, &link.name, target).map(|_| ())
 }
 
-/// Makes an old group one of today's kind, as libhdf5 does when a link asks for it, and adds the link.
+/// Makes an old group one of today's kind, as libhdf5 does when a link asks for it, and adds the link. What the superblock
+/// repeats of an old root group stays there, as libhdf5 leaves it: readers ask the group.
 fn modernize(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link) -> Result<()> {
-    if txn.store().superblock().root_symbol_table().is_some() && group == txn.store().superblock().root() {
-        let feature = "a link into another file in the root group of a file for the earliest libraries";
-        return Err(Error::unsupported(feature, "II.A"));
-    }
     let header = Header::read(txn.store(), group)?;
     let links = LinkStorage::SymbolTable(*table).all(&header, txn.store())?;
     symbol_table::delete(txn, table)?;

@@ -70,6 +70,7 @@ fn links(version: LibVersion, list: &mut Vec<Operation>) {
         file.root().link_soft(&format!("few/{}", "long name ".repeat(500)), "/few")
     });
     let group = if version == LibVersion::Earliest { "few" } else { "/" };
+    add(list, "link external in the root", |file| file.root().link_external("new", "other.h5", "/data"));
     add(list, "link external", move |file| file.group(group)?.link_external("new", "other.h5", "/data"));
     add(list, "rename in a group", |file| file.root().rename("few/link 1", "few/renamed"));
     add(list, "rename between groups", |file| file.root().rename("data/tree", "full/tree"));
