@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use hyperslab::engine::WriteOptions;
-use hyperslab::{DatasetOptions, Node, Selection};
+use hyperslab::{CopyOptions, DatasetOptions, Node, Selection};
 use hyperslab_format::message::link::Link;
 use numpy::prelude::*;
-use pyo3::Borrowed;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
@@ -409,16 +408,16 @@ impl Group {
     }
 
     /// Copies an object to a path of this group.
-    #[allow(clippy::needless_pass_by_value)] // Arguments of Python's are extracted by value.
     fn _copy(
         slf: &Bound<'_, Self>,
         source: &Bound<'_, HLObject>,
         path: &str,
-        options: CopyOptions,
+        flags: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         source.get().state.check()?;
+        let options = copy_options(flags)?;
         let (group, node) = (&slf.get().group, &source.get().node);
-        slf.py().detach(|| group.copy(node, path, &options.0)).or_raise().map(drop)
+        slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)
     }
 
     #[pyo3(name = "move")]
@@ -452,24 +451,18 @@ impl Group {
 }
 
 /// h5py's flags of a copy, by their names.
-struct CopyOptions(hyperslab::CopyOptions);
-
-impl<'py> FromPyObject<'_, 'py> for CopyOptions {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let mut options = hyperslab::CopyOptions::default();
-        for (name, flag) in [
-            ("shallow", &mut options.shallow),
-            ("expand_soft", &mut options.expand_soft),
-            ("expand_external", &mut options.expand_external),
-            ("expand_refs", &mut options.expand_refs),
-            ("without_attrs", &mut options.without_attributes),
-        ] {
-            *flag = given.get_item(name)?.is_truthy()?;
-        }
-        Ok(Self(options))
+fn copy_options(flags: &Bound<'_, PyDict>) -> PyResult<CopyOptions> {
+    let mut options = CopyOptions::default();
+    for (name, flag) in [
+        ("shallow", &mut options.shallow),
+        ("expand_soft", &mut options.expand_soft),
+        ("expand_external", &mut options.expand_external),
+        ("expand_refs", &mut options.expand_refs),
+        ("without_attrs", &mut options.without_attributes),
+    ] {
+        *flag = flags.as_any().get_item(name)?.is_truthy()?;
     }
+    Ok(options)
 }
 
 /// The Python class of a node.

@@ -37,56 +37,39 @@ impl Number {
         }
     }
 
-    /// The number as an element of a stored datatype, where that says nothing but the size: whole integers that can hold
-    /// it, and IEEE floats of four and eight bytes.
-    pub(crate) fn as_element_of(self, datatype: &Datatype) -> Option<Vec<u8>> {
-        match (self, datatype) {
-            (Self::Integer(value), Datatype::Integer(stored)) => integer(value, stored),
+    /// The number as it is given to the engine for an element of a stored datatype, which it converts; none where NumPy would
+    /// complain, round otherwise or needs more than the size: for all but whole integers that can hold it, and IEEE floats of
+    /// four and eight bytes.
+    pub(crate) fn for_element_of(self, stored: &Datatype) -> Option<Self> {
+        match (self, stored) {
+            (Self::Integer(value), Datatype::Integer(stored)) => fits_integer(value, stored).then_some(self),
             (Self::Integer(value), Datatype::Float(stored)) => {
-                #[allow(clippy::cast_precision_loss)] // To the nearest, as Python does it.
-                float(value as f64, stored)
+                let number = f64::from(i32::try_from(value).ok()?);
+                fits_float(number, stored).then_some(Self::Float(number))
             }
-            (Self::Float(value), Datatype::Float(stored)) => float(value, stored),
+            (Self::Float(value), Datatype::Float(stored)) => fits_float(value, stored).then_some(self),
             _ => None,
         }
     }
 }
 
-fn integer(value: i64, stored: &Integer) -> Option<Vec<u8>> {
+fn fits_integer(value: i64, stored: &Integer) -> bool {
     let size = stored.size;
     if !(1..=8).contains(&size) || *stored != whole_integer(size, stored.order, stored.signed) {
-        return None;
+        return false;
     }
-    let fits = if stored.signed {
+    if stored.signed {
         let spare = 64 - 8 * size;
         value << spare >> spare == value
     } else {
         value >= 0 && (size == 8 || value >> (8 * size) == 0)
-    };
-    let bytes = fits.then(|| value.to_le_bytes().get(..size as usize).map(<[u8]>::to_vec))??;
-    Some(in_order(bytes, stored.order))
+    }
 }
 
-fn float(value: f64, stored: &Float) -> Option<Vec<u8>> {
+fn fits_float(value: f64, stored: &Float) -> bool {
     let is_plain = matches!(stored.size, 4 | 8) && stored.order != ByteOrder::Vax;
-    if !is_plain || *stored != ieee(stored.size, stored.order) {
-        return None;
-    }
-    #[allow(clippy::cast_possible_truncation)] // To the nearest, as NumPy does it.
-    let narrow = value as f32;
-    if value.is_finite() && !narrow.is_finite() && stored.size == 4 {
-        // NumPy warns of that.
-        return None;
-    }
-    let bytes = if stored.size == 4 { narrow.to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() };
-    Some(in_order(bytes, stored.order))
-}
-
-fn in_order(mut bytes: Vec<u8>, order: ByteOrder) -> Vec<u8> {
-    if order == ByteOrder::Big {
-        bytes.reverse();
-    }
-    bytes
+    let is_in_range = stored.size == 8 || !value.is_finite() || value.abs() <= f64::from(f32::MAX);
+    is_plain && is_in_range && *stored == ieee(stored.size, stored.order)
 }
 
 /// An array of plain numbers that lies row by row.

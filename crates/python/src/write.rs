@@ -27,11 +27,13 @@ pub(crate) fn set_item(
     let (py, dataset) = (slf.py(), slf.get());
     writable::<PyOSError>(&dataset.state, "write data")?;
     if let Some(number) = Number::of(value)
-        && let Some(element) = number.as_element_of(&dataset.core.datatype())
+        && let Some(number) = number.for_element_of(&dataset.core.datatype())
         && let Some(request) = Request::plain(key, &dataset.core.shape())?
         && request.shape.iter().product::<usize>() == 1
     {
-        let options = WriteOptions::default();
+        let (memory, element) = number.as_new_element();
+        let is_stored = memory == *dataset.core.datatype();
+        let options = WriteOptions { datatype: (!is_stored).then_some(memory), ..WriteOptions::default() };
         return py.detach(|| dataset.core.write_with(&request.selection, &element, &options)).or_raise();
     }
     if let Some(array) = plain::array(value)

@@ -75,21 +75,15 @@ def test_each_changes_what_the_other_wrote(tmp_path, libver, first):
     writer, changer = (hs, h5py) if first == "ours" else (h5py, hs)
     write_file(ours, writer, libver=libver)
     write_file(theirs, h5py, libver=libver)
-    with changer.File(ours, "r+") as file:
-        change(file, changer)
-    with h5py.File(theirs, "r+") as file:
-        change(file, h5py)
-    with h5py.File(ours) as file, h5py.File(theirs) as expected:
-        compare_files(file, expected)
-    with hs.File(ours) as file, h5py.File(theirs) as expected:
-        compare_files(file, expected)
-    # And once more by the first, on what the second has left.
-    with writer.File(ours, "r+") as file:
-        again(file, writer)
-    with h5py.File(theirs, "r+") as file:
-        again(file, h5py)
-    with h5py.File(ours) as file, h5py.File(theirs) as expected:
-        compare_files(file, expected)
+    # By the second, and once more by the first on what the second has left.
+    for module, step in ((changer, change), (writer, again)):
+        with module.File(ours, "r+") as file:
+            step(file, module)
+        with h5py.File(theirs, "r+") as file:
+            step(file, h5py)
+        for reader in (h5py, hs):
+            with reader.File(ours) as file, h5py.File(theirs) as expected:
+                compare_files(file, expected)
 
 
 def again(file, h5):

@@ -115,25 +115,23 @@ impl FreeExtents {
     /// The smallest extent of at least `len` bytes, and at most `most`, cut to `len`.
     pub(super) fn take(&mut self, len: u64, most: u64) -> Option<Extent> {
         let &(found, at) = self.by_length.range((len, 0)..).next().filter(|&&(found, _)| found <= most)?;
-        let extent = Extent::new(Addr::new(at), found);
-        self.remove(extent);
-        let (first, rest) = split(extent, len);
-        if let Some(rest) = rest {
-            self.insert(rest);
-        }
-        Some(first)
+        Some(self.cut_from(Extent::new(Addr::new(at), found), len))
     }
 
     /// The first `len` bytes of the extent that begins at `at`.
     pub(super) fn take_at(&mut self, at: u64, len: u64) -> Option<Extent> {
         let found = self.by_address.0.get(&at).copied().filter(|&found| found >= len)?;
-        let extent = Extent::new(Addr::new(at), found);
+        Some(self.cut_from(Extent::new(Addr::new(at), found), len))
+    }
+
+    /// Takes the first `len` bytes of an extent that is one of them as it is.
+    fn cut_from(&mut self, extent: Extent, len: u64) -> Extent {
         self.remove(extent);
         let (first, rest) = split(extent, len);
         if let Some(rest) = rest {
             self.insert(rest);
         }
-        Some(first)
+        first
     }
 
     /// Takes out an extent that is one of them as it is.
