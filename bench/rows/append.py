@@ -28,7 +28,7 @@ def appending(module, rows: int):
 
 
 def groups(threads: int):
-    rows = scaled(1_000_000, 10_000) // 10
+    rows = scaled(1_000_000, 10_000)
     yield Group(
         f"{rows} rows",
         [
