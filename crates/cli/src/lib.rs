@@ -8,6 +8,7 @@ mod error;
 mod filters;
 mod place;
 mod show;
+mod size;
 mod walk;
 
 use std::ffi::OsString;
@@ -44,6 +45,7 @@ Examples:
   hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
   hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents
   hyperslab diff climate.h5 small.h5 --rtol 1e-6
+  hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
 
 `hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";
 

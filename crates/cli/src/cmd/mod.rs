@@ -8,6 +8,7 @@ mod explain;
 mod ls;
 mod recover;
 mod repack;
+mod segy;
 mod stat;
 
 use std::io::Write;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Repack(repack::Args),
     Copy(copy::Args),
     Diff(diff::Args),
+    Segy(segy::Args),
 }
 
 impl Command {
@@ -43,6 +45,7 @@ impl Command {
             Self::Recover(args) => recover::run(args, out),
             Self::Repack(args) => repack::run(args, out),
             Self::Copy(args) => copy::run(args, out),
+            Self::Segy(args) => segy::run(args, out),
             Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
         };
         done.map(|()| OK)

@@ -118,7 +118,7 @@ impl Version {
 }
 
 /// The value of `--chunks`.
-fn chunks(text: &str) -> Result<RepackChunks, String> {
+pub(super) fn chunks(text: &str) -> Result<RepackChunks, String> {
     let sides = || {
         text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect::<Option<Vec<u64>>>()
     };

@@ -27,6 +27,7 @@ mod read;
 mod reference;
 mod repack;
 mod resize;
+mod scales;
 mod sparse;
 mod symbol_table;
 mod unlinked;

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use hyperslab_filters::{ChunkFacts, FilterChoice, FilterId};
-use hyperslab_format::datatype::Datatype;
+use hyperslab_filters::FilterId;
 use hyperslab_format::layout::{ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
@@ -11,6 +10,7 @@ use hyperslab_format::{Addr, Widths};
 
 use super::super::chunking::auto_chunks;
 use super::super::dataset::State;
+use super::super::dataset_create::specification;
 use super::super::repack::{RepackChunks, RepackOptions};
 use super::super::versions::LibVersion;
 use crate::error::{Error, RequestError, Result};
@@ -153,30 +153,6 @@ fn cut(shape: &[u64], state: &State) -> Vec<u64> {
         dataspace => dataspace.shape().iter().copied().map(Some).collect(),
     };
     shape.iter().zip(limits).map(|(&len, limit)| limit.map_or(len, |limit| len.min(limit)).max(1)).collect()
-}
-
-/// What a file stores of a filter for chunks of a dataset.
-fn specification(
-    choice: &FilterChoice,
-    datatype: &Datatype,
-    chunk_shape: &[u64],
-    widths: Widths,
-) -> Result<FilterSpec> {
-    let bytes = |datatype: &Datatype| usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX);
-    let item = if let Datatype::Array(array) = datatype { &*array.base } else { datatype };
-    let shape: Vec<usize> =
-        chunk_shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
-    let facts = ChunkFacts { element_size: bytes(datatype), item_size: bytes(item), shape: &shape };
-    let id = choice.id();
-    Ok(FilterSpec {
-        id: id.0,
-        // libhdf5's own filters are known without a name.
-        name: (id.0 >= 256)
-            .then(|| hyperslab_filters::registry::registered_name(id).map(str::to_owned))
-            .flatten(),
-        flags: choice.flags(),
-        client_data: choice.client_data(&facts).map_err(|source| Error::Filter { source })?,
-    })
 }
 
 /// A filter for chunks of another shape: some say in their client data how large a chunk is.

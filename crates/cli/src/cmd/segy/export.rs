@@ -1,0 +1,45 @@
+//! `hyperslab segy export`: HDF5 back into SEG-Y.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use hyperslab_segy::Cube;
+
+use super::blame;
+use crate::show::plain;
+
+/// Write a survey back as SEG-Y: byte for byte the file it was made of
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(super) struct Args {
+    /// The HDF5 file
+    #[arg(value_name = "CUBE")]
+    from: PathBuf,
+    /// The new SEG-Y file, which appears under its name when it is whole
+    #[arg(value_name = "OUT")]
+    to: PathBuf,
+    /// How many threads work
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  hyperslab segy export cube.h5 back.sgy
+
+Samples that were changed since are written as they are now, headers as they are in /segy.";
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(threads) = args.threads {
+        hyperslab::engine::set_threads(threads);
+    }
+    let cube = Cube::open(&args.from).map_err(blame)?;
+    let bar = super::bar()?;
+    let done = hyperslab_segy::export(&cube, &args.to, &super::moves(&bar));
+    bar.finish_and_clear();
+    done.map_err(blame)?;
+    let [from, to] = [&args.from, &args.to].map(|path| plain(&path.display().to_string()));
+    writeln!(out, "{from} -> {to}: {}", crate::show::bytes(std::fs::metadata(&args.to)?.len()))?;
+    Ok(())
+}

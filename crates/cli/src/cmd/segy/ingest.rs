@@ -1,0 +1,125 @@
+//! `hyperslab segy ingest`: SEG-Y into HDF5.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use hyperslab::RepackChunks;
+use hyperslab_filters::FilterChoice;
+use hyperslab_segy::{Domain, IngestOptions};
+
+use super::{Taking, blame};
+use crate::cmd::repack;
+use crate::error::Usage;
+use crate::show::{bytes, counted, plain, shape};
+use crate::{filters, size};
+
+/// Bring a SEG-Y file into HDF5: chunked, so that every slice is read fast, with all its headers
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+pub(super) struct Args {
+    /// The SEG-Y file
+    #[arg(value_name = "SEGY")]
+    from: PathBuf,
+    /// The new HDF5 file; one that was broken off is completed
+    #[arg(value_name = "OUT")]
+    to: PathBuf,
+    /// A filter for the samples; several go in this order
+    #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
+    filter: Vec<Option<FilterChoice>>,
+    /// The shape of chunks, samples last, or `auto`
+    #[arg(long, value_name = "auto|AxBxC", value_parser = repack::chunks)]
+    chunks: Option<RepackChunks>,
+    /// Samples follow each other in depth, in thousandths of a metre or foot, and not in time
+    #[arg(long)]
+    depth: bool,
+    /// Bytes of samples in memory
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size::parse)]
+    memory: u64,
+    /// How many threads work
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    overwrite: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    taking: Taking,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
+  hyperslab segy ingest old.sgy cube.h5 --inline-byte 9 --crossline-byte 21 --chunks 64x64x128
+
+If it is interrupted, the same command goes on where it was. `hyperslab tune` measures which chunks suit a cube.";
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let chosen: Vec<FilterChoice> = args.filter.iter().copied().flatten().collect();
+    if chosen.len() < args.filter.len() && args.filter.len() > 1 {
+        return Err(Usage("--filter none goes with no other filter".to_owned()).into());
+    }
+    let options = IngestOptions {
+        segy: args.taking.segy(),
+        survey: args.taking.survey(),
+        filters: chosen,
+        chunks: match &args.chunks {
+            Some(RepackChunks::Shape(shape)) => Some(shape.clone()),
+            Some(RepackChunks::Keep) => {
+                return Err(Usage("--chunks keep: a SEG-Y file has no chunks to keep".to_owned()).into());
+            }
+            _ => None,
+        },
+        domain: if args.depth { Domain::Depth } else { Domain::Time },
+        memory: args.memory,
+        overwrite: args.overwrite,
+    };
+    if let Some(threads) = args.threads {
+        hyperslab::engine::set_threads(threads);
+    }
+    let begun = Instant::now();
+    let bar = super::bar()?;
+    let done = hyperslab_segy::ingest(&args.from, &args.to, &options, &super::moves(&bar));
+    bar.finish_and_clear();
+    let done = done.map_err(blame)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let len = |path: &PathBuf| {
+        std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
+    };
+    let (before, after) = (len(&args.from)?, len(&args.to)?);
+    let [from, to] = [&args.from, &args.to].map(|path| path.display().to_string());
+    if args.json {
+        let said = serde_json::json!({
+            "from": from, "to": to, "shape": done.shape, "traces": done.traces, "ibm_words": done.ibm_words,
+            "resumed": done.resumed, "note": done.note, "bytes_before": before, "bytes_after": after, "seconds": seconds,
+        });
+        writeln!(out, "{said}")?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{}: {} -> {}: {}, {} of shape {}{}",
+        plain(&from),
+        bytes(before),
+        plain(&to),
+        bytes(after),
+        counted(done.traces, "trace"),
+        shape(&done.shape),
+        if done.resumed { ", begun earlier" } else { "" },
+    )?;
+    if done.ibm_words > 0 {
+        writeln!(
+            out,
+            "  {} that IEEE floats do not hold bit by bit: kept beside, for export",
+            counted(done.ibm_words, "IBM float")
+        )?;
+    }
+    if let Some(note) = done.note {
+        writeln!(out, "  {}", plain(&note))?;
+    }
+    Ok(())
+}

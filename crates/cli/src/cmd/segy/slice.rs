@@ -1,0 +1,104 @@
+//! `hyperslab segy slice`: one plane of a survey.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hyperslab_segy::{Cube, Stored};
+use npyz::WriterBuilder as _;
+
+use super::blame;
+use crate::error::Usage;
+use crate::show::{plain, shape};
+
+/// Cut one inline, crossline, offset or slice of samples out of a survey
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+#[command(group = clap::ArgGroup::new("plane").required(true))]
+pub(super) struct Args {
+    /// The HDF5 file
+    #[arg(value_name = "CUBE")]
+    from: PathBuf,
+    /// The inline of this number
+    #[arg(long, value_name = "NUMBER", group = "plane")]
+    inline: Option<i64>,
+    /// The crossline of this number
+    #[arg(long, value_name = "NUMBER", group = "plane")]
+    crossline: Option<i64>,
+    /// The traces of this offset
+    #[arg(long, value_name = "NUMBER", group = "plane")]
+    offset: Option<i64>,
+    /// The samples at this time or depth, or the nearest
+    #[arg(long, value_name = "NUMBER", group = "plane")]
+    slice: Option<f64>,
+    /// The file to write: .npy or .sgy
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  hyperslab segy slice cube.h5 --inline 1200 --out il1200.npy
+  hyperslab segy slice cube.h5 --slice 752 --out t752.npy";
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let cube = Cube::open(&args.from).map_err(blame)?;
+    let (axis, index) = args.place(&cube)?;
+    match args.out.extension().and_then(|ending| ending.to_str()) {
+        Some("npy") => npy(&cube, axis, index, &args.out)?,
+        Some("sgy" | "segy") => hyperslab_segy::extract(&cube, axis, index, &args.out).map_err(blame)?,
+        _ => return Err(Usage(format!("--out {}: name a .npy or .sgy file", args.out.display())).into()),
+    }
+    let lengths: Vec<u64> = without(&cube.data().shape(), axis);
+    writeln!(out, "{}: {}", plain(&args.out.display().to_string()), shape(&lengths))?;
+    Ok(())
+}
+
+impl Args {
+    /// The axis of the plane, and its place on it.
+    fn place(&self, cube: &Cube) -> anyhow::Result<(usize, u64)> {
+        let named = [("inline", self.inline), ("crossline", self.crossline), ("offset", self.offset)];
+        for (axis, number) in named {
+            if let Some(number) = number {
+                return cube.find(axis, number).map_err(blame);
+            }
+        }
+        let (wanted, values) = (self.slice.unwrap_or(0.0), &cube.samples().values);
+        let (first, last) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+        if !(first..=last).contains(&wanted) {
+            let unit = &cube.samples().unit;
+            return Err(Usage(format!("--slice {wanted}: samples lie from {first} to {last} {unit}")).into());
+        }
+        let distance = |value: f64| (value - wanted).abs();
+        let nearest = (0..values.len()).min_by(|&a, &b| distance(values[a]).total_cmp(&distance(values[b])));
+        Ok((cube.axes().len(), nearest.unwrap_or(0) as u64))
+    }
+}
+
+fn without(shape: &[u64], axis: usize) -> Vec<u64> {
+    shape.iter().enumerate().filter(|&(number, _)| number != axis).map(|(_, &len)| len).collect()
+}
+
+/// The plane as NumPy stores arrays.
+fn npy(cube: &Cube, axis: usize, index: u64, to: &Path) -> anyhow::Result<()> {
+    macro_rules! save {
+        ($($stored:pat => $number:ty),*) => {
+            match cube.source().format.stored() {
+                $($stored => {
+                    let values: Vec<$number> = cube.data().read(cube.plane(axis, index))?;
+                    let file = BufWriter::new(File::create(to).with_context(|| to.display().to_string())?);
+                    let shape = without(&cube.data().shape(), axis);
+                    let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(file).begin_nd()?;
+                    writer.extend(values)?;
+                    writer.finish()?;
+                })*
+            }
+        };
+    }
+    save!(
+        Stored::F32 => f32, Stored::F64 => f64, Stored::I8 => i8, Stored::I16 => i16, Stored::I32 => i32,
+        Stored::I64 => i64, Stored::U8 => u8, Stored::U16 => u16, Stored::U32 => u32, Stored::U64 => u64
+    );
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! Attributes of the kinds that are used here, read.
+
+use hyperslab::{Attribute, Object};
+use hyperslab_format::datatype::{Datatype, Integer};
+
+use crate::error::Result;
+
+/// A text that is there, whether of fixed or of variable length.
+pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>> {
+    let Some(found) = get(object, name)? else { return Ok(None) };
+    let bytes = match &found.datatype {
+        Datatype::Text(_) => found.data,
+        Datatype::VariableText(_) => {
+            let ids = object.file().vlen_ids(&found.data)?;
+            object.file().vlen_many(&ids, 1)?.into_iter().next().unwrap_or_default()
+        }
+        _ => return Ok(None),
+    };
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    Ok(Some(String::from_utf8_lossy(&bytes[..end]).into_owned()))
+}
+
+/// A whole number that is there: little-endian, as it is written here.
+pub(super) fn number(object: &Object, name: &str) -> Result<Option<u64>> {
+    let Some(found) = get(object, name)? else { return Ok(None) };
+    let Datatype::Integer(Integer { size: 8, .. }) = found.datatype else { return Ok(None) };
+    Ok(found.data.try_into().ok().map(u64::from_ne_bytes))
+}
+
+fn get(object: &Object, name: &str) -> Result<Option<Attribute>> {
+    Ok(if object.has_attribute(name)? { Some(object.attribute(name)?) } else { None })
+}

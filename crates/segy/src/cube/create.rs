@@ -1,0 +1,270 @@
+//! Makes the file: all datasets, empty, and what is known before the first trace is read.
+
+use hyperslab::types::Element;
+use hyperslab::{Attribute, Dataset, DatasetOptions, File, Selection, auto_chunks};
+use hyperslab_filters::FilterChoice;
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::FillBytes;
+
+use super::{attribute, datatypes};
+use crate::error::{Error, Result};
+use crate::field::{ByteOrder, Field, FieldKind};
+use crate::file::{BINARY_HEADER_BYTES, SegyFile};
+use crate::ingest::{Domain, IngestOptions};
+use crate::sample::Stored;
+use crate::survey::Survey;
+use crate::{TRACE_HEADER_BYTES, tables, textual};
+
+/// Traces whose headers are one chunk: a quarter of a MiB.
+const HEADERS_PER_CHUNK: u64 = 1024;
+/// Bytes that are copied at once of what stands before and after the traces.
+const COPY_BYTES: u64 = 1 << 20;
+
+/// How the coordinates of a trace become numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Coordinates {
+    x: Field,
+    y: Field,
+    scalar: Field,
+    order: ByteOrder,
+}
+
+impl Coordinates {
+    pub(crate) fn of(file: &SegyFile, survey: &Survey) -> Self {
+        let keys = survey.keys;
+        Self { x: keys.x, y: keys.y, scalar: keys.scalar, order: file.layout().order }
+    }
+
+    /// Of the trace with this header; the scalar multiplies, or divides where it is negative.
+    pub(crate) fn at(&self, header: &[u8]) -> [f64; 2] {
+        let scalar = self.scalar.real(header, self.order);
+        [self.x, self.y].map(|field| {
+            let number = field.real(header, self.order);
+            if scalar > 0.0 {
+                number * scalar
+            } else if scalar < 0.0 {
+                number / -scalar
+            } else {
+                number
+            }
+        })
+    }
+}
+
+/// Makes all datasets in a file that is empty.
+pub(crate) fn create(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<()> {
+    let root = file.root();
+    root.create_group_with(super::SEGY, true)?;
+    let data = create_data(file, segy, survey, options)?;
+    create_axes(file, &data, segy, survey, options)?;
+    create_positions(file, survey, segy)?;
+    create_headers(file, segy)?;
+    describe(file, segy, survey)
+}
+
+/// The samples.
+fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<Dataset> {
+    let mut shape = survey.shape();
+    shape.push(segy.traces().samples().into());
+    let stored = segy.layout().format.stored();
+    let chunk = match &options.chunks {
+        None => auto_chunks(&shape, None, stored.size() as u64),
+        Some(chunk) if chunk.len() == shape.len() && !chunk.contains(&0) => {
+            chunk.iter().zip(&shape).map(|(&side, &len)| side.min(len)).collect()
+        }
+        Some(chunk) => {
+            return Err(Error::argument(
+                format!("chunks {chunk:?}"),
+                format!(
+                    "the volume has {} axes ({}, samples): name a side for each",
+                    shape.len(),
+                    survey.kind.axes().join(", ")
+                ),
+            ));
+        }
+    };
+    let mut options = simple(&shape, datatypes::sample(stored)).chunked(&chunk, &options.filters)?;
+    let (fill, attribute) = match stored {
+        Stored::F32 => (f32::NAN.to_ne_bytes().to_vec(), Some(Attribute::number("_FillValue", f32::NAN))),
+        Stored::F64 => (f64::NAN.to_ne_bytes().to_vec(), Some(Attribute::number("_FillValue", f64::NAN))),
+        _ => (Vec::new(), None),
+    };
+    if !fill.is_empty() {
+        options.fill = FillBytes::Defined(fill);
+    }
+    let data = file.root().create_dataset(super::DATA, &options)?;
+    data.set_attribute(&Attribute::text("long_name", "seismic samples"))?;
+    if let Some(attribute) = attribute {
+        data.set_attribute(&attribute)?;
+    }
+    data.set_attribute(&Attribute::text("coordinates", "cdp_x cdp_y"))?;
+    Ok(data)
+}
+
+/// The axes, as dimension scales of the samples.
+fn create_axes(
+    file: &File,
+    data: &Dataset,
+    segy: &SegyFile,
+    survey: &Survey,
+    options: &IngestOptions,
+) -> Result<()> {
+    for (number, axis) in survey.axes.iter().enumerate() {
+        let scale = numbers(file, axis.name, &axis.values)?;
+        scale.set_attribute(&Attribute::text("long_name", &format!("{} number", axis.name)))?;
+        scale.make_scale(axis.name)?;
+        data.attach_scale(number, &scale)?;
+    }
+    let header = segy.trace_header(0)?;
+    let order = segy.layout().order;
+    let field = |byte| Field::new(byte, FieldKind::I16).real(&header, order);
+    let scalar = match field(215) {
+        scalar if scalar > 0.0 => scalar,
+        scalar if scalar < 0.0 => -1.0 / scalar,
+        _ => 1.0,
+    };
+    let own = Field::new(117, FieldKind::U16).real(&header, order);
+    let interval = if segy.layout().interval > 0.0 { segy.layout().interval } else { own };
+    // Microseconds, or thousandths of a metre or foot where depth stands in the place of time.
+    let (first, step) = (field(109) * scalar, interval / 1000.0);
+    let values: Vec<f64> = (0..segy.traces().samples()).map(|i| first + step * f64::from(i)).collect();
+    let (name, unit, long_name) = match options.domain {
+        Domain::Time => ("twt", "ms", "two-way travel time"),
+        Domain::Depth => ("depth", length_unit(segy)?, "depth"),
+    };
+    let scale = numbers(file, name, &values)?;
+    scale.set_attribute(&Attribute::text("units", unit))?;
+    scale.set_attribute(&Attribute::text("long_name", long_name))?;
+    scale.make_scale(name)?;
+    data.attach_scale(survey.axes.len(), &scale)?;
+    Ok(())
+}
+
+/// What is known of each position of the survey.
+fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()> {
+    let shape = survey.shape();
+    let scales: Vec<Dataset> =
+        survey.axes.iter().map(|axis| file.dataset(axis.name)).collect::<hyperslab::Result<_>>()?;
+    let make =
+        |name: &str, shape: &[u64], datatype: Datatype, fill: Vec<u8>, long_name: &str| -> Result<Dataset> {
+            let size = fill.len() as u64;
+            let mut options = simple(shape, datatype)
+                .chunked(&auto_chunks(shape, None, size), &[FilterChoice::Shuffle, ZSTD])?;
+            options.fill = FillBytes::Defined(fill);
+            let made = file.root().create_dataset(name, &options)?;
+            made.set_attribute(&Attribute::text("long_name", long_name))?;
+            for (axis, scale) in scales.iter().enumerate().take(shape.len()) {
+                made.attach_scale(axis, scale)?;
+            }
+            Ok(made)
+        };
+    make(
+        super::TRACE,
+        &shape,
+        i64::datatype(),
+        (-1_i64).to_ne_bytes().to_vec(),
+        "number of the trace in the SEG-Y file",
+    )?;
+    make(super::LIVE, &shape, u8::datatype(), vec![0], "1 where there is a trace")?;
+    let plane = &shape[..survey.kind.ground_axes()];
+    let unit = length_unit(segy)?;
+    for (name, direction) in [(super::X, "easting"), (super::Y, "northing")] {
+        let nan = f64::NAN.to_ne_bytes().to_vec();
+        let made =
+            make(name, plane, f64::datatype(), nan, &format!("{direction} of the common depth point"))?;
+        made.set_attribute(&Attribute::number("_FillValue", f64::NAN))?;
+        made.set_attribute(&Attribute::text("units", unit))?;
+    }
+    Ok(())
+}
+
+/// What the SEG-Y file holds beside samples.
+fn create_headers(file: &File, segy: &SegyFile) -> Result<()> {
+    let root = file.root();
+    let layout = segy.layout();
+    let count = segy.traces().count();
+    let header = datatypes::header(tables::TRACE_HEADER, TRACE_HEADER_BYTES, layout.order);
+    let chunk = HEADERS_PER_CHUNK.min(count);
+    root.create_dataset(
+        super::TRACE_HEADER,
+        &simple(&[count], header).chunked(&[chunk], &[FilterChoice::Shuffle, ZSTD])?,
+    )?;
+    if layout.headers > 1 {
+        let further = u64::from(layout.headers - 1) * TRACE_HEADER_BYTES as u64;
+        root.create_dataset(
+            super::FURTHER_HEADERS,
+            &simple(&[count, further], u8::datatype()).chunked(&[chunk, further], &[ZSTD])?,
+        )?;
+    }
+    copy_bytes(file, super::FILE_HEADER, segy, 0, layout.first_trace)?;
+    let (start, len) = segy.trailer();
+    if len > 0 {
+        copy_bytes(file, super::TRAILER, segy, start, len)?;
+    }
+    let binary = segy.binary_header()?;
+    let datatype = datatypes::header(tables::BINARY_HEADER, BINARY_HEADER_BYTES, layout.order);
+    let made =
+        root.create_dataset(super::BINARY_HEADER, &DatasetOptions::new(Dataspace::Scalar, datatype))?;
+    made.write_with(&Selection::All, &binary, &hyperslab::engine::WriteOptions::default())?;
+    Ok(())
+}
+
+/// Bytes of the SEG-Y file as they are.
+fn copy_bytes(file: &File, name: &str, segy: &SegyFile, start: u64, len: u64) -> Result<()> {
+    let chunk = len.clamp(1, COPY_BYTES);
+    let made =
+        file.root().create_dataset(name, &simple(&[len], u8::datatype()).chunked(&[chunk], &[ZSTD])?)?;
+    for at in (0..len).step_by(usize::try_from(COPY_BYTES).unwrap_or(1)) {
+        let bytes = segy.bytes(start + at, COPY_BYTES.min(len - at))?;
+        made.write(at..at + bytes.len() as u64, &bytes)?;
+    }
+    Ok(())
+}
+
+/// The attributes of the group.
+fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
+    let group = file.group(super::SEGY)?;
+    let layout = segy.layout();
+    let bytes = segy.textual_header()?;
+    let encoding = textual::Encoding::of(&bytes);
+    let text = textual::lines(&bytes, encoding).join("\n");
+    let source =
+        std::path::Path::new(segy.path()).file_name().map(|name| name.to_string_lossy().into_owned());
+    let order = if layout.order == ByteOrder::Big { "big" } else { "little" };
+    let set = |name: &str, text: &str| group.set_attribute(&Attribute::text(name, text));
+    set(attribute::LAYOUT, super::LAYOUT_VERSION)?;
+    set(attribute::KIND, survey.kind.name())?;
+    set(attribute::TEXT, text.trim_end())?;
+    set(attribute::ENCODING, encoding.name())?;
+    set(attribute::REVISION, &format!("{}.{}", layout.revision.0, layout.revision.1))?;
+    set(attribute::ORDER, order)?;
+    set(attribute::SOURCE, &source.unwrap_or_default())?;
+    let number = |name: &str, number: u64| group.set_attribute(&Attribute::number(name, number));
+    number(attribute::FORMAT, layout.format as u64)?;
+    number(attribute::HEADERS, layout.headers.into())?;
+    number(attribute::BYTES, segy.len_bytes())?;
+    number(attribute::PADDED, segy.traces().vary().into())?;
+    number(attribute::PIECES, 0)?;
+    Ok(())
+}
+
+/// The level that headers are worth: they are read seldom.
+const ZSTD: FilterChoice = FilterChoice::Zstd { level: 3 };
+
+/// Metres or feet, as the binary header has it.
+fn length_unit(segy: &SegyFile) -> Result<&'static str> {
+    let system = Field::new(55, FieldKind::I16).integer(&segy.binary_header()?, segy.layout().order);
+    Ok(if system == 2 { "ft" } else { "m" })
+}
+
+fn simple(shape: &[u64], datatype: Datatype) -> DatasetOptions {
+    DatasetOptions::new(Dataspace::Simple { shape: shape.to_vec(), max_shape: None }, datatype)
+}
+
+/// A dataset of numbers, written.
+fn numbers<T: Element>(file: &File, name: &str, values: &[T]) -> Result<Dataset> {
+    let made = file.root().create_dataset(name, &simple(&[values.len() as u64], T::datatype()))?;
+    made.write(Selection::All, values)?;
+    Ok(made)
+}

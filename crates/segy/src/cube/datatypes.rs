@@ -1,0 +1,110 @@
+//! HDF5 datatypes of headers and samples.
+
+use hyperslab::types::Element;
+use hyperslab_format::datatype::{
+    Array, ByteOrder as StoredOrder, Charset, Compound, Datatype, Float, Integer, Member, Padding, Text,
+};
+
+use crate::field::{ByteOrder, FieldKind, NamedField};
+use crate::sample::Stored;
+
+/// The datatype of samples.
+pub(super) fn sample(stored: Stored) -> Datatype {
+    match stored {
+        Stored::F32 => f32::datatype(),
+        Stored::F64 => f64::datatype(),
+        Stored::I8 => i8::datatype(),
+        Stored::I16 => i16::datatype(),
+        Stored::I32 => i32::datatype(),
+        Stored::I64 => i64::datatype(),
+        Stored::U8 => u8::datatype(),
+        Stored::U16 => u16::datatype(),
+        Stored::U32 => u32::datatype(),
+        Stored::U64 => u64::datatype(),
+    }
+}
+
+/// A header of so many bytes, each field under its name and in the byte order of the file, so that elements are the bytes
+/// of the file. Bytes between are arrays named `unassigned_BYTE`.
+pub(super) fn header(fields: &[NamedField], len: usize, order: ByteOrder) -> Datatype {
+    let mut members = Vec::new();
+    let mut end = 0;
+    let bytes = |from: usize, to: usize| Member {
+        name: format!("unassigned_{}", from + 1),
+        offset: size(from),
+        datatype: Datatype::Array(Array { base: Box::new(u8::datatype()), shape: vec![size(to - from)] }),
+    };
+    for field in fields {
+        let start = usize::from(field.at.byte) - 1;
+        if start > end {
+            members.push(bytes(end, start));
+        }
+        let datatype = number(field.at.kind, order);
+        members.push(Member { name: field.name.to_owned(), offset: size(start), datatype });
+        end = start + field.at.kind.size();
+    }
+    if end < len {
+        members.push(bytes(end, len));
+    }
+    Datatype::Compound(Compound { size: size(len), members })
+}
+
+/// The number of a field.
+fn number(kind: FieldKind, order: ByteOrder) -> Datatype {
+    let native = match kind {
+        FieldKind::U8 => u8::datatype(),
+        FieldKind::I16 => i16::datatype(),
+        FieldKind::U16 => u16::datatype(),
+        FieldKind::I32 => i32::datatype(),
+        FieldKind::U32 => u32::datatype(),
+        FieldKind::I64 => i64::datatype(),
+        FieldKind::U64 => u64::datatype(),
+        FieldKind::F32 => f32::datatype(),
+        FieldKind::F64 => f64::datatype(),
+        FieldKind::Text8 => {
+            return Datatype::Text(Text { size: 8, padding: Padding::NullPadded, charset: Charset::Ascii });
+        }
+    };
+    let order = if order == ByteOrder::Big { StoredOrder::Big } else { StoredOrder::Little };
+    match native {
+        Datatype::Integer(integer) => Datatype::Integer(Integer { order, ..integer }),
+        Datatype::Float(float) => Datatype::Float(Float { order, ..float }),
+        other => other,
+    }
+}
+
+/// An IBM float that its IEEE float is not: the number of its trace, of its sample, and the word.
+pub(crate) fn ibm_word() -> Datatype {
+    let member = |name: &str, offset, datatype| Member { name: name.to_owned(), offset, datatype };
+    let members = vec![
+        member("trace", 0, u64::datatype()),
+        member("sample", 8, u32::datatype()),
+        member("word", 12, u32::datatype()),
+    ];
+    Datatype::Compound(Compound { size: 16, members })
+}
+
+fn size(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables;
+
+    #[test]
+    fn members_of_a_header_cover_it_without_a_gap() {
+        for (fields, len) in [(tables::BINARY_HEADER, 400_u32), (tables::TRACE_HEADER, 240)] {
+            let Datatype::Compound(compound) = header(fields, len as usize, ByteOrder::Big) else {
+                panic!("no compound")
+            };
+            let mut end = 0;
+            for member in &compound.members {
+                assert_eq!(member.offset, end, "{}", member.name);
+                end += u32::try_from(member.datatype.size(hyperslab_format::Widths::EIGHT)).unwrap();
+            }
+            assert_eq!(end, len);
+        }
+    }
+}

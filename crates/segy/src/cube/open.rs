@@ -1,0 +1,225 @@
+//! Opens a file that was made here, and finds lines in it.
+
+use std::path::Path;
+
+use hyperslab::{Dataset, File, Group, Selection};
+
+use super::{attribute, attributes, datatypes};
+use crate::error::{Error, Result};
+use crate::field::ByteOrder;
+use crate::file::SegyFile;
+use crate::ranges;
+use crate::sample::SampleFormat;
+use crate::survey::{Axis, Kind, Survey};
+
+/// A survey in an HDF5 file.
+#[derive(Debug, Clone)]
+pub struct Cube {
+    file: File,
+    data: Dataset,
+    kind: Kind,
+    axes: Vec<Axis>,
+    samples: SampleAxis,
+    pub(crate) source: Source,
+}
+
+/// The axis of samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleAxis {
+    /// `twt` or `depth`.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// What stands at each sample.
+    pub values: Vec<f64>,
+}
+
+/// The SEG-Y file that a survey was made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// The revision of the standard.
+    pub revision: String,
+    /// The format of samples.
+    pub format: SampleFormat,
+    /// The byte order.
+    pub order: ByteOrder,
+    /// Headers of each trace.
+    pub headers: u64,
+    /// Whether traces of several lengths were made as long as the longest.
+    pub padded: bool,
+    /// The textual header.
+    pub text: String,
+}
+
+impl Cube {
+    /// Opens the file at `path`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::of(File::open(path)?)
+    }
+
+    /// The survey in a file.
+    pub fn of(file: File) -> Result<Self> {
+        let group = segy_group(&file)?;
+        if let Some(done) = attributes::number(&group, attribute::PIECES)? {
+            return Err(bad(
+                &file,
+                format!("the ingest was broken off after {done} pieces: run it again to complete it"),
+            ));
+        }
+        let text = |name: &str| {
+            attributes::text(&group, name)?
+                .ok_or_else(|| bad(&file, format!("attribute {name:?} of /segy is missing")))
+        };
+        let number = |name: &str| {
+            attributes::number(&group, name)?
+                .ok_or_else(|| bad(&file, format!("attribute {name:?} of /segy is missing")))
+        };
+        let named = text(attribute::KIND)?;
+        let kind = Kind::from_name(&named)
+            .ok_or_else(|| bad(&file, format!("it is no kind of survey: {named:?}")))?;
+        let code = number(attribute::FORMAT)?;
+        let format = SampleFormat::from_code(code.cast_signed())
+            .ok_or_else(|| bad(&file, format!("{code} is no format of samples")))?;
+        let source = Source {
+            name: text(attribute::SOURCE)?,
+            bytes: number(attribute::BYTES)?,
+            revision: text(attribute::REVISION)?,
+            format,
+            order: if text(attribute::ORDER)? == "little" { ByteOrder::Little } else { ByteOrder::Big },
+            headers: number(attribute::HEADERS)?.max(1),
+            padded: number(attribute::PADDED)? != 0,
+            text: text(attribute::TEXT)?,
+        };
+        let data = file.dataset(super::DATA)?;
+        if *data.datatype() != datatypes::sample(format.stored()) {
+            return Err(bad(&file, "the samples have another datatype than was written".to_owned()));
+        }
+        let shape = data.shape();
+        let mut axes = Vec::new();
+        for &name in kind.axes() {
+            axes.push(Axis { name, values: file.dataset(name)?.read(Selection::All)? });
+        }
+        let samples = sample_axis(&file)?;
+        let lengths = axes.iter().map(|axis| axis.values.len()).chain([samples.values.len()]);
+        if !lengths.map(|len| len as u64).eq(shape.iter().copied()) {
+            return Err(bad(&file, "the axes do not have the lengths of the samples".to_owned()));
+        }
+        Ok(Self { file, data, kind, axes, samples, source })
+    }
+
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The samples.
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// What the survey is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The axes, without that of samples.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The axis of samples.
+    pub fn samples(&self) -> &SampleAxis {
+        &self.samples
+    }
+
+    /// The SEG-Y file it was made of.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The axis of a name, and where a line, offset or trace of this number is on it.
+    pub fn find(&self, axis: &str, number: i64) -> Result<(usize, u64)> {
+        let place = self.axes.iter().position(|known| known.name == axis).ok_or_else(|| {
+            let names: Vec<&str> = self.axes.iter().map(|axis| axis.name).collect();
+            Error::argument(format!("axis {axis:?}"), format!("the survey has {}", names.join(", ")))
+        })?;
+        let values = &self.axes[place].values;
+        let index = values.binary_search(&number).map_err(|_| {
+            let (first, last) = (values.first().copied().unwrap_or(0), values.last().copied().unwrap_or(0));
+            let step = values.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(1);
+            Error::argument(
+                format!("{axis} {number}"),
+                format!("there are {first} to {last}, in steps of {step}"),
+            )
+        })?;
+        Ok((place, index as u64))
+    }
+
+    /// All samples at one place of an axis; that of samples is the last.
+    pub fn plane(&self, axis: usize, index: u64) -> Selection {
+        let shape = self.data.shape();
+        let all: Vec<_> = shape
+            .iter()
+            .enumerate()
+            .map(|(number, &len)| if number == axis { index..index + 1 } else { 0..len })
+            .collect();
+        ranges(&all)
+    }
+
+    /// How many pieces of this SEG-Y file an ingest that was broken off has left in a file. `None` if it is something else.
+    pub(crate) fn pieces_done(file: &File, segy: &SegyFile, survey: &Survey) -> Result<Option<u64>> {
+        let Ok(group) = segy_group(file) else { return Ok(None) };
+        let Some(done) = attributes::number(&group, attribute::PIECES)? else { return Ok(None) };
+        let mut shape = survey.shape();
+        shape.push(segy.traces().samples().into());
+        let header: Vec<u8> = file.dataset(super::FILE_HEADER)?.read(Selection::All)?;
+        let is_same = attributes::text(&group, attribute::KIND)?.as_deref() == Some(survey.kind.name())
+            && attributes::number(&group, attribute::BYTES)? == Some(segy.len_bytes())
+            && file.dataset(super::DATA)?.shape() == shape
+            && header == segy.bytes(0, segy.layout().first_trace)?;
+        Ok(is_same.then_some(done))
+    }
+}
+
+fn segy_group(file: &File) -> Result<Group> {
+    let foreign = || {
+        bad(
+            file,
+            "no survey that `hyperslab segy ingest` made is in it: ingest the SEG-Y file first".to_owned(),
+        )
+    };
+    let group = file.group(super::SEGY).map_err(|_| foreign())?;
+    let layout = attributes::text(&group, attribute::LAYOUT)?.unwrap_or_default();
+    if layout == super::LAYOUT_VERSION {
+        Ok(group)
+    } else if layout.starts_with(super::LAYOUT_NAME) {
+        Err(bad(
+            file,
+            format!("its layout is {layout:?}, and this hyperslab knows {:?}", super::LAYOUT_VERSION),
+        ))
+    } else {
+        Err(foreign())
+    }
+}
+
+fn sample_axis(file: &File) -> Result<SampleAxis> {
+    for name in ["twt", "depth"] {
+        if let Ok(dataset) = file.dataset(name) {
+            let unit = attributes::text(&dataset, "units")?.unwrap_or_default();
+            let is_float = *dataset.datatype() == <f64 as hyperslab::types::Element>::datatype();
+            if is_float {
+                return Ok(SampleAxis { name: name.to_owned(), unit, values: dataset.read(Selection::All)? });
+            }
+        }
+    }
+    Err(bad(file, "neither /twt nor /depth is there".to_owned()))
+}
+
+fn bad(file: &File, why: String) -> Error {
+    let path = file.path().map_or_else(|| "the file".to_owned(), |path| path.display().to_string());
+    Error::Cube { path, why }
+}

@@ -1,0 +1,136 @@
+//! The traces of a survey as they are in a SEG-Y file.
+
+use std::ops::Range;
+
+use hyperslab::{Dataset, Selection};
+
+use crate::cube::{self, Cube};
+use crate::error::{Error, Result};
+use crate::field::{ByteOrder, Field, FieldKind};
+use crate::{TRACE_HEADER_BYTES, ranges, sample};
+
+/// Makes traces of a survey what they are in a SEG-Y file.
+pub(crate) struct Encoder<'a> {
+    cube: &'a Cube,
+    headers: Dataset,
+    further: Option<Dataset>,
+    /// IBM floats that were kept: trace, sample, word.
+    words: Vec<(u64, u32, u32)>,
+}
+
+impl<'a> Encoder<'a> {
+    pub(crate) fn new(cube: &'a Cube) -> Result<Self> {
+        let file = cube.file();
+        Ok(Self {
+            cube,
+            headers: file.dataset(cube::TRACE_HEADER)?,
+            further: (cube.source().headers > 1).then(|| file.dataset(cube::FURTHER_HEADERS)).transpose()?,
+            words: words(cube)?,
+        })
+    }
+
+    /// How many traces there are.
+    pub(crate) fn traces(&self) -> u64 {
+        self.headers.shape().iter().product()
+    }
+
+    /// Samples of a trace, of the longest at least.
+    pub(crate) fn samples(&self) -> u64 {
+        self.cube.samples().values.len() as u64
+    }
+
+    /// Bytes of the headers of a trace.
+    pub(crate) fn header_bytes(&self) -> usize {
+        usize::try_from(self.cube.source().headers).unwrap_or(1) * TRACE_HEADER_BYTES
+    }
+
+    /// Bytes of a trace of so many samples.
+    pub(crate) fn trace_bytes(&self, samples: u64) -> u64 {
+        self.header_bytes() as u64 + samples * self.cube.source().format.size() as u64
+    }
+
+    /// Samples that a header counts.
+    pub(crate) fn own_samples(&self, header: &[u8]) -> u64 {
+        Field::new(115, FieldKind::U16).integer(header, self.cube.source().order).unsigned_abs()
+    }
+
+    /// All headers of some traces, one trace after another.
+    pub(crate) fn headers(&self, traces: Range<u64>) -> Result<Vec<u8>> {
+        let count = usize::try_from(traces.end - traces.start).unwrap_or(0);
+        let mut first = vec![0; count * TRACE_HEADER_BYTES];
+        self.headers.read_into(&traces.clone().into(), &mut first)?;
+        let Some(further) = &self.further else { return Ok(first) };
+        let width = self.header_bytes() - TRACE_HEADER_BYTES;
+        let others: Vec<u8> = further.read(ranges(&[traces, 0..width as u64]))?;
+        let both = first.chunks(TRACE_HEADER_BYTES).zip(others.chunks(width));
+        Ok(both.flat_map(|(first, others)| [first, others]).flatten().copied().collect())
+    }
+
+    /// Makes samples of a trace, from `first` on, what they are in the file.
+    pub(crate) fn encode(&self, trace: u64, values: &[u8], first: u64, data: &mut [u8]) -> Result<()> {
+        let source = self.cube.source();
+        let size = source.format.size();
+        let words = self.words_of(trace, first, data.len() / size);
+        let bad = |sample: usize| {
+            Error::argument(
+                format!("sample {} of trace {trace}", first + sample as u64),
+                format!("it is no {}: give it a number that the SEG-Y file can hold", source.format.name()),
+            )
+        };
+        let done = source.format.encode(values, source.order, data);
+        if words.is_empty() {
+            return done.map_err(bad);
+        }
+        // An IBM float that was kept may be infinite as an IEEE float.
+        for (i, (value, sample)) in values.chunks(4).zip(data.chunks_mut(4)).enumerate() {
+            source.format.encode(value, source.order, sample).or_else(|_| {
+                let is_kept = words.iter().any(|&(_, at, _)| u64::from(at) == first + i as u64);
+                if is_kept { Ok(()) } else { Err(bad(i)) }
+            })?;
+        }
+        for &(_, at, word) in words {
+            let i = usize::try_from(u64::from(at) - first).unwrap_or(0);
+            let value: [u8; 4] = values[i * 4..][..4].try_into().unwrap_or_default();
+            // Unless it was given another number since.
+            if sample::is_near(word, f32::from_ne_bytes(value)) {
+                let bytes = match source.order {
+                    ByteOrder::Big => word.to_be_bytes(),
+                    ByteOrder::Little => word.to_le_bytes(),
+                };
+                data[i * size..][..size].copy_from_slice(&bytes);
+            } else if source.format.encode(&value, source.order, &mut data[i * size..][..size]).is_err() {
+                return Err(bad(i));
+            }
+        }
+        Ok(())
+    }
+
+    /// The words that were kept of some samples of a trace.
+    fn words_of(&self, trace: u64, first: u64, len: usize) -> &[(u64, u32, u32)] {
+        let before =
+            |bound: u64| self.words.partition_point(|&(t, at, _)| (t, u64::from(at)) < (trace, bound));
+        &self.words[before(first)..before(first + len as u64)]
+    }
+}
+
+/// The IBM floats that were kept: trace, sample, word; in this order, each once.
+fn words(cube: &Cube) -> Result<Vec<(u64, u32, u32)>> {
+    let root = cube.file().root();
+    if !root.contains(cube::IBM_WORDS)? {
+        return Ok(Vec::new());
+    }
+    let dataset = root.dataset(cube::IBM_WORDS)?;
+    let mut bytes = vec![0; usize::try_from(dataset.len_bytes()).unwrap_or(0)];
+    dataset.read_into(&Selection::All, &mut bytes)?;
+    let (records, _) = bytes.as_chunks::<16>();
+    let mut words: Vec<(u64, u32, u32)> = records
+        .iter()
+        .map(|&[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]| {
+            let trace = u64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+            (trace, u32::from_ne_bytes([i, j, k, l]), u32::from_ne_bytes([m, n, o, p]))
+        })
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    Ok(words)
+}

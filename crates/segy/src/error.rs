@@ -1,0 +1,78 @@
+//! What can go wrong.
+
+use std::io;
+
+/// What can go wrong between SEG-Y and HDF5.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The SEG-Y file is damaged, cut short, or no SEG-Y file.
+    #[error("{what}{}: {why}", place(*.trace, *.byte))]
+    Format {
+        /// The part of the file.
+        what: &'static str,
+        /// The trace, counted from 0, if it lies in one.
+        trace: Option<u64>,
+        /// The byte of the file, counted from 0.
+        byte: u64,
+        /// What is wrong, and what can be done.
+        why: String,
+    },
+    /// Valid SEG-Y that is not handled.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The traces make no volume of the kind that was asked for.
+    #[error("{0}")]
+    Geometry(String),
+    /// A wrong argument.
+    #[error("{what}: {why}")]
+    Argument {
+        /// Which one.
+        what: String,
+        /// Why it is wrong, and what would be right.
+        why: String,
+    },
+    /// The HDF5 file holds no volume that was made here, or one that is incomplete.
+    #[error("{path}: {why}")]
+    Cube {
+        /// The file.
+        path: String,
+        /// What is missing or wrong.
+        why: String,
+    },
+    /// The SEG-Y file cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The HDF5 file.
+    #[error(transparent)]
+    Hdf5(#[from] hyperslab::Error),
+}
+
+/// A result with the [`Error`] of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn argument(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Argument { what: what.into(), why: why.into() }
+    }
+
+    pub(crate) fn format(what: &'static str, byte: u64, why: impl Into<String>) -> Self {
+        Self::Format { what, trace: None, byte, why: why.into() }
+    }
+
+    pub(crate) fn trace(what: &'static str, trace: u64, byte: u64, why: impl Into<String>) -> Self {
+        Self::Format { what, trace: Some(trace), byte, why: why.into() }
+    }
+}
+
+fn place(trace: Option<u64>, byte: u64) -> String {
+    match trace {
+        Some(trace) => format!(" of trace {trace}, at byte {byte} of the file"),
+        None => format!(", at byte {byte} of the file"),
+    }
+}

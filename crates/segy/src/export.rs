@@ -1,0 +1,194 @@
+//! HDF5 back into SEG-Y: byte for byte what it was made of.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
+use hyperslab::driver::{Create, Driver, Posix};
+use hyperslab::{Dataset, Selection};
+
+use crate::cube::{self, Cube};
+use crate::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::ingest::Progress;
+use crate::pieces::{self, Piece, Slot};
+use crate::survey::{self, Keys, Survey, TraceMap};
+use crate::{io, ranges};
+
+/// Bytes of samples in memory.
+const MEMORY: u64 = 256 << 20;
+/// Bytes that one thread encodes and writes at once.
+const RUN_BYTES: u64 = 2 << 20;
+/// Bytes that are copied at once of what stands before and after the traces.
+const COPY_BYTES: u64 = 1 << 20;
+
+/// An export under way.
+struct Export<'a> {
+    cube: &'a Cube,
+    out: &'a Posix,
+    name: &'a str,
+    encoder: Encoder<'a>,
+    first_trace: u64,
+    survey: Survey,
+    /// For traces of several lengths: the byte of each.
+    offsets: Option<Vec<u64>>,
+}
+
+/// Writes the SEG-Y file that a survey was made of to `to`, which must not be there, with the samples that the survey has now.
+///
+/// It appears under its name when it is whole.
+pub fn export(cube: &Cube, to: impl AsRef<Path>, progress: Progress<'_>) -> Result<()> {
+    let to = to.as_ref();
+    let name = to.display().to_string();
+    if to.exists() {
+        return Err(Error::argument(name, "it exists: choose another name, or remove it"));
+    }
+    let mut part = to.as_os_str().to_owned();
+    part.push(".part");
+    let part = Path::new(&part);
+    let done = write(cube, part, &name, progress);
+    let done = done.and_then(|()| fs::rename(part, to).map_err(io(&name)));
+    if done.is_err() {
+        // What failed is the news, not that nothing of it could be removed.
+        let _ = fs::remove_file(part);
+    }
+    done
+}
+
+fn write(cube: &Cube, part: &Path, name: &str, progress: Progress<'_>) -> Result<()> {
+    let out = Posix::open_writable(part, Create::IfMissing).map_err(io(name))?;
+    out.set_len(0).map_err(io(name))?;
+    let file = cube.file();
+    let header = file.dataset(cube::FILE_HEADER)?;
+    let shape: Vec<u64> = cube.axes().iter().map(|axis| axis.values.len() as u64).collect();
+    let map: Vec<i64> = file.dataset(cube::TRACE)?.read(Selection::All)?;
+    let map = TraceMap::Table(
+        map.into_iter().map(|trace| u64::try_from(trace).unwrap_or(TraceMap::NONE)).collect(),
+    );
+    let survey = Survey {
+        kind: cube.kind(),
+        keys: Keys::default(),
+        axes: cube.axes().to_vec(),
+        map,
+        is_predicted: false,
+        note: None,
+    };
+    let mut export = Export {
+        cube,
+        out: &out,
+        name,
+        encoder: Encoder::new(cube)?,
+        first_trace: header.shape().iter().product(),
+        survey,
+        offsets: None,
+    };
+    let traces = export.encoder.traces();
+    let mut end = export.first_trace + traces * export.encoder.trace_bytes(export.encoder.samples());
+    if cube.source().padded {
+        (export.offsets, end) = export.offsets(traces)?;
+    }
+    export.copy(&header, 0)?;
+    let root = file.root();
+    if root.contains(cube::TRAILER)? {
+        export.copy(&root.dataset(cube::TRAILER)?, end)?;
+    }
+    let chunk = cube.data().chunk_shape().unwrap_or_else(|| cube.data().shape());
+    let element = cube.source().format.stored().size() as u64;
+    let pieces = pieces::pieces(&export.survey, export.encoder.samples(), &chunk, element, MEMORY);
+    for (number, piece) in pieces.iter().enumerate() {
+        export.piece(piece, &shape)?;
+        progress(cube.source().bytes / pieces.len() as u64 * (number as u64 + 1), cube.source().bytes);
+    }
+    out.flush(true).map_err(io(name))
+}
+
+impl Export<'_> {
+    /// The byte of a trace.
+    fn offset(&self, trace: u64) -> u64 {
+        match &self.offsets {
+            None => self.first_trace + trace * self.encoder.trace_bytes(self.encoder.samples()),
+            Some(offsets) => offsets[usize::try_from(trace).unwrap_or(usize::MAX)],
+        }
+    }
+
+    /// The byte of each trace, as their headers count their samples, and of the end.
+    fn offsets(&self, traces: u64) -> Result<(Option<Vec<u64>>, u64)> {
+        let mut offset = self.first_trace;
+        let mut offsets = Vec::new();
+        for headers in self.encoder.headers(0..traces)?.chunks(self.encoder.header_bytes()) {
+            offsets.push(offset);
+            offset += self.encoder.trace_bytes(self.encoder.own_samples(headers));
+        }
+        Ok((Some(offsets), offset))
+    }
+
+    fn copy(&self, dataset: &Dataset, at: u64) -> Result<()> {
+        let len = dataset.shape().iter().product::<u64>();
+        for start in (0..len).step_by(usize::try_from(COPY_BYTES).unwrap_or(1)) {
+            let bytes: Vec<u8> = dataset.read(start..len.min(start + COPY_BYTES))?;
+            self.out.write_at(at + start, &bytes).map_err(io(self.name))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the traces of a piece, or those of their samples that it has.
+    fn piece(&self, piece: &Piece, shape: &[u64]) -> Result<()> {
+        let format = self.cube.source().format;
+        let samples = piece.samples();
+        let len = usize::try_from(samples.end - samples.start).unwrap_or(0);
+        let row = len * format.stored().size();
+        let mut values = vec![0; piece.places() * row];
+        self.cube.data().read_into(&ranges(&piece.ranges), &mut values)?;
+        let slots = piece.slots(&self.survey.map, shape);
+        let most =
+            usize::try_from(RUN_BYTES / self.encoder.trace_bytes(self.encoder.samples()).max(1)).unwrap_or(1);
+        let runs: Vec<&[Slot]> = pieces::runs(&slots, most).collect();
+        let is_whole = samples.start == 0 && samples.end == self.encoder.samples() && self.offsets.is_none();
+        // Buffers of threads, used again.
+        let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
+        survey::on_threads(runs.len() as u64, &|number| {
+            let run = runs[usize::try_from(number).unwrap_or(0)];
+            let value = |slot: &Slot| &values[slot.place * row..][..row];
+            if is_whole {
+                let take = || buffers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut buffer = take().pop().unwrap_or_default();
+                self.run(run, &value, &mut buffer)?;
+                take().push(buffer);
+                return Ok(());
+            }
+            run.iter().try_for_each(|slot| self.part(slot, value(slot), &samples))
+        })
+    }
+
+    /// Writes neighbours of the file at once.
+    fn run<'v>(&self, run: &[Slot], value: &dyn Fn(&Slot) -> &'v [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let first = run[0].trace;
+        let headers = self.encoder.headers(first..first + run.len() as u64)?;
+        let trace_bytes = usize::try_from(self.encoder.trace_bytes(self.encoder.samples())).unwrap_or(0);
+        buffer.resize(run.len() * trace_bytes, 0);
+        let traces = buffer.chunks_mut(trace_bytes).zip(headers.chunks(self.encoder.header_bytes()));
+        for (slot, (trace, header)) in run.iter().zip(traces) {
+            let (head, data) = trace.split_at_mut(self.encoder.header_bytes());
+            head.copy_from_slice(header);
+            self.encoder.encode(slot.trace, value(slot), 0, data)?;
+        }
+        self.out.write_at(self.offset(first), buffer).map_err(io(self.name))
+    }
+
+    /// Writes some samples of a trace, and its headers with the first.
+    fn part(&self, slot: &Slot, values: &[u8], samples: &std::ops::Range<u64>) -> Result<()> {
+        let format = self.cube.source().format;
+        let headers = self.encoder.headers(slot.trace..slot.trace + 1)?;
+        let offset = self.offset(slot.trace);
+        if samples.start == 0 {
+            self.out.write_at(offset, &headers).map_err(io(self.name))?;
+        }
+        let own =
+            if self.offsets.is_some() { self.encoder.own_samples(&headers) } else { self.encoder.samples() };
+        let len = usize::try_from(samples.end.min(own).saturating_sub(samples.start)).unwrap_or(0);
+        let mut data = vec![0; len * format.size()];
+        self.encoder.encode(slot.trace, &values[..len * format.stored().size()], samples.start, &mut data)?;
+        let start = offset + headers.len() as u64 + samples.start * format.size() as u64;
+        self.out.write_at(start, &data).map_err(io(self.name))
+    }
+}

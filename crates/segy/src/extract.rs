@@ -1,0 +1,78 @@
+//! Some traces of a survey as a SEG-Y file of their own.
+
+use std::fs;
+use std::path::Path;
+
+use hyperslab::Selection;
+
+use crate::cube::{self, Cube};
+use crate::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::field::ByteOrder;
+use crate::textual::TEXT_BYTES;
+use crate::{io, ranges};
+
+/// The bytes of the file header in which revision 2 counts traces, and those in which it counts what follows them, from the
+/// beginning of the binary header.
+const COUNT: std::ops::Range<usize> = 312..320;
+const TRAILERS: std::ops::Range<usize> = 328..332;
+
+/// Writes the traces at one place of an axis to a SEG-Y file at `to`, which must not be there, in the order of the survey, with
+/// their headers and the headers of the file they come from.
+pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Result<()> {
+    let to = to.as_ref();
+    let name = to.display().to_string();
+    if to.exists() {
+        return Err(Error::argument(name, "it exists: choose another name, or remove it"));
+    }
+    if axis >= cube.axes().len() {
+        return Err(Error::argument(
+            "a slice of samples",
+            "a SEG-Y file holds traces: write it as .npy or as a picture, or name a line",
+        ));
+    }
+    let encoder = Encoder::new(cube)?;
+    let shape = cube.data().shape();
+    let box_of = |lengths: &[u64]| {
+        let range = |(number, &len): (usize, &u64)| if number == axis { index..index + 1 } else { 0..len };
+        ranges(&lengths.iter().enumerate().map(range).collect::<Vec<_>>())
+    };
+    let traces: Vec<i64> = cube.file().dataset(cube::TRACE)?.read(box_of(&shape[..shape.len() - 1]))?;
+    let source = cube.source();
+    let row = shape[shape.len() - 1] * source.format.stored().size() as u64;
+    let row = usize::try_from(row).unwrap_or(0);
+    let mut values = vec![0; traces.len() * row];
+    cube.data().read_into(&box_of(&shape), &mut values)?;
+    let mut bytes: Vec<u8> = cube.file().dataset(cube::FILE_HEADER)?.read(Selection::All)?;
+    let found = traces.iter().filter(|&&trace| trace >= 0).count() as u64;
+    recount(cube, &mut bytes, found);
+    for (&trace, values) in traces.iter().zip(values.chunks(row.max(1))) {
+        let Ok(trace) = u64::try_from(trace) else { continue };
+        let headers = encoder.headers(trace..trace + 1)?;
+        let samples = if source.padded { encoder.own_samples(&headers) } else { encoder.samples() };
+        let samples = usize::try_from(samples).unwrap_or(0);
+        let mut data = vec![0; samples * source.format.size()];
+        encoder.encode(trace, &values[..samples * source.format.stored().size()], 0, &mut data)?;
+        bytes.extend(headers);
+        bytes.extend(data);
+    }
+    fs::write(to, &bytes).map_err(io(&name))
+}
+
+/// Puts the number of traces where revision 2 has it.
+fn recount(cube: &Cube, header: &mut [u8], traces: u64) {
+    if !cube.source().revision.starts_with('2') {
+        return;
+    }
+    let label = if header.get(4..6) == Some(b"SY") { crate::file::LABEL_BYTES } else { 0 };
+    let Some(binary) = header.get_mut(label + TEXT_BYTES..label + TEXT_BYTES + crate::BINARY_HEADER_BYTES)
+    else {
+        return;
+    };
+    let count = match cube.source().order {
+        ByteOrder::Big => traces.to_be_bytes(),
+        ByteOrder::Little => traces.to_le_bytes(),
+    };
+    binary[COUNT].copy_from_slice(&count);
+    binary[TRAILERS].fill(0);
+}

@@ -1,0 +1,175 @@
+//! Fields of headers: where they are and what number they hold.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// The order of the bytes of all numbers of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// Most significant byte first: what every revision has, and revisions 0 and 1 alone.
+    Big,
+    /// Least significant byte first (revision 2).
+    Little,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// Unsigned, 1 byte.
+    U8,
+    /// Two's complement, 2 bytes.
+    I16,
+    /// Unsigned, 2 bytes.
+    U16,
+    /// Two's complement, 4 bytes.
+    I32,
+    /// Unsigned, 4 bytes.
+    U32,
+    /// Two's complement, 8 bytes.
+    I64,
+    /// Unsigned, 8 bytes.
+    U64,
+    /// IEEE 754, 4 bytes.
+    F32,
+    /// IEEE 754, 8 bytes.
+    F64,
+    /// Eight characters.
+    Text8,
+}
+
+impl FieldKind {
+    /// Bytes of the field.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 | Self::Text8 => 8,
+        }
+    }
+}
+
+/// A field that a standard names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedField {
+    /// Its name here.
+    pub name: &'static str,
+    /// Where it is.
+    pub at: Field,
+}
+
+/// A place in a header, and what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// The first byte, counted from 1 as the standards do.
+    pub byte: u16,
+    /// What it holds.
+    pub kind: FieldKind,
+}
+
+impl Field {
+    /// A field of a header.
+    pub const fn new(byte: u16, kind: FieldKind) -> Self {
+        Self { byte, kind }
+    }
+
+    /// The bytes of the field.
+    fn bytes<const N: usize>(self, header: &[u8], order: ByteOrder) -> [u8; N] {
+        let start = usize::from(self.byte) - 1;
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&header[start..start + N]);
+        if order == ByteOrder::Little {
+            bytes.reverse();
+        }
+        bytes
+    }
+
+    /// The number in `header`. Floating-point numbers are rounded towards zero, unsigned ones beyond `i64` end at its maximum.
+    #[expect(clippy::cast_possible_truncation, reason = "a float in a field that is asked for as an integer")]
+    pub fn integer(self, header: &[u8], order: ByteOrder) -> i64 {
+        match self.kind {
+            FieldKind::U8 => u8::from_be_bytes(self.bytes(header, order)).into(),
+            FieldKind::I16 => i16::from_be_bytes(self.bytes(header, order)).into(),
+            FieldKind::U16 => u16::from_be_bytes(self.bytes(header, order)).into(),
+            FieldKind::I32 => i32::from_be_bytes(self.bytes(header, order)).into(),
+            FieldKind::U32 => u32::from_be_bytes(self.bytes(header, order)).into(),
+            FieldKind::I64 => i64::from_be_bytes(self.bytes(header, order)),
+            FieldKind::U64 => {
+                i64::try_from(u64::from_be_bytes(self.bytes(header, order))).unwrap_or(i64::MAX)
+            }
+            FieldKind::F32 => f32::from_be_bytes(self.bytes(header, order)) as i64,
+            FieldKind::F64 => f64::from_be_bytes(self.bytes(header, order)) as i64,
+            FieldKind::Text8 => 0,
+        }
+    }
+
+    /// The number in `header`, with its fraction.
+    #[expect(clippy::cast_precision_loss, reason = "coordinates and intervals have fewer digits")]
+    pub fn real(self, header: &[u8], order: ByteOrder) -> f64 {
+        match self.kind {
+            FieldKind::F32 => f32::from_be_bytes(self.bytes(header, order)).into(),
+            FieldKind::F64 => f64::from_be_bytes(self.bytes(header, order)),
+            _ => self.integer(header, order) as f64,
+        }
+    }
+}
+
+/// `189`, a byte with a four-byte integer, or `189:i2` with another kind: `u1`, `i2`, `u2`, `i4`, `u4`, `i8`, `u8`, `f4`, `f8`.
+impl FromStr for Field {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = |why: &str| Error::argument(format!("header field {text:?}"), why);
+        let (byte, kind) = text.split_once(':').unwrap_or((text, "i4"));
+        let kind = match kind {
+            "u1" => FieldKind::U8,
+            "i2" => FieldKind::I16,
+            "u2" => FieldKind::U16,
+            "i4" => FieldKind::I32,
+            "u4" => FieldKind::U32,
+            "i8" => FieldKind::I64,
+            "u8" => FieldKind::U64,
+            "f4" => FieldKind::F32,
+            "f8" => FieldKind::F64,
+            _ => return Err(bad("kinds are u1, i2, u2, i4, u4, i8, u8, f4 and f8, as in 189:i4")),
+        };
+        let byte: u16 = byte.parse().map_err(|_| bad("a byte is a number from 1 on, as in 189 or 189:i2"))?;
+        if byte == 0 || usize::from(byte) - 1 + kind.size() > crate::TRACE_HEADER_BYTES {
+            return Err(bad("a trace header has bytes 1 to 240"));
+        }
+        Ok(Self { byte, kind })
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "bytes {}-{}", self.byte, usize::from(self.byte) + self.kind.size() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_read_in_both_orders() {
+        let mut header = [0_u8; 240];
+        header[188..192].copy_from_slice(&(-7_i32).to_be_bytes());
+        header[114..116].copy_from_slice(&40_000_u16.to_le_bytes());
+        header[8..16].copy_from_slice(&1.5_f64.to_be_bytes());
+        assert_eq!(Field::new(189, FieldKind::I32).integer(&header, ByteOrder::Big), -7);
+        assert_eq!(Field::new(115, FieldKind::U16).integer(&header, ByteOrder::Little), 40_000);
+        assert!((Field::new(9, FieldKind::F64).real(&header, ByteOrder::Big) - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_place_is_a_byte_and_a_kind() {
+        assert_eq!("189".parse::<Field>().unwrap(), Field::new(189, FieldKind::I32));
+        assert_eq!("37:i2".parse::<Field>().unwrap(), Field::new(37, FieldKind::I16));
+        for bad in ["0", "238", "240:i2", "x", "1:i3", "-4", "99999"] {
+            assert!(bad.parse::<Field>().is_err(), "{bad}");
+        }
+    }
+}

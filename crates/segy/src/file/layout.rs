@@ -1,0 +1,211 @@
+//! What the file headers say: byte order, revision, format, and where traces are.
+
+use hyperslab::driver::Driver;
+
+use crate::error::{Error, Result};
+use crate::field::{ByteOrder, Field, FieldKind};
+use crate::sample::SampleFormat;
+use crate::textual::{self, TEXT_BYTES};
+use crate::{TRACE_HEADER_BYTES, io};
+
+/// Bytes of the binary file header.
+pub const BINARY_HEADER_BYTES: usize = 400;
+/// Bytes of a tape label (revision 1, section 4.1, and later).
+pub(crate) const LABEL_BYTES: usize = 128;
+/// Records of extended textual headers that are looked at for the one that ends them: more than any file has.
+const MOST_EXTENDED: u64 = 10_000;
+
+/// What the headers of a file say of the traces that follow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    /// Bytes of the tape label: 128, or 0 without one.
+    pub label: u64,
+    /// The order of the bytes of all numbers.
+    pub order: ByteOrder,
+    /// The revision of the standard: major, minor.
+    pub revision: (u8, u8),
+    /// The format of samples.
+    pub format: SampleFormat,
+    /// Samples of a trace.
+    pub samples: u32,
+    /// Microseconds, or whatever the vertical axis counts, from a sample to the next.
+    pub interval: f64,
+    /// Records of extended textual headers.
+    pub extended: u64,
+    /// Trace headers of 240 bytes before each trace.
+    pub headers: u32,
+    /// The byte of the first trace.
+    pub first_trace: u64,
+    /// How many traces the file header counts, if it does.
+    pub declared_traces: Option<u64>,
+    /// Bytes after the last trace, if the file header counts them.
+    pub trailer: Option<u64>,
+    /// Whether the headers say that all traces have the same length.
+    pub is_fixed: bool,
+}
+
+impl Layout {
+    /// Reads the file headers.
+    pub(super) fn read(driver: &dyn Driver, path: &str) -> Result<Self> {
+        let len = driver.len().map_err(io(path))?;
+        let mut start = [0; LABEL_BYTES];
+        let read = |offset, dst: &mut [u8]| driver.read_at(offset, dst).map_err(io(path));
+        if len >= LABEL_BYTES as u64 {
+            read(0, &mut start)?;
+        }
+        // "SY1.0", "SY2.0", "SY2.1", then the kind of storage unit.
+        let has_label = &start[4..6] == b"SY" && &start[9..15] == b"RECORD";
+        let label = if has_label { LABEL_BYTES as u64 } else { 0 };
+        let text_end = label + TEXT_BYTES as u64;
+        let headers_end = text_end + BINARY_HEADER_BYTES as u64;
+        if len < headers_end {
+            return Err(Error::format(
+                "file header",
+                len,
+                format!("the file ends there, and a SEG-Y file has {headers_end} bytes before its traces"),
+            ));
+        }
+        let mut header = [0; BINARY_HEADER_BYTES];
+        read(text_end, &mut header)?;
+        let order = byte_order(&header, text_end)?;
+        let (major, minor) = revision(&header, order);
+        let number = |byte, kind| Field::new(byte, kind).integer(&header, order);
+        let code = number(25, FieldKind::I16);
+        let format = SampleFormat::from_code(code).ok_or_else(|| bad_format(code, text_end + 24))?;
+        let is_2 = major >= 2;
+        let samples = match (number(21, FieldKind::U16), number(69, FieldKind::U32)) {
+            // Before revision 2 these bytes are unassigned, and some have put something else there.
+            (0, extended) if extended < 1 << 24 => extended,
+            (_, extended) if is_2 && extended > 0 => extended,
+            (samples, _) => samples,
+        };
+        let extended_interval = Field::new(73, FieldKind::F64).real(&header, order);
+        let interval = if is_2 && extended_interval.is_finite() && extended_interval > 0.0 {
+            extended_interval
+        } else {
+            Field::new(17, FieldKind::U16).real(&header, order)
+        };
+        let extended = match number(305, FieldKind::I16) {
+            // Unassigned in revision 0, where some count them all the same.
+            count if major == 0 => u64::try_from(count)
+                .ok()
+                .filter(|count| headers_end + count * TEXT_BYTES as u64 <= len)
+                .unwrap_or(0),
+            -1 => count_extended(driver, path, headers_end, len)?,
+            count => u64::try_from(count).map_err(|_| {
+                Error::format("binary header", text_end + 304, format!("{count} extended textual headers"))
+            })?,
+        };
+        let said = number(321, FieldKind::U64).cast_unsigned();
+        let first_trace = if is_2 && said > 0 { said } else { headers_end + extended * TEXT_BYTES as u64 };
+        if first_trace < headers_end || first_trace > len {
+            return Err(Error::format(
+                "binary header",
+                text_end + 320,
+                format!("the first trace cannot be at byte {first_trace} of a file of {len} bytes"),
+            ));
+        }
+        // Two bytes since revision 2.1, four in 2.0.
+        let additional = match (major, minor) {
+            (2, 0) => number(307, FieldKind::I32),
+            (0 | 1, _) => 0,
+            _ => number(307, FieldKind::I16),
+        };
+        let headers = u32::try_from(additional)
+            .ok()
+            .and_then(|count| count.checked_add(1))
+            .filter(|&count| count <= 1 << 15);
+        let headers = headers.ok_or_else(|| {
+            Error::format("binary header", text_end + 306, format!("{additional} additional trace headers"))
+        })?;
+        let count = number(313, FieldKind::U64).cast_unsigned();
+        let stanzas = u64::try_from(number(329, FieldKind::I32)).ok();
+        Ok(Self {
+            label,
+            order,
+            revision: (major, minor),
+            format,
+            samples: u32::try_from(samples).unwrap_or(u32::MAX),
+            interval,
+            extended,
+            headers,
+            first_trace,
+            declared_traces: (is_2 && count > 0).then_some(count),
+            trailer: if is_2 { stanzas.map(|count| count * TEXT_BYTES as u64) } else { Some(0) },
+            is_fixed: major >= 1 && number(303, FieldKind::I16) == 1,
+        })
+    }
+
+    /// Bytes before the samples of a trace.
+    pub fn header_bytes(&self) -> usize {
+        self.headers as usize * TRACE_HEADER_BYTES
+    }
+
+    /// Bytes of a trace of so many samples, its headers included.
+    pub fn trace_bytes(&self, samples: u32) -> u64 {
+        self.header_bytes() as u64 + u64::from(samples) * self.format.size() as u64
+    }
+}
+
+/// The constant of revision 2 says it; before, the sample format is small in one order alone.
+fn byte_order(header: &[u8], start: u64) -> Result<ByteOrder> {
+    const CONSTANT: i64 = 0x0102_0304;
+    const PAIRS: [u8; 4] = [2, 1, 4, 3];
+    let known = |field: Field, wanted: &dyn Fn(i64) -> bool| {
+        [ByteOrder::Big, ByteOrder::Little].into_iter().find(|&order| wanted(field.integer(header, order)))
+    };
+    if header[96..100] == PAIRS {
+        return Err(Error::Unsupported(
+            "the bytes of this file are swapped in pairs: swap them back first (dd conv=swab)".to_owned(),
+        ));
+    }
+    let constant = known(Field::new(97, FieldKind::I32), &|found| found == CONSTANT);
+    let format = || known(Field::new(25, FieldKind::I16), &|found| (1..=16).contains(&found));
+    constant.or_else(format).ok_or_else(|| {
+        let code = Field::new(25, FieldKind::I16).integer(header, ByteOrder::Big);
+        bad_format(code, start + 24)
+    })
+}
+
+/// Revision 1 is the number 0x0100: in a little-endian file its bytes are turned round.
+fn revision(header: &[u8], order: ByteOrder) -> (u8, u8) {
+    match (header[300], header[301], order) {
+        (0, major @ 1..=2, ByteOrder::Little) => (major, 0),
+        (major, minor, _) => (major, minor),
+    }
+}
+
+fn bad_format(code: i64, byte: u64) -> Error {
+    if code == 4 {
+        return Error::Unsupported(
+            "samples are fixed-point numbers with gain (format 4), obsolete since revision 1 and not handled: \
+             convert the file to IEEE floats"
+                .to_owned(),
+        );
+    }
+    Error::format(
+        "binary header",
+        byte,
+        format!("{code} is no sample format (1-3, 5-12, 15, 16): this is no SEG-Y file, or a damaged one"),
+    )
+}
+
+/// How many records of extended textual headers there are up to the stanza that ends them.
+fn count_extended(driver: &dyn Driver, path: &str, start: u64, len: u64) -> Result<u64> {
+    let mut record = [0; TEXT_BYTES];
+    for count in 0..MOST_EXTENDED {
+        let offset = start + count * TEXT_BYTES as u64;
+        if offset + TEXT_BYTES as u64 > len {
+            break;
+        }
+        driver.read_at(offset, &mut record).map_err(io(path))?;
+        if textual::is_end(&record) {
+            return Ok(count + 1);
+        }
+    }
+    Err(Error::format(
+        "extended textual headers",
+        start,
+        "no record among them is the stanza ((SEG: EndText)) that ends them",
+    ))
+}

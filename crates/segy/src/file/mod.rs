@@ -1,0 +1,155 @@
+//! A SEG-Y file: its headers and its traces.
+
+mod layout;
+mod traces;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab::driver::{Driver, Posix};
+
+pub(crate) use layout::LABEL_BYTES;
+pub use layout::{BINARY_HEADER_BYTES, Layout};
+pub use traces::Traces;
+
+use crate::error::{Error, Result};
+use crate::field::{Field, FieldKind};
+use crate::io;
+use crate::textual::{Encoding, TEXT_BYTES, lines};
+
+/// How a SEG-Y file is taken.
+#[derive(Debug, Clone, Default)]
+pub struct SegyOptions {
+    /// Traces of other lengths are taken, and made as long as the longest. Otherwise they are an error.
+    pub pad: bool,
+    /// What stands after the last whole trace is kept as it is: an incomplete trace, for example. Otherwise it is an error.
+    pub ignore_rest: bool,
+    /// The file header says how many samples a trace has, whatever the headers of traces say. Otherwise a trace that counts
+    /// others is an error, unless the file says that all traces are alike.
+    pub trust_length: bool,
+}
+
+/// A SEG-Y file, opened for reading.
+pub struct SegyFile {
+    driver: Arc<dyn Driver>,
+    path: String,
+    layout: Layout,
+    traces: Traces,
+    len: u64,
+    trusts_lengths: bool,
+}
+
+impl SegyFile {
+    /// Opens the file at `path`.
+    pub fn open(path: impl AsRef<Path>, options: &SegyOptions) -> Result<Self> {
+        let name = path.as_ref().display().to_string();
+        let driver = Posix::open(path.as_ref()).map_err(io(&name))?;
+        Self::from_driver(Arc::new(driver), name, options)
+    }
+
+    /// The same on any medium; `path` is how errors name it.
+    pub fn from_driver(driver: Arc<dyn Driver>, path: String, options: &SegyOptions) -> Result<Self> {
+        let layout = Layout::read(&*driver, &path)?;
+        let len = driver.len().map_err(io(&path))?;
+        let mut file =
+            Self { driver, path, layout, traces: Traces::none(), len, trusts_lengths: options.trust_length };
+        file.traces = Traces::find(&file, options)?;
+        Ok(file)
+    }
+
+    /// What the headers say of the traces.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Where each trace is.
+    pub fn traces(&self) -> &Traces {
+        &self.traces
+    }
+
+    /// How errors name the file.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether what headers of traces count is of no account.
+    pub(crate) fn trusts_lengths(&self) -> bool {
+        self.trusts_lengths
+    }
+
+    /// Bytes of the file.
+    pub fn len_bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// Fills `dst` with the bytes from `offset` on.
+    pub fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        self.driver.read_at(offset, dst).map_err(io(&self.path))
+    }
+
+    /// So many bytes from `offset` on, which lie in the file.
+    pub(crate) fn bytes(&self, offset: u64, len: u64) -> Result<Vec<u8>> {
+        let len = if offset.checked_add(len).is_some_and(|end| end <= self.len) { len } else { 0 };
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        self.read_at(offset, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The textual header, as it is in the file.
+    pub fn textual_header(&self) -> Result<Vec<u8>> {
+        self.bytes(self.layout.label, TEXT_BYTES as u64)
+    }
+
+    /// The lines of the textual header, and its encoding.
+    pub fn text(&self) -> Result<(Vec<String>, Encoding)> {
+        let bytes = self.textual_header()?;
+        let encoding = Encoding::of(&bytes);
+        Ok((lines(&bytes, encoding), encoding))
+    }
+
+    /// The binary header, as it is in the file.
+    pub fn binary_header(&self) -> Result<Vec<u8>> {
+        self.bytes(self.layout.label + TEXT_BYTES as u64, BINARY_HEADER_BYTES as u64)
+    }
+
+    /// The first header of a trace, as it is in the file.
+    pub fn trace_header(&self, trace: u64) -> Result<[u8; crate::TRACE_HEADER_BYTES]> {
+        let mut header = [0; crate::TRACE_HEADER_BYTES];
+        self.read_at(self.traces.offset(trace), &mut header)?;
+        Ok(header)
+    }
+
+    /// The samples that a trace's own header counts.
+    fn samples_of(&self, header: &[u8]) -> u32 {
+        let samples = Field::new(115, FieldKind::U16).integer(header, self.layout.order);
+        u32::try_from(samples).unwrap_or(0)
+    }
+
+    /// Bytes after the last trace.
+    pub fn trailer(&self) -> (u64, u64) {
+        let end = self.traces.end();
+        (end, self.len - end)
+    }
+}
+
+impl fmt::Debug for SegyFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SegyFile")
+            .field("path", &self.path)
+            .field("layout", &self.layout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An error of a trace that is not as long as the others.
+fn other_length(trace: u64, offset: u64, samples: u32, wanted: u32) -> Error {
+    Error::trace(
+        "header",
+        trace,
+        offset + 114,
+        format!(
+            "it counts {samples} samples where traces before have {wanted}: ask for padding to take traces of several lengths"
+        ),
+    )
+}

@@ -1,0 +1,176 @@
+//! Where each trace is, and how long.
+
+use super::{SegyFile, SegyOptions, other_length};
+use crate::error::{Error, Result};
+
+/// Where each trace is, and how long.
+#[derive(Debug, Clone)]
+pub struct Traces {
+    /// How many there are.
+    count: u64,
+    /// The byte of the first.
+    first: u64,
+    /// Samples of the longest.
+    samples: u32,
+    /// Bytes of each, where all are alike.
+    bytes: u64,
+    /// The byte after the last.
+    end: u64,
+    /// For traces of several lengths: the byte of each, and its samples.
+    each: Option<Vec<(u64, u32)>>,
+}
+
+impl Traces {
+    pub(super) fn none() -> Self {
+        Self { count: 0, first: 0, samples: 0, bytes: 0, end: 0, each: None }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Samples of the longest.
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// Whether there are traces of several lengths.
+    pub fn vary(&self) -> bool {
+        self.each.is_some()
+    }
+
+    /// The byte at which the headers of a trace begin.
+    pub fn offset(&self, trace: u64) -> u64 {
+        match &self.each {
+            None => self.first + trace * self.bytes,
+            Some(each) => each[index(trace)].0,
+        }
+    }
+
+    /// Samples of a trace.
+    pub fn samples_of(&self, trace: u64) -> u32 {
+        self.each.as_ref().map_or(self.samples, |each| each[index(trace)].1)
+    }
+
+    /// The byte after the last trace.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Finds the traces of a file.
+    ///
+    /// Of the two places that count samples, the binary header and the first trace's own, the one is right with which the file
+    /// holds a whole number of traces. If none does, traces may have several lengths, each as its header says.
+    pub(super) fn find(file: &SegyFile, options: &SegyOptions) -> Result<Self> {
+        let layout = file.layout();
+        let first = layout.first_trace;
+        let room = file.len_bytes() - first;
+        if room == 0 {
+            return Err(Error::format("traces", first, "there are none: the file ends after its headers"));
+        }
+        if room < layout.header_bytes() as u64 {
+            return Err(cut_short(0, first, file.len_bytes()));
+        }
+        let own = file.samples_of(&file.bytes(first, layout.header_bytes() as u64)?);
+        let data = room - layout.trailer.filter(|&trailer| trailer < room).unwrap_or(0);
+        let fits = |samples: u32| {
+            let bytes = layout.trace_bytes(samples);
+            let count = layout.declared_traces.unwrap_or(data / bytes);
+            let is_whole = match (layout.declared_traces, layout.trailer) {
+                // What follows the traces that are declared is a trailer, whatever it is.
+                (Some(count), None) => count.checked_mul(bytes).is_some_and(|all| all <= room),
+                (Some(count), Some(_)) => count.checked_mul(bytes) == Some(data),
+                (None, _) => data.is_multiple_of(bytes),
+            };
+            (samples > 0 && count > 0 && is_whole).then_some(count)
+        };
+        for samples in [layout.samples, own] {
+            if let Some(count) = fits(samples) {
+                return Ok(Self::alike(first, count, samples, layout.trace_bytes(samples)));
+            }
+        }
+        if !layout.is_fixed
+            && let Some(found) = Self::walk(file, data)?
+        {
+            let (longest, trace) = (found.samples, found.first_other());
+            return match trace {
+                Some((trace, samples)) if !options.pad => {
+                    Err(other_length(trace, found.offset(trace), samples, found.samples_of(0)))
+                }
+                Some(_) => Ok(found),
+                None => Ok(Self::alike(first, found.count, longest, layout.trace_bytes(longest))),
+            };
+        }
+        let samples = if layout.samples > 0 { layout.samples } else { own };
+        if samples == 0 {
+            return Err(Error::format(
+                "file header",
+                layout.label + 3220,
+                "neither it nor the first trace says how many samples a trace has",
+            ));
+        }
+        let bytes = layout.trace_bytes(samples);
+        let whole = (data / bytes).min(layout.declared_traces.unwrap_or(u64::MAX));
+        if options.ignore_rest && whole > 0 {
+            return Ok(Self::alike(first, whole, samples, bytes));
+        }
+        Err(cut_short(whole, first + whole * bytes, file.len_bytes()))
+    }
+
+    fn alike(first: u64, count: u64, samples: u32, bytes: u64) -> Self {
+        Self { count, first, samples, bytes, end: first + count * bytes, each: None }
+    }
+
+    /// From trace to trace, as long as each says; `None` if that does not lead to the end.
+    fn walk(file: &SegyFile, data: u64) -> Result<Option<Self>> {
+        let layout = file.layout();
+        let (mut offset, end) = (layout.first_trace, layout.first_trace + data);
+        let mut each = Vec::new();
+        let mut header = [0; crate::TRACE_HEADER_BYTES];
+        while offset < end {
+            if end - offset < layout.header_bytes() as u64 {
+                return Ok(None);
+            }
+            file.read_at(offset, &mut header)?;
+            let samples = file.samples_of(&header);
+            each.push((offset, samples));
+            offset += layout.trace_bytes(samples);
+        }
+        let samples = each.iter().map(|&(_, samples)| samples).max().unwrap_or(0);
+        let found = Self {
+            count: each.len() as u64,
+            first: layout.first_trace,
+            samples,
+            bytes: 0,
+            end,
+            each: Some(each),
+        };
+        Ok((offset == end && samples > 0).then_some(found))
+    }
+
+    /// The first trace that is not as long as the one at the start.
+    fn first_other(&self) -> Option<(u64, u32)> {
+        let each = self.each.as_ref()?;
+        let first = each.first()?.1;
+        let found = each.iter().position(|&(_, samples)| samples != first)?;
+        Some((found as u64, each[found].1))
+    }
+}
+
+fn index(trace: u64) -> usize {
+    usize::try_from(trace).unwrap_or(usize::MAX)
+}
+
+fn cut_short(trace: u64, offset: u64, len: u64) -> Error {
+    Error::trace(
+        "bytes",
+        trace,
+        offset,
+        format!(
+            "the file has {} bytes left there, which is no whole trace: it is cut short, or its header counts samples wrongly; \
+             ask to ignore the rest to take the {trace} traces before",
+            len - offset
+        ),
+    )
+}

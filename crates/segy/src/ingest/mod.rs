@@ -1,0 +1,211 @@
+//! SEG-Y into HDF5: one pass over the file, piece by piece, each transposed into chunks and committed.
+
+mod read;
+mod write;
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use hyperslab::{Attribute, File};
+use hyperslab_filters::FilterChoice;
+
+use crate::cube::{self, attribute};
+use crate::error::{Error, Result};
+use crate::file::{SegyFile, SegyOptions};
+use crate::pieces::{self, Piece};
+use crate::survey::{Survey, SurveyOptions};
+use read::Filled;
+
+/// How a SEG-Y file is brought into HDF5.
+#[derive(Debug, Clone)]
+pub struct IngestOptions {
+    /// How the SEG-Y file is taken.
+    pub segy: SegyOptions,
+    /// What is known of the survey.
+    pub survey: SurveyOptions,
+    /// Filters that chunks of samples go through.
+    pub filters: Vec<FilterChoice>,
+    /// The shape of chunks, samples last; chosen if not said.
+    pub chunks: Option<Vec<u64>>,
+    /// Whether samples follow each other in time or in depth.
+    pub domain: Domain,
+    /// Bytes of samples in memory.
+    pub memory: u64,
+    /// Replaces a file that is there. Else one that an earlier ingest left incomplete is completed, any other an error.
+    pub overwrite: bool,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            segy: SegyOptions::default(),
+            survey: SurveyOptions::default(),
+            filters: Vec::new(),
+            chunks: None,
+            domain: Domain::Time,
+            memory: 512 << 20,
+            overwrite: false,
+        }
+    }
+}
+
+/// What samples follow each other in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// Two-way travel time, in milliseconds.
+    Time,
+    /// Depth, in metres or feet.
+    Depth,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ingested {
+    /// The lengths of the axes, samples last.
+    pub shape: Vec<u64>,
+    /// Traces that were taken.
+    pub traces: u64,
+    /// IBM floats that are kept as they were, beside the nearest IEEE floats.
+    pub ibm_words: u64,
+    /// Whether an earlier ingest had begun it.
+    pub resumed: bool,
+    /// What a person should know of the geometry.
+    pub note: Option<String>,
+}
+
+/// Is told how many bytes of the SEG-Y file are done, and how many there are.
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// Brings the SEG-Y file at `from` into a new HDF5 file at `to`.
+///
+/// The file is committed after each piece: if the program ends before the last, the same call goes on where it was. Until then
+/// [`Cube::open`](crate::Cube::open) refuses the file.
+pub fn ingest(
+    from: impl AsRef<Path>,
+    to: impl AsRef<Path>,
+    options: &IngestOptions,
+    progress: Progress<'_>,
+) -> Result<Ingested> {
+    let segy = SegyFile::open(from, &options.segy)?;
+    let survey = Survey::find(&segy, &options.survey)?;
+    let to = to.as_ref();
+    match run(&segy, to, &survey, options, progress) {
+        // A few traces looked as if all were in order, and they are not: what was made of it has the wrong shape.
+        Err(Stop::Mispredicted) => {
+            std::fs::remove_file(to)
+                .map_err(|source| Error::Io { path: to.display().to_string(), source })?;
+            let survey = Survey::scan(&segy, &options.survey)?;
+            run(&segy, to, &survey, options, progress)
+        }
+        done => done,
+    }
+    .map_err(Stop::into_error)
+}
+
+/// Why a piece was not done.
+enum Stop {
+    /// A trace is not where it was predicted.
+    Mispredicted,
+    /// Anything else.
+    Failed(Error),
+}
+
+impl Stop {
+    fn into_error(self) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::Mispredicted => Error::Geometry(
+                "a trace is not where all headers together say: the file changed while it was read"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+fn run(
+    segy: &SegyFile,
+    to: &Path,
+    survey: &Survey,
+    options: &IngestOptions,
+    progress: Progress<'_>,
+) -> Result<Ingested, Stop> {
+    let (file, done) = open(segy, to, survey, options)?;
+    let data = file.dataset(cube::DATA)?;
+    let format = segy.layout().format;
+    let chunk = data.chunk_shape().unwrap_or_default();
+    let samples = u64::from(segy.traces().samples());
+    // One piece is read while another is written.
+    let pieces = pieces::pieces(survey, samples, &chunk, format.stored().size() as u64, options.memory / 2);
+    let total = segy.len_bytes();
+    let share = |number: usize| total / pieces.len().max(1) as u64 * number as u64;
+    let writer = write::Writer::new(&file, segy, survey)?;
+    let skipped = usize::try_from(done).unwrap_or(usize::MAX).min(pieces.len());
+    progress(share(skipped), total);
+    std::thread::scope(|scope| -> Result<(), Stop> {
+        let (sender, filled) = mpsc::sync_channel::<Result<Filled, Stop>>(0);
+        let (give_back, used) = mpsc::channel::<Vec<u8>>();
+        let todo: &[Piece] = &pieces[skipped..];
+        scope.spawn(move || {
+            let reader = read::Reader::new(segy, survey);
+            for piece in todo {
+                let filled = reader.fill(piece, used.try_recv().unwrap_or_default());
+                let is_last = filled.is_err();
+                // Nobody listens any more if a write failed.
+                if sender.send(filled).is_err() || is_last {
+                    return;
+                }
+            }
+        });
+        for (number, filled) in (skipped + 1..).zip(filled) {
+            let filled = filled?;
+            writer.write(&filled)?;
+            file.group(cube::SEGY)?.set_attribute(&Attribute::number(attribute::PIECES, number as u64))?;
+            file.flush()?;
+            progress(share(number), total);
+            // The reader has ended after the last piece.
+            let _ = give_back.send(filled.samples);
+        }
+        Ok(())
+    })?;
+    let ibm_words = writer.ibm_words()?;
+    file.group(cube::SEGY)?.remove_attribute(attribute::PIECES)?;
+    file.close()?;
+    progress(total, total);
+    Ok(Ingested {
+        shape: data_shape(survey, samples),
+        traces: segy.traces().count(),
+        ibm_words,
+        resumed: done > 0,
+        note: survey.note.clone(),
+    })
+}
+
+fn data_shape(survey: &Survey, samples: u64) -> Vec<u64> {
+    let mut shape = survey.shape();
+    shape.push(samples);
+    shape
+}
+
+/// The file, new or as an earlier ingest left it, and how many pieces are in it.
+fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64)> {
+    if to.exists() && !options.overwrite {
+        let file = File::open_writable(to)?;
+        return match cube::Cube::pieces_done(&file, segy, survey)? {
+            Some(done) => Ok((file, done)),
+            None => Err(Error::argument(
+                to.display().to_string(),
+                "it exists, and is no ingest of this SEG-Y file that was broken off: choose another name, or ask to overwrite it",
+            )),
+        };
+    }
+    let file = File::create(to)?;
+    cube::create(&file, segy, survey, options)?;
+    file.flush()?;
+    Ok((file, 0))
+}

@@ -1,0 +1,43 @@
+//! SEG-Y seismic volumes into HDF5 and back.
+
+#![forbid(unsafe_code)]
+
+mod cube;
+mod encode;
+mod error;
+mod export;
+mod extract;
+mod field;
+mod file;
+mod ingest;
+mod pieces;
+mod sample;
+mod survey;
+mod tables;
+mod textual;
+
+pub use cube::{Cube, SampleAxis, Source};
+pub use error::{Error, Result};
+pub use export::export;
+pub use extract::extract;
+pub use field::{ByteOrder, Field, FieldKind, NamedField};
+pub use file::{BINARY_HEADER_BYTES, Layout, SegyFile, SegyOptions, Traces};
+pub use ingest::{Domain, IngestOptions, Ingested, Progress, ingest};
+pub use sample::{SampleFormat, Stored};
+pub use survey::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
+pub use tables::{BINARY_HEADER, TRACE_HEADER};
+pub use textual::{Encoding, TEXT_BYTES, lines};
+
+/// Bytes of a trace header.
+pub const TRACE_HEADER_BYTES: usize = 240;
+
+/// Makes an error of input or output one that names the file.
+fn io(path: &str) -> impl Fn(std::io::Error) -> Error + '_ {
+    move |source| Error::Io { path: path.to_owned(), source }
+}
+
+/// The box of these indices.
+fn ranges(ranges: &[std::ops::Range<u64>]) -> hyperslab::Selection {
+    let dims = ranges.iter().map(|range| hyperslab::select::Dim::range(range.start, range.end)).collect();
+    hyperslab::select::Slab(dims).into()
+}

@@ -1,0 +1,169 @@
+//! The boxes in which a volume is moved: whole chunks, as many as fit a budget, and the traces that lie in each.
+
+use std::ops::Range;
+
+use crate::survey::{Survey, TraceMap};
+
+/// A box of a volume: positions along each axis, and samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Positions along each axis, that of samples last.
+    pub(crate) ranges: Vec<Range<u64>>,
+}
+
+/// A trace of a piece, and which position of the piece it fills, counted row by row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Slot {
+    /// The number of the trace.
+    pub(crate) trace: u64,
+    /// Its place in the piece.
+    pub(crate) place: usize,
+    /// Its place in the survey.
+    pub(crate) position: u64,
+}
+
+impl Piece {
+    /// Positions along the axes without that of samples.
+    pub(crate) fn positions(&self) -> &[Range<u64>] {
+        &self.ranges[..self.ranges.len() - 1]
+    }
+
+    /// The samples.
+    pub(crate) fn samples(&self) -> Range<u64> {
+        self.ranges.last().cloned().unwrap_or(0..0)
+    }
+
+    /// How many traces there is room for.
+    pub(crate) fn places(&self) -> usize {
+        let count: u64 = self.positions().iter().map(|range| range.end - range.start).product();
+        usize::try_from(count).unwrap_or(usize::MAX)
+    }
+
+    /// Its traces, in the order of the file.
+    pub(crate) fn slots(&self, map: &TraceMap, shape: &[u64]) -> Vec<Slot> {
+        let positions = self.positions();
+        let mut at: Vec<u64> = positions.iter().map(|range| range.start).collect();
+        let mut slots = Vec::with_capacity(self.places());
+        for place in 0..self.places() {
+            let position = at.iter().zip(shape).fold(0, |position, (&at, &len)| position * len + at);
+            if let Some(trace) = map.at(position) {
+                slots.push(Slot { trace, place, position });
+            }
+            for (at, range) in at.iter_mut().zip(positions).rev() {
+                *at += 1;
+                if *at < range.end {
+                    break;
+                }
+                *at = range.start;
+            }
+        }
+        if !slots.is_sorted() {
+            slots.sort_unstable();
+        }
+        slots
+    }
+}
+
+/// Cuts a volume into pieces of whole chunks that take at most `budget` bytes, but one chunk at least.
+///
+/// Samples come first and then the axes along which traces follow each other in the SEG-Y file: a piece grows along them as
+/// far as it can, so that what is read is long runs of the file, one after another.
+pub(crate) fn pieces(survey: &Survey, samples: u64, chunk: &[u64], element: u64, budget: u64) -> Vec<Piece> {
+    let mut shape = survey.shape();
+    let mut order = vec![shape.len()];
+    order.extend(survey.map.fastest_first(&shape));
+    shape.push(samples);
+    let mut side: Vec<u64> = chunk.iter().zip(&shape).map(|(&side, &len)| side.min(len).max(1)).collect();
+    for &axis in &order {
+        let others: u64 = (0..side.len()).filter(|&other| other != axis).map(|other| side[other]).product();
+        let room = budget / others.saturating_mul(element).max(1);
+        side[axis] = (room / side[axis]).max(1).saturating_mul(side[axis]).min(shape[axis]);
+    }
+    let counts: Vec<u64> = side.iter().zip(&shape).map(|(&side, &len)| len.div_ceil(side)).collect();
+    let mut pieces = Vec::new();
+    // The slowest axis outermost: the pieces follow the file.
+    for number in 0..counts.iter().product() {
+        let mut rest: u64 = number;
+        let mut ranges = vec![0..0; side.len()];
+        for &axis in &order {
+            let start = rest % counts[axis] * side[axis];
+            rest /= counts[axis];
+            ranges[axis] = start..shape[axis].min(start + side[axis]);
+        }
+        pieces.push(Piece { ranges });
+    }
+    pieces
+}
+
+/// Cuts sorted traces into runs of neighbours in the file, of at most `most` traces each.
+pub(crate) fn runs(slots: &[Slot], most: usize) -> impl Iterator<Item = &[Slot]> {
+    slots.chunk_by(|a, b| a.trace + 1 == b.trace).flat_map(move |run| run.chunks(most.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::survey::{Axis, Keys, Kind};
+
+    fn survey(inlines: u64, crosslines: u64, strides: [i64; 2]) -> Survey {
+        let axis = |name, len: u64| Axis { name, values: (0..len.cast_signed()).collect() };
+        Survey {
+            kind: Kind::Volume,
+            keys: Keys::default(),
+            axes: vec![axis("inline", inlines), axis("crossline", crosslines)],
+            map: TraceMap::Regular { origin: 0, strides: strides.to_vec(), shape: vec![inlines, crosslines] },
+            is_predicted: false,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn pieces_of_a_volume_that_is_sorted_by_crosslines_are_long_along_inlines() {
+        let survey = survey(100, 80, [1, 100]);
+        let found = pieces(&survey, 50, &[10, 10, 10], 4, 10 * 100 * 50 * 4);
+        assert_eq!(found.len(), 8);
+        assert_eq!(found[0].ranges, [0..100, 0..10, 0..50]);
+        assert_eq!(found[1].ranges, [0..100, 10..20, 0..50]);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_hold_every_position_once_and_fit(
+            inlines in 1_u64..30, crosslines in 1_u64..30, samples in 1_u64..40,
+            chunk in proptest::array::uniform3(1_u64..12), budget in 1_u64..20_000, swap: bool,
+        ) {
+            let strides = if swap { [1, inlines.cast_signed()] } else { [crosslines.cast_signed(), 1] };
+            let survey = survey(inlines, crosslines, strides);
+            let found = pieces(&survey, samples, &chunk, 4, budget);
+            let shape = survey.shape();
+            let mut seen = vec![0_u64; usize::try_from(inlines * crosslines).unwrap()];
+            let least = chunk.iter().zip([inlines, crosslines, samples]).map(|(&c, l)| c.min(l)).product::<u64>() * 4;
+            for piece in &found {
+                let len = piece.samples().end - piece.samples().start;
+                prop_assert!(piece.places() as u64 * len * 4 <= budget.max(least));
+                for slot in piece.slots(&survey.map, &shape) {
+                    seen[usize::try_from(slot.position).unwrap()] += len;
+                }
+                for (range, (&side, len)) in piece.ranges.iter().zip(chunk.iter().zip([inlines, crosslines, samples])) {
+                    prop_assert!(range.start % side.min(len) == 0 && (range.end == len || range.end % side.min(len) == 0));
+                }
+            }
+            prop_assert!(seen.iter().all(|&count| count == samples));
+        }
+
+        #[test]
+        fn runs_are_neighbours_and_complete(mut traces in proptest::collection::btree_set(0_u64..60, 0..40), most in 1_usize..9) {
+            let slots: Vec<Slot> = traces.iter().map(|&trace| Slot { trace, place: 0, position: 0 }).collect();
+            for run in runs(&slots, most) {
+                prop_assert!(run.len() <= most);
+                for (slot, trace) in run.iter().zip(run[0].trace..) {
+                    prop_assert_eq!(slot.trace, trace);
+                    prop_assert!(traces.remove(&trace));
+                }
+            }
+            prop_assert!(traces.is_empty());
+        }
+    }
+}

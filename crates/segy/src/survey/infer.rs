@@ -1,0 +1,225 @@
+//! How traces lie in space, from all their headers.
+
+use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap, scan};
+use crate::error::{Error, Result};
+use crate::field::{Field, FieldKind};
+use crate::file::SegyFile;
+
+/// Where inline and crossline are looked for, in this order: revision 1; then what older files use. The latter are believed
+/// only of a volume that is nearly full: records and ensembles of field data would make one with many gaps.
+const LINES: [(u16, u16); 3] = [(189, 193), (9, 21), (5, 21)];
+/// A volume with fewer traces in a hundred positions is a line that winds through it.
+const LEAST_FILLED: u64 = 10;
+/// If so many of a hundred positions are taken once, those taken twice are a fault of the file.
+const NEARLY_ALL: u64 = 90;
+/// More positions are not laid out, whoever asks for them.
+const MOST_POSITIONS: u64 = 1 << 32;
+
+impl SurveyOptions {
+    /// Where headers hold what places a trace, as far as it is known.
+    pub(super) fn keys(&self) -> Keys {
+        let mut keys = Keys::default();
+        (keys.inline, keys.crossline) = self.lines.unwrap_or((keys.inline, keys.crossline));
+        (keys.x, keys.y) = self.coordinates.unwrap_or((keys.x, keys.y));
+        keys.offset = self.offset.unwrap_or(keys.offset);
+        keys.cdp = self.cdp.unwrap_or(keys.cdp);
+        keys
+    }
+}
+
+/// What came of looking at some columns as axes.
+enum Laid {
+    /// Every trace has a position of its own.
+    Out(Vec<Axis>, TraceMap),
+    /// Few positions would have a trace.
+    Sparse,
+    /// Two traces at one position, and how many positions are taken.
+    Twice { traces: [u64; 2], taken: u64 },
+}
+
+pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> {
+    let wanted = |kind| options.kind.is_none_or(|asked| asked == kind);
+    let mut looked = Vec::new();
+    if wanted(Kind::Volume) || wanted(Kind::Prestack) {
+        let places: Vec<(Field, Field)> = match options.lines {
+            Some(lines) => vec![lines],
+            None => {
+                LINES.map(|(i, x)| (Field::new(i, FieldKind::I32), Field::new(x, FieldKind::I32))).to_vec()
+            }
+        };
+        for (i, (inline, crossline)) in places.into_iter().enumerate() {
+            let least = match (options.kind, i) {
+                (Some(_), _) => 0,
+                (None, 0) => LEAST_FILLED,
+                (None, _) => NEARLY_ALL,
+            };
+            let keys = Keys { inline, crossline, ..options.keys() };
+            let columns = scan::columns(file, &[inline, crossline])?;
+            looked.push(format!("inline in {inline} and crossline in {crossline}"));
+            // Numbers that are the same in all headers say nothing.
+            let is_constant = |column: &Vec<i32>| column.windows(2).all(|pair| pair[0] == pair[1]);
+            if columns.iter().all(is_constant) && (file.traces().count() > 1 || options.kind.is_none()) {
+                continue;
+            }
+            if let Some(survey) = lines(file, options, keys, columns, least)? {
+                return Ok(survey);
+            }
+        }
+    }
+    if wanted(Kind::Line) || wanted(Kind::PrestackLine) {
+        let keys = options.keys();
+        let columns = scan::columns(file, &[keys.cdp, keys.offset])?;
+        looked.push(format!("the ensemble in {}", keys.cdp));
+        if let Some(survey) = line(file, options, keys, &columns)? {
+            return Ok(survey);
+        }
+    }
+    if let Some(kind) = options.kind.filter(|&kind| kind != Kind::Traces) {
+        return Err(Error::Geometry(format!(
+            "the traces make no survey with the axes {}: looked for {}; name the bytes that hold them, or take the traces as they are",
+            kind.axes().join(", "),
+            looked.join("; "),
+        )));
+    }
+    let count = file.traces().count();
+    let note = (!looked.is_empty()).then(|| {
+        format!("no geometry found (looked for {}): traces stay in the order of the file", looked.join("; "))
+    });
+    Ok(Survey {
+        kind: Kind::Traces,
+        keys: options.keys(),
+        axes: vec![Axis { name: "trace", values: (0..count.cast_signed()).collect() }],
+        map: TraceMap::Regular { origin: 0, strides: vec![1], shape: vec![count] },
+        is_predicted: false,
+        note,
+    })
+}
+
+/// A volume, or a prestack volume.
+fn lines(
+    file: &SegyFile,
+    options: &SurveyOptions,
+    keys: Keys,
+    mut columns: Vec<Vec<i32>>,
+    least: u64,
+) -> Result<Option<Survey>> {
+    let asked = options.kind;
+    let found = lay_out(Kind::Volume, &columns, least)?;
+    let twice = match found {
+        Laid::Out(axes, map) if asked != Some(Kind::Prestack) => {
+            return Ok(Some(survey(Kind::Volume, keys, axes, map)));
+        }
+        Laid::Sparse => return Ok(None),
+        Laid::Out(..) => None,
+        Laid::Twice { traces, taken } => Some((traces, taken)),
+    };
+    if asked != Some(Kind::Volume) {
+        columns.extend(scan::columns(file, &[keys.offset])?);
+        if let Laid::Out(axes, map) = lay_out(Kind::Prestack, &columns, least)? {
+            return Ok(Some(survey(Kind::Prestack, keys, axes, map)));
+        }
+    }
+    match twice {
+        Some(([a, b], taken)) if asked.is_some() || taken * 100 >= file.traces().count() * NEARLY_ALL => {
+            let at = usize::try_from(a).unwrap_or(0);
+            Err(Error::Geometry(format!(
+                "traces {a} and {b} both are at inline {}, crossline {} ({}, {}), with the same offset: name other bytes, or take the \
+                 traces as they are",
+                columns[0][at], columns[1][at], keys.inline, keys.crossline,
+            )))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A line of common depth points, with or without offsets.
+fn line(
+    file: &SegyFile,
+    options: &SurveyOptions,
+    keys: Keys,
+    columns: &[Vec<i32>],
+) -> Result<Option<Survey>> {
+    let asked = options.kind;
+    let least = if asked.is_some() { 0 } else { LEAST_FILLED };
+    let constant = columns[0].windows(2).all(|pair| pair[0] == pair[1]);
+    if constant && (asked.is_none() || file.traces().count() > 1) && asked != Some(Kind::PrestackLine) {
+        return Ok(None);
+    }
+    if asked != Some(Kind::PrestackLine)
+        && let Laid::Out(axes, map) = lay_out(Kind::Line, &columns[..1], least)?
+    {
+        return Ok(Some(survey(Kind::Line, keys, axes, map)));
+    }
+    if asked != Some(Kind::Line)
+        && let Laid::Out(axes, map) = lay_out(Kind::PrestackLine, columns, least)?
+    {
+        return Ok(Some(survey(Kind::PrestackLine, keys, axes, map)));
+    }
+    Ok(None)
+}
+
+fn survey(kind: Kind, keys: Keys, axes: Vec<Axis>, map: TraceMap) -> Survey {
+    Survey { kind, keys, axes, map, is_predicted: false, note: None }
+}
+
+/// Lays traces out along axes, if `least` of a hundred positions have a trace.
+fn lay_out(kind: Kind, columns: &[Vec<i32>], least: u64) -> Result<Laid> {
+    let count = columns.first().map_or(0, Vec::len);
+    let axes: Vec<Vec<i32>> = columns.iter().map(|column| distinct(column)).collect();
+    let positions = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.len() as u64));
+    let is_filled = |positions: &u64| positions.saturating_mul(least) <= (count as u64).saturating_mul(100);
+    let Some(positions) = positions.filter(is_filled) else { return Ok(Laid::Sparse) };
+    if positions > MOST_POSITIONS {
+        return Err(Error::Geometry(format!(
+            "the lines and offsets found make {positions} positions for {count} traces: name the bytes that hold them, or take the traces \
+             as they are"
+        )));
+    }
+    let mut map = vec![TraceMap::NONE; usize::try_from(positions).unwrap_or(0)];
+    let mut taken = 0;
+    let mut twice = None;
+    for trace in 0..count {
+        let mut position = 0;
+        for (column, axis) in columns.iter().zip(&axes) {
+            position = position * axis.len() + index(axis, column[trace]);
+        }
+        let before = std::mem::replace(&mut map[position], trace as u64);
+        if before == TraceMap::NONE {
+            taken += 1;
+        } else {
+            twice.get_or_insert([before, trace as u64]);
+        }
+    }
+    if let Some(traces) = twice {
+        return Ok(Laid::Twice { traces, taken });
+    }
+    let named = kind
+        .axes()
+        .iter()
+        .zip(axes)
+        .map(|(&name, values)| Axis { name, values: values.into_iter().map(i64::from).collect() });
+    Ok(Laid::Out(named.collect(), TraceMap::Table(map)))
+}
+
+/// The values of a column, rising, each once.
+fn distinct(column: &[i32]) -> Vec<i32> {
+    let mut values = Vec::new();
+    // Neighbours often are the same: that leaves few to sort.
+    for &value in column {
+        if values.last() != Some(&value) {
+            values.push(value);
+        }
+    }
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Where a value is among the values of an axis, which mostly rise in even steps.
+fn index(axis: &[i32], value: i32) -> usize {
+    let (first, last) = (i64::from(axis[0]), i64::from(axis[axis.len() - 1]));
+    let span = (last - first).max(1);
+    let guess = (i64::from(value) - first) * (axis.len() - 1).cast_signed() as i64 / span;
+    let guess = usize::try_from(guess).unwrap_or(0);
+    if axis.get(guess) == Some(&value) { guess } else { axis.binary_search(&value).unwrap_or(0) }
+}

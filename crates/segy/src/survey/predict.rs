@@ -1,0 +1,92 @@
+//! How the traces of a whole survey lie, from a few of their headers: so that one pass over the file is enough.
+
+use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
+use crate::error::Result;
+use crate::file::SegyFile;
+
+/// Traces that are compared with what was predicted, beside the last. Those not compared here are when they are read.
+const SAMPLES: u64 = 64;
+
+/// The survey, if its first traces lie as those of a full volume, line after line in even steps, and others agree.
+pub(super) fn predict(file: &SegyFile, options: &SurveyOptions) -> Result<Option<Survey>> {
+    if options.kind.is_some_and(|kind| kind != Kind::Volume) || file.traces().vary() {
+        return Ok(None);
+    }
+    let keys = options.keys();
+    let order = file.layout().order;
+    let count = file.traces().count();
+    let lines = |trace: u64| -> Result<[i64; 2]> {
+        let header = file.trace_header(trace)?;
+        Ok([keys.inline.integer(&header, order), keys.crossline.integer(&header, order)])
+    };
+    if count < 2 {
+        return Ok(None);
+    }
+    let (first, second) = (lines(0)?, lines(1)?);
+    let Some(slow) = (0..2).find(|&axis| first[axis] == second[axis] && first[1 - axis] != second[1 - axis])
+    else {
+        return Ok(None);
+    };
+    let fast = 1 - slow;
+    let mut length = 1;
+    // Twice as far each time, then in between: as if lines followed each other. Whether they do is seen below.
+    while length < count && lines(length)?[slow] == first[slow] {
+        length *= 2;
+    }
+    let (mut inside, mut outside) = (length / 2, length.min(count));
+    while outside - inside > 1 {
+        let middle = inside.midpoint(outside);
+        let is_inside = lines(middle)?[slow] == first[slow];
+        *(if is_inside { &mut inside } else { &mut outside }) = middle;
+    }
+    let per_line = outside;
+    if !count.is_multiple_of(per_line) {
+        return Ok(None);
+    }
+    let mut steps = [0; 2];
+    steps[fast] = second[fast] - first[fast];
+    steps[slow] = if per_line < count { lines(per_line)?[slow] - first[slow] } else { 1 };
+    let mut shape = [0; 2];
+    (shape[fast], shape[slow]) = (per_line, count / per_line);
+    let predicted = |trace: u64| {
+        let mut at = [0; 2];
+        (at[fast], at[slow]) = (trace % per_line, trace / per_line);
+        [0, 1].map(|axis| first[axis] + steps[axis] * at[axis].cast_signed())
+    };
+    if steps.contains(&0) {
+        return Ok(None);
+    }
+    let some = (1..SAMPLES).map(|i| count / SAMPLES * i + i % per_line).filter(|&trace| trace < count);
+    for trace in some.chain([count - 1]) {
+        if lines(trace)? != predicted(trace) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(regular(keys, first, steps, shape, fast)))
+}
+
+/// A full volume whose traces begin at `first` and go on in `steps`.
+fn regular(keys: Keys, first: [i64; 2], steps: [i64; 2], shape: [u64; 2], fast: usize) -> Survey {
+    let mut strides = [1; 2];
+    strides[1 - fast] = shape[fast].cast_signed();
+    let mut origin = 0;
+    let mut values = [Vec::new(), Vec::new()];
+    for axis in 0..2 {
+        values[axis] = (0..shape[axis].cast_signed()).map(|i| first[axis] + steps[axis] * i).collect();
+        // Axes rise: where lines fall, the first is the last.
+        if steps[axis] < 0 {
+            values[axis].reverse();
+            origin += strides[axis] * (shape[axis].cast_signed() - 1);
+            strides[axis] = -strides[axis];
+        }
+    }
+    let names = Kind::Volume.axes();
+    Survey {
+        kind: Kind::Volume,
+        keys,
+        axes: names.iter().zip(values).map(|(&name, values)| Axis { name, values }).collect(),
+        map: TraceMap::Regular { origin, strides: strides.to_vec(), shape: shape.to_vec() },
+        is_predicted: true,
+        note: None,
+    }
+}
