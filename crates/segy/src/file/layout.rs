@@ -87,6 +87,7 @@ impl Layout {
         };
         let extended = match number(305, FieldKind::I16) {
             // Unassigned in revision 0, where some count them all the same.
+            -1 if major == 0 => count_extended(driver, path, headers_end, len).unwrap_or(0),
             count if major == 0 => u64::try_from(count)
                 .ok()
                 .filter(|count| headers_end + count * TEXT_BYTES as u64 <= len)
@@ -105,10 +106,10 @@ impl Layout {
                 format!("the first trace cannot be at byte {first_trace} of a file of {len} bytes"),
             ));
         }
-        // Two bytes since revision 2.1, four in 2.0.
-        let additional = match (major, minor) {
-            (2, 0) => number(307, FieldKind::I32),
-            (0 | 1, _) => 0,
+        // Two bytes since revision 2.1, four in 2.0: where not all have followed it, and such numbers are many.
+        let additional = match (major, minor, number(307, FieldKind::I32)) {
+            (0 | 1, ..) => 0,
+            (2, 0, count @ 0..=0xFFFF) => count,
             _ => number(307, FieldKind::I16),
         };
         let headers = u32::try_from(additional)

@@ -25,8 +25,8 @@ pub struct SegyOptions {
     pub pad: bool,
     /// What stands after the last whole trace is kept as it is: an incomplete trace, for example. Otherwise it is an error.
     pub ignore_rest: bool,
-    /// The file header says how many samples a trace has, whatever the headers of traces say. Otherwise a trace that counts
-    /// others is an error, unless the file says that all traces are alike.
+    /// The file header says how many samples a trace has, although the file could also be read as traces of several lengths, each
+    /// as its own header says. Otherwise that is an error.
     pub trust_length: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Where each trace is, and how long.
 
-use super::{SegyFile, SegyOptions, other_length};
+use super::{Layout, SegyFile, SegyOptions, other_length};
 use crate::error::{Error, Result};
 
 /// Where each trace is, and how long.
@@ -73,7 +73,7 @@ impl Traces {
             return Err(cut_short(0, first, file.len_bytes()));
         }
         let own = file.samples_of(&file.bytes(first, layout.header_bytes() as u64)?);
-        let data = room - layout.trailer.filter(|&trailer| trailer < room).unwrap_or(0);
+        let data = room - trailer(layout, room);
         let fits = |samples: u32| {
             let bytes = layout.trace_bytes(samples);
             let count = layout.declared_traces.unwrap_or(data / bytes);
@@ -91,7 +91,7 @@ impl Traces {
             }
         }
         if !layout.is_fixed
-            && let Some(found) = Self::walk(file, data)?
+            && let Some(found) = Self::walk(file)?
         {
             let (longest, trace) = (found.samples, found.first_other());
             return match trace {
@@ -122,10 +122,17 @@ impl Traces {
         Self { count, first, samples, bytes, end: first + count * bytes, each: None }
     }
 
+    /// Whether the file can also be read as traces of several lengths, each as its own header says.
+    pub(crate) fn may_vary(file: &SegyFile) -> Result<bool> {
+        Ok(Self::walk(file)?.is_some_and(|found| found.first_other().is_some()))
+    }
+
     /// From trace to trace, as long as each says; `None` if that does not lead to the end.
-    fn walk(file: &SegyFile, data: u64) -> Result<Option<Self>> {
+    fn walk(file: &SegyFile) -> Result<Option<Self>> {
         let layout = file.layout();
-        let (mut offset, end) = (layout.first_trace, layout.first_trace + data);
+        let room = file.len_bytes() - layout.first_trace;
+        let end = layout.first_trace + room - trailer(layout, room);
+        let mut offset = layout.first_trace;
         let mut each = Vec::new();
         let mut header = [0; crate::TRACE_HEADER_BYTES];
         while offset < end {
@@ -156,6 +163,11 @@ impl Traces {
         let found = each.iter().position(|&(_, samples)| samples != first)?;
         Some((found as u64, each[found].1))
     }
+}
+
+/// Bytes after the traces, as far as that is known, and possible.
+fn trailer(layout: &Layout, room: u64) -> u64 {
+    layout.trailer.filter(|&trailer| trailer < room).unwrap_or(0)
 }
 
 fn index(trace: u64) -> usize {

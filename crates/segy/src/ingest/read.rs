@@ -6,7 +6,7 @@ use super::Stop;
 use crate::TRACE_HEADER_BYTES;
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
-use crate::file::SegyFile;
+use crate::file::{SegyFile, Traces};
 use crate::pieces::{self, Piece, Slot};
 use crate::sample::Stored;
 use crate::survey::{self, Survey};
@@ -40,6 +40,8 @@ pub(super) struct Reader<'a> {
     segy: &'a SegyFile,
     survey: &'a Survey,
     shape: Vec<u64>,
+    /// Whether traces are as long as the file header says, as soon as that was looked at.
+    is_certain: Mutex<Option<bool>>,
 }
 
 /// A run of traces, and where they go.
@@ -52,7 +54,7 @@ struct Run<'r> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(segy: &'a SegyFile, survey: &'a Survey) -> Self {
-        Self { segy, survey, shape: survey.shape() }
+        Self { segy, survey, shape: survey.shape(), is_certain: Mutex::new(None) }
     }
 
     /// Reads a piece; `buffer` is used again.
@@ -170,18 +172,33 @@ impl<'a> Reader<'a> {
         let layout = self.segy.layout();
         let own = Field::new(115, FieldKind::U16).integer(&header[..TRACE_HEADER_BYTES], layout.order);
         let is_right = own == 0 || own == i64::from(self.segy.traces().samples_of(slot.trace));
-        if !is_right && !layout.is_fixed && !self.segy.trusts_lengths() {
+        if !is_right && !self.is_certain()? {
             return Err(Error::trace(
                 "header",
                 slot.trace,
                 self.segy.traces().offset(slot.trace) + 114,
                 format!(
-                    "it counts {own} samples, and the traces lie {} samples apart: ask to trust the file header if that is right",
+                    "it counts {own} samples, and those of the other traces lead to the end of the file, too, which otherwise holds traces of {} \
+                     samples: ask to trust the file header if that is right",
                     self.segy.traces().samples_of(slot.trace)
                 ),
             ));
         }
         Ok(!self.survey.is_predicted || self.survey.is_at(header, self.segy, slot.position))
+    }
+}
+
+impl Reader<'_> {
+    /// Whether the lengths of traces are beyond doubt, whatever their own headers count: many do not bother.
+    fn is_certain(&self) -> Result<bool> {
+        if self.segy.layout().is_fixed || self.segy.trusts_lengths() || self.segy.traces().vary() {
+            return Ok(true);
+        }
+        let mut known = self.is_certain.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = Some(!Traces::may_vary(self.segy)?);
+        }
+        Ok(*known == Some(true))
     }
 }
 
