@@ -35,5 +35,5 @@ pub use pipeline::{FilterMask, Pipeline, StageSpec};
 pub use registry::{Parameters, Registry};
 pub use repeated::repeated;
 pub use shuffle::Shuffle;
-pub use simd::instructions;
+pub use simd::{instructions, widest};
 pub use zstd::Zstd;

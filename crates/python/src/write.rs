@@ -69,7 +69,7 @@ pub(crate) fn write_array(
     }
     if translation.recipe.is_some() {
         let bytes = objects_write::elements(&dataset.state.core, translation, array)?;
-        let options = WriteOptions { threads, datatype: Some(translation.memory.clone()) };
+        let options = WriteOptions { threads, datatype: Some(translation.memory.clone()), by_chunks: false };
         return py.detach(|| replace(dataset, &request, &bytes, &options)).or_raise();
     }
     let memory = memory(dataset, array)?

@@ -64,6 +64,12 @@ impl Piece {
     }
 }
 
+/// A piece grows to this size if that is what long runs take, and no further: what fits the processor's caches better, and is
+/// committed sooner.
+const ENOUGH_BYTES: u64 = 32 << 20;
+/// Bytes of neighbours in the SEG-Y file that are one run: a disk reads longer ones no faster.
+const LONG_RUN: u64 = 512 << 10;
+
 /// Cuts a volume into pieces of whole chunks that take at most `budget` bytes, but one chunk at least.
 ///
 /// Samples come first and then the axes along which traces follow each other in the SEG-Y file: a piece grows along them as
@@ -74,9 +80,16 @@ pub(crate) fn pieces(survey: &Survey, samples: u64, chunk: &[u64], element: u64,
     order.extend(survey.map.fastest_first(&shape));
     shape.push(samples);
     let mut side: Vec<u64> = chunk.iter().zip(&shape).map(|(&side, &len)| side.min(len).max(1)).collect();
-    for &axis in &order {
+    for (i, &axis) in order.iter().enumerate() {
         let others: u64 = (0..side.len()).filter(|&other| other != axis).map(|other| side[other]).product();
-        let room = budget / others.saturating_mul(element).max(1);
+        let fits = |bytes: u64| bytes / others.saturating_mul(element).max(1);
+        // Whole traces, and neighbours among them, are runs of the file; what is beyond makes no longer ones.
+        let run = match i {
+            0 => shape[axis],
+            1 => LONG_RUN.div_ceil(samples.saturating_mul(element).max(1)),
+            _ => 0,
+        };
+        let room = fits(budget).min(fits(ENOUGH_BYTES).max(run));
         side[axis] = (room / side[axis]).max(1).saturating_mul(side[axis]).min(shape[axis]);
     }
     let counts: Vec<u64> = side.iter().zip(&shape).map(|(&side, &len)| len.div_ceil(side)).collect();
@@ -93,6 +106,47 @@ pub(crate) fn pieces(survey: &Survey, samples: u64, chunk: &[u64], element: u64,
         pieces.push(Piece { ranges });
     }
     pieces
+}
+
+/// Cuts the samples of a piece, which lie chunk after chunk, into those of each trace in each chunk: first all of the first place,
+/// from the first samples to the last, then those of the next.
+pub(crate) fn parts<'b>(
+    piece: &Piece,
+    chunk: &[u64],
+    element: usize,
+    mut buffer: &'b mut [u8],
+) -> Vec<&'b mut [u8]> {
+    // Pieces begin with a chunk.
+    let lengths: Vec<u64> = piece.ranges.iter().map(|range| range.end - range.start).collect();
+    let grid: Vec<u64> = lengths.iter().zip(chunk).map(|(&len, &side)| len.div_ceil(side.max(1))).collect();
+    let rank = lengths.len();
+    let per_trace = usize::try_from(grid[rank - 1]).unwrap_or(0);
+    let mut parts: Vec<&mut [u8]> = Vec::new();
+    parts.resize_with(piece.places() * per_trace, Default::default);
+    for number in 0..grid.iter().product::<u64>() {
+        let mut rest = number;
+        let mut at = vec![0; rank];
+        for axis in (0..rank).rev() {
+            at[axis] = rest % grid[axis];
+            rest /= grid[axis];
+        }
+        let used: Vec<u64> =
+            (0..rank).map(|axis| chunk[axis].min(lengths[axis] - at[axis] * chunk[axis])).collect();
+        let bytes = usize::try_from(used[rank - 1]).unwrap_or(0) * element;
+        let column = usize::try_from(at[rank - 1]).unwrap_or(0);
+        for row in 0..used[..rank - 1].iter().product::<u64>() {
+            let (mut rest, mut place, mut pitch) = (row, 0, 1);
+            for axis in (0..rank - 1).rev() {
+                place += (at[axis] * chunk[axis] + rest % used[axis]) * pitch;
+                rest /= used[axis];
+                pitch *= lengths[axis];
+            }
+            let (part, others) = std::mem::take(&mut buffer).split_at_mut(bytes);
+            buffer = others;
+            parts[usize::try_from(place).unwrap_or(0) * per_trace + column] = part;
+        }
+    }
+    parts
 }
 
 /// Cuts sorted traces into runs of neighbours in the file, of at most `most` traces each.
@@ -151,6 +205,41 @@ mod tests {
                 }
             }
             prop_assert!(seen.iter().all(|&count| count == samples));
+        }
+
+        #[test]
+        fn parts_of_traces_lie_chunk_after_chunk(
+            lengths in proptest::array::uniform3(1_u64..12), chunk in proptest::array::uniform3(1_u64..6),
+        ) {
+            let piece = Piece { ranges: lengths.iter().map(|&len| 0..len).collect() };
+            let count = usize::try_from(lengths.iter().product::<u64>()).unwrap();
+            let mut buffer = vec![0_u8; count];
+            {
+                // Samples are numbered trace after trace.
+                let mut number = 0_u64;
+                for part in parts(&piece, &chunk, 1, &mut buffer) {
+                    for sample in part {
+                        *sample = u8::try_from(number % 251).unwrap();
+                        number += 1;
+                    }
+                }
+                prop_assert_eq!(number, count as u64);
+            }
+            let mut found = buffer.iter();
+            for a in (0..lengths[0]).step_by(usize::try_from(chunk[0]).unwrap()) {
+                for b in (0..lengths[1]).step_by(usize::try_from(chunk[1]).unwrap()) {
+                    for c in (0..lengths[2]).step_by(usize::try_from(chunk[2]).unwrap()) {
+                        for i in a..lengths[0].min(a + chunk[0]) {
+                            for j in b..lengths[1].min(b + chunk[1]) {
+                                for k in c..lengths[2].min(c + chunk[2]) {
+                                    let number = (i * lengths[1] + j) * lengths[2] + k;
+                                    prop_assert_eq!(u64::from(*found.next().unwrap()), number % 251);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
         }
 
         #[test]

@@ -1,5 +1,10 @@
 //! Samples: the formats of revisions 0 to 2.1, and the elements they are stored as in HDF5.
 
+// What runs inside `widest` must be inlined into it.
+#![allow(clippy::inline_always)]
+
+use hyperslab_filters::widest;
+
 use crate::field::ByteOrder;
 
 /// The format of all samples of a file (binary header, bytes 3225-3226).
@@ -168,14 +173,18 @@ fn swap(src: &[u8], order: ByteOrder, dst: &mut [u8], size: usize) {
     if is_native {
         return dst.copy_from_slice(src);
     }
-    match size {
-        2 => swapped(src, dst, |bytes: [u8; 2]| u16::from_be_bytes(bytes).to_le_bytes()),
-        4 => swapped(src, dst, |bytes: [u8; 4]| u32::from_be_bytes(bytes).to_le_bytes()),
-        8 => swapped(src, dst, |bytes: [u8; 8]| u64::from_be_bytes(bytes).to_le_bytes()),
-        _ => dst.copy_from_slice(src),
-    }
+    widest(
+        #[inline(always)]
+        || match size {
+            2 => swapped(src, dst, |bytes: [u8; 2]| u16::from_be_bytes(bytes).to_le_bytes()),
+            4 => swapped(src, dst, |bytes: [u8; 4]| u32::from_be_bytes(bytes).to_le_bytes()),
+            8 => swapped(src, dst, |bytes: [u8; 8]| u64::from_be_bytes(bytes).to_le_bytes()),
+            _ => dst.copy_from_slice(src),
+        },
+    );
 }
 
+#[inline(always)]
 fn swapped<const N: usize>(src: &[u8], dst: &mut [u8], turn: impl Fn([u8; N]) -> [u8; N]) {
     let (src, _) = src.as_chunks::<N>();
     let (dst, _) = dst.as_chunks_mut::<N>();
@@ -248,10 +257,13 @@ pub(crate) fn is_near(word: u32, number: f32) -> bool {
 fn decode_ibm(src: &[u8], order: ByteOrder, dst: &mut [u8], inexact: &mut dyn FnMut(usize, u32)) {
     let (src, _) = src.as_chunks::<4>();
     let (dst, _) = dst.as_chunks_mut::<4>();
-    let are_exact = match order {
-        ByteOrder::Big => decode_exact(src, dst, u32::from_be_bytes),
-        ByteOrder::Little => decode_exact(src, dst, u32::from_le_bytes),
-    };
+    let are_exact = widest(
+        #[inline(always)]
+        || match order {
+            ByteOrder::Big => decode_exact(src, dst, u32::from_be_bytes),
+            ByteOrder::Little => decode_exact(src, dst, u32::from_le_bytes),
+        },
+    );
     if are_exact {
         return;
     }
@@ -265,6 +277,7 @@ fn decode_ibm(src: &[u8], order: ByteOrder, dst: &mut [u8], inexact: &mut dyn Fn
 }
 
 /// Without a branch for each number, so that several are converted at once.
+#[inline(always)]
 fn decode_exact(src: &[[u8; 4]], dst: &mut [[u8; 4]], word: impl Fn([u8; 4]) -> u32) -> bool {
     let mut are_exact = true;
     for (d, &s) in dst.iter_mut().zip(src) {

@@ -16,6 +16,7 @@ mod plane;
 mod scalar;
 mod transpose;
 mod vector;
+mod widest;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -23,6 +24,7 @@ use comb::Comb;
 use kernels::Kernels;
 pub(crate) use plane::Plane;
 use transpose::Runs;
+pub use widest::widest;
 
 /// How results are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -34,6 +34,9 @@ pub struct WriteOptions {
     pub threads: Option<NonZeroUsize>,
     /// The datatype of the elements given; the stored one if not said.
     pub datatype: Option<Datatype>,
+    /// The elements are given chunk after chunk, as the grid has them row by row, and those of each chunk row by row: chunks need not
+    /// be put together. For boxes of neighbouring elements alone.
+    pub by_chunks: bool,
 }
 
 /// What writes to one dataset need.
@@ -77,7 +80,7 @@ impl Write<'_> {
         let memory_size = conversion.as_ref().map_or(self.array.element_size, Conversion::src_size);
         let conversion = conversion.filter(|conversion| !conversion.is_identity());
         let pieces = Pieces::of(self.array);
-        let tiling = self.tiling(&pieces, what, bytes, memory_size)?;
+        let tiling = self.tiling(&pieces, what, bytes, memory_size, options.by_chunks)?;
         let input = self.input(&pieces, bytes, conversion.as_ref(), memory_size);
         let run = Run {
             write: *self,
@@ -161,7 +164,7 @@ impl Write<'_> {
         let memory_size = conversion.as_ref().map_or(self.array.element_size, Conversion::src_size);
         let conversion = conversion.filter(|conversion| !conversion.is_identity());
         let pieces = Pieces::of(self.array);
-        let tiling = self.tiling(&pieces, what, bytes, memory_size)?;
+        let tiling = self.tiling(&pieces, what, bytes, memory_size, options.by_chunks)?;
         let input = self.input(&pieces, bytes, conversion.as_ref(), memory_size);
         let mut result = Ok(());
         scratch::with(|scratch| {
@@ -179,6 +182,7 @@ impl Write<'_> {
     /// Writes to a part of one chunk that is held already, if that is what `what` is: the next row, say, of many that are
     /// appended one by one. It needs no plan and no look into the index.
     pub fn patch(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<bool> {
+        // A part of one chunk is the same in both orders.
         let Some((coord, within)) = self.held_part(what)? else { return Ok(false) };
         let Some(held) = self.cache.dirty.get(self.array.header, &coord) else { return Ok(false) };
         let conversion = self.conversion(options)?;
@@ -269,11 +273,18 @@ impl Write<'_> {
         what: &Selection,
         bytes: &[u8],
         memory_size: usize,
+        by_chunks: bool,
     ) -> Result<Tiling> {
         let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
         let expected = what.count(&self.array.shape)?.saturating_mul(memory_size as u64);
         if expected != bytes.len() as u64 {
             return Err(RequestError::SourceSize { expected, found: bytes.len() as u64 }.into());
+        }
+        if by_chunks {
+            let why = "elements in the order of chunks are a box of neighbours in chunked data";
+            let is_chunked = matches!(self.array.storage, Storage::Chunked(_));
+            let tiling = if is_chunked { tiling.by_chunks(memory_size as u64) } else { None };
+            return Ok(tiling.ok_or_else(|| RequestError::Argument { what: "selection".to_owned(), why })?);
         }
         let strides = tiling.strides().iter().map(|stride| stride * memory_size as u64).collect();
         Ok(tiling.with_strides(strides))

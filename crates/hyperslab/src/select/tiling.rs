@@ -19,6 +19,8 @@ pub struct Tiling {
     chunk: Coord,
     /// Element strides of the result.
     strides: Coord,
+    /// The unit of places in a result that holds chunk after chunk, and not row after row.
+    by_chunks: Option<u64>,
     len: u64,
 }
 
@@ -85,7 +87,13 @@ impl Tiling {
             Cuts::Axes(axes) => axes.iter().map(AxisCuts::len).product(),
             Cuts::Points(points) => points.len() as u64,
         };
-        Ok(Self { cuts, chunk: chunk.into(), strides: row_strides(&selection.shape(extent)), len })
+        Ok(Self {
+            cuts,
+            chunk: chunk.into(),
+            strides: row_strides(&selection.shape(extent)),
+            by_chunks: None,
+            len,
+        })
     }
 
     /// The same with other strides of the result, one for each of its axes: those of a destination, in its unit.
@@ -93,6 +101,20 @@ impl Tiling {
     pub fn with_strides(mut self, strides: Coord) -> Self {
         self.strides = strides;
         self
+    }
+
+    /// The same where the result holds what is selected of one chunk after another, in row-by-row order of the grid, each row by row;
+    /// an element of it is so many units. `None` for anything but a box of neighbouring elements.
+    pub fn by_chunks(mut self, unit: u64) -> Option<Self> {
+        let is_box = match &self.cuts {
+            Cuts::Axes(axes) => axes.iter().all(|axis| match axis {
+                AxisCuts::Range { dim, .. } => dim.step == 1 || dim.count <= 1,
+                AxisCuts::List(_) => false,
+            }),
+            Cuts::Points(_) => false,
+        };
+        self.by_chunks = Some(unit);
+        is_box.then_some(self)
     }
 
     /// How far apart neighbours along each axis of the result are: in elements, unless told otherwise.
@@ -197,6 +219,10 @@ impl Tiling {
                 part.dst += cut.position * stride;
                 part.dst_strides.push(cut.position_step * stride);
             }
+            if let Some(unit) = self.by_chunks {
+                let positions = ranges.iter().zip(&turn).map(|(range, &turn)| range.cut(turn).position);
+                Self::place_by_chunks(axes, &positions.collect(), unit, &mut part);
+            }
             f(part);
             let Some(axis) = (0..turn.len()).rev().find(|&axis| turn[axis] + 1 < ranges[axis].len()) else {
                 return;
@@ -204,6 +230,24 @@ impl Tiling {
             turn[axis] += 1;
             turn[axis + 1..].fill(0);
         }
+    }
+
+    /// Where a part is in a result that holds chunk after chunk; `positions` are those of its first element among what is selected
+    /// along each axis. Before it there are, for each axis, the chunks with a lower coordinate there and the same ones before.
+    fn place_by_chunks(axes: &[AxisCuts], positions: &Coord, unit: u64, part: &mut Part) {
+        let (mut dst, mut later, mut stride) = (0, 1_u64, unit);
+        let earlier: Coord = part
+            .within
+            .iter()
+            .scan(1_u64, |before, dim| Some(std::mem::replace(before, before.saturating_mul(dim.count))))
+            .collect();
+        for (axis, (cuts, position)) in axes.iter().zip(positions).enumerate().rev() {
+            dst += position * later * earlier[axis];
+            later = later.saturating_mul(cuts.count());
+            part.dst_strides[axis] = stride;
+            stride = stride.saturating_mul(part.within[axis].count);
+        }
+        part.dst = dst * unit;
     }
 
     fn point(&self, point: PointAt) -> Part {
@@ -260,6 +304,14 @@ impl AxisCut<'_> {
 }
 
 impl AxisCuts {
+    /// How many indices are selected.
+    fn count(&self) -> u64 {
+        match self {
+            Self::Range { dim, .. } => dim.count,
+            Self::List(list) => list.cuts.iter().map(|cut| cut.within.count).sum(),
+        }
+    }
+
     /// How many chunks are touched along this axis.
     fn len(&self) -> u64 {
         match self {
@@ -377,6 +429,27 @@ mod tests {
                 }
             }
             prop_assert_eq!(found.into_iter().map(Option::unwrap).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn chunk_after_chunk_every_element_follows_the_one_before(case in cases()) {
+            let Case { selection, extent, chunk } = &case;
+            let Some(tiling) = selection.tiling(extent, chunk).unwrap().by_chunks(3) else {
+                let is_dense = |slab: &Slab| slab.0.iter().all(|dim| dim.step == 1 || dim.count <= 1);
+                prop_assert!(!matches!(selection, Selection::Slab(slab) if is_dense(slab)) && *selection != Selection::All);
+                return Ok(());
+            };
+            let mut next = 0;
+            for coord in tiling.touched() {
+                tiling.parts(&coord, |part| {
+                    for turn in row_by_row(&part.within.iter().map(|dim| dim.count).collect::<Vec<_>>()) {
+                        let place = part.dst + turn.iter().zip(&part.dst_strides).map(|(i, s)| i * s).sum::<u64>();
+                        assert_eq!(place, next);
+                        next += 3;
+                    }
+                });
+            }
+            prop_assert_eq!(next, 3 * selection.count(extent).unwrap());
         }
 
         #[test]

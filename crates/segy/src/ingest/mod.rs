@@ -1,10 +1,11 @@
-//! SEG-Y into HDF5: one pass over the file, piece by piece, each transposed into chunks and committed.
+//! SEG-Y into HDF5: one pass over the file, piece by piece, each transposed into chunks, and committed every now and then.
 
 mod read;
 mod write;
 
 use std::path::Path;
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use hyperslab::{Attribute, File};
 use hyperslab_filters::FilterChoice;
@@ -15,6 +16,9 @@ use crate::file::{SegyFile, SegyOptions};
 use crate::pieces::{self, Piece};
 use crate::survey::{Survey, SurveyOptions};
 use read::Filled;
+
+/// How often what was written is committed: so much work is done again after a crash.
+const COMMIT_EVERY: Duration = Duration::from_secs(2);
 
 /// How a SEG-Y file is brought into HDF5.
 #[derive(Debug, Clone)]
@@ -78,7 +82,7 @@ pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// Brings the SEG-Y file at `from` into a new HDF5 file at `to`.
 ///
-/// The file is committed after each piece: if the program ends before the last, the same call goes on where it was. Until then
+/// The file is committed every other second: if the program ends too soon, the same call goes on where it was. Until then
 /// [`Cube::open`](crate::Cube::open) refuses the file.
 pub fn ingest(
     from: impl AsRef<Path>,
@@ -147,12 +151,13 @@ fn run(
     let writer = write::Writer::new(&file, segy, survey)?;
     let skipped = usize::try_from(done).unwrap_or(usize::MAX).min(pieces.len());
     progress(share(skipped), total);
+    let mut committed = Instant::now();
     std::thread::scope(|scope| -> Result<(), Stop> {
         let (sender, filled) = mpsc::sync_channel::<Result<Filled, Stop>>(0);
         let (give_back, used) = mpsc::channel::<Vec<u8>>();
-        let todo: &[Piece] = &pieces[skipped..];
+        let (todo, chunk): (&[Piece], &[u64]) = (&pieces[skipped..], &chunk);
         scope.spawn(move || {
-            let reader = read::Reader::new(segy, survey);
+            let reader = read::Reader::new(segy, survey, chunk);
             for piece in todo {
                 let filled = reader.fill(piece, used.try_recv().unwrap_or_default());
                 let is_last = filled.is_err();
@@ -165,8 +170,12 @@ fn run(
         for (number, filled) in (skipped + 1..).zip(filled) {
             let filled = filled?;
             writer.write(&filled)?;
-            file.group(cube::SEGY)?.set_attribute(&Attribute::number(attribute::PIECES, number as u64))?;
-            file.flush()?;
+            if committed.elapsed() > COMMIT_EVERY {
+                file.group(cube::SEGY)?
+                    .set_attribute(&Attribute::number(attribute::PIECES, number as u64))?;
+                file.flush()?;
+                committed = Instant::now();
+            }
             progress(share(number), total);
             // The reader has ended after the last piece.
             let _ = give_back.send(filled.samples);

@@ -1,6 +1,8 @@
 //! Reads the traces of a piece into memory, as the piece has them.
 
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Stop;
 use crate::TRACE_HEADER_BYTES;
@@ -11,13 +13,13 @@ use crate::pieces::{self, Piece, Slot};
 use crate::sample::Stored;
 use crate::survey::{self, Survey};
 
-/// Bytes of the file that one thread reads at once.
-const RUN_BYTES: u64 = 2 << 20;
+/// Bytes of the file that one thread reads at once: they stay in its cache until they are converted.
+const RUN_BYTES: u64 = 512 << 10;
 
 /// A piece with its samples.
 pub(super) struct Filled {
     pub(super) piece: Piece,
-    /// Its samples, row by row, as they are stored in HDF5.
+    /// Its samples, chunk after chunk, as they are stored in HDF5.
     pub(super) samples: Vec<u8>,
     /// Its traces, in the order of the file.
     pub(super) slots: Vec<Slot>,
@@ -40,6 +42,9 @@ pub(super) struct Reader<'a> {
     segy: &'a SegyFile,
     survey: &'a Survey,
     shape: Vec<u64>,
+    chunk: &'a [u64],
+    /// Buffers of threads, used again.
+    buffers: Mutex<Vec<Vec<u8>>>,
     /// Whether traces are as long as the file header says, as soon as that was looked at.
     is_certain: Mutex<Option<bool>>,
 }
@@ -47,148 +52,176 @@ pub(super) struct Reader<'a> {
 /// A run of traces, and where they go.
 struct Run<'r> {
     slots: &'r [Slot],
-    rows: Vec<&'r mut [u8]>,
+    /// Where their samples go: those of each trace in the chunks that they lie in, one after another.
+    parts: Vec<&'r mut [u8]>,
     headers: &'r mut [u8],
     words: Vec<IbmWord>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(segy: &'a SegyFile, survey: &'a Survey) -> Self {
-        Self { segy, survey, shape: survey.shape(), is_certain: Mutex::new(None) }
+    pub(super) fn new(segy: &'a SegyFile, survey: &'a Survey, chunk: &'a [u64]) -> Self {
+        let shape = survey.shape();
+        Self { segy, survey, shape, chunk, buffers: Mutex::default(), is_certain: Mutex::new(None) }
     }
 
     /// Reads a piece; `buffer` is used again.
     pub(super) fn fill(&self, piece: &Piece, mut buffer: Vec<u8>) -> Result<Filled, Stop> {
-        let format = self.segy.layout().format;
-        let stored = format.stored();
+        let stored = self.segy.layout().format.stored();
         let samples = piece.samples();
-        let row = usize::try_from(samples.end - samples.start).unwrap_or(0) * stored.size();
         let slots = piece.slots(&self.survey.map, &self.shape);
+        let row = usize::try_from(samples.end - samples.start).unwrap_or(0) * stored.size();
         buffer.resize(piece.places() * row, 0);
         if slots.len() < piece.places() || self.segy.traces().vary() {
             blank(&mut buffer, stored);
         }
         let header_bytes = if samples.start == 0 { self.segy.layout().header_bytes() } else { 0 };
         let mut headers = vec![0; slots.len() * header_bytes];
-        let mut words = Vec::new();
-        {
-            let mut rows: Vec<Option<&mut [u8]>> = buffer.chunks_mut(row.max(1)).map(Some).collect();
-            let mut rest = &mut headers[..];
-            let most = RUN_BYTES / self.segy.layout().trace_bytes(self.segy.traces().samples());
-            let runs: Vec<Mutex<Run<'_>>> = pieces::runs(&slots, usize::try_from(most).unwrap_or(1))
-                .map(|slots| {
-                    let (headers, others) =
-                        std::mem::take(&mut rest).split_at_mut(slots.len() * header_bytes);
-                    rest = others;
-                    let rows = slots.iter().filter_map(|slot| rows[slot.place].take()).collect();
-                    Mutex::new(Run { slots, rows, headers, words: Vec::new() })
-                })
-                .collect();
-            let mispredicted = std::sync::atomic::AtomicBool::new(false);
-            survey::on_threads(runs.len() as u64, &|number| {
-                let run = &runs[usize::try_from(number).unwrap_or(0)];
-                let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
-                if !self.read(&mut run, &samples)? {
-                    mispredicted.store(true, std::sync::atomic::Ordering::Relaxed);
-                }
-                Ok(())
-            })?;
-            if mispredicted.into_inner() {
-                return Err(Stop::Mispredicted);
-            }
-            for run in runs {
-                words.append(&mut run.into_inner().unwrap_or_else(PoisonError::into_inner).words);
-            }
-        }
+        let words = self.read_runs(piece, &slots, &mut buffer, &mut headers, header_bytes)?;
         Ok(Filled { piece: piece.clone(), samples: buffer, slots, headers, words })
     }
 
-    /// Reads a run. Returns whether each trace is where it was predicted.
-    fn read(&self, run: &mut Run<'_>, samples: &std::ops::Range<u64>) -> Result<bool> {
+    /// Reads all runs of a piece, on all threads.
+    fn read_runs(
+        &self,
+        piece: &Piece,
+        slots: &[Slot],
+        buffer: &mut [u8],
+        mut headers: &mut [u8],
+        header_bytes: usize,
+    ) -> Result<Vec<IbmWord>, Stop> {
         let layout = self.segy.layout();
-        let traces = self.segy.traces();
-        let is_whole = samples.start == 0 && samples.end >= u64::from(traces.samples());
-        if !is_whole || traces.vary() {
-            return self.read_parts(run, samples);
-        }
-        let header_bytes = layout.header_bytes();
-        let trace_bytes = usize::try_from(layout.trace_bytes(traces.samples())).unwrap_or(0);
-        let first = run.slots[0].trace;
-        let mut bytes = vec![0; run.slots.len() * trace_bytes];
-        self.segy.read_at(traces.offset(first), &mut bytes)?;
-        let headers = run.headers.chunks_mut(header_bytes);
-        for (((slot, row), kept), trace) in
-            run.slots.iter().zip(&mut run.rows).zip(headers).zip(bytes.chunks(trace_bytes))
-        {
-            let (header, data) = trace.split_at(header_bytes);
-            kept.copy_from_slice(header);
-            if !self.check(slot, header)? {
-                return Ok(false);
+        let mut parts = pieces::parts(piece, self.chunk, layout.format.stored().size(), buffer);
+        let per_trace = parts.len() / piece.places().max(1);
+        let most = RUN_BYTES / layout.trace_bytes(self.segy.traces().samples());
+        let runs: Vec<Mutex<Run<'_>>> = pieces::runs(slots, usize::try_from(most).unwrap_or(1))
+            .map(|slots| {
+                let (own, others) = std::mem::take(&mut headers).split_at_mut(slots.len() * header_bytes);
+                headers = others;
+                let mut own_parts = Vec::with_capacity(slots.len() * per_trace);
+                for slot in slots {
+                    let of_slot = &mut parts[slot.place * per_trace..(slot.place + 1) * per_trace];
+                    own_parts.extend(of_slot.iter_mut().map(std::mem::take));
+                }
+                Mutex::new(Run { slots, parts: own_parts, headers: own, words: Vec::new() })
+            })
+            .collect();
+        let is_mispredicted = AtomicBool::new(false);
+        survey::on_threads(runs.len() as u64, &|number| {
+            let run = &runs[usize::try_from(number).unwrap_or(0)];
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buffer = self.buffers().pop().unwrap_or_default();
+            let is_right = self.read(&mut run, per_trace, &piece.samples(), &mut buffer)?;
+            self.buffers().push(buffer);
+            if !is_right {
+                is_mispredicted.store(true, Ordering::Relaxed);
             }
-            let words = &mut run.words;
-            layout.format.decode(data, layout.order, row, &mut |sample, word| {
-                words.push(IbmWord {
-                    trace: slot.trace,
-                    sample: u32::try_from(sample).unwrap_or(u32::MAX),
-                    word,
-                });
-            });
+            Ok(())
+        })?;
+        if is_mispredicted.into_inner() {
+            return Err(Stop::Mispredicted);
         }
-        Ok(true)
+        Ok(runs
+            .into_iter()
+            .flat_map(|run| run.into_inner().unwrap_or_else(PoisonError::into_inner).words)
+            .collect())
     }
 
-    /// The same where traces are not wanted whole, or are not all alike.
-    fn read_parts(&self, run: &mut Run<'_>, samples: &std::ops::Range<u64>) -> Result<bool> {
-        let layout = self.segy.layout();
-        let size = layout.format.size();
-        let mut data = Vec::new();
-        for (i, (slot, row)) in run.slots.iter().zip(&mut run.rows).enumerate() {
-            let offset = self.segy.traces().offset(slot.trace);
-            if samples.start == 0 {
-                let kept = &mut run.headers[i * layout.header_bytes()..][..layout.header_bytes()];
-                self.segy.read_at(offset, kept)?;
-                if !self.check(slot, kept)? {
+    /// Reads a run: its traces at once where they are wanted whole, else one after another. Returns whether each is where it was
+    /// predicted.
+    fn read(
+        &self,
+        run: &mut Run<'_>,
+        per_trace: usize,
+        samples: &Range<u64>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let (layout, traces) = (self.segy.layout(), self.segy.traces());
+        let header_bytes = layout.header_bytes();
+        let has_headers = samples.start == 0;
+        let is_whole = has_headers && samples.end == u64::from(traces.samples()) && !traces.vary();
+        let trace_bytes = usize::try_from(layout.trace_bytes(traces.samples())).unwrap_or(0);
+        if is_whole {
+            bytes.resize(run.slots.len() * trace_bytes, 0);
+            self.segy.read_at(traces.offset(run.slots[0].trace), bytes)?;
+        }
+        for (i, slot) in run.slots.iter().enumerate() {
+            let trace: &[u8] = if is_whole {
+                &bytes[i * trace_bytes..][..trace_bytes]
+            } else {
+                self.read_part(slot.trace, samples, bytes)?;
+                bytes
+            };
+            let (header, data) = trace.split_at(if has_headers { header_bytes } else { 0 });
+            if has_headers {
+                if !self.check(slot, header)? {
                     return Ok(false);
                 }
+                run.headers[i * header_bytes..][..header_bytes].copy_from_slice(header);
             }
-            let end = samples.end.min(self.segy.traces().samples_of(slot.trace).into());
-            let len = usize::try_from(end.saturating_sub(samples.start)).unwrap_or(0);
-            data.resize(len * size, 0);
-            let start = offset + layout.header_bytes() as u64 + samples.start * size as u64;
-            self.segy.read_at(start, &mut data)?;
-            let words = &mut run.words;
-            let first = u32::try_from(samples.start).unwrap_or(u32::MAX);
-            let row = &mut row[..len * layout.format.stored().size()];
-            layout.format.decode(&data, layout.order, row, &mut |sample, word| {
-                let sample = first + u32::try_from(sample).unwrap_or(u32::MAX);
-                words.push(IbmWord { trace: slot.trace, sample, word });
-            });
+            let parts = &mut run.parts[i * per_trace..][..per_trace];
+            self.decode(slot.trace, samples.start, data, parts, &mut run.words);
         }
         Ok(true)
     }
 
-    /// Whether a trace is where it was predicted. An error if it counts its samples otherwise than the file does.
+    /// Reads some samples of one trace, its headers before them if they are the first.
+    fn read_part(&self, trace: u64, samples: &Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
+        let (layout, traces) = (self.segy.layout(), self.segy.traces());
+        let size = layout.format.size() as u64;
+        let has_headers = samples.start == 0;
+        let start = if has_headers { 0 } else { layout.header_bytes() as u64 + samples.start * size };
+        let last = samples.end.min(traces.samples_of(trace).into()).max(samples.start);
+        let end = layout.header_bytes() as u64 + last * size;
+        bytes.resize(usize::try_from(end - start).unwrap_or(0), 0);
+        self.segy.read_at(traces.offset(trace) + start, bytes)
+    }
+
+    /// Makes samples of a trace, from `first` on, what they are in HDF5.
+    fn decode(
+        &self,
+        trace: u64,
+        first: u64,
+        mut data: &[u8],
+        parts: &mut [&mut [u8]],
+        words: &mut Vec<IbmWord>,
+    ) {
+        let (format, order) = (self.segy.layout().format, self.segy.layout().order);
+        let mut first = usize::try_from(first).unwrap_or(usize::MAX);
+        for part in parts {
+            // A trace that is shorter than the others ends before the last part does.
+            let count = (part.len() / format.stored().size()).min(data.len() / format.size());
+            let (now, later) = data.split_at(count * format.size());
+            format.decode(now, order, &mut part[..count * format.stored().size()], &mut |i, word| {
+                words.push(IbmWord { trace, sample: u32::try_from(first + i).unwrap_or(u32::MAX), word });
+            });
+            first += count;
+            data = later;
+        }
+    }
+
+    fn buffers(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a trace is where it was predicted. An error if it may have other samples than the file header says.
     fn check(&self, slot: &Slot, header: &[u8]) -> Result<bool> {
-        let layout = self.segy.layout();
-        let own = Field::new(115, FieldKind::U16).integer(&header[..TRACE_HEADER_BYTES], layout.order);
-        let is_right = own == 0 || own == i64::from(self.segy.traces().samples_of(slot.trace));
-        if !is_right && !self.is_certain()? {
+        let order = self.segy.layout().order;
+        let own = Field::new(115, FieldKind::U16).integer(&header[..TRACE_HEADER_BYTES], order);
+        let samples = self.segy.traces().samples_of(slot.trace);
+        if own != 0 && own != i64::from(samples) && !self.is_certain()? {
             return Err(Error::trace(
                 "header",
                 slot.trace,
                 self.segy.traces().offset(slot.trace) + 114,
                 format!(
-                    "it counts {own} samples, and those of the other traces lead to the end of the file, too, which otherwise holds traces of {} \
-                     samples: ask to trust the file header if that is right",
-                    self.segy.traces().samples_of(slot.trace)
+                    "it counts {own} samples, and so counted traces end with the file, as do traces of {samples} samples: ask to pad \
+                     traces, or to trust the file header"
                 ),
             ));
         }
         Ok(!self.survey.is_predicted || self.survey.is_at(header, self.segy, slot.position))
     }
-}
 
-impl Reader<'_> {
     /// Whether the lengths of traces are beyond doubt, whatever their own headers count: many do not bother.
     fn is_certain(&self) -> Result<bool> {
         if self.segy.layout().is_fixed || self.segy.trusts_lengths() || self.segy.traces().vary() {

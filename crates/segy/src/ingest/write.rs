@@ -50,7 +50,8 @@ impl<'a> Writer<'a> {
 
     /// Writes all of a piece.
     pub(super) fn write(&self, filled: &Filled) -> Result<()> {
-        self.data.write_with(&ranges(&filled.piece.ranges), &filled.samples, &WriteOptions::default())?;
+        let by_chunks = WriteOptions { by_chunks: true, ..WriteOptions::default() };
+        self.data.write_with(&ranges(&filled.piece.ranges), &filled.samples, &by_chunks)?;
         self.keep_words(&filled.words)?;
         if filled.piece.samples().start == 0 {
             self.write_positions(filled)?;
