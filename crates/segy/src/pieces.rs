@@ -64,11 +64,12 @@ impl Piece {
     }
 }
 
-/// A piece grows to this size if that is what long runs take, and no further: what fits the processor's caches better, and is
-/// committed sooner.
-const ENOUGH_BYTES: u64 = 32 << 20;
-/// Bytes of neighbours in the SEG-Y file that are one run: a disk reads longer ones no faster.
-const LONG_RUN: u64 = 512 << 10;
+/// Neighbours in the SEG-Y file that are read at once, in bytes: what a disk reads well, and of a large file, of which more is not
+/// in memory already, what takes it longer than to find the next.
+const RUN: (u64, u64) = (256 << 10, 4 << 20);
+/// A piece that has such runs grows to so many bytes and no further: what fits the processor's caches better, and lets reading and
+/// writing overlap from the beginning on.
+const ENOUGH: (u64, u64) = (16 << 20, 128 << 20);
 
 /// Cuts a volume into pieces of whole chunks that take at most `budget` bytes, but one chunk at least.
 ///
@@ -80,16 +81,19 @@ pub(crate) fn pieces(survey: &Survey, samples: u64, chunk: &[u64], element: u64,
     order.extend(survey.map.fastest_first(&shape));
     shape.push(samples);
     let mut side: Vec<u64> = chunk.iter().zip(&shape).map(|(&side, &len)| side.min(len).max(1)).collect();
+    let total = shape.iter().fold(element, |all, &len| all.saturating_mul(len));
+    let enough = (total / 64).clamp(ENOUGH.0, ENOUGH.1);
+    let long_run = (total / 4096).clamp(RUN.0, RUN.1);
     for (i, &axis) in order.iter().enumerate() {
         let others: u64 = (0..side.len()).filter(|&other| other != axis).map(|other| side[other]).product();
         let fits = |bytes: u64| bytes / others.saturating_mul(element).max(1);
         // Whole traces, and neighbours among them, are runs of the file; what is beyond makes no longer ones.
         let run = match i {
             0 => shape[axis],
-            1 => LONG_RUN.div_ceil(samples.saturating_mul(element).max(1)),
+            1 => long_run.div_ceil(samples.saturating_mul(element).max(1)),
             _ => 0,
         };
-        let room = fits(budget).min(fits(ENOUGH_BYTES).max(run));
+        let room = fits(budget).min(fits(enough).max(run));
         side[axis] = (room / side[axis]).max(1).saturating_mul(side[axis]).min(shape[axis]);
     }
     let counts: Vec<u64> = side.iter().zip(&shape).map(|(&side, &len)| len.div_ceil(side)).collect();
