@@ -25,7 +25,7 @@ const COPY_BYTES: u64 = 1 << 20;
 /// An export under way.
 struct Export<'a> {
     cube: &'a Cube,
-    out: &'a Posix,
+    out: &'a dyn Driver,
     name: &'a str,
     encoder: Encoder<'a>,
     first_trace: u64,
@@ -46,7 +46,10 @@ pub fn export(cube: &Cube, to: impl AsRef<Path>, progress: Progress<'_>) -> Resu
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let part = Path::new(&part);
-    let done = write(cube, part, &name, progress);
+    let done = Posix::open_writable(part, Create::IfMissing)
+        .and_then(|out| out.set_len(0).map(|()| out))
+        .map_err(io(&name))
+        .and_then(|out| export_to(cube, &out, &name, progress));
     let done = done.and_then(|()| fs::rename(part, to).map_err(io(&name)));
     if done.is_err() {
         // What failed is the news, not that nothing of it could be removed.
@@ -55,9 +58,8 @@ pub fn export(cube: &Cube, to: impl AsRef<Path>, progress: Progress<'_>) -> Resu
     done
 }
 
-fn write(cube: &Cube, part: &Path, name: &str, progress: Progress<'_>) -> Result<()> {
-    let out = Posix::open_writable(part, Create::IfMissing).map_err(io(name))?;
-    out.set_len(0).map_err(io(name))?;
+/// The same into a file that is empty, wherever it is; `name` is how errors name it.
+pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'_>) -> Result<()> {
     let file = cube.file();
     let header = file.dataset(cube::FILE_HEADER)?;
     let shape: Vec<u64> = cube.axes().iter().map(|axis| axis.values.len() as u64).collect();
@@ -75,7 +77,7 @@ fn write(cube: &Cube, part: &Path, name: &str, progress: Progress<'_>) -> Result
     };
     let mut export = Export {
         cube,
-        out: &out,
+        out,
         name,
         encoder: Encoder::new(cube)?,
         first_trace: header.shape().iter().product(),

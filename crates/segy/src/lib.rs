@@ -18,11 +18,11 @@ mod textual;
 
 pub use cube::{Cube, SampleAxis, Source};
 pub use error::{Error, Result};
-pub use export::export;
+pub use export::{export, export_to};
 pub use extract::extract;
 pub use field::{ByteOrder, Field, FieldKind, NamedField};
 pub use file::{BINARY_HEADER_BYTES, Layout, SegyFile, SegyOptions, Traces};
-pub use ingest::{Domain, IngestOptions, Ingested, Progress, ingest};
+pub use ingest::{Domain, IngestOptions, Ingested, Progress, ingest, ingest_into};
 pub use sample::{SampleFormat, Stored};
 pub use survey::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
 pub use tables::{BINARY_HEADER, TRACE_HEADER};

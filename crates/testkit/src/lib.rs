@@ -10,5 +10,6 @@ pub mod fuzz;
 pub mod golden;
 pub mod late;
 pub mod pattern;
+pub mod segy;
 pub mod sound;
 pub mod strategy;

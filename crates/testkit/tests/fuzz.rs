@@ -35,6 +35,11 @@ fn selections_have_the_elements_that_they_name() {
     fuzz(fuzz::SELECT, 10_000);
 }
 
+#[test]
+fn damaged_surveys_are_refused_or_come_back_byte_for_byte() {
+    fuzz(fuzz::SEGY, 1_500);
+}
+
 /// Memory is counted for the whole process, so one target runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 /// Started once.

@@ -93,17 +93,34 @@ pub fn ingest(
     let segy = SegyFile::open(from, &options.segy)?;
     let survey = Survey::find(&segy, &options.survey)?;
     let to = to.as_ref();
-    match run(&segy, to, &survey, options, progress) {
+    let all = |survey: &Survey| {
+        let (file, done) = open(&segy, to, survey, options)?;
+        let ingested = run(&segy, &file, survey, done, options, progress)?;
+        file.close()?;
+        Ok(ingested)
+    };
+    match all(&survey) {
         // A few traces looked as if all were in order, and they are not: what was made of it has the wrong shape.
         Err(Stop::Mispredicted) => {
             std::fs::remove_file(to)
                 .map_err(|source| Error::Io { path: to.display().to_string(), source })?;
-            let survey = Survey::scan(&segy, &options.survey)?;
-            run(&segy, to, &survey, options, progress)
+            all(&Survey::scan(&segy, &options.survey)?)
         }
         done => done,
     }
     .map_err(Stop::into_error)
+}
+
+/// The same into a new HDF5 file, wherever it is, of which nothing is committed but by who made it.
+pub fn ingest_into(
+    segy: &SegyFile,
+    file: &File,
+    options: &IngestOptions,
+    progress: Progress<'_>,
+) -> Result<Ingested> {
+    let survey = Survey::scan(segy, &options.survey)?;
+    cube::create(file, segy, &survey, options)?;
+    run(segy, file, &survey, 0, options, progress).map_err(Stop::into_error)
 }
 
 /// Why a piece was not done.
@@ -132,14 +149,15 @@ impl<E: Into<Error>> From<E> for Stop {
     }
 }
 
+/// Brings all pieces but those that are done into the file.
 fn run(
     segy: &SegyFile,
-    to: &Path,
+    file: &File,
     survey: &Survey,
+    done: u64,
     options: &IngestOptions,
     progress: Progress<'_>,
 ) -> Result<Ingested, Stop> {
-    let (file, done) = open(segy, to, survey, options)?;
     let data = file.dataset(cube::DATA)?;
     let format = segy.layout().format;
     let chunk = data.chunk_shape().unwrap_or_default();
@@ -148,7 +166,7 @@ fn run(
     let pieces = pieces::pieces(survey, samples, &chunk, format.stored().size() as u64, options.memory / 2);
     let total = segy.len_bytes();
     let share = |number: usize| total / pieces.len().max(1) as u64 * number as u64;
-    let writer = write::Writer::new(&file, segy, survey)?;
+    let writer = write::Writer::new(file, segy, survey)?;
     let skipped = usize::try_from(done).unwrap_or(usize::MAX).min(pieces.len());
     progress(share(skipped), total);
     let mut committed = Instant::now();
@@ -184,7 +202,6 @@ fn run(
     })?;
     let ibm_words = writer.ibm_words()?;
     file.group(cube::SEGY)?.remove_attribute(attribute::PIECES)?;
-    file.close()?;
     progress(total, total);
     Ok(Ingested {
         shape: data_shape(survey, samples),

@@ -8,12 +8,14 @@ mod input;
 pub mod mutate;
 mod open;
 pub mod seeds;
+mod segy;
 mod select;
 
 pub use decode::decode;
 pub use filters::filters;
 pub use input::Random;
 pub use open::open;
+pub use segy::segy;
 pub use select::select;
 
 /// One target.
@@ -36,5 +38,8 @@ pub const FILTERS: Target = Target { name: "filters", run: filters, seeds: seeds
 /// Selections.
 pub const SELECT: Target = Target { name: "select", run: select, seeds: seeds::select };
 
+/// SEG-Y files.
+pub const SEGY: Target = Target { name: "segy", run: segy, seeds: seeds::segy };
+
 /// Every target.
-pub const TARGETS: [Target; 4] = [DECODE, OPEN, FILTERS, SELECT];
+pub const TARGETS: [Target; 5] = [DECODE, OPEN, FILTERS, SELECT, SEGY];

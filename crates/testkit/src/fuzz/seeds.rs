@@ -19,6 +19,7 @@ use super::decode::prefix;
 use super::filters::{Case, FILTERS, Stage};
 use super::input::Random;
 use crate::golden;
+use crate::segy::SegyRecipe;
 
 /// Golden files, whole.
 pub fn open() -> Vec<Vec<u8>> {
@@ -298,4 +299,22 @@ pub fn select() -> Vec<Vec<u8>> {
         }
     }
     seeds
+}
+
+/// SEG-Y files of every revision, in every way that they can be taken.
+pub fn segy() -> Vec<Vec<u8>> {
+    let gathers = (0..3).flat_map(|i| (0..2).map(move |x| [1, i, 100 * x])).collect();
+    let line = (0..5).map(|i| [i, i, 0]).collect();
+    let recipes = [
+        SegyRecipe::default(),
+        SegyRecipe { format: 5, extended: 1, ..SegyRecipe::default() },
+        SegyRecipe { format: 7, revision: (0, 0), traces: line, ..SegyRecipe::default() },
+        SegyRecipe { format: 3, revision: (2, 0), additional: 1, little: true, ..SegyRecipe::default() },
+        SegyRecipe { format: 6, revision: (2, 1), trailers: 1, traces: gathers, ..SegyRecipe::default() },
+        SegyRecipe { format: 8, label: true, samples: 300, ..SegyRecipe::default() },
+    ];
+    let ways = [0, 0b11, 0b111, 0b1000, 0b11_1000];
+    ways.iter()
+        .flat_map(|&how| recipes.iter().map(move |recipe| [&[how][..], &recipe.bytes()].concat()))
+        .collect()
 }
