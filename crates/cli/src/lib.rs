@@ -7,6 +7,7 @@ mod cmd;
 mod error;
 mod filters;
 mod place;
+pub mod plot;
 mod show;
 mod walk;
 
@@ -44,6 +45,7 @@ Examples:
   hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
   hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents
   hyperslab diff climate.h5 small.h5 --rtol 1e-6
+  hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
 
 `hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";
 

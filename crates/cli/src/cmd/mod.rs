@@ -9,6 +9,7 @@ mod ls;
 mod recover;
 mod repack;
 mod stat;
+mod tune;
 
 use std::io::Write;
 
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Repack(repack::Args),
     Copy(copy::Args),
     Diff(diff::Args),
+    Tune(tune::Args),
 }
 
 impl Command {
@@ -43,6 +45,7 @@ impl Command {
             Self::Recover(args) => recover::run(args, out),
             Self::Repack(args) => repack::run(args, out),
             Self::Copy(args) => copy::run(args, out),
+            Self::Tune(args) => tune::run(args, out),
             Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
         };
         done.map(|()| OK)
