@@ -32,6 +32,11 @@ fn a_plane_is_drawn_row_below_row_in_the_colours_of_its_values() {
     // In the middle of the picture, downward.
     let at = |y| picture.get_pixel(250, y).0;
     assert_eq!([at(60), at(190), at(320)], [[5, 48, 97], [170, 170, 170], [103, 0, 31]]);
+    // The bar at the right goes from the greatest down to the least value.
+    let bar = |y| picture.get_pixel(600 - 122 + 24 + 9, y).0;
+    let (top, middle, bottom) = (bar(49), bar(193), bar(336));
+    assert!(top[0] > 100 && top[1] < 10 && bottom[2] > 90 && bottom[0] < 10, "{top:?} {bottom:?}");
+    assert!(middle.iter().all(|part| *part > 245), "{middle:?}");
     // Title and labels are there, and the corner is white.
     let is_dark = |x: u32, y: u32| picture.get_pixel(x, y).0.iter().all(|&part| part < 120);
     let dark = |xs: std::ops::Range<u32>, ys: std::ops::Range<u32>| {

@@ -76,7 +76,7 @@ impl Lines {
             let (colour, width) = self.style(number);
             let middle = LEGEND + 8;
             head.draw(&PathElement::new([(left, middle), (left + 26, middle)], colour.stroke_width(width)))?;
-            head.draw(&Circle::new((left + 13, middle), 3, colour.filled()))?;
+            head.draw(&Circle::new((left + 13, middle), 4, colour.filled()))?;
             head.draw_text(name, &text(LABEL), (left + 34, LEGEND))?;
             left += 34 + width_of(name, LABEL) + 28;
         }
@@ -130,9 +130,9 @@ impl Lines {
             let (colour, width) = self.style(number);
             chart.draw_series(LineSeries::new(line.thin.iter().copied(), colour.mix(0.35)))?;
             chart.draw_series(LineSeries::new(line.joined.iter().copied(), colour.stroke_width(width)))?;
-            chart.draw_series(line.joined.iter().map(|&at| Circle::new(at, 3, colour.filled())))?;
+            chart.draw_series(line.joined.iter().map(|&at| Circle::new(at, 4, colour.filled())))?;
             chart.draw_series(line.alone.iter().map(|&at| Circle::new(at, 4, colour.stroke_width(1))))?;
-            chart.draw_series(line.marked.iter().map(|&at| Circle::new(at, 8, colour.stroke_width(2))))?;
+            chart.draw_series(line.marked.iter().map(|&at| Circle::new(at, 7, colour.filled())))?;
         }
         Ok(())
     }

@@ -109,6 +109,21 @@ struct Frame {
 }
 
 impl Frame {
+    fn size(self) -> (u32, u32) {
+        ((self.right - self.left).cast_unsigned(), (self.bottom - self.top).cast_unsigned())
+    }
+
+    /// Fills it with pixels, row by row.
+    fn fill<B: DrawingBackend>(
+        self,
+        area: &DrawingArea<B, Shift>,
+        colours: impl Iterator<Item = RGBColor>,
+    ) -> Drawn<B> {
+        let pixels = colours.flat_map(|RGBColor(red, green, blue)| [red, green, blue]).collect();
+        let image = BitMapElement::with_owned_buffer((self.left, self.top), self.size(), pixels);
+        image.map_or(Ok(()), |image| area.draw(&image))
+    }
+
     fn outline<B: DrawingBackend>(self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
         area.draw(&Rectangle::new([(self.left - 1, self.top - 1), (self.right, self.bottom)], FRAME))
     }
@@ -116,23 +131,14 @@ impl Frame {
 
 impl Image<'_> {
     fn image<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>, frame: Frame) -> Drawn<B> {
-        let (width, height) =
-            ((frame.right - frame.left).cast_unsigned(), (frame.bottom - frame.top).cast_unsigned());
-        let mut pixels = Vec::with_capacity(3 * width as usize * height as usize);
-        for y in 0..height {
-            let rows = covered(y, height, self.plane.rows);
-            for x in 0..width {
-                let columns = covered(x, width, self.plane.columns);
-                let RGBColor(red, green, blue) =
-                    colour::diverging(self.mean(rows.clone(), columns) / self.strongest);
-                pixels.extend([red, green, blue]);
-            }
-        }
-        if let Some(image) =
-            BitMapElement::with_owned_buffer((frame.left, frame.top), (width, height), pixels)
-        {
-            area.draw(&image)?;
-        }
+        let (width, height) = frame.size();
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let colours = pixels.map(|(x, y)| {
+            let (rows, columns) =
+                (covered(y, height, self.plane.rows), covered(x, width, self.plane.columns));
+            colour::diverging(self.mean(rows, columns) / self.strongest)
+        });
+        frame.fill(area, colours)?;
         frame.outline(area)
     }
 
@@ -154,13 +160,13 @@ impl Image<'_> {
     fn axes<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>, frame: Frame) -> Drawn<B> {
         let (rows, columns) = (&self.plane.row_axis, &self.plane.column_axis);
         for (value, share) in ticks(columns.first, columns.last, 8) {
-            let x = along(frame.left, frame.right, share);
+            let x = along(frame.left, frame.right, centred(share, self.plane.columns));
             area.draw(&PathElement::new([(x, frame.bottom), (x, frame.bottom + 5)], FRAME))?;
             let style = text(SMALL).pos(Pos::new(HPos::Center, VPos::Top));
             area.draw_text(&shown(value), &style, (x, frame.bottom + 9))?;
         }
         for (value, share) in ticks(rows.first, rows.last, 8) {
-            let y = along(frame.top, frame.bottom, share);
+            let y = along(frame.top, frame.bottom, centred(share, self.plane.rows));
             area.draw(&PathElement::new([(frame.left - 6, y), (frame.left - 1, y)], FRAME))?;
             let style = text(SMALL).pos(Pos::new(HPos::Right, VPos::Center));
             area.draw_text(&shown(value), &style, (frame.left - 10, y))?;
@@ -171,18 +177,14 @@ impl Image<'_> {
     }
 
     /// Which colour is which value.
+    #[expect(clippy::cast_precision_loss, reason = "pixels")]
     fn bar<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>, frame: Frame) -> Drawn<B> {
-        let height = frame.bottom - frame.top;
-        for y in 0..height {
-            let value = 1.0 - 2.0 * (f64::from(y) + 0.5) / f64::from(height);
-            #[expect(clippy::cast_possible_truncation, reason = "from -1 to 1")]
-            let colour = colour::diverging(value as f32);
-            let row = frame.top + y;
-            area.draw(&Rectangle::new([(frame.left, row), (frame.right - 1, row)], colour.filled()))?;
-        }
+        let (width, height) = frame.size();
+        let rows = (0..height).map(|y| colour::diverging(1.0 - 2.0 * (y as f32 + 0.5) / height as f32));
+        frame.fill(area, rows.flat_map(|colour| std::iter::repeat_n(colour, width as usize)))?;
         frame.outline(area)?;
         let strongest = f64::from(self.strongest);
-        for (value, share) in ticks(strongest, -strongest, 6) {
+        for (value, share) in ticks(strongest, -strongest, 10) {
             let y = along(frame.top, frame.bottom, share);
             area.draw(&PathElement::new([(frame.right, y), (frame.right + 5, y)], FRAME))?;
             let style = text(SMALL).pos(Pos::new(HPos::Left, VPos::Center));
@@ -200,6 +202,14 @@ fn covered(pixel: u32, pixels: u32, count: usize) -> std::ops::Range<usize> {
     };
     let first = at(pixel).min(count - 1);
     first..at(pixel + 1).clamp(first + 1, count)
+}
+
+/// The share of the way where a row or column is drawn that has this share of the way from the first to the last: both are half
+/// of themselves away from the edge.
+#[expect(clippy::cast_precision_loss, reason = "rows of a picture")]
+fn centred(share: f64, count: usize) -> f64 {
+    let count = count as f64;
+    (share * (count - 1.0) + 0.5) / count
 }
 
 /// The pixel at a share of the way.
@@ -268,6 +278,11 @@ mod tests {
         assert_eq!(percentile(&[0.0, 0.0, 0.0, 5.0], 50.0), 5.0);
         assert!(percentile(&[0.0; 4], 99.0) > 0.0);
         assert_eq!(percentile(&[f32::NAN], 99.0), 1.0);
+    }
+
+    #[test]
+    fn the_first_and_the_last_row_are_marked_in_their_middle() {
+        assert_eq!([centred(0.0, 4), centred(1.0, 4), centred(0.5, 4)], [0.125, 0.875, 0.5]);
     }
 
     #[test]

@@ -103,11 +103,15 @@ impl Report {
         weighted(&self.accesses, self.judged(row))
     }
 
-    /// The row that is recommended: of those whose cold reads take about as long as the fastest, the fastest when warm.
+    /// The row that is recommended: of those whose cold reads take about as long as the fastest, the fastest when warm; but how the
+    /// dataset is stored if nothing is better by more than that.
     pub(super) fn best(&self) -> Option<&Row> {
         let fastest = self.rows.iter().map(|row| self.mean(row).cold).fold(f64::INFINITY, f64::min);
-        let near = self.rows.iter().filter(|row| self.mean(row).cold <= fastest * ALIKE);
-        near.min_by(|a, b| self.mean(a).warm.total_cmp(&self.mean(b).warm))
+        let is_near = |row: &&Row| self.mean(row).cold <= fastest * ALIKE;
+        let near = self.rows.iter().filter(is_near);
+        let best = near.min_by(|a, b| self.mean(a).warm.total_cmp(&self.mean(b).warm))?;
+        let is_good = |row: &&Row| self.mean(row).warm <= self.mean(best).warm * ALIKE;
+        Some(self.present().filter(is_near).filter(is_good).unwrap_or(best))
     }
 
     /// How the dataset is stored.
@@ -187,8 +191,10 @@ impl Report {
 
     fn table(&self, title: &str, time: Time, out: &mut dyn Write) -> anyhow::Result<()> {
         let is_measured = self.sample.is_some();
-        let names = self.accesses.iter().map(|access| plain(&access.name)).chain(["weighted".to_owned()]);
-        let names: Vec<String> = names.collect();
+        // Of one access there is nothing to weigh.
+        let is_weighted = self.accesses.len() > 1;
+        let mut names: Vec<String> = self.accesses.iter().map(|access| plain(&access.name)).collect();
+        names.extend(is_weighted.then(|| "weighted".to_owned()));
         let mut heads = vec![title.to_owned(), "chunk".to_owned()];
         for name in &names {
             heads.push(name.clone());
@@ -203,7 +209,7 @@ impl Report {
             let mut cells = vec![row.name(), bytes(row.candidate.bytes(self.array.element_size))];
             let with_mean = |times: &[Times]| -> Vec<String> {
                 let mean = weighted(&self.accesses, times);
-                times.iter().chain([&mean]).map(|times| shown(time(times))).collect()
+                times.iter().chain(is_weighted.then_some(&mean)).map(|times| shown(time(times))).collect()
             };
             let predicted = with_mean(&row.predicted);
             match &row.measured {
@@ -229,30 +235,37 @@ impl Report {
         let times = self.mean(best);
         let weighted = if self.accesses.len() > 1 { "the weighted mean of the reads" } else { "a read" };
         let takes = format!("{weighted} takes {} cold and {} warm", shown(times.cold), shown(times.warm));
-        match self.present() {
-            Some(present) if present.candidate == best.candidate => {
-                writeln!(
-                    out,
-                    "Leave it as it is ({}): {takes}, and nothing that was tried is better.",
-                    best.name()
-                )?;
+        let present = self.present();
+        if present.is_some_and(|present| present.candidate == best.candidate) {
+            if best.candidate.origin == Origin::Contiguous || self.filters.is_empty() {
+                let found = "and nothing that was tried is better";
+                writeln!(out, "Leave it as it is ({}): {takes}, {found}.", best.name())?;
                 return Ok(());
             }
-            Some(present) => {
-                let now = self.mean(present);
-                writeln!(
-                    out,
-                    "Use chunks of {}: {takes}, {:.1} and {:.1} times as fast as it is now ({}).",
-                    best.name(),
-                    now.cold / times.cold,
-                    now.warm / times.warm,
-                    present.name()
-                )?;
-            }
-            None => writeln!(out, "Use chunks of {}: {takes}.", best.name())?,
+            writeln!(
+                out,
+                "Keep chunks of {}: {takes}, and no other shape that was tried is better.",
+                best.name()
+            )?;
+        } else if let Some(present) = present {
+            let now = self.mean(present);
+            let (cold, warm) = (now.cold / times.cold, now.warm / times.warm);
+            let gain = format!("{cold:.1} and {warm:.1} times as fast as {}", self.as_now(present));
+            writeln!(out, "Use chunks of {}: {takes}, {gain}.", best.name())?;
+        } else {
+            writeln!(out, "Use chunks of {}: {takes}.", best.name())?;
         }
         writeln!(out, "  {}", self.command(best))?;
         Ok(())
+    }
+
+    /// What the advice is compared with: chunks as they are, but with the filters that were asked for.
+    fn as_now(&self, present: &Row) -> String {
+        match present.candidate.origin {
+            Origin::Contiguous => "it is now (contiguous)".to_owned(),
+            _ if self.filters.is_empty() => format!("it is now ({})", present.name()),
+            _ => format!("in chunks as they are ({})", present.name()),
+        }
     }
 
     pub(super) fn as_json(&self, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -347,3 +360,75 @@ fn whole(value: f64) -> u64 {
 
 /// Times whose ratio is at most this are alike: the medians of two runs differ by as much.
 const ALIKE: f64 = 1.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::tune::access::plane;
+
+    /// A report of shapes with the same times for every access, the first of them the present one.
+    fn report(all: &[(u64, f64, f64)]) -> Report {
+        let shape = vec![100, 100];
+        let medium = Medium { latency: 1e-4, bandwidth: 1e9, parallelism: 1.0 };
+        let row = |(number, &(edge, cold, warm)): (usize, &(u64, f64, f64))| Row {
+            candidate: Candidate {
+                chunk: vec![edge; 2],
+                origin: if number == 0 { Origin::Present } else { Origin::Cube },
+            },
+            predicted: vec![Times { cold: 1.0, warm: 1.0 }; 2],
+            measured: Some(vec![Times { cold, warm }; 2]),
+            file_bytes: Some(40_000),
+        };
+        Report {
+            file: "it's.h5".to_owned(),
+            path: "/d".to_owned(),
+            accesses: vec![plane("a", 0, 1.0, &shape), plane("b", 1, 1.0, &shape)],
+            array: Array { shape: shape.clone(), element_size: 4 },
+            machine: Machine { cold: medium, warm: medium, chunk: 1e-6, decode: 1e9 },
+            ratio: None,
+            is_dropped: true,
+            is_given: false,
+            filters: Vec::new(),
+            sample: Some(SampleFacts { shape, is_all: true, rounds: 5 }),
+            rows: all.iter().enumerate().map(row).collect(),
+        }
+    }
+
+    fn text(report: &Report) -> String {
+        let mut out = Vec::new();
+        report.as_text(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_fastest_cold_wins_and_of_those_alike_the_fastest_warm() {
+        let best = |all: &[(u64, f64, f64)]| report(all).best().unwrap().candidate.chunk[0];
+        assert_eq!(best(&[(5, 9.0, 9.0), (10, 2.0, 5.0), (20, 1.0, 6.0), (40, 3.0, 1.0)]), 20);
+        assert_eq!(best(&[(5, 9.0, 9.0), (10, 1.05, 5.0), (20, 1.0, 6.0), (40, 3.0, 1.0)]), 10);
+        assert_eq!(best(&[(5, 1.05, 5.2), (10, 1.05, 5.0), (20, 1.0, 6.0)]), 5, "not worth a change");
+    }
+
+    #[test]
+    fn the_advice_names_the_shape_the_gain_and_the_command() {
+        let mut found = report(&[(5, 4.0, 3.0), (10, 1.0, 2.0)]);
+        let said = text(&found);
+        assert!(said.contains("Use chunks of 10x10: the weighted mean of the reads takes 1.00 s cold and 2.00 s warm, 4.0 and 1.5 times as fast as it is now (5x5).\n"), "{said}");
+        assert!(said.ends_with("  hyperslab repack 'it'\\''s.h5' OUT --chunks 10x10\n"), "{said}");
+        found.filters = vec!["shuffle".to_owned(), "zstd:3".to_owned()];
+        assert!(text(&found).ends_with(" --chunks 10x10 --filter shuffle --filter zstd:3\n"));
+        let mut good = report(&[(5, 1.0, 1.0), (10, 1.0, 2.0)]);
+        assert!(text(&good).contains("Leave it as it is (5x5): "));
+        good.filters = vec!["lz4".to_owned()];
+        assert!(text(&good).ends_with("  hyperslab repack 'it'\\''s.h5' OUT --chunks 5x5 --filter lz4\n"));
+    }
+
+    #[test]
+    fn for_another_medium_the_prediction_counts() {
+        let mut found = report(&[(5, 1.0, 1.0), (10, 3.0, 3.0)]);
+        found.rows[1].predicted = vec![Times { cold: 0.1, warm: 0.1 }; 2];
+        assert_eq!(found.best().unwrap().candidate.chunk, [5, 5]);
+        found.is_given = true;
+        assert_eq!(found.best().unwrap().candidate.chunk, [10, 10]);
+        assert!(text(&found).contains("the advice follows the prediction"));
+    }
+}

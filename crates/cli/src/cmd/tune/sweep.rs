@@ -14,14 +14,16 @@ pub(super) fn sweep(report: &Report) -> Lines {
     let best = report.best().filter(|row| row.candidate.origin != Origin::Contiguous);
     let names = report.accesses.iter().map(|access| access.name.clone()).chain(["weighted".to_owned()]);
     let shape = by(&report.array.shape);
-    let subtitle = if report.sample.is_some() && !report.is_given {
-        "measured; thin lines: predicted; circles: shapes that are no cubes, at the geometric mean of their edges"
+    let times = if report.sample.is_some() && !report.is_given {
+        "measured; thin lines: predicted"
     } else {
-        "predicted; circles: shapes that are no cubes, at the geometric mean of their edges"
+        "predicted"
     };
+    let shapes =
+        "circles: shapes that are no cubes, at the geometric mean of their edges; large dots: recommended";
     Lines {
         title: format!("{} {}, {shape}: time per element read", report.file, report.path),
-        subtitle: subtitle.to_owned(),
+        subtitle: format!("{times}; {shapes}"),
         x: "edge of a chunk (elements)".to_owned(),
         y: "ns per element".to_owned(),
         panels: vec![panel("cold", |times| times.cold), panel("warm", |times| times.warm)],
