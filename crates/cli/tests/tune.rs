@@ -54,6 +54,9 @@ fn json(scratch: &Scratch, args: &[&str]) -> Value {
 /// The arguments of a short run.
 const SHORT: [&str; 4] = ["--edges", "8,16", "--rounds", "1"];
 
+/// A medium so slow that bytes alone count.
+const SLOW: [&str; 4] = ["--latency", "1us", "--bandwidth", "1MB/s"];
+
 fn chunks(candidate: &Value) -> Vec<u64> {
     candidate["chunks"].as_array().unwrap().iter().map(|side| side.as_u64().unwrap()).collect()
 }
@@ -93,7 +96,8 @@ fn the_table_and_the_advice_are_printed_and_no_file_is_left() {
 fn the_advised_command_does_what_it_says() {
     let scratch = scratch("tune-command");
     // Nothing but whole inlines: the present cubes cannot be the best.
-    let said = json(&scratch, &["--predict", "--access", "inline", "--filter", "zstd:1"]);
+    let said =
+        json(&scratch, &[&["--predict", "--access", "inline", "--filter", "zstd:1"], &SLOW[..]].concat());
     let best = chunks(&said["recommended"]);
     assert_eq!(said["recommended"]["is_present"], false, "{said}");
     let command = said["recommended"]["command"].as_str().unwrap();
@@ -109,21 +113,21 @@ fn the_advised_command_does_what_it_says() {
 #[test]
 fn the_advice_follows_the_weights() {
     let scratch = Scratch::new("tune-weights");
-    scratch.make("cube.h5", |root| {
-        dataset::<f32>(root, "amplitude", &[512, 512, 512], Some(&[64, 64, 64]), &[]);
-    });
-    let medium = ["--predict", "--latency", "100us", "--bandwidth", "500MB/s"];
+    // Noise, so that what a filter leaves is not next to nothing.
+    let noise: Vec<u32> =
+        (0..1_u32 << 21).map(|k| k.wrapping_mul(2_654_435_769).rotate_left(k % 31)).collect();
+    scratch.make("cube.h5", |root| _ = dataset(root, "amplitude", &[128; 3], Some(&[32; 3]), &noise));
+    let medium = ["--predict", "--latency", "100us", "--bandwidth", "500MB/s", "--filter", "zstd:1"];
     for axis in 0..3 {
         let access = format!("axis{axis}");
         let said = json(&scratch, &[&medium[..], &["--access", &access]].concat());
         let best = chunks(&said["recommended"]);
         let others = (0..3).filter(|other| *other != axis).map(|other| best[other]).min().unwrap();
-        assert!(best[axis] <= 4 && others >= 64, "{access}: {best:?}");
+        assert!(best[axis] <= 4 && others >= 16, "{access}: {best:?}");
     }
-    let said =
-        json(&scratch, &[&medium[..], &["--access", "axis0:1,axis1:1,axis2:1", "--filter", "zstd"]].concat());
+    let said = json(&scratch, &[&medium[..], &["--access", "axis0:1,axis1:1,axis2:1"]].concat());
     let best = chunks(&said["recommended"]);
-    assert!(best.iter().all(|side| (4..=256).contains(side)), "equal weights favour no axis: {best:?}");
+    assert!(best.iter().all(|side| (4..=64).contains(side)), "equal weights favour no axis: {best:?}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use hyperslab_filters::FilterChoice;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::codec::Codec;
-use self::model::{Array, Machine, Ratio, real};
+use self::model::{Array, Engine, Machine, Ratio, real};
 use self::report::{Report, Row};
 use self::sample::Sample;
 use self::search::{Candidate, Judge, Origin};
@@ -141,8 +141,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let recipe = Recipe { dataset: &dataset, filters };
     let bar = bar()?;
     let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &bar)?;
-    let hints = file.store().driver().hints();
-    let judge = Judge { array: &array, accesses: &accesses, machine: &machine, hints, ratio };
+    let engine = Engine { hints: file.store().driver().hints(), threads: threads() };
+    let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
     let present = present(&dataset);
     let candidates = search::candidates(&judge, present.as_ref(), &args.edges);
     let mut report = Report {

@@ -22,6 +22,15 @@ pub(super) struct Stored<'a> {
     pub(super) ratio: Option<f64>,
 }
 
+/// What the engine's ways depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Engine {
+    /// How the medium likes to be used.
+    pub(super) hints: Hints,
+    /// How many threads read.
+    pub(super) threads: usize,
+}
+
 /// How small filters make chunks: bytes of a small and of a large chunk, each with the stored bytes for one of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ratio {
@@ -142,8 +151,8 @@ fn sum_of_quotients(end: u64, divisor: u64) -> f64 {
     sum
 }
 
-/// What a read of `access` touches of an array that is stored so, through a driver that likes to be used so.
-pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, hints: Hints) -> Work {
+/// What a read of `access` touches of an array that is stored so.
+pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: Engine) -> Work {
     let along = || access.axes.iter().zip(&array.shape).zip(stored.chunk);
     let touched: Vec<f64> = along().map(|((along, &len), &chunk)| along.touched(len, chunk)).collect();
     let chunks: f64 = touched.iter().product();
@@ -155,8 +164,10 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, hints: Hi
         Inside { count: (real(along.count()) / touched).min(real(len)), step: real(step), chunk: real(chunk) }
     });
     let inside: Vec<Inside> = inside.collect();
-    let spans = Spans::new(&inside, real(array.element_size), hints);
-    let is_whole = stored.ratio.is_some() || spans.len * spans.count >= chunk_bytes;
+    let spans = Spans::new(&inside, real(array.element_size), engine.hints);
+    let stored_bytes = chunk_bytes * stored.ratio.unwrap_or(1.0);
+    let group = group(stored_bytes, chunk_bytes, chunks, engine.threads);
+    let is_whole = stored.ratio.is_some() || group > 1.0 || spans.len * spans.count >= chunk_bytes;
     if !is_whole {
         let bytes = chunks * spans.count * spans.len;
         let (seeks, paged) = if spans.gap < PAGE {
@@ -167,7 +178,6 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, hints: Hi
         let paged = chunks * paged.min(chunk_bytes + PAGE);
         return Work { chunks, requests: chunks * spans.count, bytes, seeks, paged, decoded: 0.0 };
     }
-    let stored_bytes = chunk_bytes * stored.ratio.unwrap_or(1.0);
     // Small chunks that lie side by side are read together. They are side by side along the last axis, and along the one
     // before if all of the last are taken.
     let mut run = 1.0;
@@ -177,12 +187,20 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, hints: Hi
             break;
         }
     }
-    let group =
-        if stored_bytes <= SMALL { (GROUP / stored_bytes).floor().clamp(1.0, GROUP_CHUNKS) } else { 1.0 };
     let requests = chunks / run.min(group).max(1.0);
     let bytes = chunks * stored_bytes;
     let decoded = if stored.ratio.is_some() { chunks * chunk_bytes } else { 0.0 };
     Work { chunks, requests, bytes, seeks: requests, paged: bytes + requests * PAGE / 2.0, decoded }
+}
+
+/// How many chunks a worker reads together: small ones, as many as there are for it, until they are enough.
+fn group(stored_bytes: f64, chunk_bytes: f64, chunks: f64, threads: usize) -> f64 {
+    if stored_bytes > SMALL {
+        return 1.0;
+    }
+    let share = if threads > 1 { (chunks / real(2 * threads as u64)).floor() + 1.0 } else { chunks };
+    let most = (GROUP / stored_bytes).floor().min(GROUP_CHUNKS).min((CLAIM / chunk_bytes).floor());
+    most.min(share).max(1.0)
 }
 
 /// What of an axis of a chunk is read.
@@ -260,16 +278,29 @@ const SMALL: f64 = 32.0 * 1024.0;
 const GROUP: f64 = 256.0 * 1024.0;
 /// Small chunks that are read in one request.
 const GROUP_CHUNKS: f64 = 256.0;
+/// Bytes of decoded chunks that a worker takes at a time (`engine/share.rs`).
+const CLAIM: f64 = 1024.0 * 1024.0;
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, clippy::cast_precision_loss, reason = "small numbers, whose sums are exact")]
 mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+
+    use hyperslab::driver::{Driver, Operation, Posix, Trace};
+    use hyperslab::engine::{Destination, ReadOptions};
+    use hyperslab::select::{Dim, Slab};
+    use hyperslab::types::Element as _;
+    use hyperslab::{DatasetOptions, File, NewStorage, OpenOptions, Selection, filter_spec};
+    use hyperslab_filters::FilterChoice;
+    use hyperslab_format::message::dataspace::Dataspace;
     use proptest::prelude::*;
 
     use super::*;
     use crate::cmd::tune::access::plane;
 
-    const HINTS: Hints = Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true };
+    const ENGINE: Engine =
+        Engine { hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true }, threads: 1 };
 
     /// An axis and what is read of it.
     fn axis() -> impl Strategy<Value = (u64, u64, Along)> {
@@ -313,7 +344,7 @@ mod tests {
             let access = Access { name: String::new(), weight: 1.0, axes: axes.iter().map(|axis| axis.2.clone()).collect() };
             let array = Array { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
             let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
-            let found = work(&access, &array, Stored { chunk: &chunk, ratio: None }, HINTS);
+            let found = work(&access, &array, Stored { chunk: &chunk, ratio: None }, ENGINE);
             prop_assert!((found.chunks - expected).abs() < 1e-9 * expected, "{} for {expected}", found.chunks);
         }
 
@@ -327,7 +358,7 @@ mod tests {
             let array = Array { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
             let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
             let stored = Stored { chunk: &chunk, ratio: filtered.then_some(0.5) };
-            let found = work(&access, &array, stored, HINTS);
+            let found = work(&access, &array, stored, ENGINE);
             let chunk_bytes = 4.0 * found.chunks * real(chunk.iter().product());
             prop_assert!(found.requests >= 0.99 && found.seeks <= found.requests * 1.001 + 1e-9, "{found:?}");
             if filtered {
@@ -349,7 +380,7 @@ mod tests {
 
     fn of_plane(axis: usize, chunk: [u64; 3], ratio: Option<f64>) -> Work {
         let array = cube();
-        work(&plane("", axis, 1.0, &array.shape), &array, Stored { chunk: &chunk, ratio }, HINTS)
+        work(&plane("", axis, 1.0, &array.shape), &array, Stored { chunk: &chunk, ratio }, ENGINE)
     }
 
     #[test]
@@ -374,6 +405,77 @@ mod tests {
         let found = of_plane(1, [64, 64, 64], Some(0.25));
         assert_eq!((found.chunks, found.requests), (16.0, 16.0));
         assert_eq!((found.bytes, found.decoded), (4_194_304.0, 16.0 * 1_048_576.0));
+    }
+
+    /// What the engine asks of a file for one plane across an axis of a cube in chunks of this shape, filtered or not: how many
+    /// reads, and of how many bytes.
+    fn asked(chunk: [u64; 3], axis: usize, is_filtered: bool) -> (u64, u64) {
+        let path = std::env::temp_dir()
+            .join(format!("hyperslab-model-{}-{chunk:?}-{axis}-{is_filtered}", std::process::id()));
+        let written = File::create(&path).unwrap();
+        let dataspace = Dataspace::Simple { shape: vec![64; 3], max_shape: None };
+        let mut options = DatasetOptions::new(dataspace, f32::datatype());
+        options.storage = NewStorage::Chunked(chunk.to_vec());
+        if is_filtered {
+            let widths = written.store().widths();
+            options.filters =
+                vec![filter_spec(&FilterChoice::Fletcher32, &f32::datatype(), &chunk, widths).unwrap()];
+        }
+        let dataset = written.root().create_dataset("d", &options).unwrap();
+        dataset.write(Selection::All, &vec![1.5_f32; 64 * 64 * 64]).unwrap();
+        written.close().unwrap();
+        let driver = Arc::new(Trace::new(Posix::new(std::fs::File::open(&path).unwrap())));
+        std::fs::remove_file(&path).unwrap();
+        let mut options = OpenOptions::default();
+        options.chunk_cache_bytes = 0;
+        let file = File::from_driver(Arc::clone(&driver) as Arc<dyn Driver>, &options).unwrap();
+        let dataset = file.dataset("d").unwrap();
+        let read = |place| {
+            let mut dims = [Dim::range(0, 64); 3];
+            dims[axis] = Dim::one(place);
+            let mut plane = vec![0; 4 * 64 * 64];
+            driver.take();
+            let what = Selection::Slab(Slab(dims.into_iter().collect()));
+            let options = ReadOptions { threads: NonZeroUsize::new(1), ..ReadOptions::default() };
+            dataset.read_with(&what, &Destination::contiguous(&mut plane), &options).unwrap();
+            let reads = driver.take().into_iter().filter_map(|operation| match operation {
+                Operation::Read { len, .. } => Some(len),
+                _ => None,
+            });
+            let reads: Vec<u64> = reads.collect();
+            (reads.len() as u64, reads.iter().sum())
+        };
+        // The first read finds the index of chunks, too.
+        read(5);
+        read(37)
+    }
+
+    #[test]
+    fn requests_and_bytes_are_those_that_the_engine_makes() {
+        let array = Array { shape: vec![64; 3], element_size: 4 };
+        for chunk in
+            [[64, 64, 64], [32, 32, 32], [16, 16, 16], [1, 64, 64], [8, 32, 16], [32, 4, 64], [64, 8, 8]]
+        {
+            for axis in 0..3 {
+                for is_filtered in [false, true] {
+                    let bytes = real(chunk.iter().product::<u64>() * 4);
+                    let ratio = is_filtered.then_some((bytes + 4.0) / bytes);
+                    let stored_bytes = bytes * ratio.unwrap_or(1.0);
+                    let access = plane("", axis, 1.0, &array.shape);
+                    let found = work(&access, &array, Stored { chunk: &chunk, ratio }, ENGINE);
+                    let (requests, bytes) = asked(chunk, axis, is_filtered);
+                    let case =
+                        format!("{chunk:?} across {axis}, {is_filtered}: {requests} of {bytes}, {found:?}");
+                    if stored_bytes > SMALL {
+                        assert_eq!((found.requests, found.bytes), (real(requests), real(bytes)), "{case}");
+                    } else {
+                        // Where groups of small chunks begin and end is a matter of a chunk more or less.
+                        assert!((found.bytes / real(bytes) - 1.0).abs() < 0.1, "{case}");
+                        assert!((0.5..=2.0).contains(&(found.requests / real(requests))), "{case}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

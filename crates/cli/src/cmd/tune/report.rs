@@ -363,8 +363,11 @@ const ALIKE: f64 = 1.1;
 
 #[cfg(test)]
 mod tests {
+    use hyperslab::driver::Hints;
+
     use super::*;
     use crate::cmd::tune::access::plane;
+    use crate::cmd::tune::model::Engine;
 
     /// A report of shapes with the same times for every access, the first of them the present one.
     fn report(all: &[(u64, f64, f64)]) -> Report {
@@ -420,6 +423,26 @@ mod tests {
         assert!(text(&good).contains("Leave it as it is (5x5): "));
         good.filters = vec!["lz4".to_owned()];
         assert!(text(&good).ends_with("  hyperslab repack 'it'\\''s.h5' OUT --chunks 5x5 --filter lz4\n"));
+    }
+
+    /// Every chunk costs a second, cold and warm: a plane of the whole touches 10, one of the part 5.
+    #[test]
+    fn what_was_measured_of_a_part_is_scaled_by_the_chunks_that_the_whole_touches() {
+        let mut found = report(&[(10, 0.0, 0.0)]);
+        let medium = Medium { latency: 0.0, bandwidth: f64::INFINITY, parallelism: 1.0 };
+        let machine = Machine { cold: medium, warm: medium, chunk: 1.0, decode: 1.0 };
+        let hints = Hints { coalesce_gap: 0, max_span: 1 << 20, concurrent: true };
+        let engine = Engine { hints, threads: 1 };
+        let part = Array { shape: vec![50, 50], element_size: 4 };
+        let (array, accesses) = (found.array.clone(), found.accesses.clone());
+        let within: Vec<Access> =
+            accesses.iter().map(|access| access.within(&[100, 100], &[50, 50])).collect();
+        let whole = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio: None };
+        let of_part = Judge { array: &part, accesses: &within, ..whole };
+        let times = vec![Times { cold: 3.0, warm: 1.0 }; 2];
+        found.add_measured(vec![Measured { times, file_bytes: 17 }], &whole, &of_part);
+        assert_eq!(found.rows[0].measured, Some(vec![Times { cold: 6.0, warm: 2.0 }; 2]));
+        assert_eq!(found.rows[0].file_bytes, Some(17));
     }
 
     #[test]

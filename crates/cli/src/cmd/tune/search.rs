@@ -1,10 +1,9 @@
 //! Shapes of chunks that are worth a try. Pure, without I/O.
 
 use hyperslab::auto_chunks;
-use hyperslab::driver::Hints;
 
 use super::access::Access;
-use super::model::{self, Array, Machine, Ratio, Stored, Times, real};
+use super::model::{self, Array, Engine, Machine, Ratio, Stored, Times, real};
 
 /// How the elements might be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +33,7 @@ pub(super) struct Judge<'a> {
     pub(super) array: &'a Array,
     pub(super) accesses: &'a [Access],
     pub(super) machine: &'a Machine,
-    pub(super) hints: Hints,
+    pub(super) engine: Engine,
     /// How small filters make chunks, if they go through any.
     pub(super) ratio: Option<Ratio>,
 }
@@ -56,7 +55,7 @@ impl Judge<'_> {
     /// What each access takes, by the model.
     pub(super) fn times(&self, candidate: &Candidate) -> Vec<Times> {
         let stored = candidate.stored(self.ratio, self.array.element_size);
-        let work = |access| model::work(access, self.array, stored, self.hints);
+        let work = |access| model::work(access, self.array, stored, self.engine);
         self.accesses.iter().map(|access| self.machine.times(&work(access))).collect()
     }
 
@@ -153,11 +152,14 @@ const MOST_SHAPES: u64 = 20_000;
 
 #[cfg(test)]
 mod tests {
+    use hyperslab::driver::Hints;
+
     use super::*;
     use crate::cmd::tune::access::plane;
     use crate::cmd::tune::model::Medium;
 
-    const HINTS: Hints = Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true };
+    const ENGINE: Engine =
+        Engine { hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true }, threads: 4 };
 
     fn machine() -> Machine {
         Machine {
@@ -174,7 +176,7 @@ mod tests {
         let planes = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
         let accesses: Vec<Access> = planes.map(|(axis, &weight)| plane("", axis, weight, shape)).collect();
         let machine = machine();
-        let judge = Judge { array: &array, accesses: &accesses, machine: &machine, hints: HINTS, ratio };
+        let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine: ENGINE, ratio };
         let all = candidates(&judge, None, &[16, 32, 64, 128]);
         all.into_iter().min_by(|a, b| judge.mean(a).cold.total_cmp(&judge.mean(b).cold)).unwrap().chunk
     }
@@ -203,7 +205,7 @@ mod tests {
         let accesses = [plane("", 0, 1.0, &array.shape)];
         let machine = machine();
         let judge =
-            Judge { array: &array, accesses: &accesses, machine: &machine, hints: HINTS, ratio: None };
+            Judge { array: &array, accesses: &accesses, machine: &machine, engine: ENGINE, ratio: None };
         let present = Candidate { chunk: vec![16, 16, 16], origin: Origin::Present };
         let all = candidates(&judge, Some(&present), &[16, 64, 128, 300]);
         assert_eq!(all[0], present);
