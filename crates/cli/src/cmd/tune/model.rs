@@ -288,7 +288,7 @@ mod tests {
     use std::sync::Arc;
 
     use hyperslab::driver::{Driver, Operation, Posix, Trace};
-    use hyperslab::engine::{Destination, ReadOptions};
+    use hyperslab::engine::{Destination, ReadOptions, WriteOptions};
     use hyperslab::select::{Dim, Slab};
     use hyperslab::types::Element as _;
     use hyperslab::{DatasetOptions, File, NewStorage, OpenOptions, Selection, filter_spec};
@@ -422,7 +422,9 @@ mod tests {
                 vec![filter_spec(&FilterChoice::Fletcher32, &f32::datatype(), &chunk, widths).unwrap()];
         }
         let dataset = written.root().create_dataset("d", &options).unwrap();
-        dataset.write(Selection::All, &vec![1.5_f32; 64 * 64 * 64]).unwrap();
+        // By one thread, so that chunks lie in the file in their order.
+        let alone = WriteOptions { threads: NonZeroUsize::new(1), ..WriteOptions::default() };
+        dataset.write_with(&Selection::All, &vec![1; 4 * 64 * 64 * 64], &alone).unwrap();
         written.close().unwrap();
         let driver = Arc::new(Trace::new(Posix::new(std::fs::File::open(&path).unwrap())));
         std::fs::remove_file(&path).unwrap();
