@@ -7,8 +7,9 @@ mod cmd;
 mod error;
 mod filters;
 mod place;
+pub mod plot;
 mod show;
-mod size;
+mod units;
 mod walk;
 
 use std::ffi::OsString;
@@ -46,6 +47,7 @@ Examples:
   hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents
   hyperslab diff climate.h5 small.h5 --rtol 1e-6
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
+  hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
 
 `hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";
 

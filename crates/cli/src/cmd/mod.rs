@@ -10,6 +10,7 @@ mod recover;
 mod repack;
 mod segy;
 mod stat;
+mod tune;
 
 use std::io::Write;
 
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Copy(copy::Args),
     Diff(diff::Args),
     Segy(segy::Args),
+    Tune(tune::Args),
 }
 
 impl Command {
@@ -46,6 +48,7 @@ impl Command {
             Self::Repack(args) => repack::run(args, out),
             Self::Copy(args) => copy::run(args, out),
             Self::Segy(args) => segy::run(args, out),
+            Self::Tune(args) => tune::run(args, out),
             Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
         };
         done.map(|()| OK)

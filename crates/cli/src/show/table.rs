@@ -7,7 +7,7 @@ pub(crate) struct Table<'w> {
     out: &'w mut dyn Write,
     rows: Vec<Row>,
     /// Columns whose numbers stand to the right.
-    right: &'static [usize],
+    right: Vec<usize>,
     widths: Vec<usize>,
 }
 
@@ -25,8 +25,8 @@ const WIDEST: usize = 48;
 
 impl<'w> Table<'w> {
     /// A table whose columns in `right` are aligned to the right.
-    pub(crate) fn new(out: &'w mut dyn Write, right: &'static [usize]) -> Self {
-        Self { out, rows: Vec::new(), right, widths: Vec::new() }
+    pub(crate) fn new(out: &'w mut dyn Write, right: &[usize]) -> Self {
+        Self { out, rows: Vec::new(), right: right.to_vec(), widths: Vec::new() }
     }
 
     /// Adds a row.

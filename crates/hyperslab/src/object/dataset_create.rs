@@ -1,7 +1,7 @@
 //! Making datasets and committed datatypes.
 
 use hyperslab_filters::registry::registered_name;
-use hyperslab_filters::{ChunkFacts, FilterChoice, FilterId};
+use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::{Prefix, RawMessage};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
@@ -14,10 +14,11 @@ use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Extent, Widths, Writer};
 
 use super::file_write::{message, prefix};
+use super::filter_spec::filter_spec;
 use super::header_edit::{self, HeaderChange};
 use super::versions::LibVersion;
 use super::{Dataset, Group, NamedDatatype};
-use crate::error::{Error, RequestError, Result};
+use crate::error::{RequestError, Result};
 use crate::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
 use crate::store::Txn;
 
@@ -81,7 +82,7 @@ impl DatasetOptions {
 
     /// Stores elements in chunks of a shape, which go through filters, first to last.
     pub fn chunked(mut self, chunk: &[u64], filters: &[FilterChoice]) -> Result<Self> {
-        let stored = |choice| specification(choice, &self.datatype, chunk, Widths::EIGHT);
+        let stored = |choice| filter_spec(choice, &self.datatype, chunk, Widths::EIGHT);
         self.filters = filters.iter().map(stored).collect::<Result<_>>()?;
         self.storage = NewStorage::Chunked(chunk.to_vec());
         Ok(self)
@@ -132,30 +133,6 @@ impl DatasetOptions {
         }
         Ok(bytes)
     }
-}
-
-/// What a file stores of a filter for chunks of a dataset.
-pub(super) fn specification(
-    choice: &FilterChoice,
-    datatype: &Datatype,
-    chunk_shape: &[u64],
-    widths: Widths,
-) -> Result<FilterSpec> {
-    let bytes = |datatype: &Datatype| usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX);
-    let item = if let Datatype::Array(array) = datatype { &*array.base } else { datatype };
-    let shape: Vec<usize> =
-        chunk_shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
-    let facts = ChunkFacts { element_size: bytes(datatype), item_size: bytes(item), shape: &shape };
-    let id = choice.id();
-    Ok(FilterSpec {
-        id: id.0,
-        // libhdf5's own filters are known without a name.
-        name: (id.0 >= 256)
-            .then(|| hyperslab_filters::registry::registered_name(id).map(str::to_owned))
-            .flatten(),
-        flags: choice.flags(),
-        client_data: choice.client_data(&facts).map_err(|source| Error::Filter { source })?,
-    })
 }
 
 impl Group {

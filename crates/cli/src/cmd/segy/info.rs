@@ -101,7 +101,7 @@ fn of_segy(args: &Args) -> anyhow::Result<Said> {
     said.insert("positions".into(), survey.positions().into());
     said.insert("note".into(), survey.note.clone().into());
     said.insert("text_encoding".into(), encoding.name().into());
-    said.insert("text".into(), (lines.join("\n") + "\n").into());
+    said.insert("text".into(), (lines.join("\n").trim_end().to_owned() + "\n").into());
     Ok(said)
 }
 

@@ -14,7 +14,7 @@ use super::{Taking, blame};
 use crate::cmd::repack;
 use crate::error::Usage;
 use crate::show::{bytes, counted, plain, shape};
-use crate::{filters, size};
+use crate::{filters, units};
 
 /// Bring a SEG-Y file into HDF5: chunked, so that every slice is read fast, with all its headers
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long)]
     depth: bool,
     /// Bytes of samples in memory
-    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = units::bytes)]
     memory: u64,
     /// How many threads work
     #[arg(long, value_name = "N")]

@@ -10,6 +10,7 @@ use npyz::WriterBuilder as _;
 
 use super::blame;
 use crate::error::Usage;
+use crate::plot::{self, Axis, Plane, Size};
 use crate::show::{plain, shape};
 
 /// Cut one inline, crossline, offset or slice of samples out of a survey
@@ -32,15 +33,18 @@ pub(super) struct Args {
     /// The samples at this time or depth, or the nearest
     #[arg(long, value_name = "NUMBER", group = "plane")]
     slice: Option<f64>,
-    /// The file to write: .npy or .sgy
+    /// The file to write: .png or .svg, .npy, or .sgy
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Pictures: amplitudes beyond this percentile are as dark as those at it
+    #[arg(long, value_name = "PERCENT", default_value_t = 99.0)]
+    clip: f64,
 }
 
 const EXAMPLE: &str = "\
 Example:
   hyperslab segy slice cube.h5 --inline 1200 --out il1200.npy
-  hyperslab segy slice cube.h5 --slice 752 --out t752.npy";
+  hyperslab segy slice cube.h5 --slice 752 --out t752.png";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let cube = Cube::open(&args.from).map_err(blame)?;
@@ -48,7 +52,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     match args.out.extension().and_then(|ending| ending.to_str()) {
         Some("npy") => npy(&cube, axis, index, &args.out)?,
         Some("sgy" | "segy") => hyperslab_segy::extract(&cube, axis, index, &args.out).map_err(blame)?,
-        _ => return Err(Usage(format!("--out {}: name a .npy or .sgy file", args.out.display())).into()),
+        Some("png" | "svg") => picture(&cube, axis, index, args)?,
+        _ => {
+            let out = args.out.display();
+            return Err(Usage(format!("--out {out}: name a .png, .svg, .npy or .sgy file")).into());
+        }
     }
     let lengths: Vec<u64> = without(&cube.data().shape(), axis);
     writeln!(out, "{}: {}", plain(&args.out.display().to_string()), shape(&lengths))?;
@@ -78,6 +86,72 @@ impl Args {
 
 fn without(shape: &[u64], axis: usize) -> Vec<u64> {
     shape.iter().enumerate().filter(|&(number, _)| number != axis).map(|(_, &len)| len).collect()
+}
+
+/// The plane as a picture: samples downwards, or crosslines.
+fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<()> {
+    let shape = cube.data().shape();
+    let left: Vec<usize> = (0..shape.len()).filter(|&number| number != axis).collect();
+    let &[across, down] = &left[..] else {
+        let why = format!("a picture has two axes, and this slice has {}: write it as .npy", left.len());
+        return Err(Usage(format!("--out {}: {why}", args.out.display())).into());
+    };
+    let values: Vec<f32> = cube.data().read(cube.plane(axis, index))?;
+    let (rows, columns) = (shape_of(&shape, down)?, shape_of(&shape, across)?);
+    let turned: Vec<f32> = (0..rows * columns).map(|i| values[i % columns * rows + i / columns]).collect();
+    let (title, labels) = (named(cube, axis, index), [down, across].map(|axis| label(cube, axis)));
+    let axis_of = |axis: usize, label| {
+        let (first, last) = ends(cube, axis);
+        Axis { label, first, last }
+    };
+    let plane = Plane {
+        values: &turned,
+        rows,
+        columns,
+        row_axis: axis_of(down, &labels[0]),
+        column_axis: axis_of(across, &labels[1]),
+        title: &title,
+        clip: args.clip,
+    };
+    plot::plane(&args.out, SIZE, &plane)
+}
+
+/// Pixels of a picture.
+const SIZE: Size = Size { width: 1200, height: 900 };
+
+fn shape_of(shape: &[u64], axis: usize) -> anyhow::Result<usize> {
+    Ok(usize::try_from(shape[axis])?)
+}
+
+/// What stands at the ends of an axis.
+#[expect(clippy::cast_precision_loss, reason = "numbers of lines have fewer digits")]
+fn ends(cube: &Cube, axis: usize) -> (f64, f64) {
+    let ends =
+        |values: &[f64]| (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+    match cube.axes().get(axis) {
+        Some(axis) => ends(&[axis.values.first(), axis.values.last()].map(|end| *end.unwrap_or(&0) as f64)),
+        None => ends(&cube.samples().values),
+    }
+}
+
+/// The name of an axis, with its unit.
+fn label(cube: &Cube, axis: usize) -> String {
+    match cube.axes().get(axis) {
+        Some(axis) => axis.name.to_owned(),
+        None => format!("{} ({})", cube.samples().name, cube.samples().unit),
+    }
+}
+
+/// The plane, in words.
+fn named(cube: &Cube, axis: usize, index: u64) -> String {
+    let index = usize::try_from(index).unwrap_or(0);
+    let samples = cube.samples();
+    match cube.axes().get(axis) {
+        Some(axis) => format!("{}: {} {}", cube.source().name, axis.name, axis.values[index]),
+        None => {
+            format!("{}: {} {} {}", cube.source().name, samples.name, samples.values[index], samples.unit)
+        }
+    }
 }
 
 /// The plane as NumPy stores arrays.

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use hyperslab_filters::FilterId;
 use hyperslab_format::layout::{ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
@@ -10,10 +9,10 @@ use hyperslab_format::{Addr, Widths};
 
 use super::super::chunking::auto_chunks;
 use super::super::dataset::State;
-use super::super::dataset_create::specification;
+use super::super::filter_spec::{filter_spec, refitted_filter};
 use super::super::repack::{RepackChunks, RepackOptions};
 use super::super::versions::LibVersion;
-use crate::error::{Error, RequestError, Result};
+use crate::error::Result;
 use crate::index::{ChunkingPlan, choose};
 
 /// How the copies in a repacked file differ from their sources.
@@ -67,14 +66,14 @@ impl Renewal<'_> {
         let filters = match &self.options.filters {
             Some(chosen) => chosen
                 .iter()
-                .map(|choice| specification(choice, &state.datatype, &shape, widths))
+                .map(|choice| filter_spec(choice, &state.datatype, &shape, widths))
                 .collect::<Result<Vec<_>>>()?,
             None if same_shape => state.filters.filters.clone(),
             None => state
                 .filters
                 .filters
                 .iter()
-                .map(|filter| fitted(filter, state.element_size, &shape))
+                .map(|filter| refitted_filter(filter, state.element_size, &shape))
                 .collect::<Result<Vec<_>>>()?,
         };
         let same_filters = filters.len() == state.filters.filters.len()
@@ -153,46 +152,6 @@ fn cut(shape: &[u64], state: &State) -> Vec<u64> {
         dataspace => dataspace.shape().iter().copied().map(Some).collect(),
     };
     shape.iter().zip(limits).map(|(&len, limit)| limit.map_or(len, |limit| len.min(limit)).max(1)).collect()
-}
-
-/// A filter for chunks of another shape: some say in their client data how large a chunk is.
-fn fitted(filter: &FilterSpec, element_size: usize, chunk_shape: &[u64]) -> Result<FilterSpec> {
-    let bytes = chunk_shape.iter().try_fold(element_size as u64, |all, &len| all.checked_mul(len));
-    let bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok());
-    let bytes = bytes.ok_or_else(|| too_large(chunk_shape))?;
-    let mut fitted = filter.clone();
-    let data = &mut fitted.client_data;
-    let mut set = |place: usize| data.get_mut(place).map(|slot| *slot = bytes);
-    match FilterId(filter.id) {
-        FilterId::DEFLATE
-        | FilterId::SHUFFLE
-        | FilterId::FLETCHER32
-        | FilterId::LZ4
-        | FilterId::ZSTD
-        | FilterId::BITSHUFFLE => {}
-        FilterId::LZF => _ = set(2),
-        FilterId::BLOSC => _ = set(3),
-        FilterId::BLOSC2 => {
-            set(3);
-            // The rank and the shape follow where there is more than one dimension.
-            data.truncate(7);
-            if chunk_shape.len() > 1 {
-                let sides = chunk_shape.iter().map(|&len| u32::try_from(len).unwrap_or(u32::MAX));
-                data.push(u32::try_from(chunk_shape.len()).unwrap_or(u32::MAX));
-                data.extend(sides);
-            }
-        }
-        FilterId(id) => {
-            let feature = format!("chunks of another shape with filter {id} (choose other filters)");
-            return Err(Error::unsupported(feature, "IV.A.2.l"));
-        }
-    }
-    Ok(fitted)
-}
-
-fn too_large(chunk_shape: &[u64]) -> Error {
-    let why = "a chunk has less than 4 GiB";
-    RequestError::Argument { what: format!("chunks {chunk_shape:?}"), why }.into()
 }
 
 /// Fewer bytes are not worth an index.

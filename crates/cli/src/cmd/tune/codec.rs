@@ -1,0 +1,89 @@
+//! What chunks take of the processor: measured in memory, with a part of the dataset itself.
+
+use std::time::Instant;
+
+use hyperslab::{CreateOptions, File, Selection, auto_chunks};
+
+use super::model::{Ratio, real};
+use super::sample::Sample;
+use super::specimen::{NAME, Recipe};
+
+/// What was found out in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Codec {
+    /// How small filters make chunks; none without filters.
+    pub(super) ratio: Option<Ratio>,
+    /// Bytes that the filters make in a second, on all threads.
+    pub(super) decode: f64,
+    /// Seconds for each chunk beside that.
+    pub(super) chunk: f64,
+}
+
+/// Writes a small sample to files in memory, in small chunks and in large ones, and reads it back.
+pub(super) fn measure(recipe: &Recipe<'_>, sample: &Sample) -> hyperslab::Result<Codec> {
+    let size = recipe.dataset.element_size() as u64;
+    if !recipe.is_filtered() {
+        // Chunks so small that their elements cost nothing.
+        let small = read_back(recipe, sample, &cube(sample, SMALL_BYTES / 8 / size.max(1)))?;
+        return Ok(Codec { ratio: None, decode: f64::INFINITY, chunk: small.seconds / small.chunks });
+    }
+    let small = read_back(recipe, sample, &cube(sample, SMALL_BYTES / size.max(1)))?;
+    let large = read_back(recipe, sample, &auto_chunks(&sample.shape, None, size))?;
+    let bytes = real(sample.bytes.len() as u64);
+    // Two equations: so much for a chunk, so much for a byte.
+    let more = small.chunks - large.chunks;
+    let chunk = if more > 0.0 { ((small.seconds - large.seconds) / more).max(0.0) } else { 0.0 };
+    let decoding = (large.seconds - chunk * large.chunks).max(large.seconds / 10.0);
+    let ratio =
+        Ratio { small: (small.bytes, small.stored / bytes), large: (large.bytes, large.stored / bytes) };
+    Ok(Codec { ratio: Some(ratio), decode: bytes / decoding, chunk })
+}
+
+/// What was found out with chunks of one shape.
+struct ReadBack {
+    /// Seconds of reading everything, the best of a few.
+    seconds: f64,
+    chunks: f64,
+    /// Bytes of a chunk.
+    bytes: f64,
+    /// Bytes of all chunks as they are stored.
+    stored: f64,
+}
+
+fn read_back(recipe: &Recipe<'_>, sample: &Sample, chunk: &[u64]) -> hyperslab::Result<ReadBack> {
+    // Without a cache of chunks, so that each is decoded every time.
+    let mut options = CreateOptions::default();
+    options.open.chunk_cache_bytes = 0;
+    let file = File::create_in_memory(&options)?;
+    recipe.write(&file, sample, Some(chunk))?;
+    file.flush()?;
+    let dataset = file.dataset(NAME)?;
+    let mut read = vec![1; sample.bytes.len()];
+    let mut seconds = f64::INFINITY;
+    for _ in 0..READS {
+        let begun = Instant::now();
+        dataset.read_into(&Selection::All, &mut read)?;
+        seconds = seconds.min(begun.elapsed().as_secs_f64());
+    }
+    let chunks: u64 = sample.shape.iter().zip(chunk).map(|(len, side)| len.div_ceil(*side)).product();
+    let elements: u64 = chunk.iter().product();
+    Ok(ReadBack {
+        seconds: seconds.max(1e-9),
+        chunks: real(chunks.max(1)),
+        bytes: real(elements * dataset.element_size() as u64),
+        stored: real(dataset.storage_bytes()?.max(1)),
+    })
+}
+
+/// A cube of about so many elements, cut to the sample.
+fn cube(sample: &Sample, elements: u64) -> Vec<u64> {
+    let rank = f64::from(u32::try_from(sample.shape.len()).unwrap_or(u32::MAX));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an edge")]
+    let edge = (real(elements).powf(1.0 / rank).round() as u64).max(2);
+    sample.shape.iter().map(|&len| edge.min(len)).collect()
+}
+
+/// Bytes of a small chunk.
+const SMALL_BYTES: u64 = 16 << 10;
+/// Reads of which the fastest counts.
+const READS: usize = 3;

@@ -1,0 +1,145 @@
+//! Times of reads, taken: every candidate in turn, cold and warm, round after round.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use fastrand::Rng;
+use indicatif::ProgressBar;
+
+use super::access::Access;
+use super::model::Times;
+use super::sample::Sample;
+use super::search::Candidate;
+use super::specimen::{Recipe, Specimen};
+use crate::show::bytes;
+
+/// What was measured of a candidate.
+#[derive(Debug, Clone)]
+pub(super) struct Measured {
+    /// Of each access, the medians.
+    pub(super) times: Vec<Times>,
+    /// Bytes of the file that it was measured in.
+    pub(super) file_bytes: u64,
+}
+
+/// Writes the sample in every candidate's shape into the folder `scratch` and times the accesses to it. The bar gets a step for
+/// each file and each read.
+pub(super) fn measure(
+    recipe: &Recipe<'_>,
+    sample: &Sample,
+    candidates: &[Candidate],
+    accesses: &[Access],
+    scratch: &Path,
+    rounds: usize,
+    bar: &ProgressBar,
+) -> anyhow::Result<Vec<Measured>> {
+    check_room(scratch, sample.bytes.len() as u64, candidates.len() as u64)?;
+    bar.set_length((candidates.len() * (1 + rounds * accesses.len())) as u64);
+    let mut specimens = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        bar.set_message("writing samples");
+        specimens.push(Specimen::write(recipe, sample, candidate, scratch)?);
+        bar.inc(1);
+    }
+    let times = time(&specimens, sample, accesses, rounds, bar)?;
+    let measured = specimens.iter().zip(times);
+    Ok(measured.map(|(specimen, times)| Measured { times, file_bytes: specimen.bytes }).collect())
+}
+
+/// Whether the samples fit on the medium.
+fn check_room(scratch: &Path, each: u64, count: u64) -> anyhow::Result<()> {
+    let found = rustix::fs::statvfs(scratch).with_context(|| scratch.display().to_string())?;
+    let (free, wanted) = (found.f_bavail.saturating_mul(found.f_frsize), each.saturating_mul(count));
+    if free < wanted.saturating_add(wanted / 20) {
+        bail!(
+            "{} has {} free, and {count} samples of {} need more; choose another folder with --scratch, a smaller --sample, or --predict",
+            scratch.display(),
+            bytes(free),
+            bytes(each)
+        );
+    }
+    Ok(())
+}
+
+/// Reads every specimen at the same places, in an order that is rotated and reversed from round to round. Returns the medians of
+/// each specimen and access.
+fn time(
+    specimens: &[Specimen],
+    sample: &Sample,
+    accesses: &[Access],
+    rounds: usize,
+    bar: &ProgressBar,
+) -> anyhow::Result<Vec<Vec<Times>>> {
+    let mut rng = Rng::with_seed(SEED);
+    let elements: u64 = sample.shape.iter().product();
+    let element_size = sample.bytes.len() / usize::try_from(elements.max(1))?;
+    let lens: Vec<usize> = accesses
+        .iter()
+        .map(|access| Ok(usize::try_from(access.elements())? * element_size))
+        .collect::<anyhow::Result<_>>()?;
+    // Touched here, so that no read pays for its pages.
+    let mut buffer = vec![1_u8; lens.iter().copied().max().unwrap_or_default()];
+    bar.set_message("reading");
+    let mut taken: Vec<Vec<Vec<Times>>> =
+        vec![vec![Vec::with_capacity(rounds); accesses.len()]; specimens.len()];
+    // A first read finds the index of chunks, which stays in memory.
+    for specimen in specimens {
+        for (access, len) in accesses.iter().zip(&lens) {
+            specimen.read(&access.somewhere(&sample.shape, &mut rng), &mut buffer[..*len])?;
+        }
+    }
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..specimens.len()).collect();
+        order.rotate_left(round % specimens.len().max(1));
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for (number, (access, len)) in accesses.iter().zip(&lens).enumerate() {
+            let what = access.somewhere(&sample.shape, &mut rng);
+            for &at in &order {
+                let specimen = &specimens[at];
+                specimen.drop_pages()?;
+                let mut seconds = || {
+                    let begun = Instant::now();
+                    specimen.read(&what, &mut buffer[..*len])?;
+                    anyhow::Ok(begun.elapsed().as_secs_f64())
+                };
+                let (cold, warm) = (seconds()?, seconds()?);
+                taken[at][number].push(Times { cold, warm });
+                bar.inc(1);
+            }
+        }
+    }
+    let of_specimen = |accesses: &Vec<Vec<Times>>| accesses.iter().map(|all| median(all)).collect();
+    Ok(taken.iter().map(of_specimen).collect())
+}
+
+/// The median of cold and of warm times.
+fn median(all: &[Times]) -> Times {
+    let of = |time: fn(&Times) -> f64| {
+        let mut sorted: Vec<f64> = all.iter().map(time).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (low, high) = ((sorted.len().saturating_sub(1)) / 2, sorted.len() / 2);
+        match (sorted.get(low), sorted.get(high)) {
+            (Some(low), Some(high)) => f64::midpoint(*low, *high),
+            _ => 0.0,
+        }
+    };
+    Times { cold: of(|times| times.cold), warm: of(|times| times.warm) }
+}
+
+/// The same places are read every time the program runs.
+const SEED: u64 = 7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle_of_the_times_and_of_two_the_mean() {
+        let times = |all: &[f64]| all.iter().map(|&cold| Times { cold, warm: -cold }).collect::<Vec<_>>();
+        assert_eq!(median(&times(&[5.0, 1.0, 3.0])), Times { cold: 3.0, warm: -3.0 });
+        assert_eq!(median(&times(&[4.0, 1.0, 3.0, 9.0])), Times { cold: 3.5, warm: -3.5 });
+    }
+}

@@ -1,0 +1,153 @@
+//! How fast a file is read: what a small request takes and how many bytes come in a second, with its pages in memory and without.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use fastrand::Rng;
+use hyperslab::engine::run_on_threads;
+
+use super::model::{Medium, real};
+
+/// What was found out by reading a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measured {
+    pub(super) cold: Medium,
+    pub(super) warm: Medium,
+    /// Whether pages left memory when they were told to.
+    pub(super) is_dropped: bool,
+}
+
+/// Reads from all over `file`, on up to `threads` threads, cold and warm.
+pub(super) fn measure(file: &File, threads: usize) -> io::Result<Measured> {
+    let len = file.metadata()?.len();
+    let mut rng = Rng::with_seed(SEED);
+    let pages = places(len, PAGE, PAGES, &mut rng);
+    let more_pages = places(len, PAGE, PAGES * threads as u64, &mut rng);
+    let pieces = places(len, PIECE, (SPAN / PIECE).min(len.div_ceil(PIECE)), &mut rng);
+    let mut mediums = [None, None];
+    for (is_cold, medium) in [(true, 0), (false, 1)] {
+        let timed = |places: &[u64], size, threads| {
+            if is_cold {
+                drop_pages(file)?;
+            } else {
+                read_all(file, places, size, threads)?;
+            }
+            read_all(file, places, size, threads)
+        };
+        let latency = timed(&pages, PAGE, 1)? / real(pages.len() as u64);
+        let together = timed(&more_pages, PAGE, threads)? / real(more_pages.len() as u64);
+        let seconds = timed(&pieces, PIECE, threads)?;
+        let moved: u64 = pieces.iter().map(|place| PIECE.min(len - place)).sum();
+        // The requests' own latency is counted apart.
+        let waiting = (latency * real(pieces.len() as u64) / real(threads as u64)).min(seconds / 2.0);
+        mediums[medium] = Some(Medium {
+            latency,
+            bandwidth: real(moved) / (seconds - waiting).max(1e-9),
+            parallelism: (latency / together.max(1e-12)).clamp(1.0, real(threads as u64)),
+        });
+    }
+    let [Some(cold), Some(warm)] = mediums else {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty"));
+    };
+    Ok(Measured { cold, warm, is_dropped: cold.latency > DROPPED * warm.latency })
+}
+
+/// Puts a file's pages out of memory, as far as nothing else needs them: what is written must be on the medium before.
+/// Elsewhere than on Linux this does nothing.
+pub(super) fn drop_pages(file: &File) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = file;
+    Ok(())
+}
+
+/// Distinct places of so many bytes in a file, in any order: `most`, or as many as there are.
+fn places(len: u64, size: u64, most: u64, rng: &mut Rng) -> Vec<u64> {
+    let all = len.div_ceil(size);
+    let count = most.min(all);
+    // One in each stretch of the file, so that none is met twice.
+    let mut found: Vec<u64> = (0..count)
+        .map(|number| {
+            let bound = |number: u64| u128::from(number) * u128::from(all) / u128::from(count);
+            let bounds = [bound(number), bound(number + 1)].map(|bound| u64::try_from(bound).unwrap_or(all));
+            rng.u64(bounds[0]..bounds[1]) * size
+        })
+        .collect();
+    rng.shuffle(&mut found);
+    found
+}
+
+/// Reads `size` bytes at every place, or what there is, and returns the seconds that takes.
+fn read_all(file: &File, places: &[u64], size: u64, threads: usize) -> io::Result<f64> {
+    let next = AtomicU64::new(0);
+    let failed = std::sync::Mutex::new(None);
+    let work = || {
+        let mut buffer = vec![0; usize::try_from(size).unwrap_or(0)];
+        loop {
+            let taken = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
+            let Some(&place) = places.get(taken) else { return };
+            if let Err(error) = read_up_to(file, place, &mut buffer)
+                && let Ok(mut failed) = failed.lock()
+            {
+                *failed = Some(error);
+            }
+        }
+    };
+    let begun = Instant::now();
+    run_on_threads(threads, &work);
+    let seconds = begun.elapsed().as_secs_f64();
+    match failed.into_inner() {
+        Ok(Some(error)) => Err(error),
+        _ => Ok(seconds),
+    }
+}
+
+/// Fills `buffer` from `place` on, as far as the file goes.
+fn read_up_to(file: &File, place: u64, buffer: &mut [u8]) -> io::Result<()> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match file.read_at(&mut buffer[done..], place + done as u64) {
+            Ok(0) => break,
+            Ok(read) => done += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a small request.
+const PAGE: u64 = 4096;
+/// Small requests that are timed, one after another.
+const PAGES: u64 = 64;
+/// Bytes of a large request.
+const PIECE: u64 = 1 << 20;
+/// Bytes of all large requests.
+const SPAN: u64 = 64 << 20;
+/// A page that has left memory takes so many times as long.
+const DROPPED: f64 = 3.0;
+/// The same places are read every time.
+const SEED: u64 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_distinct_and_inside() {
+        let mut rng = Rng::with_seed(SEED);
+        for (len, size, most, expected) in
+            [(1, 4096, 64, 1), (8193, 4096, 64, 3), (1 << 30, 4096, 64, 64), (0, 4096, 64, 0)]
+        {
+            let mut found = places(len, size, most, &mut rng);
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found.len(), expected, "{len}");
+            assert!(found.iter().all(|place| place % size == 0 && *place < len), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! `hyperslab tune`: which shape of chunks suits the reads of a dataset, predicted and then measured.
+
+mod access;
+mod codec;
+mod measure;
+mod medium;
+mod model;
+mod report;
+mod sample;
+mod search;
+mod specimen;
+mod sweep;
+mod target;
+
+use std::fs;
+use std::io::{IsTerminal as _, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hyperslab::Dataset;
+use hyperslab::engine::{set_threads, threads};
+use hyperslab_filters::FilterChoice;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::codec::Codec;
+use self::model::{Array, Engine, Machine, Ratio, real};
+use self::report::{Report, Row};
+use self::sample::Sample;
+use self::search::{Candidate, Judge, Origin};
+use self::specimen::Recipe;
+use crate::error::Usage;
+use crate::plot::Size;
+use crate::{filters, place, units};
+
+/// Find the shape of chunks that suits how a dataset is read
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+pub(crate) struct Args {
+    /// The HDF5 file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The dataset; may be left out if the file has one of two or more dimensions, or one called `data` or `amplitude`
+    #[arg(value_name = "DATASET")]
+    dataset: Option<String>,
+    /// What is read, and how often: `NAME:WEIGHT` is a plane across that axis, `[SELECTION]:WEIGHT` a read of that shape
+    /// anywhere; several go with commas, or repeat this. Else one plane across every axis
+    #[arg(long, value_name = "ACCESS:WEIGHT,...", allow_hyphen_values = true)]
+    access: Vec<String>,
+    /// A filter that chunks are to go through, else the dataset's own; several go in this order
+    #[arg(long, value_name = "FILTER", value_parser = filter)]
+    filter: Vec<Filter>,
+    /// Edges of the cubes that are tried
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = EDGES, value_parser = clap::value_parser!(u64).range(1..))]
+    edges: Vec<u64>,
+    /// The latency of the medium, else that of FILE's, measured: `100us`
+    #[arg(long, value_name = "TIME", value_parser = units::seconds)]
+    latency: Option<f64>,
+    /// The bandwidth of the medium, else that of FILE's, measured: `500MB/s`
+    #[arg(long, value_name = "BYTES/s", value_parser = units::bandwidth)]
+    bandwidth: Option<u64>,
+    /// Only predict: write and read no samples
+    #[arg(long, conflicts_with_all = ["scratch", "rounds"])]
+    predict: bool,
+    /// How much of the dataset is written in each shape, to be read
+    #[arg(long, value_name = "BYTES", default_value = "256MB", value_parser = units::bytes)]
+    sample: u64,
+    /// The folder for these samples; else that of FILE
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// How often each read is timed
+    #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    rounds: u16,
+    /// How many threads read
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Draw time per element against the edge of chunks in this file, PNG or SVG
+    #[arg(long, value_name = "FILE.png|.svg")]
+    plot: Option<PathBuf>,
+    /// The size of that picture in pixels
+    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size, requires = "plot")]
+    plot_size: Size,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A filter, or `none`, as it was named.
+#[derive(Debug, Clone)]
+struct Filter {
+    name: String,
+    choice: Option<FilterChoice>,
+}
+
+const EXAMPLE: &str = "\
+Examples:
+  hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
+  hyperslab tune climate.h5 /t2m --access '[:, 10, 20]:5' --access '[0]:1' --filter zstd:3 --plot sweep.png
+  hyperslab tune climate.h5 /t2m --predict --latency 5ms --bandwidth 200MB/s
+
+Axes have the names of their dimension scales; `axis0`, `axis1`, ... and `slice` for the last always work. A part of the dataset
+is written in every shape that is tried, beside FILE; these files have no names and are gone when the program ends. Cold is
+with the pages of the file out of memory, warm with them in it; in both the index of chunks has been read.";
+
+/// Edges of cubes, if none are said.
+const EDGES: [u64; 7] = [16, 24, 32, 48, 64, 96, 128];
+/// How often a read is timed, if not said.
+const ROUNDS: u16 = 5;
+/// Bytes that are written in memory to see what filters cost.
+const CODEC_BYTES: u64 = 8 << 20;
+/// Chunks that a sample should have along each axis.
+const CHUNKS_ALONG: u64 = 2;
+
+fn filter(text: &str) -> Result<Filter, String> {
+    Ok(Filter { name: text.to_owned(), choice: filters::parse(text)? })
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    let sides =
+        text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    sides.map(|(width, height)| Size { width, height }).ok_or_else(|| "no size such as 1200x600".to_owned())
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let filters = args.filters()?;
+    if let Some(plot) = &args.plot {
+        crate::plot::check(plot, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
+    }
+    if let Some(threads) = args.threads {
+        set_threads(threads);
+    }
+    let file = place::open(&args.file)?;
+    let dataset = target::dataset(&file, args.dataset.as_deref())?;
+    let shape = dataset.shape();
+    check(&dataset, &shape)?;
+    let names = target::axis_names(&dataset);
+    let accesses = access::parse(&args.access, &shape, &names)?;
+    let array = Array { shape: shape.clone(), element_size: dataset.element_size() as u64 };
+    let recipe = Recipe { dataset: &dataset, filters };
+    let bar = bar()?;
+    let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &bar)?;
+    let engine = Engine { hints: file.store().driver().hints(), threads: threads() };
+    let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
+    let present = present(&dataset);
+    let candidates = search::candidates(&judge, present.as_ref(), &args.edges);
+    let mut report = Report {
+        file: args.file.display().to_string(),
+        path: dataset.path().to_owned(),
+        array: array.clone(),
+        machine,
+        ratio,
+        is_dropped,
+        is_given: args.latency.is_some() || args.bandwidth.is_some(),
+        filters: args.filter.iter().map(|filter| filter.name.clone()).collect(),
+        sample: None,
+        rows: candidates.iter().map(|candidate| Row::predicted(candidate.clone(), &judge)).collect(),
+        accesses: accesses.clone(),
+    };
+    if !args.predict {
+        let least: Vec<u64> =
+            shape.iter().map(|_| CHUNKS_ALONG * args.edges.iter().max().unwrap_or(&1)).collect();
+        let part = sample::proportional(&shape, &least, args.sample / array.element_size.max(1));
+        bar.set_message("reading a sample");
+        let sample = Sample::read(&dataset, part)?;
+        let accesses: Vec<_> = accesses.iter().map(|access| access.within(&shape, &sample.shape)).collect();
+        let scratch = args.scratch();
+        let measured = measure::measure(
+            &recipe,
+            &sample,
+            &candidates,
+            &accesses,
+            &scratch,
+            usize::from(args.rounds),
+            &bar,
+        )
+        .with_context(|| format!("samples of {}", dataset.path()))?;
+        let part = Array { shape: sample.shape.clone(), ..array.clone() };
+        report.add_measured(measured, &judge, &Judge { array: &part, accesses: &accesses, ..judge });
+        report.sample = Some(report::SampleFacts {
+            is_all: sample.is_all(&shape),
+            shape: sample.shape,
+            rounds: args.rounds,
+        });
+    }
+    bar.finish_and_clear();
+    if let Some(plot) = &args.plot {
+        crate::plot::save(plot, args.plot_size, &sweep::sweep(&report))?;
+    }
+    if args.json { report.as_json(out) } else { report.as_text(out) }
+}
+
+impl Args {
+    fn filters(&self) -> Result<Option<Vec<FilterChoice>>, Usage> {
+        let chosen: Vec<FilterChoice> = self.filter.iter().filter_map(|filter| filter.choice).collect();
+        if self.filter.len() > 1 && chosen.len() < self.filter.len() {
+            return Err(Usage("--filter none goes with no other filter".to_owned()));
+        }
+        Ok((!self.filter.is_empty()).then_some(chosen))
+    }
+
+    /// The folder for samples: that of the file, so that they are on its medium.
+    fn scratch(&self) -> PathBuf {
+        let beside =
+            || self.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        self.scratch.clone().unwrap_or_else(|| beside().to_owned())
+    }
+
+    /// What the machine takes, how small filters make the elements, and whether pages could be dropped.
+    fn machine(
+        &self,
+        recipe: &Recipe<'_>,
+        array: &Array,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<(Machine, Option<Ratio>, bool)> {
+        bar.set_message("measuring the medium");
+        let opened = fs::File::open(&self.file).with_context(|| self.file.display().to_string())?;
+        let found = medium::measure(&opened, threads()).with_context(|| self.file.display().to_string())?;
+        let mut cold = found.cold;
+        if let Some(latency) = self.latency {
+            (cold.latency, cold.parallelism) = (latency, real(threads() as u64));
+        }
+        if let Some(bandwidth) = self.bandwidth {
+            cold.bandwidth = real(bandwidth);
+        }
+        bar.set_message("measuring filters");
+        let ones = vec![1; array.shape.len()];
+        let small =
+            sample::proportional(&array.shape, &ones, (CODEC_BYTES / array.element_size.max(1)).max(1));
+        let Codec { ratio, decode, chunk } = codec::measure(recipe, &Sample::read(recipe.dataset, small)?)?;
+        Ok((Machine { cold, warm: found.warm, chunk, decode }, ratio, found.is_dropped))
+    }
+}
+
+/// Whether shapes of chunks make a difference to this dataset.
+fn check(dataset: &Dataset, shape: &[u64]) -> Result<(), Usage> {
+    let path = dataset.path();
+    let why = match shape {
+        [] => "it is a scalar, which has no chunks",
+        _ if shape.contains(&0) => {
+            "it is empty; write to it first, or let it be chosen: repack --chunks auto"
+        }
+        _ if dataset.datatype().has_variable_parts() => {
+            "its elements have a variable length and lie outside the chunks, whatever their shape"
+        }
+        _ => return Ok(()),
+    };
+    Err(Usage(format!("{path}: {why}")))
+}
+
+/// How the dataset is stored, if that is in this file.
+fn present(dataset: &Dataset) -> Option<Candidate> {
+    if let Some(chunk) = dataset.chunk_shape() {
+        return Some(Candidate { chunk, origin: Origin::Present });
+    }
+    let is_elsewhere = dataset.is_virtual() || dataset.has_external_files();
+    (!is_elsewhere).then(|| Candidate { chunk: dataset.shape(), origin: Origin::Contiguous })
+}
+
+fn bar() -> anyhow::Result<ProgressBar> {
+    if !std::io::stderr().is_terminal() {
+        return Ok(ProgressBar::hidden());
+    }
+    let bar = ProgressBar::new(0)
+        .with_style(ProgressStyle::with_template("{bar:40} {pos} of {len}, {msg}, {eta} left")?);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Ok(bar)
+}

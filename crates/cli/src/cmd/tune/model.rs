@@ -1,0 +1,517 @@
+//! What a read costs, by arithmetic: chunks that it touches, requests, bytes, time. Pure, without I/O.
+
+use hyperslab::driver::Hints;
+
+use super::access::{Access, Along};
+
+/// A dataset as far as its reads depend on it.
+#[derive(Debug, Clone)]
+pub(super) struct Array {
+    /// Elements along each axis.
+    pub(super) shape: Vec<u64>,
+    /// Bytes of an element.
+    pub(super) element_size: u64,
+}
+
+/// How the elements of an array are stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stored<'a> {
+    /// The shape of a chunk; that of the whole array where it is contiguous.
+    pub(super) chunk: &'a [u64],
+    /// Stored bytes for each byte of elements, of chunks that go through filters; none without filters.
+    pub(super) ratio: Option<f64>,
+}
+
+/// What the engine's ways depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Engine {
+    /// How the medium likes to be used.
+    pub(super) hints: Hints,
+    /// How many threads read.
+    pub(super) threads: usize,
+}
+
+/// How small filters make chunks: bytes of a small and of a large chunk, each with the stored bytes for one of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ratio {
+    pub(super) small: (f64, f64),
+    pub(super) large: (f64, f64),
+}
+
+impl Ratio {
+    /// Stored bytes for each byte of a chunk of so many bytes: along a line between the two over the logarithm of the size.
+    pub(super) fn at(&self, bytes: f64) -> f64 {
+        let ((low, first), (high, last)) = (self.small, self.large);
+        let share = (bytes / low).ln() / (high / low).ln();
+        if share.is_finite() { first + share.clamp(0.0, 1.0) * (last - first) } else { last }
+    }
+}
+
+/// What a read touches, on average over all the places where it can be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Work {
+    /// Chunks that hold an element of it.
+    pub(super) chunks: f64,
+    /// Calls that ask for bytes of the file.
+    pub(super) requests: f64,
+    /// Bytes that they ask for.
+    pub(super) bytes: f64,
+    /// Places of the medium that these bytes lie at: requests that are close together are one.
+    pub(super) seeks: f64,
+    /// Bytes of whole pages that these bytes lie in.
+    pub(super) paged: f64,
+    /// Bytes that filters make.
+    pub(super) decoded: f64,
+}
+
+/// What the machine takes for a unit of work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Machine {
+    /// With an empty page cache.
+    pub(super) cold: Medium,
+    /// With everything in the page cache.
+    pub(super) warm: Medium,
+    /// Seconds for a chunk: looking it up, a task.
+    pub(super) chunk: f64,
+    /// Bytes that filters make in a second, on all threads.
+    pub(super) decode: f64,
+}
+
+/// How fast bytes come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Medium {
+    /// Seconds of a small request.
+    pub(super) latency: f64,
+    /// Bytes in a second.
+    pub(super) bandwidth: f64,
+    /// Requests that are on their way at a time and do not slow each other down.
+    pub(super) parallelism: f64,
+}
+
+/// Seconds of a read, cold and warm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Times {
+    pub(super) cold: f64,
+    pub(super) warm: f64,
+}
+
+impl Times {
+    /// The weighted mean of times.
+    pub(super) fn mean(all: impl Iterator<Item = (f64, Self)>) -> Self {
+        let start = (0.0, Self { cold: 0.0, warm: 0.0 });
+        let (weights, sum) = all.fold(start, |(weights, sum), (weight, times)| {
+            (
+                weights + weight,
+                Self { cold: sum.cold + weight * times.cold, warm: sum.warm + weight * times.warm },
+            )
+        });
+        Self { cold: sum.cold / weights, warm: sum.warm / weights }
+    }
+}
+
+impl Along {
+    /// Chunks of `chunk` indices that a read touches along an axis of `len`, on average over all places.
+    pub(super) fn touched(&self, len: u64, chunk: u64) -> f64 {
+        let chunk = chunk.max(1);
+        let places = len.saturating_sub(self.reach()) + 1;
+        match self {
+            // Two indices never share a chunk.
+            Self::Range { count, step } if *step >= chunk => real(*count),
+            // No chunk between the first and the last is left out.
+            Self::Range { .. } => {
+                let last = self.reach() - 1;
+                let chunks_before = |end: u64| sum_of_quotients(end, chunk);
+                let lasts = chunks_before(last + places) - chunks_before(last);
+                1.0 + (lasts - chunks_before(places)) / real(places)
+            }
+            Self::List(list) => {
+                let tried = places.min(PLACES);
+                let total: f64 = (0..tried)
+                    .map(|place| {
+                        let start = u128::from(place) * u128::from(places) / u128::from(tried);
+                        let chunk = |index: &u64| (start + u128::from(*index)) / u128::from(chunk);
+                        let mut chunks: Vec<u128> = list.iter().map(chunk).collect();
+                        chunks.sort_unstable();
+                        chunks.dedup();
+                        real(chunks.len() as u64)
+                    })
+                    .sum();
+                total / real(tried)
+            }
+        }
+    }
+}
+
+/// The sum of `n / divisor`, rounded down, over all `n` less than `end`.
+fn sum_of_quotients(end: u64, divisor: u64) -> f64 {
+    let (quotient, rest) = (u128::from(end / divisor), u128::from(end % divisor));
+    let whole = u128::from(divisor) * (quotient * quotient.saturating_sub(1) / 2);
+    #[expect(clippy::cast_precision_loss, reason = "an average")]
+    let sum = (whole + quotient * rest) as f64;
+    sum
+}
+
+/// What a read of `access` touches of an array that is stored so.
+pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: Engine) -> Work {
+    let along = || access.axes.iter().zip(&array.shape).zip(stored.chunk);
+    let touched: Vec<f64> = along().map(|((along, &len), &chunk)| along.touched(len, chunk)).collect();
+    let chunks: f64 = touched.iter().product();
+    let chunk_elements: f64 = stored.chunk.iter().map(|&side| real(side)).product();
+    let chunk_bytes = chunk_elements * real(array.element_size);
+    // The elements of a whole chunk along each axis, which is shorter where the array ends.
+    let inside = along().zip(&touched).map(|(((along, &len), &chunk), touched)| {
+        let step = if let Along::Range { step, .. } = along { *step } else { 1 };
+        Inside { count: (real(along.count()) / touched).min(real(len)), step: real(step), chunk: real(chunk) }
+    });
+    let inside: Vec<Inside> = inside.collect();
+    let spans = Spans::new(&inside, real(array.element_size), engine.hints);
+    let stored_bytes = chunk_bytes * stored.ratio.unwrap_or(1.0);
+    let group = group(stored_bytes, chunk_bytes, chunks, engine.threads);
+    let is_whole = stored.ratio.is_some() || group > 1.0 || spans.len * spans.count >= chunk_bytes;
+    if !is_whole {
+        let bytes = chunks * spans.count * spans.len;
+        let (seeks, paged) = if spans.gap < PAGE {
+            (chunks, spans.count * (spans.len + spans.gap))
+        } else {
+            (chunks * spans.count, spans.count * (spans.len + PAGE))
+        };
+        let paged = chunks * paged.min(chunk_bytes + PAGE);
+        return Work { chunks, requests: chunks * spans.count, bytes, seeks, paged, decoded: 0.0 };
+    }
+    // Small chunks that lie side by side are read together. They are side by side along the last axis, and along the one
+    // before if all of the last are taken.
+    let mut run = 1.0;
+    for (axis, touched) in touched.iter().enumerate().rev() {
+        run *= touched;
+        if *touched + 0.5 < real(array.shape[axis].div_ceil(stored.chunk[axis].max(1))) {
+            break;
+        }
+    }
+    let requests = chunks / run.min(group).max(1.0);
+    let bytes = chunks * stored_bytes;
+    let decoded = if stored.ratio.is_some() { chunks * chunk_bytes } else { 0.0 };
+    Work { chunks, requests, bytes, seeks: requests, paged: bytes + requests * PAGE / 2.0, decoded }
+}
+
+/// How many chunks a worker reads together: small ones, as many as there are for it, until they are enough.
+fn group(stored_bytes: f64, chunk_bytes: f64, chunks: f64, threads: usize) -> f64 {
+    if stored_bytes > SMALL {
+        return 1.0;
+    }
+    let share = if threads > 1 { (chunks / real(2 * threads as u64)).floor() + 1.0 } else { chunks };
+    let most = (GROUP / stored_bytes).floor().min(GROUP_CHUNKS).min((CLAIM / chunk_bytes).floor());
+    most.min(share).max(1.0)
+}
+
+/// What of an axis of a chunk is read.
+struct Inside {
+    count: f64,
+    step: f64,
+    /// Elements of the chunk along the axis.
+    chunk: f64,
+}
+
+/// The parts of an unfiltered chunk that are asked for, one by one.
+struct Spans {
+    count: f64,
+    /// Bytes of one.
+    len: f64,
+    /// Bytes between one and the next.
+    gap: f64,
+}
+
+impl Spans {
+    /// By the rule of the engine: gaps that cost less than a request are read over.
+    fn new(inside: &[Inside], element_size: f64, hints: Hints) -> Self {
+        let (mut len, mut pitch, mut gap, mut is_dense) = (element_size, element_size, 0.0, true);
+        let mut axes = inside.iter().enumerate().rev();
+        let mut outer = 0;
+        for (axis, along) in &mut axes {
+            if along.count > 1.0 {
+                let step = along.step * pitch;
+                gap = step - len;
+                let longer = (along.count - 1.0) * step + len;
+                let is_short = longer <= real(hints.max_span);
+                let is_worth_it = gap <= real(hints.coalesce_gap) && is_short;
+                if (gap > 0.0 && !is_worth_it) || !(is_short || is_dense && gap <= 0.0) {
+                    outer = axis + 1;
+                    break;
+                }
+                is_dense &= gap <= 0.0;
+                len = longer;
+            }
+            pitch *= along.chunk;
+        }
+        let count = inside[..outer].iter().map(|along| along.count).product();
+        Self { count, len, gap: if outer > 0 { gap } else { 0.0 } }
+    }
+}
+
+impl Machine {
+    /// Seconds that the work of a read takes.
+    pub(super) fn times(&self, work: &Work) -> Times {
+        let compute = work.chunks * self.chunk + work.decoded / self.decode;
+        let io = |medium: &Medium, requests: f64, bytes: f64| {
+            let at_a_time = medium.parallelism.min(requests).max(1.0);
+            requests * medium.latency / at_a_time + bytes / medium.bandwidth
+        };
+        Times {
+            cold: compute + io(&self.cold, work.seeks, work.paged),
+            warm: compute + io(&self.warm, work.requests, work.bytes),
+        }
+    }
+}
+
+/// A number of things, in a calculation of averages.
+#[expect(clippy::cast_precision_loss, reason = "averages and predictions")]
+pub(super) const fn real(count: u64) -> f64 {
+    count as f64
+}
+
+/// Places that are tried of a list of indices.
+const PLACES: u64 = 512;
+/// Bytes of a page of memory.
+const PAGE: f64 = 4096.0;
+/// Chunks of more stored bytes are read alone (`engine/fetch.rs`, as the next two).
+const SMALL: f64 = 32.0 * 1024.0;
+/// Bytes that are read in one request, of small chunks.
+const GROUP: f64 = 256.0 * 1024.0;
+/// Small chunks that are read in one request.
+const GROUP_CHUNKS: f64 = 256.0;
+/// Bytes of decoded chunks that a worker takes at a time (`engine/share.rs`).
+const CLAIM: f64 = 1024.0 * 1024.0;
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, clippy::cast_precision_loss, reason = "small numbers, whose sums are exact")]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+
+    use hyperslab::driver::{Driver, Operation, Posix, Trace};
+    use hyperslab::engine::{Destination, ReadOptions, WriteOptions};
+    use hyperslab::select::{Dim, Slab};
+    use hyperslab::types::Element as _;
+    use hyperslab::{DatasetOptions, File, NewStorage, OpenOptions, Selection, filter_spec};
+    use hyperslab_filters::FilterChoice;
+    use hyperslab_format::message::dataspace::Dataspace;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cmd::tune::access::plane;
+
+    const ENGINE: Engine =
+        Engine { hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true }, threads: 1 };
+
+    /// An axis and what is read of it.
+    fn axis() -> impl Strategy<Value = (u64, u64, Along)> {
+        (1_u64..60, 1_u64..20).prop_flat_map(|(len, chunk)| {
+            let range = (1..=len, 1_u64..9)
+                .prop_map(move |(count, step)| Along::Range { count: count.min((len - 1) / step + 1), step });
+            let list = proptest::collection::vec(0..len, 1..5).prop_map(|mut list| {
+                let least = *list.iter().min().unwrap_or(&0);
+                for index in &mut list {
+                    *index -= least;
+                }
+                Along::List(list)
+            });
+            (Just(len), Just(chunk), prop_oneof![range, list])
+        })
+    }
+
+    fn indices(along: &Along) -> Vec<u64> {
+        match along {
+            Along::Range { count, step } => (0..*count).map(|n| n * step).collect(),
+            Along::List(list) => list.clone(),
+        }
+    }
+
+    proptest! {
+        /// The oracle puts the read at every place and looks at every element.
+        #[test]
+        fn chunks_touched_are_those_of_every_place_counted_one_by_one(axes in proptest::collection::vec(axis(), 1..4)) {
+            let mut expected = 1.0;
+            for (len, chunk, along) in &axes {
+                let all = indices(along);
+                let places = len - all.iter().max().unwrap_or(&0);
+                let touched: usize = (0..places)
+                    .map(|start| {
+                        let chunks = all.iter().map(|index| (start + index) / chunk);
+                        chunks.collect::<std::collections::BTreeSet<_>>().len()
+                    })
+                    .sum();
+                expected *= touched as f64 / places as f64;
+            }
+            let access = Access { name: String::new(), weight: 1.0, axes: axes.iter().map(|axis| axis.2.clone()).collect() };
+            let array = Array { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
+            let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
+            let found = work(&access, &array, Stored { chunk: &chunk, ratio: None }, ENGINE);
+            prop_assert!((found.chunks - expected).abs() < 1e-9 * expected, "{} for {expected}", found.chunks);
+        }
+
+        /// Nothing that is wanted is left out, and of an unfiltered chunk no more is read than there is.
+        #[test]
+        fn bytes_are_at_least_those_wanted_and_at_most_those_of_the_chunks(
+            axes in proptest::collection::vec(axis(), 1..4),
+            filtered in any::<bool>(),
+        ) {
+            let access = Access { name: String::new(), weight: 1.0, axes: axes.iter().map(|axis| axis.2.clone()).collect() };
+            let array = Array { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
+            let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
+            let stored = Stored { chunk: &chunk, ratio: filtered.then_some(0.5) };
+            let found = work(&access, &array, stored, ENGINE);
+            let chunk_bytes = 4.0 * found.chunks * real(chunk.iter().product());
+            prop_assert!(found.requests >= 0.99 && found.seeks <= found.requests * 1.001 + 1e-9, "{found:?}");
+            if filtered {
+                prop_assert!((found.bytes - chunk_bytes * 0.5).abs() < 1e-6 * chunk_bytes && found.decoded == chunk_bytes);
+            } else {
+                // A list may name an element more than once, and is read whole.
+                let distinct = |along: &Along| indices(along).into_iter().collect::<std::collections::BTreeSet<_>>().len();
+                let wanted: usize = access.axes.iter().map(distinct).product();
+                let is_exact = access.axes.iter().all(|along| matches!(along, Along::Range { .. }));
+                prop_assert!(!is_exact || found.bytes >= 4.0 * wanted as f64 * 0.999, "{found:?} for {wanted}");
+                prop_assert!(!is_exact || found.bytes <= chunk_bytes * 1.001, "{found:?} of {chunk_bytes}");
+            }
+        }
+    }
+
+    fn cube() -> Array {
+        Array { shape: vec![256, 256, 256], element_size: 4 }
+    }
+
+    fn of_plane(axis: usize, chunk: [u64; 3], ratio: Option<f64>) -> Work {
+        let array = cube();
+        work(&plane("", axis, 1.0, &array.shape), &array, Stored { chunk: &chunk, ratio }, ENGINE)
+    }
+
+    #[test]
+    fn an_unfiltered_plane_is_read_in_the_spans_that_the_engine_reads() {
+        // 64 chunks of 16, 64 x 64 elements of each are one run.
+        let first = of_plane(0, [64, 64, 64], None);
+        assert_eq!((first.chunks, first.requests, first.bytes), (16.0, 16.0, 16.0 * 16384.0));
+        // Rows of 256 bytes, 16 KiB apart: too far to be read over.
+        let second = of_plane(1, [64, 64, 64], None);
+        assert_eq!((second.requests, second.bytes, second.seeks), (16.0 * 64.0, 16.0 * 16384.0, 16.0 * 64.0));
+        // Elements 256 bytes apart are read with what is between them.
+        let third = of_plane(2, [64, 64, 64], None);
+        assert_eq!((third.chunks, third.requests), (16.0, 16.0));
+        assert!(third.bytes > 16.0 * 0.99 * 1_048_576.0, "{third:?}");
+        // Small chunks lie side by side, and are read together.
+        let small = of_plane(0, [1, 16, 16], None);
+        assert_eq!((small.chunks, small.requests), (256.0, 1.0));
+    }
+
+    #[test]
+    fn filtered_chunks_are_read_and_decoded_whole() {
+        let found = of_plane(1, [64, 64, 64], Some(0.25));
+        assert_eq!((found.chunks, found.requests), (16.0, 16.0));
+        assert_eq!((found.bytes, found.decoded), (4_194_304.0, 16.0 * 1_048_576.0));
+    }
+
+    /// What the engine asks of a file for one plane across an axis of a cube in chunks of this shape, filtered or not: how many
+    /// reads, and of how many bytes.
+    fn asked(chunk: [u64; 3], axis: usize, is_filtered: bool) -> (u64, u64) {
+        let path = std::env::temp_dir()
+            .join(format!("hyperslab-model-{}-{chunk:?}-{axis}-{is_filtered}", std::process::id()));
+        let written = File::create(&path).unwrap();
+        let dataspace = Dataspace::Simple { shape: vec![64; 3], max_shape: None };
+        let mut options = DatasetOptions::new(dataspace, f32::datatype());
+        options.storage = NewStorage::Chunked(chunk.to_vec());
+        if is_filtered {
+            let widths = written.store().widths();
+            options.filters =
+                vec![filter_spec(&FilterChoice::Fletcher32, &f32::datatype(), &chunk, widths).unwrap()];
+        }
+        let dataset = written.root().create_dataset("d", &options).unwrap();
+        // By one thread, so that chunks lie in the file in their order.
+        let alone = WriteOptions { threads: NonZeroUsize::new(1), ..WriteOptions::default() };
+        dataset.write_with(&Selection::All, &vec![1; 4 * 64 * 64 * 64], &alone).unwrap();
+        written.close().unwrap();
+        let driver = Arc::new(Trace::new(Posix::new(std::fs::File::open(&path).unwrap())));
+        std::fs::remove_file(&path).unwrap();
+        let mut options = OpenOptions::default();
+        options.chunk_cache_bytes = 0;
+        let file = File::from_driver(Arc::clone(&driver) as Arc<dyn Driver>, &options).unwrap();
+        let dataset = file.dataset("d").unwrap();
+        let read = |place| {
+            let mut dims = [Dim::range(0, 64); 3];
+            dims[axis] = Dim::one(place);
+            let mut plane = vec![0; 4 * 64 * 64];
+            driver.take();
+            let what = Selection::Slab(Slab(dims.into_iter().collect()));
+            let options = ReadOptions { threads: NonZeroUsize::new(1), ..ReadOptions::default() };
+            dataset.read_with(&what, &Destination::contiguous(&mut plane), &options).unwrap();
+            let reads = driver.take().into_iter().filter_map(|operation| match operation {
+                Operation::Read { len, .. } => Some(len),
+                _ => None,
+            });
+            let reads: Vec<u64> = reads.collect();
+            (reads.len() as u64, reads.iter().sum())
+        };
+        // The first read finds the index of chunks, too.
+        read(5);
+        read(37)
+    }
+
+    #[test]
+    fn requests_and_bytes_are_those_that_the_engine_makes() {
+        let array = Array { shape: vec![64; 3], element_size: 4 };
+        for chunk in
+            [[64, 64, 64], [32, 32, 32], [16, 16, 16], [1, 64, 64], [8, 32, 16], [32, 4, 64], [64, 8, 8]]
+        {
+            for axis in 0..3 {
+                for is_filtered in [false, true] {
+                    let bytes = real(chunk.iter().product::<u64>() * 4);
+                    let ratio = is_filtered.then_some((bytes + 4.0) / bytes);
+                    let stored_bytes = bytes * ratio.unwrap_or(1.0);
+                    let access = plane("", axis, 1.0, &array.shape);
+                    let found = work(&access, &array, Stored { chunk: &chunk, ratio }, ENGINE);
+                    let (requests, bytes) = asked(chunk, axis, is_filtered);
+                    let case =
+                        format!("{chunk:?} across {axis}, {is_filtered}: {requests} of {bytes}, {found:?}");
+                    if stored_bytes > SMALL {
+                        assert_eq!((found.requests, found.bytes), (real(requests), real(bytes)), "{case}");
+                    } else {
+                        // Where groups of small chunks begin and end is a matter of a chunk more or less.
+                        assert!((found.bytes / real(bytes) - 1.0).abs() < 0.1, "{case}");
+                        assert!((0.5..=2.0).contains(&(found.requests / real(requests))), "{case}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_ratio_of_chunks_between_two_lies_between_theirs() {
+        let ratio = Ratio { small: (1e4, 0.8), large: (1e6, 0.4) };
+        let all = [1e3, 1e4, 1e5, 1e6, 1e9].map(|bytes| ratio.at(bytes));
+        assert!(
+            all.iter()
+                .zip([0.8, 0.8, 0.6, 0.4, 0.4])
+                .all(|(found, expected)| (found - expected).abs() < 1e-12),
+            "{all:?}"
+        );
+        assert_eq!(Ratio { small: (1e4, 0.7), large: (1e4, 0.7) }.at(5.0), 0.7);
+    }
+
+    #[test]
+    fn time_is_waiting_and_moving_and_decoding() {
+        let medium = Medium { latency: 1e-3, bandwidth: 1e6, parallelism: 4.0 };
+        let warm = Medium { latency: 0.0, bandwidth: 1e9, parallelism: 1.0 };
+        let machine = Machine { cold: medium, warm, chunk: 1e-5, decode: 1e8 };
+        let work = Work { chunks: 10.0, requests: 20.0, bytes: 5e5, seeks: 8.0, paged: 1e6, decoded: 1e7 };
+        let times = machine.times(&work);
+        assert!((times.cold - (8.0 * 1e-3 / 4.0 + 1.0 + 1e-4 + 0.1)).abs() < 1e-12, "{times:?}");
+        assert!((times.warm - (5e-4 + 1e-4 + 0.1)).abs() < 1e-12, "{times:?}");
+        let alone = machine.times(&Work { requests: 1.0, seeks: 1.0, ..work });
+        assert!((alone.cold - (1e-3 + 1.0 + 1e-4 + 0.1)).abs() < 1e-12, "one request waits alone");
+    }
+
+    #[test]
+    fn the_weighted_mean_follows_the_weights() {
+        let times = |cold| Times { cold, warm: 2.0 * cold };
+        assert_eq!(
+            Times::mean([(1.0, times(2.0)), (3.0, times(6.0))].into_iter()),
+            Times { cold: 5.0, warm: 10.0 }
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! Where a picture is drawn, and in which letters.
+
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::{FontTransform, TextStyle};
+
+use super::letters::{self, Letters};
+
+/// Width and height in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// From left to right.
+    pub width: u32,
+    /// From top to bottom.
+    pub height: u32,
+}
+
+/// What can be drawn anywhere.
+pub(crate) trait Picture {
+    /// Draws it, on all of `area`.
+    fn draw<B: DrawingBackend>(&self, area: &Area<'_, B>) -> Drawn<B>;
+}
+
+/// A part of a canvas.
+pub(crate) type Area<'a, B> = DrawingArea<B, Shift>;
+/// The result of drawing.
+pub(crate) type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+
+/// The kinds of file that can be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Png,
+    Svg,
+}
+
+impl Kind {
+    fn of(path: &Path) -> anyhow::Result<Self> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            Some("png") => Ok(Self::Png),
+            Some("svg") => Ok(Self::Svg),
+            _ => bail!("{}: a picture is a .png or an .svg", path.display()),
+        }
+    }
+}
+
+/// Whether a picture can be drawn in a file of that name; the error says why not.
+pub(crate) fn check(path: &Path, size: Size) -> anyhow::Result<()> {
+    Kind::of(path)?;
+    let sides = [size.width, size.height];
+    if sides.iter().any(|side| !(LEAST_SIDE..=MOST_SIDE).contains(side)) {
+        bail!(
+            "a picture has from {LEAST_SIDE} to {MOST_SIDE} pixels along each side, not {} x {}",
+            size.width,
+            size.height
+        );
+    }
+    Ok(())
+}
+
+/// Draws a picture in the file at `path`, in place of one that may be there.
+pub(crate) fn save(path: &Path, size: Size, picture: &impl Picture) -> anyhow::Result<()> {
+    check(path, size)?;
+    let sides = (size.width, size.height);
+    let failed = |error: String| anyhow!("{}: {error}", path.display());
+    match Kind::of(path)? {
+        Kind::Png => {
+            let area = Letters(BitMapBackend::new(path, sides)).into_drawing_area();
+            fill_and_draw(&area, picture).map_err(|error| failed(error.to_string()))
+        }
+        Kind::Svg => {
+            let area = SVGBackend::new(path, sides).into_drawing_area();
+            fill_and_draw(&area, picture).map_err(|error| failed(error.to_string()))
+        }
+    }
+}
+
+fn fill_and_draw<B: DrawingBackend>(area: &Area<'_, B>, picture: &impl Picture) -> Drawn<B> {
+    area.fill(&WHITE)?;
+    picture.draw(area)?;
+    area.present()
+}
+
+/// Text of that height in pixels.
+pub(crate) fn text(height: u32) -> TextStyle<'static> {
+    (FONT, height).into_font().color(&INK)
+}
+
+/// The same, written upwards.
+pub(crate) fn upwards(height: u32) -> TextStyle<'static> {
+    text(height).transform(FontTransform::Rotate270)
+}
+
+/// How wide a text is, in pixels; in SVG, about.
+pub(crate) fn width_of(words: &str, height: u32) -> i32 {
+    letters::size(words, f64::from(height)).0.cast_signed()
+}
+
+/// In SVG the reader's own font of that kind.
+const FONT: &str = "sans-serif";
+/// The colour of text.
+pub(crate) const INK: RGBColor = RGBColor(38, 38, 38);
+/// The colour of frames and ticks.
+pub(crate) const FRAME: RGBColor = RGBColor(150, 150, 150);
+/// The colour of a grid.
+pub(crate) const GRID: RGBColor = RGBColor(228, 228, 228);
+/// Less has no room for an axis.
+const LEAST_SIDE: u32 = 200;
+/// More is no picture for a screen.
+const MOST_SIDE: u32 = 16_384;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_says_what_is_drawn() {
+        let size = Size { width: 640, height: 480 };
+        for name in ["a.png", "a.b.PNG", "dir.x/a.svg"] {
+            assert!(check(Path::new(name), size).is_ok(), "{name}");
+        }
+        for name in ["a", "a.pdf", "png", ".png"] {
+            let error = check(Path::new(name), size).unwrap_err().to_string();
+            assert!(error.contains("a picture is a .png or an .svg"), "{error}");
+        }
+        let error = check(Path::new("a.png"), Size { width: 10, height: 480 }).unwrap_err();
+        assert!(error.to_string().contains("from 200 to 16384 pixels"), "{error}");
+    }
+}

@@ -1,0 +1,143 @@
+//! `hyperslab segy`: from a SEG-Y file to slices and back.
+
+#![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
+
+mod common;
+
+use common::Scratch;
+use hyperslab_testkit::segy::SegyRecipe;
+use serde_json::Value;
+
+/// A folder with a SEG-Y file of 5 inlines, 6 crosslines and 40 samples.
+fn scratch(name: &str) -> (Scratch, Vec<u8>) {
+    let scratch = Scratch::new(name);
+    let recipe = SegyRecipe { traces: SegyRecipe::grid(5, 6), samples: 40, ..SegyRecipe::default() };
+    let bytes = recipe.bytes();
+    scratch.write_damaged("in.sgy", &bytes);
+    (scratch, bytes)
+}
+
+#[test]
+fn a_file_goes_in_and_comes_back() {
+    let (scratch, bytes) = scratch("segy-back");
+    let said = scratch.printed(&["segy", "ingest", "%in.sgy", "%cube.h5", "--filter", "blosc2:zstd:5"]);
+    assert!(said.contains("30 traces of shape (5, 6, 40)"), "{said}");
+    let said = scratch.printed(&["segy", "export", "%cube.h5", "%back.sgy"]);
+    assert!(said.contains("back.sgy"), "{said}");
+    assert!(std::fs::read(scratch.path("back.sgy")).unwrap() == bytes);
+    let (code, _, err) = scratch.run(&["segy", "export", "%cube.h5", "%back.sgy"]);
+    assert!(code == 2 && err.contains("it exists"), "{err}");
+    let (code, _, err) = scratch.run(&["segy", "ingest", "%in.sgy", "%cube.h5"]);
+    assert!(code == 2 && err.contains("overwrite"), "{err}");
+    scratch.printed(&[
+        "segy",
+        "ingest",
+        "%in.sgy",
+        "%cube.h5",
+        "--overwrite",
+        "--chunks",
+        "2x3x9",
+        "--memory",
+        "1kB",
+    ]);
+    scratch.write_damaged("back.sgy", b"");
+}
+
+#[test]
+fn info_says_the_same_of_the_file_and_of_the_survey() {
+    let (scratch, _) = scratch("segy-info");
+    scratch.printed(&["segy", "ingest", "%in.sgy", "%cube.h5"]);
+    let json = |name: &str| -> Value {
+        serde_json::from_str(&scratch.printed(&["segy", "info", name, "--json"])).unwrap()
+    };
+    let (file, cube) = (json("%in.sgy"), json("%cube.h5"));
+    for key in ["revision", "byte_order", "sample_format", "survey", "text"] {
+        assert_eq!(file[key], cube[key], "{key}");
+    }
+    assert_eq!(
+        file["axes"][0],
+        serde_json::json!({"name": "inline", "first": 100, "last": 108, "length": 5})
+    );
+    assert_eq!(file["axes"][0], cube["axes"][0]);
+    assert_eq!(cube["axes"][2]["last"], 156.0);
+    let text = scratch.printed(&["segy", "info", "%cube.h5"]);
+    assert!(text.contains("twt") && text.contains("0.0 to 156.0 ms"), "{text}");
+}
+
+#[test]
+fn slices_are_arrays_pictures_and_files() {
+    let (scratch, bytes) = scratch("segy-slice");
+    scratch.printed(&["segy", "ingest", "%in.sgy", "%cube.h5"]);
+    let said = scratch.printed(&["segy", "slice", "%cube.h5", "--crossline", "9", "--out", "%xl.npy"]);
+    assert!(said.contains("(5, 40)"), "{said}");
+    let saved = std::fs::read(scratch.path("xl.npy")).unwrap();
+    let npy = npyz::NpyFile::new(&saved[..]).unwrap();
+    assert_eq!(npy.shape(), [5, 40]);
+    let values: Vec<f32> = npy.into_vec().unwrap();
+    // 1.0 of sample 7 of inline 104 is written as an IBM float by hand.
+    let at = 3600 + (2 * 6 + 2) * (240 + 160) + 240 + 4 * 7;
+    let word = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    let sign = if word >> 31 == 0 { 1.0 } else { -1.0 };
+    let value = sign * f64::from(word & 0xFF_FFFF) / 16_777_216.0
+        * 16_f64.powi((word >> 24 & 0x7F).cast_signed() - 64);
+    assert!((f64::from(values[2 * 40 + 7]) - value).abs() < 1e-12);
+    scratch.printed(&["segy", "slice", "%cube.h5", "--inline", "104", "--out", "%il.sgy"]);
+    let cut = std::fs::read(scratch.path("il.sgy")).unwrap();
+    let line = 3600 + 2 * 6 * 400..3600 + 3 * 6 * 400;
+    assert!(cut[..3600] == bytes[..3600] && cut[3600..] == bytes[line]);
+    for name in ["%t.png", "%t.svg"] {
+        scratch.printed(&["segy", "slice", "%cube.h5", "--slice", "57", "--out", name]);
+    }
+    let picture = image::open(scratch.path("t.png")).unwrap();
+    assert_eq!((picture.width(), picture.height()), (1200, 900));
+    assert!(std::fs::read_to_string(scratch.path("t.svg")).unwrap().contains("twt 56 ms"));
+    for (args, hint) in [
+        (["--inline", "105", "--out", "%x.npy"], "100 to 108, in steps of 2"),
+        (["--slice", "157", "--out", "%x.npy"], "from 0 to 156 ms"),
+        (["--slice", "0", "--out", "%x.sgy"], "holds traces"),
+        (["--slice", "0", "--out", "%x.jpg"], "name a .png"),
+        (["--offset", "0", "--out", "%x.npy"], "inline, crossline"),
+    ] {
+        let (code, _, err) = scratch.run(&[&["segy", "slice", "%cube.h5"][..], &args].concat());
+        assert!(code == 2 && err.contains(hint), "{err}");
+    }
+}
+
+#[test]
+fn damaged_and_foreign_files_are_refused_with_a_place() {
+    let (scratch, bytes) = scratch("segy-bad");
+    scratch.write_damaged("cut.sgy", &bytes[..bytes.len() - 10]);
+    let (code, _, err) = scratch.run(&["segy", "ingest", "%cut.sgy", "%cut.h5"]);
+    assert!(code == 1 && err.contains("trace 29") && err.contains("byte 15200"), "{err}");
+    assert!(!scratch.path("cut.h5").exists());
+    scratch.printed(&["segy", "ingest", "%cut.sgy", "%cut.h5", "--ignore-rest", "--as", "traces"]);
+    scratch.make("other.h5", |_| ());
+    let (code, _, err) = scratch.run(&["segy", "export", "%other.h5", "%x.sgy"]);
+    assert!(code == 1 && err.contains("ingest the SEG-Y file first"), "{err}");
+    let (code, _, err) = scratch.run(&["segy", "info", "%other.h5"]);
+    assert!(code == 1 && err.contains("other.h5"), "{err}");
+    let (code, _, err) = scratch.run(&["segy", "info", "%missing.sgy"]);
+    assert!(code == 1 && err.contains("missing.sgy"), "{err}");
+    let (code, _, err) = scratch.run(&[
+        "segy",
+        "ingest",
+        "%in.sgy",
+        "%x.h5",
+        "--inline-byte",
+        "9:i3",
+        "--crossline-byte",
+        "9",
+    ]);
+    assert!(code == 2 && err.contains("kinds are"), "{err}");
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let scratch = Scratch::new("segy-help");
+    for command in
+        [&["segy"][..], &["segy", "ingest"], &["segy", "info"], &["segy", "slice"], &["segy", "export"]]
+    {
+        let text = scratch.printed(&[command, &["--help"]].concat());
+        assert!(text.contains("Example:\n  hyperslab segy "), "{text}");
+    }
+}
