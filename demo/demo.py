@@ -1,7 +1,7 @@
 """The main job on real data: read a real file whole, by month and by region, beside h5py.
 
 The file is `LinkeTurbidities.h5` of the package pvlib: monthly turbidity of the atmosphere over the whole Earth, 2160 by
-4320 by 12 values of one byte, deflated, written by others. Every byte is compared with what h5py reads.
+4320 by 12 values of one byte, deflated, written by others. Every byte is compared with what h5py reads. The seismic part is in `seismic.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import seismic
 
 PVLIB = "pvlib==0.16.1"
 MONTHS = [
@@ -62,6 +63,7 @@ def main() -> None:
     compare("every second row, [::2, :, 0]", path, np.s_[::2, :, 0])
     picture = draw(maps, out / "turbidity.png")
     print(f"\nevery byte equal; the twelve monthly maps are in {picture}")
+    seismic.show(out)
 
 
 def turbidity_file(out: Path) -> Path:

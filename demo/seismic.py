@@ -1,0 +1,120 @@
+"""The seismic part: real SEG-Y files in and out byte for byte, and a survey from SEG-Y to its three planes.
+
+The real files are those of the package obspy. The survey is made here (`survey.py`), written as SEG-Y by segyio, ingested by the
+command `hyperslab segy ingest`, and read beside segyio and h5py; every sample is compared.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import hdf5plugin  # noqa: F401 (h5py finds Blosc 2 by it)
+import hyperslab as hs
+import matplotlib.pyplot as plt
+import numpy as np
+import segyio
+import survey
+
+OBSPY = "obspy==1.5.1"
+INLINE, CROSSLINE, TIME = 1200, 390, 1780.0
+"""The planes that are shown."""
+
+
+def show(out: Path) -> None:
+    """Run the seismic part; pictures go into `out`."""
+    print("\nSEG-Y files of obspy, into HDF5 and back:")
+    for path in obspy_files(out):
+        there_and_back(path, out)
+    source, cube = out / "survey.sgy", out / "survey.h5"
+    if not source.exists():
+        survey.write(source, survey.traces())
+    print(
+        f"\n{source.name}: {source.stat().st_size / 1e6:.0f} MB of IBM floats, layers, a fault and a channel that nobody shot"
+    )
+    command = ["segy", "ingest", source, cube, "--filter", "blosc2:zstd:5", "--overwrite"]
+    subprocess.run([Path(sys.executable).with_name("hyperslab"), *command], check=True)
+    compare(source, cube)
+    picture = draw(cube, out / "survey.png")
+    there_and_back(source, out)
+    print(f"every sample equal; the three planes are in {picture}")
+
+
+def obspy_files(out: Path) -> list[Path]:
+    """Fetch the SEG-Y files out of obspy's wheel, once."""
+    folder = out / "obspy" / "io" / "segy" / "tests" / "data"
+    if not folder.exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        subprocess.run([*command, "--target", str(out), OBSPY], check=True)
+    files = sorted([*folder.glob("*.sgy*"), *folder.glob("*.segy*"), *folder.glob("*.y_first_trace")])
+    return [path for path in files if path.suffix != ".npy"]
+
+
+def there_and_back(path: Path, out: Path) -> None:
+    """Ingest a file, export it, and compare every byte."""
+    cube, back = out / "back.h5", out / "back.sgy"
+    back.unlink(missing_ok=True)
+    hs.segy.ingest(path, cube, overwrite=True)
+    hs.segy.export(cube, back)
+    if back.read_bytes() != path.read_bytes():
+        sys.exit(f"{path.name} came back otherwise")
+    with hs.segy.open(cube) as found:
+        print(f"  {path.name:34}{found.kind:10}{found.shape!s:20}{path.stat().st_size:>12,} bytes, all equal")
+    cube.unlink()
+    back.unlink()
+
+
+def compare(source: Path, cube: Path) -> None:
+    """Time the three planes: hyperslab and h5py on the HDF5 file, segyio on the SEG-Y file."""
+    place = INLINE - survey.INLINES[0], CROSSLINE - survey.CROSSLINES[0], round(TIME / survey.INTERVAL)
+
+    def by_hyperslab() -> list[np.ndarray]:
+        with hs.segy.open(cube) as file:
+            return [file.inline(INLINE), file.crossline(CROSSLINE), file.depth_slice(TIME)]
+
+    def by_h5py() -> list[np.ndarray]:
+        with h5py.File(cube) as file:
+            data = file["data"]
+            return [data[place[0]], data[:, place[1]], data[:, :, place[2]]]
+
+    def by_segyio() -> list[np.ndarray]:
+        with segyio.open(str(source)) as file:
+            return [file.iline[INLINE], file.xline[CROSSLINE], file.depth_slice[place[2]]]
+
+    print(f"\n{'inline, crossline and time slice, file opened each time':58}{'':>12}{'ratio':>8}")
+    ours = timed("hyperslab", by_hyperslab, None, 0.0)
+    for name, read in (("h5py + hdf5plugin, the same file", by_h5py), ("segyio, the SEG-Y file", by_segyio)):
+        timed(name, read, ours[0], ours[1])
+
+
+def timed(
+    name: str, read: Callable[[], list[np.ndarray]], expected: list[np.ndarray] | None, ours: float
+) -> tuple[list[np.ndarray], float]:
+    """The planes, and the median time of five reads of them."""
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        planes = read()
+        times.append(time.perf_counter() - begin)
+    if expected and not all(np.array_equal(a, b) for a, b in zip(planes, expected, strict=True)):
+        sys.exit(f"{name} reads other samples")
+    seconds = statistics.median(times)
+    print(f"  {name:56}{seconds * 1e3:9.1f} ms{f'{seconds / ours:7.1f}x' if ours else ''}")
+    return planes, seconds
+
+
+def draw(cube: Path, path: Path) -> Path:
+    """Save the three planes."""
+    figure, axes = plt.subplots(1, 3, figsize=(18, 7), layout="constrained")
+    with hs.segy.open(cube) as found:
+        found.plot(inline=INLINE, ax=axes[0])
+        found.plot(crossline=CROSSLINE, ax=axes[1])
+        found.plot(slice=TIME, ax=axes[2])
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+    return path
