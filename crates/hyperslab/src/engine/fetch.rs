@@ -18,12 +18,17 @@ pub(super) fn group(extents: impl Iterator<Item = Option<Extent>>) -> usize {
     for extent in extents.take(GROUP_CHUNKS) {
         let Some(extent) = extent else { break };
         total += extent.len;
-        if extent.len > SMALL_BYTES || total > GROUP_BYTES {
+        if !is_small(extent) || total > GROUP_BYTES {
             break;
         }
         count += 1;
     }
     count.max(1)
+}
+
+/// Whether a chunk is worth reading with others.
+pub(super) fn is_small(extent: Extent) -> bool {
+    extent.len <= SMALL_BYTES
 }
 
 /// Reads `extents` (in ascending order) into `buffer`; says where in it each lies.
@@ -90,7 +95,7 @@ mod tests {
 
     #[test]
     fn near_extents_become_one_request() {
-        let hints = Hints { coalesce_gap: 10, max_span: 100, concurrent: true };
+        let hints = Hints { coalesce_gap: 10, prefetch_gap: 0, max_span: 100, concurrent: true };
         let at = |addr, len| Extent::new(Addr::new(addr), len);
         assert_eq!(extending(at(0, 20), at(25, 5), hints), Some(10));
         assert_eq!(extending(at(0, 20), at(31, 5), hints), None, "too far");

@@ -7,13 +7,14 @@ use hyperslab_format::Extent;
 use hyperslab_format::datatype::Datatype;
 use smallvec::SmallVec;
 
+use super::ahead::Ahead;
 use super::array::{Storage, StoredArray};
 use super::chunk_cache::ChunkCache;
 use super::dst::Destination;
 use super::emit::Emit;
 use super::place::{Cut, User};
 use super::plan_read::{Pieces, ReadTask, Source};
-use super::run::Run;
+use super::run::{Run, users_of};
 use super::scratch::{self, WorkerScratch};
 use super::{fetch, pool, share};
 use crate::error::{Error, Result};
@@ -151,9 +152,10 @@ impl Run<'_> {
         users: &[User<'_>],
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
+        let ahead = Ahead::new(self, tasks, touches, users);
         let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
         share::run(tasks, workers, self.piece_bytes, &|mine, scratch| {
-            self.work(mine, touches, users, scratch)
+            self.work(mine, touches, users, &ahead, scratch)
         })
     }
 
@@ -163,18 +165,20 @@ impl Run<'_> {
         mut tasks: &[ReadTask],
         touches: &[usize],
         users: &[User<'_>],
+        ahead: &Ahead<'_>,
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
         while !tasks.is_empty() {
-            let count = fetch::group(tasks.iter().map(|task| self.whole_extent(task)));
+            let whole = |task| self.whole_extent(task, touches, users);
+            let count = fetch::group(tasks.iter().map(whole));
             let (group, rest) = tasks.split_at(count);
             tasks = rest;
+            ahead.begin(count);
             if let [task] = group {
                 self.task(task, None, touches, users, scratch)?;
                 continue;
             }
-            let extents: SmallVec<[Extent; 16]> =
-                group.iter().filter_map(|task| self.whole_extent(task)).collect();
+            let extents: SmallVec<[Extent; 16]> = group.iter().filter_map(whole).collect();
             let mut stored = std::mem::take(&mut scratch.stored);
             let places = fetch::batch(self.reading.store, &extents, &mut stored)?;
             for (task, place) in group.iter().zip(places) {
@@ -186,10 +190,12 @@ impl Run<'_> {
     }
 
     /// The bytes to read for a task whose whole chunk will be read.
-    fn whole_extent(&self, task: &ReadTask) -> Option<Extent> {
+    fn whole_extent(&self, task: &ReadTask, touches: &[usize], users: &[User<'_>]) -> Option<Extent> {
         match task.source {
             _ if task.held.is_some() => None,
-            Source::Raw(extent) if self.chunked.is_some() => Some(extent),
+            Source::Raw(extent) => {
+                self.reads_whole(task, extent, &users_of(task, touches, users)).then_some(extent)
+            }
             Source::Chunk(record) if self.reading.cache.get(&self.key(record)).is_none() => {
                 Some(record.extent)
             }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::blosc::{Blosc, Spans};
 use hyperslab_filters::gather::{Gather, Target};
-use hyperslab_format::Addr;
+use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
 use super::array::{ChunkedStorage, Storage};
@@ -13,9 +13,9 @@ use super::dst::Region;
 use super::emit::{Emit, FillElement};
 use super::place::{User, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
-use super::raw;
 use super::read::Reading;
 use super::scratch::{WorkerScratch, sized};
+use super::{fetch, raw};
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
 
@@ -52,8 +52,7 @@ impl Run<'_> {
         users: &[User<'_>],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let users: SmallVec<[User<'_>; 4]> =
-            touches[task.users.clone()].iter().map(|&user| users[user]).collect();
+        let users = users_of(task, touches, users);
         if let Some(held) = &task.held {
             return self.scatter(&held.read(), &users, &task.coord, scratch);
         }
@@ -179,8 +178,8 @@ impl Run<'_> {
         }
         let len = self.reading.store.check(record.extent, raw::RAW_DATA)?;
         let bytes = sized(&mut scratch.stored, len)?;
-        let wants_most = wanted_bytes * 4 > self.piece_bytes;
-        let mut known = if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) };
+        let first = self.blosc_read_first(record.extent.len, wanted_bytes);
+        let mut known = usize::try_from(first).unwrap_or(len);
         self.read_part(record.extent.addr, bytes, 0..known)?;
         scratch.ranges.clear();
         while known < len {
@@ -203,6 +202,26 @@ impl Run<'_> {
             }
         }
         Ok(blosc.scatter_into(bytes, gather, region, &mut scratch.filters)?)
+    }
+
+    /// How many of the `len` bytes of a stored Blosc chunk are read before it is known where its blocks are.
+    pub(super) fn blosc_read_first(&self, len: u64, wanted_bytes: usize) -> u64 {
+        let wants_most = wanted_bytes * 4 > self.piece_bytes;
+        if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) }
+    }
+
+    /// Whether an unfiltered chunk is read whole, with its neighbours, since its parts would cost more.
+    pub(super) fn reads_whole(&self, task: &ReadTask, extent: Extent, users: &[User<'_>]) -> bool {
+        if self.chunked.is_none() || !fetch::is_small(extent) {
+            return false;
+        }
+        match Wanted::of(users, &task.coord, &self.emit) {
+            Wanted::Box { axes, .. } => {
+                let hints = self.reading.store.driver().hints();
+                raw::cost(&self.emit, &axes, hints) >= extent.len
+            }
+            Wanted::Dense { .. } | Wanted::Several => true,
+        }
     }
 
     fn read_part(&self, at: Addr, bytes: &mut [u8], range: std::ops::Range<usize>) -> Result<()> {
@@ -262,6 +281,15 @@ impl Run<'_> {
     }
 }
 
+/// Who wants something of a task's chunk.
+pub(super) fn users_of<'u>(
+    task: &ReadTask,
+    touches: &[usize],
+    users: &[User<'u>],
+) -> SmallVec<[User<'u>; 4]> {
+    touches[task.users.clone()].iter().map(|&user| users[user]).collect()
+}
+
 impl FilteredChunk<'_> {
     /// The error with the chunk's place in the dataset and in the file.
     fn error(&self, error: ChunkError) -> Error {
@@ -298,4 +326,4 @@ impl From<Error> for ChunkError {
 /// A read of less than one part in so many of a chunk is small: one that may come again next door.
 const SMALL_PARTS: usize = 64;
 /// The header of a frame and the offsets of many blocks.
-const BLOSC_PREFIX_BYTES: usize = 4 << 10;
+const BLOSC_PREFIX_BYTES: u64 = 4 << 10;
