@@ -7,8 +7,8 @@ use hyperslab_format::Extent;
 
 use super::place::{User, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
-use super::raw;
 use super::run::{Run, users_of};
+use super::{fetch, raw};
 use crate::error::Result;
 
 /// The tasks of one read, and how many of them the medium knows of.
@@ -91,7 +91,7 @@ impl<'a> Ahead<'a> {
         let users = users_of(task, self.touches, self.users);
         match task.source {
             Source::Fill | Source::Compact => Vec::new(),
-            Source::Raw(extent) if run.reads_whole(task, extent, &users) => vec![extent],
+            Source::Raw(extent) if run.chunked.is_some() && fetch::is_small(extent) => vec![extent],
             Source::Raw(extent) => {
                 let mut extents = Vec::new();
                 let hints = run.reading.store.driver().hints();

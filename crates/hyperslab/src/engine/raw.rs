@@ -41,13 +41,6 @@ pub(super) fn extents(
     });
 }
 
-/// What it costs to read the elements of `axes` span by span, in bytes that could be copied meanwhile.
-pub(super) fn cost(emit: &Emit<'_>, axes: &[Axis], hints: Hints) -> u64 {
-    let spans = Spans::new(&emit.piece, axes, emit.stored_size, hints);
-    let count: usize = axes[..spans.split].iter().map(|axis| axis.count).product();
-    (count as u64).saturating_mul(hints.coalesce_gap.saturating_add(spans.len as u64))
-}
-
 impl Spans {
     fn new(piece: &[usize], axes: &[Axis], element_size: usize, hints: Hints) -> Self {
         let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, piece.len());

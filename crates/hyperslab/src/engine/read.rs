@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use hyperslab_format::Extent;
 use hyperslab_format::datatype::Datatype;
-use smallvec::SmallVec;
 
 use super::ahead::Ahead;
 use super::array::{Storage, StoredArray};
@@ -14,7 +13,7 @@ use super::dst::Destination;
 use super::emit::Emit;
 use super::place::{Cut, User};
 use super::plan_read::{Pieces, ReadTask, Source};
-use super::run::{Run, users_of};
+use super::run::Run;
 use super::scratch::{self, WorkerScratch};
 use super::{fetch, pool, share};
 use crate::error::{Error, Result};
@@ -169,16 +168,14 @@ impl Run<'_> {
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
         while !tasks.is_empty() {
-            let whole = |task| self.whole_extent(task, touches, users);
-            let count = fetch::group(tasks.iter().map(whole));
-            let (group, rest) = tasks.split_at(count);
+            let extents = fetch::group(tasks.iter().map(|task| self.whole_extent(task)));
+            let (group, rest) = tasks.split_at(extents.len().max(1));
             tasks = rest;
-            ahead.begin(count);
+            ahead.begin(group.len());
             if let [task] = group {
                 self.task(task, None, touches, users, scratch)?;
                 continue;
             }
-            let extents: SmallVec<[Extent; 16]> = group.iter().filter_map(whole).collect();
             let mut stored = std::mem::take(&mut scratch.stored);
             let places = fetch::batch(self.reading.store, &extents, &mut stored)?;
             for (task, place) in group.iter().zip(places) {
@@ -190,12 +187,10 @@ impl Run<'_> {
     }
 
     /// The bytes to read for a task whose whole chunk will be read.
-    fn whole_extent(&self, task: &ReadTask, touches: &[usize], users: &[User<'_>]) -> Option<Extent> {
+    fn whole_extent(&self, task: &ReadTask) -> Option<Extent> {
         match task.source {
             _ if task.held.is_some() => None,
-            Source::Raw(extent) => {
-                self.reads_whole(task, extent, &users_of(task, touches, users)).then_some(extent)
-            }
+            Source::Raw(extent) if self.chunked.is_some() => Some(extent),
             Source::Chunk(record) if self.reading.cache.get(&self.key(record)).is_none() => {
                 Some(record.extent)
             }

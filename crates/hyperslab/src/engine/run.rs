@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::blosc::{Blosc, Spans};
 use hyperslab_filters::gather::{Gather, Target};
-use hyperslab_format::{Addr, Extent};
+use hyperslab_format::Addr;
 use smallvec::SmallVec;
 
 use super::array::{ChunkedStorage, Storage};
@@ -13,9 +13,9 @@ use super::dst::Region;
 use super::emit::{Emit, FillElement};
 use super::place::{User, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
+use super::raw;
 use super::read::Reading;
 use super::scratch::{WorkerScratch, sized};
-use super::{fetch, raw};
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
 
@@ -208,20 +208,6 @@ impl Run<'_> {
     pub(super) fn blosc_read_first(&self, len: u64, wanted_bytes: usize) -> u64 {
         let wants_most = wanted_bytes * 4 > self.piece_bytes;
         if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) }
-    }
-
-    /// Whether an unfiltered chunk is read whole, with its neighbours, since its parts would cost more.
-    pub(super) fn reads_whole(&self, task: &ReadTask, extent: Extent, users: &[User<'_>]) -> bool {
-        if self.chunked.is_none() || !fetch::is_small(extent) {
-            return false;
-        }
-        match Wanted::of(users, &task.coord, &self.emit) {
-            Wanted::Box { axes, .. } => {
-                let hints = self.reading.store.driver().hints();
-                raw::cost(&self.emit, &axes, hints) >= extent.len
-            }
-            Wanted::Dense { .. } | Wanted::Several => true,
-        }
     }
 
     fn read_part(&self, at: Addr, bytes: &mut [u8], range: std::ops::Range<usize>) -> Result<()> {

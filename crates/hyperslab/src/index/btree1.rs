@@ -41,8 +41,9 @@ pub(super) fn lookup(
             *state = State::BTree1(Leaf(node));
             return Ok(found);
         }
-        // Who looks up one chunk after another will want the leaves that follow.
-        let ahead = if node.level == 1 { LEAVES_AHEAD } else { 1 };
+        // Who looks up one chunk after another will want the leaves that follow. To try whether they are at hand costs a little.
+        let is_tried = child % LEAVES_UNTRIED == 0 || !matches!(state, State::BTree1(_));
+        let ahead = if node.level == 1 && is_tried { LEAVES_AHEAD } else { 1 };
         let children = node.children.get(child..).unwrap_or_default();
         let below = store.get_first::<BTree1Node>(&children[..ahead.min(children.len())], &context)?;
         at = children.first().copied().unwrap_or(at);
@@ -133,6 +134,8 @@ pub(super) fn record(
 
 /// Nodes that are fetched from a slow medium together.
 const LEAVES_AHEAD: usize = 64;
+/// One of so many is tried.
+const LEAVES_UNTRIED: usize = 8;
 
 fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
     if u16::from(node.level) + 1 == u16::from(above) {
