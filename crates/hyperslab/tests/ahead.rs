@@ -13,6 +13,7 @@ use hyperslab::types::Element;
 use hyperslab::{CreateOptions, DatasetOptions, File, LibVersion, NewStorage, OpenOptions, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_testkit::sound::assert_sound;
 use parking_lot::Mutex;
 
 const SHAPE: [u64; 3] = [60, 50, 70];
@@ -99,6 +100,7 @@ fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
     file.close().unwrap();
     let mut bytes = vec![0; usize::try_from(memory.len().unwrap()).unwrap()];
     memory.read_at(0, &mut bytes).unwrap();
+    assert_sound(&bytes);
     bytes
 }
 

@@ -32,7 +32,10 @@ impl<'a> Ahead<'a> {
     ) -> Self {
         let mut ahead =
             Self { run, tasks, touches, users, begun: 0.into(), told: 0.into(), window: MOST_TASKS };
-        let bytes = tasks.first().map_or(0, |task| ahead.extents(task).iter().map(|extent| extent.len).sum());
+        let mut bytes = 0_u64;
+        if let Some(first) = tasks.first() {
+            ahead.extents(first, &mut |extent| bytes = bytes.saturating_add(extent.len));
+        }
         let fit = WINDOW_BYTES.checked_div(bytes).unwrap_or(u64::MAX);
         ahead.window = usize::try_from(fit).unwrap_or(MOST_TASKS).clamp(LEAST_TASKS, MOST_TASKS);
         ahead
@@ -55,12 +58,16 @@ impl<'a> Ahead<'a> {
     fn tell(&self, tasks: &[ReadTask]) {
         let store = self.run.reading.store;
         let step = tasks.len().div_ceil(PROBES).max(1);
-        let is_at_hand = |task| self.extents(task).first().is_none_or(|first| store.is_at_hand(first.addr));
+        let is_at_hand = |task| {
+            let mut first = None;
+            self.extents(task, &mut |extent| _ = first.get_or_insert(extent.addr));
+            first.is_none_or(|first| store.is_at_hand(first))
+        };
         if tasks.iter().step_by(step).all(is_at_hand) {
             return;
         }
         let mut joined: Option<Extent> = None;
-        for extent in tasks.iter().flat_map(|task| self.extents(task)) {
+        let mut add = |extent| {
             joined = Some(match joined {
                 None => extent,
                 Some(before) => self.join(before, extent).unwrap_or_else(|| {
@@ -68,6 +75,9 @@ impl<'a> Ahead<'a> {
                     extent
                 }),
             });
+        };
+        for task in tasks {
+            self.extents(task, &mut add);
         }
         if let Some(last) = joined {
             store.prefetch(last);
@@ -82,37 +92,36 @@ impl<'a> Ahead<'a> {
         (gap <= hints.prefetch_gap && len <= hints.max_span).then(|| Extent::new(before.addr, len))
     }
 
-    /// What a task is sure to read.
-    fn extents(&self, task: &ReadTask) -> Vec<Extent> {
-        if task.held.is_some() {
-            return Vec::new();
-        }
+    /// Calls `f` with what a task is sure to read.
+    fn extents(&self, task: &ReadTask, f: &mut dyn FnMut(Extent)) {
         let run = self.run;
         let users = users_of(task, self.touches, self.users);
         match task.source {
-            Source::Fill | Source::Compact => Vec::new(),
-            Source::Raw(extent) if run.chunked.is_some() && fetch::is_small(extent) => vec![extent],
+            _ if task.held.is_some() => {}
+            Source::Fill | Source::Compact => {}
+            Source::Raw(extent) if run.chunked.is_some() && fetch::is_small(extent) => f(extent),
             Source::Raw(extent) => {
-                let mut extents = Vec::new();
                 let hints = run.reading.store.driver().hints();
                 // Looking at the places cannot fail.
                 let _: Result<()> = each_place(&users, &task.coord, |axes, _, _| {
-                    raw::extents(extent, &run.emit, axes, hints, |extent| extents.push(extent));
+                    raw::extents(extent, &run.emit, axes, hints, &mut *f);
                     Ok(())
                 });
-                extents
             }
-            Source::Chunk(record) if run.reading.cache.get(&run.key(record)).is_some() => Vec::new(),
+            Source::Chunk(record) if run.reading.cache.get(&run.key(record)).is_some() => {}
             Source::Chunk(record) => {
+                let Extent { addr, len } = record.extent;
                 let is_blosc =
                     run.chunked.is_some_and(|chunked| chunked.pipeline.as_blosc(record.mask).is_some());
                 let len = match Wanted::of(&users, &task.coord, &run.emit) {
-                    Wanted::Box { elements, .. } if is_blosc && run.emit.is_identity() => {
-                        run.blosc_read_first(record.extent.len, elements * run.emit.stored_size)
+                    Wanted::Box { elements, .. }
+                        if is_blosc && run.emit.is_identity() && len > SMALL_BYTES =>
+                    {
+                        run.blosc_read_first(len, elements * run.emit.stored_size)
                     }
-                    _ => record.extent.len,
+                    _ => len,
                 };
-                vec![Extent::new(record.extent.addr, len)]
+                f(Extent::new(addr, len));
             }
         }
     }
@@ -124,5 +133,7 @@ const WINDOW_BYTES: u64 = 32 << 20;
 const LEAST_TASKS: usize = 4;
 /// However few: about as many requests as a disk takes at once.
 const MOST_TASKS: usize = 256;
+/// A disk has moved as many bytes in the time that it takes for a second request to the same chunk.
+const SMALL_BYTES: u64 = 128 << 10;
 /// So many of the tasks that the medium is told of together are tried, whether it needs to be told.
 const PROBES: usize = 4;

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::blosc::{Blosc, Spans};
 use hyperslab_filters::gather::{Gather, Target};
-use hyperslab_format::Addr;
+use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
 use super::array::{ChunkedStorage, Storage};
@@ -194,6 +194,7 @@ impl Run<'_> {
                     known = len;
                 }
                 Spans::Parts => {
+                    self.announce(record.extent.addr, &scratch.ranges);
                     for range in &scratch.ranges {
                         self.read_part(record.extent.addr, bytes, range.start.max(known)..range.end)?;
                     }
@@ -208,6 +209,21 @@ impl Run<'_> {
     pub(super) fn blosc_read_first(&self, len: u64, wanted_bytes: usize) -> u64 {
         let wants_most = wanted_bytes * 4 > self.piece_bytes;
         if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) }
+    }
+
+    /// Tells a slow medium of several parts at once, before the first is waited for.
+    fn announce(&self, at: Addr, ranges: &[std::ops::Range<usize>]) {
+        let store = self.reading.store;
+        let extents = ranges
+            .iter()
+            .map(|range| Extent::new(Addr::new(at.get() + range.start as u64), range.len() as u64));
+        // The first may lie beside what was read already.
+        let last = extents.clone().next_back();
+        if ranges.len() > 1 && last.is_some_and(|extent| !store.is_at_hand(extent.addr)) {
+            for extent in extents {
+                store.prefetch(extent);
+            }
+        }
     }
 
     fn read_part(&self, at: Addr, bytes: &mut [u8], range: std::ops::Range<usize>) -> Result<()> {
