@@ -136,4 +136,4 @@ const MOST_TASKS: usize = 256;
 /// A disk has moved as many bytes in the time that it takes for a second request to the same chunk.
 const SMALL_BYTES: u64 = 128 << 10;
 /// So many of the tasks that the medium is told of together are tried, whether it needs to be told.
-const PROBES: usize = 4;
+const PROBES: usize = 2;
