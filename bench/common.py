@@ -40,11 +40,29 @@ class Contestant:
 
 
 @dataclass
+class Timed:
+    """What `call` may return in place of the answer: the answer, and the time that counts.
+
+    For a contestant in another process, whose time is the work without the messages, and for work with something between its
+    parts that belongs to nobody.
+    """
+
+    answer: Any
+    seconds: float
+    elsewhere: float = 0.0
+    """CPU seconds that the contestant used in another process."""
+
+
+@dataclass
 class Target:
-    """Ours must take at most 1/`ratio` of the time of every contestant whose name starts with `against`."""
+    """Ours must take at most 1/`ratio` of the time of every contestant whose name starts with `against`.
+
+    Where a group has several of ours, the fastest of those whose names start with `ours` counts.
+    """
 
     against: str
     ratio: float
+    ours: str = OUR_NAME
 
 
 @dataclass
@@ -62,6 +80,8 @@ class Group:
     scratch: Sequence[np.ndarray] = ()
     """Arrays that contestants fill; spoiled before an answer is checked."""
     files: Sequence[Path] = ()
+    cold: bool = False
+    """Whether the contestants drop the files from the page cache before they are timed: then nobody reads them before."""
     memory_limit_mib: float | None = None
     """The most that ours may add to the resident set (beyond the answer)."""
     memory: bool = True
@@ -81,7 +101,7 @@ def say(text: str) -> None:
 
 def measure(group: Group, repetitions: int | None = None) -> dict:
     """Checks and times the contestants of a group. Those that fail are reported and left out."""
-    for path in group.files:
+    for path in () if group.cold else group.files:
         read_into_page_cache(path)
     failures: dict[str, str] = {}
     slowest = check_answers(group, failures)
@@ -95,9 +115,9 @@ def measure(group: Group, repetitions: int | None = None) -> dict:
         start = turn % len(contestants) if contestants else 0
         order = contestants[start:] + contestants[:start]
         for contestant in order if turn % 2 == 0 else reversed(order):
-            seconds, busy = time_once(contestant, turn)
+            seconds, busy, wall = time_once(contestant, turn)
             times[contestant.name].append(seconds)
-            others[contestant.name].append((busy, seconds))
+            others[contestant.name].append((busy, wall))
     return result(group, contestants, failures, times, others)
 
 
@@ -113,6 +133,8 @@ def check_answers(group: Group, failures: dict[str, str]) -> float:
             with opened(contestant) as state:
                 answer = contestant.call(state, 0)
                 slowest = max(slowest, time.perf_counter() - begin)
+                if isinstance(answer, Timed):
+                    answer = answer.answer
                 if contestant.kind != LIMIT and expected is not None and not same(group.normal(answer), expected):
                     raise ValueError("the answer is wrong")
                 del answer
@@ -143,8 +165,8 @@ def opened(contestant: Contestant):
                 os.environ[name] = value
 
 
-def time_once(contestant: Contestant, turn: int) -> tuple[float, float]:
-    """Seconds of one call, and CPU seconds that other processes used meanwhile."""
+def time_once(contestant: Contestant, turn: int) -> tuple[float, float, float]:
+    """Seconds of one call that count; CPU seconds that other processes used meanwhile, and how long that while was."""
     with opened(contestant) as state:
         gc.collect()
         gc.disable()
@@ -152,12 +174,15 @@ def time_once(contestant: Contestant, turn: int) -> tuple[float, float]:
             machine, own = machine_seconds(), time.process_time()
             begin = time.perf_counter()
             answer = contestant.call(state, turn)
-            seconds = time.perf_counter() - begin
+            wall = time.perf_counter() - begin
             own, machine = time.process_time() - own, machine_seconds() - machine
         finally:
             gc.enable()
+        seconds = wall
+        if isinstance(answer, Timed):
+            seconds, own = answer.seconds, own + answer.elsewhere
         del answer
-    return seconds, machine - own
+    return seconds, machine - own, wall
 
 
 def machine_seconds() -> float:
@@ -221,22 +246,45 @@ def result(group: Group, contestants: list[Contestant], failures: dict, times: d
 
 
 def judged(target: Target, times: dict[str, list[float]]) -> dict:
-    """The ratio to the fastest contestant of that name, its range over the rounds, and whether it suffices."""
-    verdict: dict[str, Any] = {"against": target.against, "target": target.ratio, "ratio": None, "met": None}
-    rivals = {name: t for name, t in times.items() if name.startswith(target.against)}
-    if OUR_NAME in times and rivals:
-        name, theirs = min(rivals.items(), key=lambda item: statistics.median(item[1]))
-        ours = times[OUR_NAME]
+    """The ratio of the fastest contestants of those names, its range over the rounds, and whether it suffices."""
+    verdict: dict[str, Any] = {
+        "against": target.against,
+        "ours": target.ours,
+        "target": target.ratio,
+        "ratio": None,
+        "met": None,
+    }
+    fastest_ours, fastest = fastest_of(times, target.ours), fastest_of(times, target.against)
+    if fastest_ours and fastest:
+        (our_name, ours), (name, theirs) = fastest_ours, fastest
         ratio = statistics.median(theirs) / statistics.median(ours)
         by_round = sorted(b / a for a, b in zip(ours, theirs, strict=True))
         verdict |= {
             "against": name,
+            "ours": our_name,
             "ratio": ratio,
             "low": by_round[0],
             "high": by_round[-1],
             "met": ratio >= target.ratio,
         }
     return verdict
+
+
+def fastest_of(times: dict[str, list[float]], prefix: str) -> tuple[str, list[float]] | None:
+    """The contestant with the least median of those whose names begin so, and its times."""
+    named = [item for item in times.items() if item[0].startswith(prefix)]
+    return min(named, key=lambda item: statistics.median(item[1]), default=None)
+
+
+def drop_from_page_cache(paths: Sequence[Path]) -> None:
+    """Makes the next reads of these files come from the disk: all that the kernel caches goes where that is permitted, else the
+    pages of the files."""
+    try:
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+    except OSError:
+        for path in paths:
+            with path.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def memory_of(group: Group) -> dict:
@@ -248,6 +296,8 @@ def memory_of(group: Group) -> dict:
     before = reset_peak()
     with opened(ours) as state:
         answer = ours.call(state, 0)
+        if isinstance(answer, Timed):
+            answer = answer.answer
         peak = status_bytes("VmHWM")
     held = sum(a.nbytes for a in arrays_in(answer) if not any(np.may_share_memory(a, s) for s in group.scratch))
     mib = 1 << 20

@@ -16,6 +16,7 @@ FLAT_CHUNK = (1_000_000,)
 GZIP_CHUNK = (1, 500, 500)
 CUBE_CHUNK = (64, 64, 64)
 TINY_CHUNK_ELEMENTS = 16
+PLANE_EDGES = (16, 32, 64, 80, 128)
 INDEX_KINDS = ("btree1", "fixed_array", "extensible_array", "btree2")
 
 
@@ -215,6 +216,38 @@ def boxes_zarr() -> Path:
 
 def planes_raw() -> Path:
     return made("planes_raw.h5", hdf5(planes_values, chunks=CUBE_CHUNK))
+
+
+def planes_of_edge(edge: int) -> Path:
+    """The cube in chunks of that edge, without a filter."""
+    if (edge,) * 3 == CUBE_CHUNK:
+        return planes_raw()
+    return made(f"planes_raw_{edge}.h5", hdf5(planes_values, chunks=(edge,) * 3))
+
+
+def planes_zstd(edge: int) -> Path:
+    return made(f"planes_zstd_{edge}.h5", hdf5(planes_values, chunks=(edge,) * 3, **blosc2_filter("zstd")))
+
+
+def planes_segy() -> Path:
+    """The cube as SEG-Y, sorted by inlines: IBM floats, which hold its values exactly."""
+
+    def make(path: Path) -> None:
+        import segyio
+
+        inlines, crosslines, samples = planes_shape()
+        spec = segyio.spec()
+        spec.sorting, spec.format = segyio.TraceSortingFormat.INLINE_SORTING, segyio.SegySampleFormat.IBM_FLOAT_4_BYTE
+        spec.ilines, spec.xlines = np.arange(1, inlines + 1), np.arange(1, crosslines + 1)
+        spec.samples = np.arange(samples) * 4.0
+        keys = segyio.TraceField
+        with segyio.create(path, spec) as file:
+            for i, plane in enumerate(planes_values()):
+                file.iline[i + 1] = plane
+                for j in range(crosslines):
+                    file.header[i * crosslines + j] = {keys.INLINE_3D: i + 1, keys.CROSSLINE_3D: j + 1}
+
+    return made("planes.sgy", make)
 
 
 def planes_raw_zarr() -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import LIMIT, OUR_NAME, PEER
+from common import LIMIT, OUR_NAME, OURS, PEER
 
 
 def duration(seconds: float) -> str:
@@ -18,7 +18,13 @@ def spread(contestant: dict, operations: int) -> str:
 
 
 def ours_of(group: dict) -> dict | None:
-    return next((c for c in group["contestants"] if c["name"] == OUR_NAME and "error" not in c), None)
+    """The fastest of ours."""
+    candidates = [c for c in group["contestants"] if c.get("kind") == OURS]
+    return min(candidates, key=lambda c: c["median"], default=None)
+
+
+def several_of_ours(group: dict) -> bool:
+    return sum(c.get("kind") == OURS for c in group["contestants"]) > 1
 
 
 def verdict(target: dict) -> str:
@@ -65,7 +71,8 @@ def block(row: dict, group: dict) -> str:
         lines.append(line)
     for t in group["targets"]:
         reached = f"{t['ratio']:.2f} ({t['low']:.2f} to {t['high']:.2f})" if t["ratio"] else "-"
-        lines.append(f"   -> against {t['against']}: {reached}, wanted {t['target']:.3g}: {verdict(t)}")
+        named = f"{t['ours']} " if several_of_ours(group) else ""
+        lines.append(f"   -> {named}against {t['against']}: {reached}, wanted {t['target']:.3g}: {verdict(t)}")
     return "\n".join(lines)
 
 
@@ -106,16 +113,17 @@ def markdown_lines(row: dict, group: dict) -> list[str]:
         f"{c['name']} {c['median'] / ours['median']:.0%}" for c in by_name.values() if ours and c["kind"] == LIMIT
     ]
     memory = f"+{group['growth_mib']:g} MiB{memory_verdict(group)}" if "growth_mib" in group else ""
-    time = f"{duration(ours['median'] / count)} [{spread(ours, count)}]" if ours else "failed"
     lines = []
     for t in group["targets"]:
-        them = by_name.get(t["against"])
+        us, them = by_name.get(t.get("ours", OUR_NAME)), by_name.get(t["against"])
+        time = f"{duration(us['median'] / count)} [{spread(us, count)}]" if us else "failed"
+        name = f" ({us['name']})" if us and several_of_ours(group) else ""
         theirs = duration(them["median"] / count) if them else "failed"
         ratio = f"{t['ratio']:.2f} ({t['low']:.2f} to {t['high']:.2f})" if t["ratio"] else ""
         cells = [
             f"{row['name']}: {group['group']}",
             row["threads"],
-            time,
+            time + name,
             t["against"],
             theirs,
             ratio,

@@ -9,6 +9,7 @@ ORDER = (
     "boxes",
     "raw",
     "planes",
+    "seismic_planes",
     "scalar",
     "million",
     "write_nd",

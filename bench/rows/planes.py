@@ -23,9 +23,9 @@ def read(dataset, turn):
     return [dataset[plane] for plane in planes(turn)]
 
 
-def gather(chunks: dict, turn: int) -> list[np.ndarray]:
-    """The planes out of mapped chunks, by NumPy."""
-    shape, side = data.planes_shape(), data.CUBE_CHUNK[0]
+def gather(chunks: dict, turn: int, side: int = data.CUBE_CHUNK[0]) -> list[np.ndarray]:
+    """The planes out of mapped chunks of that edge, by NumPy."""
+    shape = data.planes_shape()
     answer = []
     for axis, plane in enumerate(planes(turn)):
         rows, columns = (d for d in range(3) if d != axis)

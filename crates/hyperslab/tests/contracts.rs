@@ -14,6 +14,7 @@ fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
     a_batch_reads_what_single_reads_do(&*make(b"0123456789"));
     writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
     room_that_is_made_changes_nothing_to_be_seen(&*make(b"0123456789"));
+    reads_that_are_announced_change_nothing_to_be_seen(&*make(b"0123456789"));
     a_file_is_cut_and_extended(&*make(b"0123456789"));
     threads_read_at_once(&make(&(0..=255).collect::<Vec<u8>>()));
 }
@@ -65,6 +66,17 @@ fn room_that_is_made_changes_nothing_to_be_seen(driver: &dyn Driver) {
     assert_eq!(driver.len().unwrap(), 14);
 }
 
+fn reads_that_are_announced_change_nothing_to_be_seen(driver: &dyn Driver) {
+    for (offset, len) in [(0, 10), (3, 0), (7, 100), (1 << 40, 1), (5, u64::MAX), (u64::MAX, u64::MAX)] {
+        driver.prefetch(offset, len);
+        driver.is_at_hand(offset);
+    }
+    let mut bytes = [0; 10];
+    driver.read_at(0, &mut bytes).unwrap();
+    assert_eq!((&bytes, driver.len().unwrap()), (b"0123456789", 10));
+    assert!(driver.is_at_hand(4), "it was read just now");
+}
+
 fn a_file_is_cut_and_extended(driver: &dyn Driver) {
     driver.set_len(2).unwrap();
     assert!(driver.read_at(0, &mut [0; 3]).is_err());
@@ -109,11 +121,13 @@ fn a_trace_has_every_operation_in_order() {
     driver.read_at(1, &mut [0; 2]).unwrap();
     driver.read_batch(&mut [ReadRequest { offset: 4, dst: &mut [0; 3] }]).unwrap();
     driver.write_at(5, &[1]).unwrap();
+    driver.prefetch(2, 6);
     driver.flush(true).unwrap();
     let expected = [
         Operation::Read { offset: 1, len: 2 },
         Operation::Read { offset: 4, len: 3 },
         Operation::Write { offset: 5, len: 1 },
+        Operation::Prefetch { offset: 2, len: 6 },
         Operation::Flush { closing: true },
     ];
     assert_eq!(driver.take(), expected);

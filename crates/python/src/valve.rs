@@ -59,6 +59,16 @@ impl Driver for Valve {
         self.open()?.read_batch(requests)
     }
 
+    fn is_at_hand(&self, offset: u64) -> bool {
+        self.open().is_ok_and(|driver| driver.is_at_hand(offset))
+    }
+
+    fn prefetch(&self, offset: u64, len: u64) {
+        if let Ok(driver) = self.open() {
+            driver.prefetch(offset, len);
+        }
+    }
+
     fn hints(&self) -> Hints {
         self.hints
     }

@@ -50,6 +50,15 @@ pub trait Driver: Debug + Send + Sync {
         requests.iter_mut().try_for_each(|request| self.read_at(request.offset, request.dst))
     }
 
+    /// Whether the byte at `offset` can be read without waiting for a slow medium, as far as the driver knows.
+    fn is_at_hand(&self, _offset: u64) -> bool {
+        true
+    }
+
+    /// So many bytes from `offset` on will be read soon: a medium that takes long begins to fetch them, and this returns before it
+    /// has. Nobody is told of errors; the read will meet them.
+    fn prefetch(&self, _offset: u64, _len: u64) {}
+
     /// How this medium likes to be used.
     fn hints(&self) -> Hints;
 }
@@ -70,6 +79,8 @@ pub struct Hints {
     pub coalesce_gap: u64,
     /// The longest span worth one request.
     pub max_span: u64,
+    /// As `coalesce_gap`, where the bytes are not at hand.
+    pub prefetch_gap: u64,
     /// Whether calls may come from many threads at once; if not, the engine reads on one.
     pub concurrent: bool,
 }

@@ -76,6 +76,14 @@ impl Driver for Overlay {
         Ok(())
     }
 
+    fn is_at_hand(&self, offset: u64) -> bool {
+        self.inner.is_at_hand(offset)
+    }
+
+    fn prefetch(&self, offset: u64, len: u64) {
+        self.inner.prefetch(offset, len);
+    }
+
     fn hints(&self) -> Hints {
         self.inner.hints()
     }

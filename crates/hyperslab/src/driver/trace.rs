@@ -30,6 +30,13 @@ pub enum Operation {
         /// How many bytes.
         len: u64,
     },
+    /// What will be read soon.
+    Prefetch {
+        /// Where.
+        offset: u64,
+        /// How many bytes.
+        len: u64,
+    },
     /// A change of length.
     SetLen(u64),
     /// A flush.
@@ -97,6 +104,15 @@ impl<D: Driver> Driver for Trace<D> {
             self.record(Operation::Read { offset: request.offset, len: request.dst.len() as u64 });
         }
         self.inner.read_batch(requests)
+    }
+
+    fn is_at_hand(&self, offset: u64) -> bool {
+        self.inner.is_at_hand(offset)
+    }
+
+    fn prefetch(&self, offset: u64, len: u64) {
+        self.record(Operation::Prefetch { offset, len });
+        self.inner.prefetch(offset, len);
     }
 
     fn hints(&self) -> Hints {

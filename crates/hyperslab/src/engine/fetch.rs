@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use hyperslab_format::Extent;
+use smallvec::SmallVec;
 
 use super::raw::RAW_DATA;
 use super::scratch::sized;
@@ -10,20 +11,24 @@ use crate::driver::{Hints, ReadRequest};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// How many of the extents from the first on are worth reading together: small ones, until they are enough for one
-/// batch. At least one.
-pub(super) fn group(extents: impl Iterator<Item = Option<Extent>>) -> usize {
+/// Those of the extents from the first on that are worth reading together: small ones, until they are enough for one batch.
+pub(super) fn group(extents: impl Iterator<Item = Option<Extent>>) -> SmallVec<[Extent; 16]> {
     let mut total = 0;
-    let mut count = 0;
+    let mut group = SmallVec::new();
     for extent in extents.take(GROUP_CHUNKS) {
         let Some(extent) = extent else { break };
         total += extent.len;
-        if extent.len > SMALL_BYTES || total > GROUP_BYTES {
+        if !is_small(extent) || total > GROUP_BYTES {
             break;
         }
-        count += 1;
+        group.push(extent);
     }
-    count.max(1)
+    group
+}
+
+/// Whether a chunk is worth reading with others.
+pub(super) fn is_small(extent: Extent) -> bool {
+    extent.len <= SMALL_BYTES
 }
 
 /// Reads `extents` (in ascending order) into `buffer`; says where in it each lies.
@@ -82,15 +87,15 @@ mod tests {
     #[test]
     fn small_extents_are_grouped_until_they_are_enough_and_large_ones_stay_alone() {
         let extent = |len| Some(Extent::new(Addr::new(0), len));
-        assert_eq!(group(std::iter::repeat_n(extent(64), 1000)), GROUP_CHUNKS);
-        assert_eq!(group(std::iter::repeat_n(extent(30 << 10), 1000)), 8);
-        assert_eq!(group([extent(1 << 20); 3].into_iter()), 1);
-        assert_eq!(group([extent(64), None, extent(64)].into_iter()), 1);
+        assert_eq!(group(std::iter::repeat_n(extent(64), 1000)).len(), GROUP_CHUNKS);
+        assert_eq!(group(std::iter::repeat_n(extent(30 << 10), 1000)).len(), 8);
+        assert_eq!(group([extent(1 << 20); 3].into_iter()).len(), 0);
+        assert_eq!(group([extent(64), None, extent(64)].into_iter()).len(), 1);
     }
 
     #[test]
     fn near_extents_become_one_request() {
-        let hints = Hints { coalesce_gap: 10, max_span: 100, concurrent: true };
+        let hints = Hints { coalesce_gap: 10, prefetch_gap: 0, max_span: 100, concurrent: true };
         let at = |addr, len| Extent::new(Addr::new(addr), len);
         assert_eq!(extending(at(0, 20), at(25, 5), hints), Some(10));
         assert_eq!(extending(at(0, 20), at(31, 5), hints), None, "too far");

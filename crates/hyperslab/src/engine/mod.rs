@@ -1,5 +1,6 @@
 //! Plans reads and writes and runs them: threads, buffers, routes.
 
+mod ahead;
 mod array;
 mod chunk_cache;
 mod copy;

@@ -25,6 +25,22 @@ struct Spans {
     is_dense: bool,
 }
 
+/// The bytes of the unfiltered piece at `extent` that are read for the elements of `axes`, one extent after another.
+pub(super) fn extents(
+    extent: Extent,
+    emit: &Emit<'_>,
+    axes: &[Axis],
+    hints: Hints,
+    mut f: impl FnMut(Extent),
+) {
+    let spans = Spans::new(&emit.piece, axes, emit.stored_size, hints);
+    // The walk fails only where `f` does.
+    let _: Result<()> = spans.each(axes, 0, &mut |source, _| {
+        f(spans.extent(extent, source));
+        Ok(())
+    });
+}
+
 impl Spans {
     fn new(piece: &[usize], axes: &[Axis], element_size: usize, hints: Hints) -> Self {
         let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, piece.len());
@@ -51,6 +67,24 @@ impl Spans {
         }
         spans
     }
+
+    /// Calls `f` with where in the piece each span begins, and where its first element goes.
+    fn each(
+        &self,
+        axes: &[Axis],
+        offset: usize,
+        f: &mut dyn FnMut(usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let (outer, inner) = axes.split_at(self.split);
+        let start =
+            inner.iter().zip(&self.pitches[self.split..]).map(|(axis, pitch)| axis.start * pitch).sum();
+        for_each(outer, &self.pitches, start, offset, f)
+    }
+
+    /// Where the span is in the file that begins `source` bytes after the piece.
+    fn extent(&self, piece: Extent, source: usize) -> Extent {
+        Extent::new(Addr::new(piece.addr.get().saturating_add(source as u64)), self.len as u64)
+    }
 }
 
 /// Reads the elements of `axes` of the unfiltered piece at `extent` to their places from `offset` on.
@@ -66,15 +100,12 @@ pub(super) fn read(
     convert: &mut [Vec<u8>; 2],
 ) -> Result<()> {
     let spans = Spans::new(&emit.piece, axes, emit.stored_size, store.driver().hints());
-    let (outer, inner) = axes.split_at(spans.split);
+    let inner = &axes[spans.split..];
     let direct = spans.is_dense && emit.is_identity() && is_dense_in_memory(inner, emit.memory_size);
     // Relative to the span, the inner selection begins at its first element.
     let shifted: Axes = inner.iter().map(|axis| Axis { start: 0, ..*axis }).collect();
-    let inner_start: usize =
-        inner.iter().zip(&spans.pitches[spans.split..]).map(|(axis, pitch)| axis.start * pitch).sum();
-    let mut walk = |source: usize, target: usize| -> Result<()> {
-        let source = source + inner_start;
-        let at = Extent::new(Addr::new(extent.addr.get().saturating_add(source as u64)), spans.len as u64);
+    spans.each(axes, offset, &mut |source, target| {
+        let at = spans.extent(extent, source);
         store.check(at, RAW_DATA)?;
         if direct {
             return store.read_raw(at.addr, region.run(target, spans.len));
@@ -82,8 +113,7 @@ pub(super) fn read(
         let bytes = sized(stored, spans.len)?;
         store.read_raw(at.addr, bytes)?;
         emit.scatter(bytes, &emit.piece[spans.split..], &shifted, target, region, convert)
-    };
-    for_each(outer, &spans.pitches, 0, offset, &mut walk)
+    })
 }
 
 /// Whether the selected elements of `axes` lie one after another in the destination.
@@ -120,7 +150,7 @@ pub(super) const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
 mod tests {
     use super::*;
 
-    const HINTS: Hints = Hints { coalesce_gap: 100, max_span: 10_000, concurrent: true };
+    const HINTS: Hints = Hints { coalesce_gap: 100, prefetch_gap: 0, max_span: 10_000, concurrent: true };
 
     fn axis(start: usize, step: usize, count: usize) -> Axis {
         Axis { start, step, count, stride: 0 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use hyperslab_format::Extent;
 use hyperslab_format::datatype::Datatype;
-use smallvec::SmallVec;
 
+use super::ahead::Ahead;
 use super::array::{Storage, StoredArray};
 use super::chunk_cache::ChunkCache;
 use super::dst::Destination;
@@ -151,9 +151,10 @@ impl Run<'_> {
         users: &[User<'_>],
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
+        let ahead = Ahead::new(self, tasks, touches, users);
         let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
         share::run(tasks, workers, self.piece_bytes, &|mine, scratch| {
-            self.work(mine, touches, users, scratch)
+            self.work(mine, touches, users, &ahead, scratch)
         })
     }
 
@@ -163,18 +164,18 @@ impl Run<'_> {
         mut tasks: &[ReadTask],
         touches: &[usize],
         users: &[User<'_>],
+        ahead: &Ahead<'_>,
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
         while !tasks.is_empty() {
-            let count = fetch::group(tasks.iter().map(|task| self.whole_extent(task)));
-            let (group, rest) = tasks.split_at(count);
+            let extents = fetch::group(tasks.iter().map(|task| self.whole_extent(task)));
+            let (group, rest) = tasks.split_at(extents.len().max(1));
             tasks = rest;
+            ahead.begin(group.len());
             if let [task] = group {
                 self.task(task, None, touches, users, scratch)?;
                 continue;
             }
-            let extents: SmallVec<[Extent; 16]> =
-                group.iter().filter_map(|task| self.whole_extent(task)).collect();
             let mut stored = std::mem::take(&mut scratch.stored);
             let places = fetch::batch(self.reading.store, &extents, &mut stored)?;
             for (task, place) in group.iter().zip(places) {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::blosc::{Blosc, Spans};
 use hyperslab_filters::gather::{Gather, Target};
-use hyperslab_format::Addr;
+use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
 use super::array::{ChunkedStorage, Storage};
@@ -52,8 +52,7 @@ impl Run<'_> {
         users: &[User<'_>],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let users: SmallVec<[User<'_>; 4]> =
-            touches[task.users.clone()].iter().map(|&user| users[user]).collect();
+        let users = users_of(task, touches, users);
         if let Some(held) = &task.held {
             return self.scatter(&held.read(), &users, &task.coord, scratch);
         }
@@ -179,8 +178,8 @@ impl Run<'_> {
         }
         let len = self.reading.store.check(record.extent, raw::RAW_DATA)?;
         let bytes = sized(&mut scratch.stored, len)?;
-        let wants_most = wanted_bytes * 4 > self.piece_bytes;
-        let mut known = if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) };
+        let first = self.blosc_read_first(record.extent.len, wanted_bytes);
+        let mut known = usize::try_from(first).unwrap_or(len);
         self.read_part(record.extent.addr, bytes, 0..known)?;
         scratch.ranges.clear();
         while known < len {
@@ -195,6 +194,7 @@ impl Run<'_> {
                     known = len;
                 }
                 Spans::Parts => {
+                    self.announce(record.extent.addr, &scratch.ranges);
                     for range in &scratch.ranges {
                         self.read_part(record.extent.addr, bytes, range.start.max(known)..range.end)?;
                     }
@@ -203,6 +203,27 @@ impl Run<'_> {
             }
         }
         Ok(blosc.scatter_into(bytes, gather, region, &mut scratch.filters)?)
+    }
+
+    /// How many of the `len` bytes of a stored Blosc chunk are read before it is known where its blocks are.
+    pub(super) fn blosc_read_first(&self, len: u64, wanted_bytes: usize) -> u64 {
+        let wants_most = wanted_bytes * 4 > self.piece_bytes;
+        if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) }
+    }
+
+    /// Tells a slow medium of several parts at once, before the first is waited for.
+    fn announce(&self, at: Addr, ranges: &[std::ops::Range<usize>]) {
+        let store = self.reading.store;
+        let extents = ranges
+            .iter()
+            .map(|range| Extent::new(Addr::new(at.get() + range.start as u64), range.len() as u64));
+        // The first may lie beside what was read already.
+        let last = extents.clone().next_back();
+        if ranges.len() > 1 && last.is_some_and(|extent| !store.is_at_hand(extent.addr)) {
+            for extent in extents {
+                store.prefetch(extent);
+            }
+        }
     }
 
     fn read_part(&self, at: Addr, bytes: &mut [u8], range: std::ops::Range<usize>) -> Result<()> {
@@ -262,6 +283,15 @@ impl Run<'_> {
     }
 }
 
+/// Who wants something of a task's chunk.
+pub(super) fn users_of<'u>(
+    task: &ReadTask,
+    touches: &[usize],
+    users: &[User<'u>],
+) -> SmallVec<[User<'u>; 4]> {
+    touches[task.users.clone()].iter().map(|&user| users[user]).collect()
+}
+
 impl FilteredChunk<'_> {
     /// The error with the chunk's place in the dataset and in the file.
     fn error(&self, error: ChunkError) -> Error {
@@ -298,4 +328,4 @@ impl From<Error> for ChunkError {
 /// A read of less than one part in so many of a chunk is small: one that may come again next door.
 const SMALL_PARTS: usize = 64;
 /// The header of a frame and the offsets of many blocks.
-const BLOSC_PREFIX_BYTES: usize = 4 << 10;
+const BLOSC_PREFIX_BYTES: u64 = 4 << 10;

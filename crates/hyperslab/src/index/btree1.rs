@@ -41,8 +41,13 @@ pub(super) fn lookup(
             *state = State::BTree1(Leaf(node));
             return Ok(found);
         }
-        at = node.children.get(child).copied().unwrap_or(at);
-        let above = std::mem::replace(&mut node, store.get::<BTree1Node>(at, &context)?);
+        // Who looks up one chunk after another will want the leaves that follow. To try whether they are at hand costs a little.
+        let is_tried = child % LEAVES_UNTRIED == 0 || !matches!(state, State::BTree1(_));
+        let ahead = if node.level == 1 && is_tried { LEAVES_AHEAD } else { 1 };
+        let children = node.children.get(child..).unwrap_or_default();
+        let below = store.get_first::<BTree1Node>(&children[..ahead.min(children.len())], &context)?;
+        at = children.first().copied().unwrap_or(at);
+        let above = std::mem::replace(&mut node, below);
         check_level(&node, above.level, at)?;
         check_range(&node, &above, child, at)?;
     }
@@ -126,6 +131,11 @@ pub(super) fn record(
     let len = if index.is_filtered { u64::from(*keys.sizes.get(child)?) } else { index.chunk_bytes };
     Some(ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(*keys.masks.get(child)?) })
 }
+
+/// Nodes that are fetched from a slow medium together.
+const LEAVES_AHEAD: usize = 64;
+/// One of so many is tried.
+const LEAVES_UNTRIED: usize = 8;
 
 fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
     if u16::from(node.level) + 1 == u16::from(above) {

@@ -192,6 +192,22 @@ impl Store {
         Ok(value)
     }
 
+    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, so are those at the others: for
+    /// who will ask for them next.
+    pub fn get_first<S>(&self, at: &[Addr], context: &S::Context) -> Result<Arc<S>>
+    where
+        S: Structure + Send + Sync + 'static,
+    {
+        let first = at.first().copied().unwrap_or(Addr::UNDEFINED);
+        if at.len() > 1 && self.known::<S>(first).is_none() && !self.is_at_hand(first) {
+            let len = S::read_len(self.widths(), context) as u64;
+            for &addr in at {
+                self.prefetch(Extent::new(addr, len));
+            }
+        }
+        self.get(first, context)
+    }
+
     /// The structure at `at`, past the cache: what is read once.
     pub fn read<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<S> {
         self.decode(at, context).map(|(value, _)| value)
@@ -258,6 +274,16 @@ impl Store {
         self.check_readable()?;
         let offset = self.base.saturating_add(at.get());
         self.driver.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
+    }
+
+    /// Whether the byte at `at` can be read without waiting for a slow medium.
+    pub fn is_at_hand(&self, at: Addr) -> bool {
+        self.driver.is_at_hand(self.base.saturating_add(at.get()))
+    }
+
+    /// Says that `extent` will be read soon, wherever it is.
+    pub fn prefetch(&self, extent: Extent) {
+        self.driver.prefetch(self.base.saturating_add(extent.addr.get()), extent.len);
     }
 
     /// An error where a commit failed half-way: what is in the file may be neither the old state nor the new one.

@@ -1,0 +1,67 @@
+"""jHDF in a process of its own, which measures its own time: `jhdf/Planes.java`."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import psutil
+from common import HERE, Timed
+
+JARS = HERE.parent / "target" / "jhdf"
+WARM_UPS = 10
+"""Planes of each kind that are read before any counts, so that the virtual machine has compiled what it runs."""
+
+
+class Jhdf:
+    """A running `Planes.java`."""
+
+    def __init__(self) -> None:
+        if not list(JARS.glob("jhdf-*.jar")):
+            raise FileNotFoundError(f"{JARS} has no jHDF: `make jhdf` fetches it")
+        command = ["java", "-cp", f"{JARS}/*", str(HERE / "jhdf" / "Planes.java")]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self._usage = psutil.Process(self._process.pid)
+
+    def plane(self, path: Path, axis: int, index: int) -> Timed:
+        """One plane; the file is opened and closed within the time."""
+        before = self._cpu_seconds()
+        nanoseconds, count = map(int, self._ask(f"plane {axis} {index} {path}").split())
+        plane = np.frombuffer(self._process.stdout.read(count * 4), "f4")
+        return Timed(plane, nanoseconds / 1e9, self._cpu_seconds() - before)
+
+    def release(self) -> None:
+        """Unmaps what was read before, which would stay in the page cache."""
+        self._ask("release")
+
+    def _ask(self, request: str) -> str:
+        self._process.stdin.write(f"{request}\n".encode())
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"jHDF ended with status {self._process.wait()}")
+        return answer.decode()
+
+    def _cpu_seconds(self) -> float:
+        used = self._usage.cpu_times()
+        return used.user + used.system
+
+
+@cache
+def jhdf() -> Jhdf:
+    """The one of this process; it ends when its requests do."""
+    return Jhdf()
+
+
+@cache
+def warmed_up(path: Path, shape: tuple[int, ...]) -> Jhdf:
+    """jHDF, which has read planes of this file."""
+    running = jhdf()
+    for turn in range(WARM_UPS):
+        for axis, length in enumerate(shape):
+            running.plane(path, axis, turn * length // WARM_UPS)
+    return running

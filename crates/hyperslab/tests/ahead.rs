@@ -1,0 +1,187 @@
+//! What a slow medium is told of reads to come: all that the tasks of a read take, before they take it, and little more.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::engine::{Destination, ReadOptions};
+use hyperslab::select::{Dim, Slab};
+use hyperslab::types::Element;
+use hyperslab::{CreateOptions, DatasetOptions, File, LibVersion, NewStorage, OpenOptions, Selection};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_testkit::sound::assert_sound;
+use parking_lot::Mutex;
+
+const SHAPE: [u64; 3] = [60, 50, 70];
+
+/// A medium on which nothing is at hand that was neither asked for nor read.
+#[derive(Debug)]
+struct Slow {
+    inner: Memory,
+    /// For each byte: whether it is at hand.
+    at_hand: Mutex<Vec<bool>>,
+    /// Bytes that were read when they were not at hand, and bytes that were asked for.
+    counts: Mutex<(u64, u64)>,
+}
+
+impl Slow {
+    fn new(bytes: Vec<u8>) -> Self {
+        let at_hand = Mutex::new(vec![false; bytes.len()]);
+        Self { inner: Memory::new(bytes), at_hand, counts: Mutex::default() }
+    }
+
+    /// Makes bytes be at hand; how many were not.
+    fn fetch(&self, offset: u64, len: u64) -> u64 {
+        let mut at_hand = self.at_hand.lock();
+        let end = at_hand.len().min(usize::try_from(offset.saturating_add(len)).unwrap());
+        let range = &mut at_hand[usize::try_from(offset).unwrap().min(end)..end];
+        range.iter_mut().map(|byte| u64::from(!std::mem::replace(byte, true))).sum()
+    }
+
+    /// Forgets what is at hand and what was counted.
+    fn cool(&self) {
+        self.at_hand.lock().fill(false);
+        *self.counts.lock() = (0, 0);
+    }
+}
+
+impl Driver for Slow {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        let waited = self.fetch(offset, dst.len() as u64);
+        self.counts.lock().0 += waited;
+        self.inner.read_at(offset, dst)
+    }
+
+    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        self.inner.write_at(offset, src)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn flush(&self, closing: bool) -> io::Result<()> {
+        self.inner.flush(closing)
+    }
+
+    fn is_at_hand(&self, offset: u64) -> bool {
+        self.at_hand.lock().get(usize::try_from(offset).unwrap()).is_none_or(|&is| is)
+    }
+
+    fn prefetch(&self, offset: u64, len: u64) {
+        self.counts.lock().1 += self.fetch(offset, len);
+    }
+
+    fn hints(&self) -> Hints {
+        Hints { coalesce_gap: 512, prefetch_gap: 1024, max_span: 1 << 20, concurrent: true }
+    }
+}
+
+/// A file with a cube in chunks of that edge.
+fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
+    let memory = Arc::new(Memory::new(Vec::new()));
+    let mut options = CreateOptions::default();
+    options.version = Some(version);
+    let file = File::create_on(Arc::clone(&memory) as Arc<dyn Driver>, None, &options).unwrap();
+    let space = Dataspace::Simple { shape: SHAPE.to_vec(), max_shape: None };
+    let mut dataset = DatasetOptions::new(space, i32::datatype());
+    dataset.storage = NewStorage::Chunked(vec![edge; 3]);
+    dataset.filters = filters;
+    let values: Vec<i32> = (0..60 * 50 * 70).collect();
+    file.root().create_dataset("d", &dataset).unwrap().write(.., &values).unwrap();
+    file.close().unwrap();
+    let mut bytes = vec![0; usize::try_from(memory.len().unwrap()).unwrap()];
+    memory.read_at(0, &mut bytes).unwrap();
+    assert_sound(&bytes);
+    bytes
+}
+
+/// The plane across an axis, and its values.
+fn plane(axis: usize, at: u64) -> (Selection, Vec<i32>) {
+    let dim = |d: usize| {
+        if d == axis {
+            Dim { start: at, step: 1, count: 1 }
+        } else {
+            Dim { start: 0, step: 1, count: SHAPE[d] }
+        }
+    };
+    let dims: Vec<Dim> = (0..3).map(dim).collect();
+    let along = |d: usize| dims[d].start..dims[d].start + dims[d].count;
+    let number = |i, j, k| i32::try_from((i * SHAPE[1] + j) * SHAPE[2] + k).unwrap();
+    let values = along(0).flat_map(|i| along(1).flat_map(move |j| along(2).map(move |k| number(i, j, k))));
+    let values = values.collect();
+    (Selection::Slab(Slab(dims.into())), values)
+}
+
+fn gzip() -> Vec<FilterSpec> {
+    vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![4] }]
+}
+
+/// Reads every kind of plane of such a file from a slow medium, checks the values, and gives to `check` how many bytes were waited for,
+/// how many were asked for, and how many the plane has.
+fn read_planes(edge: u64, filters: &[FilterSpec], threads: usize, check: impl Fn(usize, u64, u64, u64)) {
+    for version in [LibVersion::Earliest, LibVersion::V200] {
+        let slow = Arc::new(Slow::new(cube(edge, filters.to_vec(), version)));
+        let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
+        for axis in 0..3 {
+            let file =
+                File::from_driver(Arc::clone(&slow) as Arc<dyn Driver>, &OpenOptions::default()).unwrap();
+            let dataset = file.dataset("d").unwrap();
+            let (what, expected) = plane(axis, 33);
+            let mut found = vec![0_u8; expected.len() * 4];
+            // Where the chunks are, is known afterwards.
+            dataset.plan(&what).unwrap();
+            slow.cool();
+            dataset.read_with(&what, &Destination::contiguous(&mut found), &options).unwrap();
+            let (waited, asked) = *slow.counts.lock();
+            check(axis, waited, asked, found.len() as u64);
+            let found: Vec<i32> =
+                found.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
+            assert!(found == expected, "axis {axis}");
+            // All of it is at hand now.
+            slow.counts.lock().1 = 0;
+            let mut again = vec![0_u8; expected.len() * 4];
+            dataset.read_with(&what, &Destination::contiguous(&mut again), &options).unwrap();
+            assert_eq!(slow.counts.lock().1, 0, "what is at hand is not asked for");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_waited_for_that_was_not_asked_for_before() {
+    for edge in [10, 23, 32] {
+        for filters in [Vec::new(), gzip()] {
+            read_planes(edge, &filters, 1, |axis, waited, asked, _| {
+                assert!(
+                    waited == 0 && asked > 0,
+                    "edge {edge}, axis {axis}: waited for {waited} of {asked} bytes"
+                );
+            });
+        }
+    }
+}
+
+#[test]
+fn several_threads_read_what_is_there() {
+    for filters in [Vec::new(), gzip()] {
+        // A thread may read what another is about to ask for: how much is waited for depends on who comes first.
+        read_planes(10, &filters, 3, |_, waited, asked, _| assert!(waited + asked > 0));
+    }
+}
+
+#[test]
+fn a_plane_across_the_slowest_axis_asks_for_itself_alone() {
+    read_planes(32, &[], 2, |axis, _, asked, plane| {
+        // The chunks at the edges reach beyond the dataset.
+        let with_edges = 2 * 3 * 32 * 32 * 4;
+        assert!(axis != 0 || (plane..=with_edges).contains(&asked), "{asked} bytes for {plane}");
+    });
+}
