@@ -19,4 +19,5 @@ ORDER = (
     "small",
     "commit",
     "repack",
+    "ingest",
 )
