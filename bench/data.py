@@ -16,7 +16,7 @@ FLAT_CHUNK = (1_000_000,)
 GZIP_CHUNK = (1, 500, 500)
 CUBE_CHUNK = (64, 64, 64)
 TINY_CHUNK_ELEMENTS = 16
-PLANE_EDGES = (16, 32, 64, 80, 128)
+PLANE_EDGES = (16, 24, 32, 64, 128)
 INDEX_KINDS = ("btree1", "fixed_array", "extensible_array", "btree2")
 
 
@@ -59,13 +59,13 @@ def blosc1_filter(codec: str, level: int = 5) -> dict:
     return dict(hdf5plugin.Blosc(cname=codec, clevel=level, shuffle=hdf5plugin.Blosc.SHUFFLE))
 
 
-def hdf5(values: Callable[[], np.ndarray], **options) -> Callable[[Path], None]:
+def hdf5(values: Callable[[], np.ndarray], libver: str | None = None, **options) -> Callable[[Path], None]:
     """Makes a file with one dataset, `d`."""
 
     def make(path: Path) -> None:
         import h5py
 
-        with h5py.File(path, "w") as file:
+        with h5py.File(path, "w", libver=libver) as file:
             file.create_dataset("d", data=values(), **options)
 
     return make
@@ -219,14 +219,12 @@ def planes_raw() -> Path:
 
 
 def planes_of_edge(edge: int) -> Path:
-    """The cube in chunks of that edge, without a filter."""
-    if (edge,) * 3 == CUBE_CHUNK:
-        return planes_raw()
-    return made(f"planes_raw_{edge}.h5", hdf5(planes_values, chunks=(edge,) * 3))
+    """The cube in chunks of that edge, without a filter; with the chunk index that `hyperslab segy ingest` makes, too."""
+    return made(f"planes_raw_{edge}.h5", hdf5(planes_values, "latest", chunks=(edge,) * 3))
 
 
 def planes_zstd(edge: int) -> Path:
-    return made(f"planes_zstd_{edge}.h5", hdf5(planes_values, chunks=(edge,) * 3, **blosc2_filter("zstd")))
+    return made(f"planes_zstd_{edge}.h5", hdf5(planes_values, "latest", chunks=(edge,) * 3, **blosc2_filter("zstd")))
 
 
 def planes_segy() -> Path:
