@@ -108,7 +108,7 @@ fn write(
 ) -> PyResult<()> {
     let bytes = buffer::bytes(array)?;
     let is_stored = memory == *dataset.core.datatype();
-    let options = WriteOptions { threads, datatype: (!is_stored).then_some(memory) };
+    let options = WriteOptions { threads, datatype: (!is_stored).then_some(memory), by_chunks: false };
     array.py().detach(|| dataset.core.write_with(&request.selection, bytes, &options)).or_raise()
 }
 

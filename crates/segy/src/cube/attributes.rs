@@ -21,7 +21,7 @@ pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>> {
 }
 
 /// A whole number that is there: little-endian, as it is written here.
-pub(super) fn number(object: &Object, name: &str) -> Result<Option<u64>> {
+pub(crate) fn number(object: &Object, name: &str) -> Result<Option<u64>> {
     let Some(found) = get(object, name)? else { return Ok(None) };
     let Datatype::Integer(Integer { size: 8, .. }) = found.datatype else { return Ok(None) };
     Ok(found.data.try_into().ok().map(u64::from_ne_bytes))

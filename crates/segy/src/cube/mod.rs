@@ -5,7 +5,8 @@ mod create;
 mod datatypes;
 mod open;
 
-pub(crate) use create::{Coordinates, create};
+pub(crate) use attributes::number;
+pub(crate) use create::{Coordinates, DEFLATE, create, data_options};
 pub(crate) use datatypes::ibm_word;
 pub use open::{Cube, SampleAxis, Source};
 
@@ -65,4 +66,6 @@ pub(crate) mod attribute {
     pub(crate) const HEADERS: &str = "headers_per_trace";
     /// Of a file that is not whole yet: how many pieces are in it.
     pub(crate) const PIECES: &str = "pieces_done";
+    /// Of such a file: the bytes of samples in memory, which say how large pieces are.
+    pub(crate) const MEMORY: &str = "pieces_memory";
 }
