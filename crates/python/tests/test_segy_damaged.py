@@ -149,6 +149,12 @@ def test_wrong_arguments_say_what_is_right(tmp_path):
         with pytest.raises(ValueError, match=said):
             hs.segy.ingest(tmp_path / "a.sgy", tmp_path / "a.h5", **options)
     assert not (tmp_path / "a.h5").exists()
+    with hs.File(tmp_path / "mine.h5", "w") as file:
+        file["mine"] = 1
+    with pytest.raises(ValueError, match="3 axes"):
+        hs.segy.ingest(tmp_path / "a.sgy", tmp_path / "mine.h5", chunks=(1,), overwrite=True)
+    with hs.File(tmp_path / "mine.h5") as file:
+        assert "mine" in file, "what is wrong costs no file"
 
 
 def replace(file, name, values, **options):

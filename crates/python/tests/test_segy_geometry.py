@@ -68,7 +68,13 @@ def test_a_prestack_volume_has_an_axis_of_offsets(tmp_path, full):
     if not full:
         numbers = np.delete(numbers, [3, 9, 10], axis=0)
     samples = some_values(5, (len(numbers), 6))
-    fields = {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1], OFFSET: numbers[:, 2], X: 10 * numbers[:, 0], Y: numbers[:, 1]}
+    fields = {
+        INLINE: numbers[:, 0],
+        CROSSLINE: numbers[:, 1],
+        OFFSET: numbers[:, 2],
+        X: 10 * numbers[:, 0],
+        Y: numbers[:, 1],
+    }
     with brought(tmp_path, segy(samples, fields), chunks=(1, 2, 3, 4)) as survey:
         assert survey.kind == "prestack" and list(survey.axes) == ["inline", "crossline", "offset", "twt"]
         assert_planes(survey, *laid_out(numbers, samples, np.nan))

@@ -22,7 +22,9 @@ def surveys(draw):
     code, order = draw(st.sampled_from(list(STORED))), draw(st.sampled_from("<>"))
     inlines, crosslines, length = (draw(st.integers(2, 6)), draw(st.integers(2, 6)), draw(st.integers(1, 20)))
     first, step = draw(st.integers(-1000, 1000)), draw(st.sampled_from([1, 2, 5]))
-    numbers = grid(first + step * np.arange(inlines), np.arange(crosslines), draw(st.sampled_from(["inline", "crossline"])))
+    numbers = grid(
+        first + step * np.arange(inlines), np.arange(crosslines), draw(st.sampled_from(["inline", "crossline"]))
+    )
     numbers = numbers[draw(st.permutations(range(len(numbers))))] if draw(st.booleans()) else numbers
     numbers = numbers[draw(st.integers(0, 2)) :]
     samples = some_values(code, (len(numbers), length), draw(st.integers(0, 99)))
@@ -56,4 +58,6 @@ def test_every_survey_comes_back_byte_for_byte(survey, chunks, memory, filters):
                 assert tuple(found.trace_header(number)[["inline", "crossline"]]) == tuple(place)
                 if samples is not None:
                     np.testing.assert_array_equal(found.trace(number), samples[number])
-        assert not [finding for finding in hs.check(Path(directory) / "cube.h5", data=True) if finding.severity == "error"]
+        assert not [
+            finding for finding in hs.check(Path(directory) / "cube.h5", data=True) if finding.severity == "error"
+        ]

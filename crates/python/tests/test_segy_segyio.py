@@ -70,7 +70,9 @@ def test_planes_traces_and_headers_are_those_that_segyio_reads(survey, of_segyio
         for crossline in theirs.xlines:
             np.testing.assert_array_equal(survey.crossline(crossline), theirs.xline[crossline])
         for place in range(40):
-            np.testing.assert_array_equal(survey.depth_slice(place, index=True), theirs.depth_slice[place].T)  # (crosslines, inlines), as the file is sorted
+            np.testing.assert_array_equal(
+                survey.depth_slice(place, index=True), theirs.depth_slice[place].T
+            )  # (crosslines, inlines), as the file is sorted
         for trace in range(theirs.tracecount):
             np.testing.assert_array_equal(survey.trace(trace), theirs.trace[trace])
             header = survey.trace_header(trace)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._create import _compression
 from .._native import _segy_export, _segy_extract, _segy_ingest, _segy_scan
@@ -15,7 +15,6 @@ Path: TypeAlias = str | os.PathLike[str]
 FieldPlace: TypeAlias = int | str
 """The first byte of a field of the trace header, counted from 1, as ``189``; with the kind of number if that is not i4, as
 ``"189:i2"``: u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
-Kind: TypeAlias = Literal["volume", "prestack", "line", "prestack line", "traces"]
 Progress: TypeAlias = Callable[[int, int], object]
 
 _SHUFFLE, _FLETCHER32 = 2, 3
@@ -29,7 +28,7 @@ def _taking(
     cdp_byte: FieldPlace | None,
     x_byte: FieldPlace | None,
     y_byte: FieldPlace | None,
-    kind: Kind | None,
+    kind: str | None,
     pad: bool,
     ignore_rest: bool,
     trust_length: bool,
@@ -79,7 +78,7 @@ def ingest(
     cdp_byte: FieldPlace | None = None,
     x_byte: FieldPlace | None = None,
     y_byte: FieldPlace | None = None,
-    kind: Kind | None = None,
+    kind: str | None = None,
     pad: bool = False,
     ignore_rest: bool = False,
     trust_length: bool = False,
@@ -161,7 +160,7 @@ def scan(
     cdp_byte: FieldPlace | None = None,
     x_byte: FieldPlace | None = None,
     y_byte: FieldPlace | None = None,
-    kind: Kind | None = None,
+    kind: str | None = None,
     pad: bool = False,
     ignore_rest: bool = False,
     trust_length: bool = False,

@@ -3,9 +3,6 @@
 import os
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-import numpy as np
-
-from .._native import Dataset
 from . import _places
 from ._text import text_of
 
@@ -119,6 +116,8 @@ def dataset_of(survey: "Survey", chunks: Any) -> "xarray.Dataset":
     """The survey as a dataset; see ``Survey.to_xarray``."""
     import xarray
 
+    from ._lazy import lazy
+
     register_xarray()
     dims = tuple(survey.axes)
     ground = dims[: survey._ground_axes]
@@ -131,11 +130,11 @@ def dataset_of(survey: "Survey", chunks: Any) -> "xarray.Dataset":
     for name, along in (("cdp_x", ground), ("cdp_y", ground), ("live", dims[:-1])):
         dataset = survey.file[name]
         kept = {key: text_of(dataset.attrs[key]) for key in ("long_name", "units") if key in dataset.attrs}
-        coordinates[name] = xarray.Variable(along, _lazy(dataset), kept)
+        coordinates[name] = xarray.Variable(along, lazy(dataset), kept)
     encoding = {}
     if survey.data.chunks is not None:
         encoding["preferred_chunks"] = dict(zip(dims, survey.data.chunks, strict=True))
-    data = xarray.Variable(dims, _lazy(survey.data), {"long_name": "seismic samples"}, encoding)
+    data = xarray.Variable(dims, lazy(survey.data), {"long_name": "seismic samples"}, encoding)
     attrs = {"kind": survey.kind, "text": survey.text}
     attrs.update({f"source_{name}": value for name, value in survey.source.items()})
     made = xarray.Dataset({"data": data}, coordinates, attrs)
@@ -143,26 +142,11 @@ def dataset_of(survey: "Survey", chunks: Any) -> "xarray.Dataset":
         return made
     if isinstance(chunks, dict) and not chunks:
         chunks = encoding.get("preferred_chunks", {})
-    return made.assign(data=made["data"].chunk(chunks))
+    return made.assign(data=made["data"].chunk(chunks, token=_token(survey)))
 
 
-def _lazy(dataset: Dataset) -> Any:
-    """An array that reads what is asked of it."""
-    from xarray.backends import BackendArray
-    from xarray.core import indexing
-
-    class Lazy(BackendArray):
-        def __init__(self) -> None:
-            self.shape = dataset.shape or ()
-            self.dtype = np.dtype(dataset.dtype)
-
-        def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
-            support = indexing.IndexingSupport.OUTER_1VECTOR
-            return indexing.explicit_indexing_adapter(key, self.shape, support, dataset.read)
-
-        def __dask_tokenize__(self) -> Any:
-            name = dataset.file.filename
-            changed = os.stat(name).st_mtime_ns if os.path.exists(name) else id(dataset)
-            return ("hyperslab", name, dataset.name, changed)
-
-    return indexing.LazilyIndexedArray(Lazy())
+def _token(survey: "Survey") -> str:
+    """What dask knows the samples by: the file, and when it was changed."""
+    name = survey.file.filename
+    changed = os.stat(name).st_mtime_ns if os.path.exists(name) else id(survey)
+    return f"hyperslab-{os.path.abspath(name)}-{changed}"
