@@ -37,6 +37,25 @@ impl<T> OrRaise<T> for Result<T, RequestError> {
     }
 }
 
+impl<T> OrRaise<T> for hyperslab_segy::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(survey)
+    }
+}
+
+/// The exception for an `error` of a survey.
+fn survey(error: hyperslab_segy::Error) -> PyErr {
+    use hyperslab_segy::Error;
+    let message = error.to_string();
+    match error {
+        Error::Argument { .. } | Error::Geometry(_) => PyValueError::new_err(message),
+        Error::Unsupported(_) => PyNotImplementedError::new_err(message),
+        Error::Io { source, .. } => system(&source, message),
+        Error::Hdf5(source) => exception(&source),
+        _ => defined::FormatError::new_err(message),
+    }
+}
+
 /// The exception for `error`.
 pub(crate) fn exception(error: &Error) -> PyErr {
     let message = error.to_string();

@@ -26,7 +26,8 @@ fn state<'a>(slf: &'a Bound<'_, File>) -> &'a Arc<FileState> {
     &slf.as_super().as_super().get().state
 }
 
-fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileState>> {
+/// The state of a file, which must be open.
+pub(crate) fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileState>> {
     let state = state(slf);
     state.check()?;
     Ok(state)

@@ -94,7 +94,7 @@ pub(crate) fn stored_filter(
 }
 
 /// A filter and its parameters, in the order in which hdf5plugin gives them.
-fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
+pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
     let option = |index: usize, otherwise: i64| options.get(index).copied().unwrap_or(otherwise);
     let number = |index: usize, otherwise: i64| {
         let value = option(index, otherwise);

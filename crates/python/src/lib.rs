@@ -28,6 +28,7 @@ mod plain;
 mod plan;
 mod read;
 mod reference;
+mod segy;
 mod selection;
 mod state;
 mod store_info;
@@ -76,6 +77,8 @@ mod _native {
     use super::plan::ReadPlan;
     #[pymodule_export]
     use super::reference::{Reference, RegionReference};
+    #[pymodule_export]
+    use super::segy::{describe, export, extract, ingest, scan};
     #[pymodule_export]
     use super::views::{AsStrView, AsTypeView, FieldsView};
     #[pymodule_export]

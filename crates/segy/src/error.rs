@@ -48,6 +48,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// Whoever was told of the progress has asked to stop.
+    #[error("stopped before the end")]
+    Stopped,
     /// The HDF5 file.
     #[error(transparent)]
     Hdf5(#[from] hyperslab::Error),

@@ -10,7 +10,7 @@ use hyperslab::{Dataset, Selection};
 use crate::cube::{self, Cube};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::ingest::Progress;
+use crate::ingest::{Progress, tell};
 use crate::pieces::{self, Piece, Slot};
 use crate::survey::{self, Keys, Survey, TraceMap};
 use crate::{io, ranges};
@@ -96,10 +96,13 @@ pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'
     }
     let chunk = cube.data().chunk_shape().unwrap_or_else(|| cube.data().shape());
     let element = cube.source().format.stored().size() as u64;
-    let pieces = pieces::pieces(&export.survey, export.encoder.samples(), &chunk, element, MEMORY);
+    let samples = export.encoder.samples();
+    let side = pieces::side(&export.survey, samples, &chunk, element, MEMORY);
+    let pieces = pieces::pieces(&export.survey, samples, &side);
     for (number, piece) in pieces.iter().enumerate() {
         export.piece(piece, &shape)?;
-        progress(cube.source().bytes / pieces.len() as u64 * (number as u64 + 1), cube.source().bytes);
+        let total = cube.source().bytes;
+        tell(progress, total / pieces.len() as u64 * (number as u64 + 1), total)?;
     }
     out.flush(true).map_err(io(name))
 }

@@ -71,15 +71,12 @@ const RUN: (u64, u64) = (256 << 10, 4 << 20);
 /// writing overlap from the beginning on.
 const ENOUGH: (u64, u64) = (16 << 20, 128 << 20);
 
-/// Cuts a volume into pieces of whole chunks that take at most `budget` bytes, but one chunk at least.
+/// The shape of pieces of whole chunks that take at most `budget` bytes, but one chunk at least.
 ///
 /// Samples come first and then the axes along which traces follow each other in the SEG-Y file: a piece grows along them as
 /// far as it can, so that what is read is long runs of the file, one after another.
-pub(crate) fn pieces(survey: &Survey, samples: u64, chunk: &[u64], element: u64, budget: u64) -> Vec<Piece> {
-    let mut shape = survey.shape();
-    let mut order = vec![shape.len()];
-    order.extend(survey.map.fastest_first(&shape));
-    shape.push(samples);
+pub(crate) fn side(survey: &Survey, samples: u64, chunk: &[u64], element: u64, budget: u64) -> Vec<u64> {
+    let (shape, order) = shape_and_order(survey, samples);
     let mut side: Vec<u64> = chunk.iter().zip(&shape).map(|(&side, &len)| side.min(len).max(1)).collect();
     let total = shape.iter().fold(element, |all, &len| all.saturating_mul(len));
     let enough = (total / 64).clamp(ENOUGH.0, ENOUGH.1);
@@ -96,6 +93,21 @@ pub(crate) fn pieces(survey: &Survey, samples: u64, chunk: &[u64], element: u64,
         let room = fits(budget).min(fits(enough).max(run));
         side[axis] = (room / side[axis]).max(1).saturating_mul(side[axis]).min(shape[axis]);
     }
+    side
+}
+
+/// The lengths of all axes, and the axes, those first along which samples and then traces follow each other.
+fn shape_and_order(survey: &Survey, samples: u64) -> (Vec<u64>, Vec<usize>) {
+    let mut shape = survey.shape();
+    let mut order = vec![shape.len()];
+    order.extend(survey.map.fastest_first(&shape));
+    shape.push(samples);
+    (shape, order)
+}
+
+/// The pieces of a volume, of this shape or less at its ends.
+pub(crate) fn pieces(survey: &Survey, samples: u64, side: &[u64]) -> Vec<Piece> {
+    let (shape, order) = shape_and_order(survey, samples);
     let counts: Vec<u64> = side.iter().zip(&shape).map(|(&side, &len)| len.div_ceil(side)).collect();
     let mut pieces = Vec::new();
     // The slowest axis outermost: the pieces follow the file.
@@ -180,7 +192,7 @@ mod tests {
     #[test]
     fn pieces_of_a_volume_that_is_sorted_by_crosslines_are_long_along_inlines() {
         let survey = survey(100, 80, [1, 100]);
-        let found = pieces(&survey, 50, &[10, 10, 10], 4, 10 * 100 * 50 * 4);
+        let found = pieces(&survey, 50, &side(&survey, 50, &[10, 10, 10], 4, 10 * 100 * 50 * 4));
         assert_eq!(found.len(), 8);
         assert_eq!(found[0].ranges, [0..100, 0..10, 0..50]);
         assert_eq!(found[1].ranges, [0..100, 10..20, 0..50]);
@@ -194,7 +206,7 @@ mod tests {
         ) {
             let strides = if swap { [1, inlines.cast_signed()] } else { [crosslines.cast_signed(), 1] };
             let survey = survey(inlines, crosslines, strides);
-            let found = pieces(&survey, samples, &chunk, 4, budget);
+            let found = pieces(&survey, samples, &side(&survey, samples, &chunk, 4, budget));
             let shape = survey.shape();
             let mut seen = vec![0_u64; usize::try_from(inlines * crosslines).unwrap()];
             let least = chunk.iter().zip([inlines, crosslines, samples]).map(|(&c, l)| c.min(l)).product::<u64>() * 4;

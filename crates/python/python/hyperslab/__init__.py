@@ -10,13 +10,14 @@ The names are h5py's, and mean the same:
 ...     file.create_dataset("t2m", data=july, compression=hs.Blosc2("lz4"))
 
 What h5py lacks: ``Dataset.read`` with ``out=`` and ``threads=``, ``Dataset.read_many``, ``Dataset.plan``, ``set_threads``;
-``File.transaction``, ``durability=``, ``check``, and files that survive the death of the program at any instruction. Reads and writes
-run without the GIL.
+``File.transaction``, ``durability=``, ``check``, and files that survive the death of the program at any instruction;
+``hyperslab.segy`` for seismic surveys. Reads and writes run without the GIL.
 """
 
 import os as _os
 from collections.abc import MutableMapping as _MutableMapping
 
+from . import segy
 from ._check import Finding, check
 from ._chunks import StoreInfo
 from ._dtypes import (
@@ -120,6 +121,7 @@ __all__ = [
     "opaque_dtype",
     "ref_dtype",
     "regionref_dtype",
+    "segy",
     "set_threads",
     "special_dtype",
     "string_dtype",

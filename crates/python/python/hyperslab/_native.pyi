@@ -55,6 +55,11 @@ __all__ = [
     "_auto_chunks",
     "_check",
     "_filter",
+    "_segy_describe",
+    "_segy_export",
+    "_segy_extract",
+    "_segy_ingest",
+    "_segy_scan",
     "get_threads",
     "run_cli",
     "set_threads",
@@ -93,6 +98,17 @@ def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_s
 def _check(
     file: Any, data: bool
 ) -> list[tuple[Literal["note", "warning", "error"], str, str, str, int | None, str | None]]: ...
+def _segy_ingest(
+    source: str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    taking: dict[str, Any],
+    storing: dict[str, Any],
+    progress: Callable[[int, int], object] | None,
+) -> dict[str, Any]: ...
+def _segy_export(file: File, to: str | os.PathLike[str], progress: Callable[[int, int], object] | None) -> None: ...
+def _segy_extract(file: File, axis: str, number: int, to: str | os.PathLike[str]) -> None: ...
+def _segy_describe(file: File) -> dict[str, Any]: ...
+def _segy_scan(path: str | os.PathLike[str], taking: dict[str, Any]) -> dict[str, Any]: ...
 def run_cli(args: list[str]) -> int:
     """Runs the command ``hyperslab`` with these arguments, the program's name first; returns its exit code."""
 

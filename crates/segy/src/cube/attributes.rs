@@ -20,11 +20,16 @@ pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&bytes[..end]).into_owned()))
 }
 
-/// A whole number that is there: little-endian, as it is written here.
+/// A whole number that is there.
 pub(super) fn number(object: &Object, name: &str) -> Result<Option<u64>> {
+    Ok(numbers(object, name)?.and_then(|numbers| <[u64; 1]>::try_from(numbers).ok()).map(|[number]| number))
+}
+
+/// Whole numbers that are there: of 8 bytes in the order of this machine, as they are written here.
+pub(crate) fn numbers(object: &Object, name: &str) -> Result<Option<Vec<u64>>> {
     let Some(found) = get(object, name)? else { return Ok(None) };
     let Datatype::Integer(Integer { size: 8, .. }) = found.datatype else { return Ok(None) };
-    Ok(found.data.try_into().ok().map(u64::from_ne_bytes))
+    Ok(Some(found.data.as_chunks().0.iter().map(|&bytes| u64::from_ne_bytes(bytes)).collect()))
 }
 
 fn get(object: &Object, name: &str) -> Result<Option<Attribute>> {

@@ -63,8 +63,12 @@ pub(crate) fn create(file: &File, segy: &SegyFile, survey: &Survey, options: &In
     describe(file, segy, survey)
 }
 
-/// The samples.
-fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<Dataset> {
+/// How the samples are stored; an error if they cannot be in that way.
+pub(crate) fn data_options(
+    segy: &SegyFile,
+    survey: &Survey,
+    options: &IngestOptions,
+) -> Result<DatasetOptions> {
     let mut shape = survey.shape();
     shape.push(segy.traces().samples().into());
     let stored = segy.layout().format.stored();
@@ -85,18 +89,22 @@ fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOp
         }
     };
     let mut options = simple(&shape, datatypes::sample(stored)).chunked(&chunk, &options.filters)?;
-    let (fill, attribute) = match stored {
-        Stored::F32 => (f32::NAN.to_ne_bytes().to_vec(), Some(Attribute::number("_FillValue", f32::NAN))),
-        Stored::F64 => (f64::NAN.to_ne_bytes().to_vec(), Some(Attribute::number("_FillValue", f64::NAN))),
-        _ => (Vec::new(), None),
-    };
-    if !fill.is_empty() {
-        options.fill = FillBytes::Defined(fill);
+    match stored {
+        Stored::F32 => options.fill = FillBytes::Defined(f32::NAN.to_ne_bytes().to_vec()),
+        Stored::F64 => options.fill = FillBytes::Defined(f64::NAN.to_ne_bytes().to_vec()),
+        _ => {}
     }
-    let data = file.root().create_dataset(super::DATA, &options)?;
+    Ok(options)
+}
+
+/// The samples.
+fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<Dataset> {
+    let data = file.root().create_dataset(super::DATA, &data_options(segy, survey, options)?)?;
     data.set_attribute(&Attribute::text("long_name", "seismic samples"))?;
-    if let Some(attribute) = attribute {
-        data.set_attribute(&attribute)?;
+    match segy.layout().format.stored() {
+        Stored::F32 => data.set_attribute(&Attribute::number("_FillValue", f32::NAN))?,
+        Stored::F64 => data.set_attribute(&Attribute::number("_FillValue", f64::NAN))?,
+        _ => {}
     }
     data.set_attribute(&Attribute::text("coordinates", "cdp_x cdp_y"))?;
     Ok(data)
@@ -150,7 +158,7 @@ fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()>
         |name: &str, shape: &[u64], datatype: Datatype, fill: Vec<u8>, long_name: &str| -> Result<Dataset> {
             let size = fill.len() as u64;
             let mut options = simple(shape, datatype)
-                .chunked(&auto_chunks(shape, None, size), &[FilterChoice::Shuffle, ZSTD])?;
+                .chunked(&auto_chunks(shape, None, size), &[FilterChoice::Shuffle, DEFLATE])?;
             options.fill = FillBytes::Defined(fill);
             let made = file.root().create_dataset(name, &options)?;
             made.set_attribute(&Attribute::text("long_name", long_name))?;
@@ -188,13 +196,13 @@ fn create_headers(file: &File, segy: &SegyFile) -> Result<()> {
     let chunk = HEADERS_PER_CHUNK.min(count);
     root.create_dataset(
         super::TRACE_HEADER,
-        &simple(&[count], header).chunked(&[chunk], &[FilterChoice::Shuffle, ZSTD])?,
+        &simple(&[count], header).chunked(&[chunk], &[FilterChoice::Shuffle, DEFLATE])?,
     )?;
     if layout.headers > 1 {
         let further = u64::from(layout.headers - 1) * TRACE_HEADER_BYTES as u64;
         root.create_dataset(
             super::FURTHER_HEADERS,
-            &simple(&[count, further], u8::datatype()).chunked(&[chunk, further], &[ZSTD])?,
+            &simple(&[count, further], u8::datatype()).chunked(&[chunk, further], &[DEFLATE])?,
         )?;
     }
     copy_bytes(file, super::FILE_HEADER, segy, 0, layout.first_trace)?;
@@ -214,7 +222,7 @@ fn create_headers(file: &File, segy: &SegyFile) -> Result<()> {
 fn copy_bytes(file: &File, name: &str, segy: &SegyFile, start: u64, len: u64) -> Result<()> {
     let chunk = len.clamp(1, COPY_BYTES);
     let made =
-        file.root().create_dataset(name, &simple(&[len], u8::datatype()).chunked(&[chunk], &[ZSTD])?)?;
+        file.root().create_dataset(name, &simple(&[len], u8::datatype()).chunked(&[chunk], &[DEFLATE])?)?;
     for at in (0..len).step_by(usize::try_from(COPY_BYTES).unwrap_or(1)) {
         let bytes = segy.bytes(start + at, COPY_BYTES.min(len - at))?;
         made.write(at..at + bytes.len() as u64, &bytes)?;
@@ -249,8 +257,8 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     Ok(())
 }
 
-/// The level that headers are worth: they are read seldom.
-const ZSTD: FilterChoice = FilterChoice::Zstd { level: 3 };
+/// Of all but the samples: a filter that every HDF5 library has, so that h5py and netCDF read it without a plugin.
+pub(crate) const DEFLATE: FilterChoice = FilterChoice::Deflate { level: 4 };
 
 /// Metres or feet, as the binary header has it.
 fn length_unit(segy: &SegyFile) -> Result<&'static str> {

@@ -5,7 +5,8 @@ mod create;
 mod datatypes;
 mod open;
 
-pub(crate) use create::{Coordinates, create};
+pub(crate) use attributes::numbers;
+pub(crate) use create::{Coordinates, DEFLATE, create, data_options};
 pub(crate) use datatypes::ibm_word;
 pub use open::{Cube, SampleAxis, Source};
 
@@ -65,4 +66,6 @@ pub(crate) mod attribute {
     pub(crate) const HEADERS: &str = "headers_per_trace";
     /// Of a file that is not whole yet: how many pieces are in it.
     pub(crate) const PIECES: &str = "pieces_done";
+    /// Of such a file: the shape of pieces, samples last.
+    pub(crate) const PIECE_SHAPE: &str = "piece_shape";
 }

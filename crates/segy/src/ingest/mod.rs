@@ -3,6 +3,7 @@
 mod read;
 mod write;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -77,12 +78,18 @@ pub struct Ingested {
     pub note: Option<String>,
 }
 
-/// Is told how many bytes of the SEG-Y file are done, and how many there are.
-pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+/// Is told how many bytes of the SEG-Y file are done, and how many there are; a break ends the work with [`Error::Stopped`].
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync);
+
+/// Tells of the progress.
+pub(crate) fn tell(progress: Progress<'_>, done: u64, total: u64) -> Result<()> {
+    if progress(done, total).is_break() { Err(Error::Stopped) } else { Ok(()) }
+}
 
 /// Brings the SEG-Y file at `from` into a new HDF5 file at `to`.
 ///
-/// The file is committed every other second: if the program ends too soon, the same call goes on where it was. Until then
+/// The file is committed every other second, and when `progress` breaks off: if the program ends too soon, the same call goes on
+/// where it was. Until then
 /// [`Cube::open`](crate::Cube::open) refuses the file.
 pub fn ingest(
     from: impl AsRef<Path>,
@@ -163,12 +170,13 @@ fn run(
     let chunk = data.chunk_shape().unwrap_or_default();
     let samples = u64::from(segy.traces().samples());
     // One piece is read while another is written.
-    let pieces = pieces::pieces(survey, samples, &chunk, format.stored().size() as u64, options.memory / 2);
+    let side = pieces::side(survey, samples, &chunk, format.stored().size() as u64, options.memory / 2);
+    let pieces = pieces::pieces(survey, samples, &piece_shape(file, &chunk, side)?);
     let total = segy.len_bytes();
     let share = |number: usize| total / pieces.len().max(1) as u64 * number as u64;
     let writer = write::Writer::new(file, segy, survey)?;
     let skipped = usize::try_from(done).unwrap_or(usize::MAX).min(pieces.len());
-    progress(share(skipped), total);
+    tell(progress, share(skipped), total)?;
     let mut committed = Instant::now();
     std::thread::scope(|scope| -> Result<(), Stop> {
         let (sender, filled) = mpsc::sync_channel::<Result<Filled, Stop>>(0);
@@ -188,21 +196,25 @@ fn run(
         for (number, filled) in (skipped + 1..).zip(filled) {
             let filled = filled?;
             writer.write(&filled)?;
-            if committed.elapsed() > COMMIT_EVERY {
+            let told = tell(progress, share(number), total);
+            if told.is_err() || committed.elapsed() > COMMIT_EVERY {
                 file.group(cube::SEGY)?
                     .set_attribute(&Attribute::number(attribute::PIECES, number as u64))?;
                 file.flush()?;
                 committed = Instant::now();
             }
-            progress(share(number), total);
+            told?;
             // The reader has ended after the last piece.
             let _ = give_back.send(filled.samples);
         }
         Ok(())
     })?;
     let ibm_words = writer.ibm_words()?;
-    file.group(cube::SEGY)?.remove_attribute(attribute::PIECES)?;
-    progress(total, total);
+    let group = file.group(cube::SEGY)?;
+    group.remove_attribute(attribute::PIECE_SHAPE)?;
+    group.remove_attribute(attribute::PIECES)?;
+    // All is done, whatever is said to it.
+    let _ = progress(total, total);
     Ok(Ingested {
         shape: data_shape(survey, samples),
         traces: segy.traces().count(),
@@ -218,9 +230,34 @@ fn data_shape(survey: &Survey, samples: u64) -> Vec<u64> {
     shape
 }
 
+/// The shape of pieces: that with which an ingest began, as those are counted.
+fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>> {
+    let group = file.group(cube::SEGY)?;
+    let known = cube::numbers(&group, attribute::PIECE_SHAPE)?;
+    if let Some(known) = known {
+        // Pieces are made of whole chunks, or end with the survey, as do those that are wanted now.
+        let shape = file.dataset(cube::DATA)?.shape();
+        let is_whole =
+            |(&side, (&chunk, &len)): (&u64, (&u64, &u64))| side > 0 && (side % chunk == 0 || side == len);
+        let is_right = known.len() == shape.len() && known.iter().zip(chunk.iter().zip(&shape)).all(is_whole);
+        return if is_right {
+            Ok(known)
+        } else {
+            Err(Error::argument(
+                format!("pieces of shape {known:?}"),
+                "they are no whole chunks: ingest the SEG-Y file anew",
+            ))
+        };
+    }
+    group.set_attribute(&Attribute::numbers(attribute::PIECE_SHAPE, &wanted))?;
+    Ok(wanted)
+}
+
 /// The file, new or as an earlier ingest left it, and how many pieces are in it.
 fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64)> {
-    if to.exists() && !options.overwrite {
+    // One without a byte is what a program that was killed at once has left.
+    let is_there = to.metadata().is_ok_and(|found| found.len() > 0);
+    if is_there && !options.overwrite {
         let file = File::open_writable(to)?;
         return match cube::Cube::pieces_done(&file, segy, survey)? {
             Some(done) => Ok((file, done)),
@@ -230,6 +267,8 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
             )),
         };
     }
+    // A wrong argument costs no file that is there.
+    cube::data_options(segy, survey, options)?;
     let file = File::create(to)?;
     cube::create(&file, segy, survey, options)?;
     file.flush()?;

@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
             root.dataset(cube::IBM_WORDS)?
         } else {
             let dataspace = Dataspace::Simple { shape: vec![0], max_shape: Some(vec![None]) };
-            let filters = [FilterChoice::Shuffle, FilterChoice::Zstd { level: 3 }];
+            let filters = [FilterChoice::Shuffle, cube::DEFLATE];
             let options =
                 DatasetOptions::new(dataspace, cube::ibm_word()).chunked(&[WORDS_PER_CHUNK], &filters)?;
             root.create_dataset(cube::IBM_WORDS, &options)?

@@ -61,6 +61,10 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             if columns.iter().all(is_constant) && (file.traces().count() > 1 || options.kind.is_none()) {
                 continue;
             }
+            // One record with many ensembles is a line, and no volume of one inline.
+            if i > 0 && options.kind.is_none() && columns.iter().any(is_constant) {
+                continue;
+            }
             if let Some(survey) = lines(file, options, keys, columns, least)? {
                 return Ok(survey);
             }

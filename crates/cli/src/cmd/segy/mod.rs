@@ -6,6 +6,7 @@ mod ingest;
 mod slice;
 
 use std::io::{IsTerminal as _, Write};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -141,9 +142,10 @@ fn bar() -> anyhow::Result<ProgressBar> {
 const BAR: &str = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
 /// Moves a bar.
-fn moves(bar: &ProgressBar) -> impl Fn(u64, u64) + Sync + '_ {
+fn moves(bar: &ProgressBar) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + '_ {
     |done, total| {
         bar.set_length(total);
         bar.set_position(done);
+        ControlFlow::Continue(())
     }
 }

@@ -1,0 +1,123 @@
+"""Numbers of lines, times and coordinates as places in an array."""
+
+import math
+import operator
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_Numbers = NDArray[Any]
+
+
+def place_of(name: str, values: _Numbers, number: SupportsIndex) -> int:
+    """Where a number stands on a rising axis. ValueError: it does not."""
+    wanted = operator.index(number)
+    found = int(np.searchsorted(values, wanted))
+    if found < len(values) and values[found] == wanted:
+        return found
+    steps = np.diff(values)
+    step = f", in steps of {steps.min()}" if len(steps) else ""
+    there = f"there are {values[0]} to {values[-1]}{step}" if len(values) else "there are none"
+    raise ValueError(f"{name} {wanted}: {there}")
+
+
+def nearest(name: str, values: _Numbers, wanted: float, unit: str) -> int:
+    """The sample nearest to a time or depth. ValueError: it is beyond the ends."""
+    wanted = float(wanted)
+    first, last = float(values[0]), float(values[-1])
+    if not min(first, last) <= wanted <= max(first, last):
+        raise ValueError(f"{name} {wanted:g} {unit}: samples lie from {first:g} to {last:g} {unit}")
+    return int(np.abs(values - wanted).argmin())
+
+
+def selection(name: str, values: _Numbers, wanted: Any, is_sample: bool, unit: str) -> Any:
+    """A number, a slice of numbers with both its ends, or a list of them: as an index, a slice, or a rising list of places.
+
+    ValueError: a number that is not on the axis; ends of slices need not be.
+    """
+    if wanted is None:
+        return slice(None)
+    if isinstance(wanted, slice):
+        start = 0 if wanted.start is None else int(np.searchsorted(values, wanted.start, "left"))
+        stop = len(values) if wanted.stop is None else int(np.searchsorted(values, wanted.stop, "right"))
+        step = 1 if wanted.step is None else operator.index(wanted.step)
+        if step < 1:
+            raise ValueError(f"{name}: a slice goes forward, not in steps of {step}")
+        return slice(start, max(start, stop), step)
+
+    def find(one: Any) -> int:
+        return nearest(name, values, one, unit) if is_sample else place_of(name, values, one)
+
+    if np.ndim(wanted) == 0:
+        return find(wanted)
+    places = np.array([find(one) for one in wanted], dtype=np.intp)
+    if np.any(np.diff(places) < 1):
+        raise ValueError(f"{name}: numbers of a list must rise, each once")
+    return places
+
+
+def along(corners: NDArray[np.float64], step: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points along a line through corners (n, 2), evenly, about ``step`` apart, with both ends; and how far each corner is along it.
+
+    ValueError: fewer than two corners, or a step that is no positive number.
+    """
+    if len(corners) < 2:
+        raise ValueError("a polyline goes through two points at least")
+    if not (math.isfinite(step) and step > 0):
+        raise ValueError(f"step must be a positive number, not {step!r}")
+    lengths = np.hypot(*np.diff(corners, axis=0).T)
+    reached = np.concatenate([[0.0], np.cumsum(lengths)])
+    at = np.linspace(0.0, reached[-1], round(reached[-1] / step) + 1)
+    points = np.stack([np.interp(at, reached, corners[:, axis]) for axis in range(2)], axis=1)
+    return points, reached
+
+
+def on_axes(points: ArrayLike, axes: tuple[tuple[str, _Numbers], tuple[str, _Numbers]]) -> NDArray[np.float64]:
+    """Points (inline, crossline) as fractions of places. ValueError: one lies beyond an axis."""
+    given = pairs(points)
+    for column, (name, values) in zip(given.T, axes, strict=True):
+        outside = (column < values[0]) | (column > values[-1])
+        if outside.any():
+            raise ValueError(f"{name} {column[outside][0]:g}: there are {values[0]} to {values[-1]}")
+    columns = [np.interp(column, v, np.arange(len(v))) for column, (_, v) in zip(given.T, axes, strict=True)]
+    return np.stack(columns, axis=1)
+
+
+def pairs(points: ArrayLike) -> NDArray[np.float64]:
+    """An array (n, 2) of finite numbers. ValueError: it is no such."""
+    given = np.asarray(points, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
+        raise ValueError("points are pairs of finite numbers: [(a, b), (c, d), ...]")
+    return given
+
+
+class Ground:
+    """The straight map from places (i, j) to coordinates (x, y) that fits a survey best."""
+
+    def __init__(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+        """x, y : of each place (inlines, crosslines), NaN where there is no trace. ValueError: they span no plane."""
+        i, j = np.nonzero(np.isfinite(x) & np.isfinite(y))
+        here = np.stack([np.ones(len(i)), i, j], axis=1)
+        there = np.stack([x[i, j], y[i, j]], axis=1)
+        if len(i) < 3 or np.linalg.matrix_rank(here) < 3:
+            raise ValueError("too few traces have coordinates: name inlines and crosslines")
+        # About the middle, as coordinates are large and lie close together.
+        self._middle = there.mean(axis=0)
+        solution = np.linalg.lstsq(here, there - self._middle, rcond=None)[0]
+        self._origin, self._matrix = solution[0], solution[1:]
+        if abs(np.linalg.det(self._matrix)) < 1e-12 * max(1e-300, float(np.abs(self._matrix).max()) ** 2):
+            raise ValueError("the coordinates of the traces span no plane: name inlines and crosslines")
+        self.steps = np.hypot(self._matrix[:, 0], self._matrix[:, 1])
+        """How far apart neighbours are along each axis."""
+
+    def places(self, points: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
+        """Points (x, y) as fractions of places. ValueError: one lies off the survey by more than half a place."""
+        given = pairs(points)
+        found = np.linalg.solve(self._matrix.T, (given - self._middle - self._origin).T).T
+        last = np.array(shape) - 1
+        outside = ((found < -0.5) | (found > last + 0.5)).any(axis=1)
+        if outside.any():
+            x, y = given[outside][0]
+            raise ValueError(f"the point ({x:g}, {y:g}) lies outside the survey")
+        return np.clip(found, 0, last)

@@ -1,0 +1,152 @@
+"""Surveys as xarray's datasets."""
+
+import os
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from . import _places
+from ._text import text_of
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+    from ._survey import Survey
+
+_accessors: list[type] = []
+
+
+def register_xarray() -> None:
+    """Gives xarray's datasets the accessor ``ds.segy``, which those of ``Survey.to_xarray`` have anyway.
+
+    It works on what has such a dataset's names, as does ``xarray.open_dataset`` of the HDF5 file itself. ImportError: xarray
+    is not there.
+    """
+    if _accessors:
+        return
+    import xarray
+
+    register: Any = xarray.register_dataset_accessor
+    _accessors.append(register("segy")(Accessor))
+
+
+class Accessor:
+    """``ds.segy``: lines and slices of a survey by their numbers."""
+
+    def __init__(self, dataset: "xarray.Dataset") -> None:
+        self._dataset = dataset
+
+    def inline(self, number: SupportsIndex) -> "xarray.DataArray":
+        """The inline of this number. ValueError: there is none, or there are no inlines."""
+        return self._at("inline", number)
+
+    def crossline(self, number: SupportsIndex) -> "xarray.DataArray":
+        """The crossline of this number. ValueError: there is none, or there are no crosslines."""
+        return self._at("crossline", number)
+
+    def offset(self, number: SupportsIndex) -> "xarray.DataArray":
+        """The traces of this offset. ValueError: there is none, or there are no offsets."""
+        return self._at("offset", number)
+
+    def depth_slice(self, value: float) -> "xarray.DataArray":
+        """The samples nearest to a time or depth, in the unit of the axis. ValueError: it is beyond the ends."""
+        data, name = self._data(), self._sample_axis()
+        values = self._dataset[name]
+        place = _places.nearest(name, values.to_numpy(), value, str(values.attrs.get("units", "")))
+        return data.isel({name: place})
+
+    def plot(
+        self,
+        *,
+        inline: SupportsIndex | None = None,
+        crossline: SupportsIndex | None = None,
+        offset: SupportsIndex | None = None,
+        slice: float | None = None,
+        ax: "Axes | None" = None,
+        clip: float = 99.0,
+        cmap: str = "RdBu",
+        colorbar: bool = True,
+    ) -> "Axes":
+        """Draws a plane, as ``Survey.plot`` does."""
+        from . import _plot
+
+        data, samples = self._data(), self._sample_axis()
+        named = {"inline": inline, "crossline": crossline, "offset": offset}
+        axes = {str(name): data[name].to_numpy() for name in data.dims}
+        left = _plot.two_left({**named, samples: slice}, axes, "dataset")
+        title = []
+        for name, number in named.items():
+            if number is not None:
+                data = data.isel({name: _places.place_of(name, axes[name], number)})
+                title.append(f"{name} {number}")
+        if slice is not None:
+            unit = str(data[samples].attrs.get("units", ""))
+            data = data.isel({samples: _places.nearest(samples, axes[samples], slice, unit)})
+            title.append(f"{samples} {float(data[samples]):g} {unit}")
+        first, second = (
+            _plot.Side(_plot.label(name, str(data[name].attrs.get("units", ""))), axes[name]) for name in left
+        )
+        values = data.transpose(*left).to_numpy()
+        is_section = samples in left
+        if is_section:
+            plane = _plot.Plane(values, first, second, title=", ".join(title), is_section=True)
+        else:
+            plane = _plot.Plane(values.T, second, first, title=", ".join(title), is_section=False)
+        return _plot.draw(plane, ax, clip, cmap, colorbar)
+
+    def _data(self) -> "xarray.DataArray":
+        if "data" not in self._dataset:
+            raise ValueError("the dataset holds no survey: it has no variable 'data'")
+        return self._dataset["data"]
+
+    def _sample_axis(self) -> str:
+        name = str(self._data().dims[-1])
+        for known in ("twt", "depth"):
+            if known in self._data().dims:
+                name = known
+        return name
+
+    def _at(self, name: str, number: SupportsIndex) -> "xarray.DataArray":
+        data = self._data()
+        if name not in data.dims:
+            raise ValueError(f"there is no axis {name!r}: there are {', '.join(map(str, data.dims))}")
+        return data.isel({name: _places.place_of(name, data[name].to_numpy(), number)})
+
+
+def dataset_of(survey: "Survey", chunks: Any) -> "xarray.Dataset":
+    """The survey as a dataset; see ``Survey.to_xarray``."""
+    import xarray
+
+    from ._lazy import lazy
+
+    register_xarray()
+    dims = tuple(survey.axes)
+    ground = dims[: survey._ground_axes]
+    coordinates: dict[str, Any] = {}
+    for name, values in survey.axes.items():
+        attrs = {"long_name": text_of(survey.file[name].attrs.get("long_name", name))}
+        if name in survey.units:
+            attrs["units"] = survey.units[name]
+        coordinates[name] = xarray.Variable((name,), values, attrs)
+    for name, along in (("cdp_x", ground), ("cdp_y", ground), ("live", dims[:-1])):
+        dataset = survey.file[name]
+        kept = {key: text_of(dataset.attrs[key]) for key in ("long_name", "units") if key in dataset.attrs}
+        coordinates[name] = xarray.Variable(along, lazy(dataset), kept)
+    encoding = {}
+    if survey.data.chunks is not None:
+        encoding["preferred_chunks"] = dict(zip(dims, survey.data.chunks, strict=True))
+    data = xarray.Variable(dims, lazy(survey.data), {"long_name": "seismic samples"}, encoding)
+    attrs = {"kind": survey.kind, "text": survey.text}
+    attrs.update({f"source_{name}": value for name, value in survey.source.items()})
+    made = xarray.Dataset({"data": data}, coordinates, attrs)
+    if chunks is None:
+        return made
+    if isinstance(chunks, dict) and not chunks:
+        chunks = encoding.get("preferred_chunks", {})
+    return made.assign(data=made["data"].chunk(chunks, token=_token(survey)))
+
+
+def _token(survey: "Survey") -> str:
+    """What dask knows the samples by: the file, and when it was changed."""
+    name = survey.file.filename
+    changed = os.stat(name).st_mtime_ns if os.path.exists(name) else id(survey)
+    return f"hyperslab-{os.path.abspath(name)}-{changed}"

@@ -1,0 +1,265 @@
+//! SEG-Y surveys: what `hyperslab.segy` has worked out of its arguments, for the crate `hyperslab-segy`.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use hyperslab_filters::{FilterChoice, FilterId};
+use hyperslab_segy::{
+    ByteOrder, Cube, Domain, Field, IngestOptions, Kind, SegyFile, SegyOptions, Survey, SurveyOptions,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::error::OrRaise;
+use crate::file::{File, open_state};
+use crate::filters;
+
+/// How a SEG-Y file is taken, and where its geometry is.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Taking {
+    inline_byte: Option<String>,
+    crossline_byte: Option<String>,
+    offset_byte: Option<String>,
+    cdp_byte: Option<String>,
+    x_byte: Option<String>,
+    y_byte: Option<String>,
+    kind: Option<String>,
+    pad: bool,
+    ignore_rest: bool,
+    trust_length: bool,
+}
+
+impl Taking {
+    fn segy(&self) -> SegyOptions {
+        SegyOptions { pad: self.pad, ignore_rest: self.ignore_rest, trust_length: self.trust_length }
+    }
+
+    fn survey(&self) -> PyResult<SurveyOptions> {
+        Ok(SurveyOptions {
+            lines: both(
+                "inline_byte",
+                self.inline_byte.as_ref(),
+                "crossline_byte",
+                self.crossline_byte.as_ref(),
+            )?,
+            offset: field(self.offset_byte.as_ref())?,
+            cdp: field(self.cdp_byte.as_ref())?,
+            coordinates: both("x_byte", self.x_byte.as_ref(), "y_byte", self.y_byte.as_ref())?,
+            kind: self.kind.as_deref().map(kind).transpose()?,
+        })
+    }
+}
+
+/// How it is brought into HDF5.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Storing {
+    /// The numbers of filters, with the parameters that their plugins take.
+    filters: Vec<(u16, Vec<i64>)>,
+    chunks: Option<Vec<u64>>,
+    depth: bool,
+    memory: u64,
+    overwrite: bool,
+}
+
+fn field(text: Option<&String>) -> PyResult<Option<Field>> {
+    text.map(|text| text.parse::<Field>().or_raise()).transpose()
+}
+
+/// Two fields, of which one alone says nothing.
+fn both(
+    first_name: &str,
+    first: Option<&String>,
+    second_name: &str,
+    second: Option<&String>,
+) -> PyResult<Option<(Field, Field)>> {
+    match (field(first)?, field(second)?) {
+        (Some(first), Some(second)) => Ok(Some((first, second))),
+        (None, None) => Ok(None),
+        _ => Err(PyValueError::new_err(format!("{first_name} and {second_name}: name both, or neither"))),
+    }
+}
+
+fn kind(name: &str) -> PyResult<Kind> {
+    Kind::from_name(name).ok_or_else(|| {
+        let names = "'volume', 'prestack', 'line', 'prestack line' and 'traces'";
+        PyValueError::new_err(format!("kind must be one of {names}, not {name:?}"))
+    })
+}
+
+/// Tells a Python function of the progress, and lets the user interrupt.
+struct Told<'a> {
+    function: Option<&'a Py<PyAny>>,
+    /// What the function, or a signal, has raised.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl<'a> Told<'a> {
+    fn new(function: Option<&'a Py<PyAny>>) -> Self {
+        Self { function, raised: Mutex::default() }
+    }
+
+    fn of(&self, done: u64, total: u64) -> ControlFlow<()> {
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            self.function.map_or(Ok(()), |function| function.call1(py, (done, total)).map(drop))
+        });
+        match told {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                *self.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// What came of the work; first of all what the function has raised.
+    fn result<T>(self, done: hyperslab_segy::Result<T>) -> PyResult<T> {
+        match self.raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => done.or_raise(),
+        }
+    }
+}
+
+/// SEG-Y into HDF5.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
+#[pyo3(name = "_segy_ingest")]
+pub(crate) fn ingest(
+    py: Python<'_>,
+    source: PathBuf,
+    to: PathBuf,
+    taking: Taking,
+    storing: Storing,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let choice = |(id, options): &(u16, Vec<i64>)| filters::choice(FilterId(*id), options);
+    let options = IngestOptions {
+        segy: taking.segy(),
+        survey: taking.survey()?,
+        filters: storing.filters.iter().map(choice).collect::<PyResult<Vec<FilterChoice>>>()?,
+        chunks: storing.chunks,
+        domain: if storing.depth { Domain::Depth } else { Domain::Time },
+        memory: storing.memory,
+        overwrite: storing.overwrite,
+    };
+    let told = Told::new(progress.as_ref());
+    let done =
+        py.detach(|| hyperslab_segy::ingest(&source, &to, &options, &|done, total| told.of(done, total)));
+    let done = told.result(done)?;
+    let said = PyDict::new(py);
+    said.set_item("shape", done.shape)?;
+    said.set_item("traces", done.traces)?;
+    said.set_item("ibm_words", done.ibm_words)?;
+    said.set_item("resumed", done.resumed)?;
+    said.set_item("note", done.note)?;
+    Ok(said)
+}
+
+/// HDF5 back into SEG-Y.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
+#[pyo3(name = "_segy_export")]
+pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
+    let core = open_state(file)?.core.clone();
+    let told = Told::new(progress.as_ref());
+    let done = file
+        .py()
+        .detach(|| hyperslab_segy::export(&Cube::of(core)?, &to, &|done, total| told.of(done, total)));
+    told.result(done)
+}
+
+/// The traces at one number of an axis as a SEG-Y file.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
+#[pyo3(name = "_segy_extract")]
+pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathBuf) -> PyResult<()> {
+    let core = open_state(file)?.core.clone();
+    file.py()
+        .detach(|| {
+            let cube = Cube::of(core)?;
+            let (axis, index) = cube.find(axis, number)?;
+            hyperslab_segy::extract(&cube, axis, index, &to)
+        })
+        .or_raise()
+}
+
+/// What is in the survey that a file holds; an exception if it holds none, or one that is incomplete.
+#[pyfunction]
+#[pyo3(name = "_segy_describe")]
+pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDict>> {
+    let py = file.py();
+    let core = open_state(file)?.core.clone();
+    let cube = py.detach(|| Cube::of(core)).or_raise()?;
+    let (source, samples) = (cube.source(), cube.samples());
+    let said = PyDict::new(py);
+    said.set_item("kind", cube.kind().name())?;
+    said.set_item("axes", cube.axes().iter().map(|axis| axis.name).collect::<Vec<_>>())?;
+    said.set_item("sample_axis", &samples.name)?;
+    said.set_item("sample_unit", &samples.unit)?;
+    said.set_item("ground_axes", cube.kind().ground_axes())?;
+    said.set_item("text", &source.text)?;
+    said.set_item("name", &source.name)?;
+    said.set_item("bytes", source.bytes)?;
+    said.set_item("revision", &source.revision)?;
+    said.set_item("sample_format", source.format.name())?;
+    said.set_item("byte_order", order(source.order))?;
+    said.set_item("headers_per_trace", source.headers)?;
+    said.set_item("padded", source.padded)?;
+    Ok(said)
+}
+
+/// What the headers of a SEG-Y file say, and how its traces lie.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
+#[pyo3(name = "_segy_scan")]
+pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {
+    let (segy, survey) = (taking.segy(), taking.survey()?);
+    let found: hyperslab_segy::Result<_> = py.detach(|| {
+        let file = SegyFile::open(&path, &segy)?;
+        let survey = Survey::find(&file, &survey)?;
+        let text = file.text()?;
+        Ok((file, survey, text))
+    });
+    let (file, survey, (lines, encoding)) = found.or_raise()?;
+    let layout = file.layout();
+    let axes = PyList::empty(py);
+    let describe = |name: &str, first: Option<i64>, last: Option<i64>, length: u64| -> PyResult<()> {
+        let axis = PyDict::new(py);
+        axis.set_item("name", name)?;
+        axis.set_item("first", first)?;
+        axis.set_item("last", last)?;
+        axis.set_item("length", length)?;
+        axes.append(axis)
+    };
+    for axis in &survey.axes {
+        let (first, last) = (axis.values.first().copied(), axis.values.last().copied());
+        describe(axis.name, first, last, axis.values.len() as u64)?;
+    }
+    let samples = file.traces().samples();
+    describe("sample", Some(0), Some(i64::from(samples) - 1), samples.into())?;
+    let said = PyDict::new(py);
+    said.set_item("bytes", file.len_bytes())?;
+    said.set_item("revision", format!("{}.{}", layout.revision.0, layout.revision.1))?;
+    said.set_item("byte_order", order(layout.order))?;
+    said.set_item("sample_format", layout.format.name())?;
+    said.set_item("sample_interval", layout.interval)?;
+    said.set_item("traces", file.traces().count())?;
+    said.set_item("headers_per_trace", layout.headers)?;
+    said.set_item("extended_textual_headers", layout.extended)?;
+    said.set_item("survey", survey.kind.name())?;
+    said.set_item("axes", axes)?;
+    said.set_item("positions", survey.positions())?;
+    said.set_item("note", survey.note.as_deref())?;
+    said.set_item("text_encoding", encoding.name())?;
+    said.set_item("text", lines.join("\n"))?;
+    Ok(said)
+}
+
+fn order(order: ByteOrder) -> &'static str {
+    if order == ByteOrder::Big { "big" } else { "little" }
+}
