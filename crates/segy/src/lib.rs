@@ -22,7 +22,7 @@ pub use export::{export, export_to};
 pub use extract::extract;
 pub use field::{ByteOrder, Field, FieldKind, NamedField};
 pub use file::{BINARY_HEADER_BYTES, Layout, SegyFile, SegyOptions, Traces};
-pub use ingest::{Domain, IngestOptions, Ingested, Progress, ingest, ingest_into};
+pub use ingest::{Domain, IngestOptions, Ingested, Progress, ingest, ingest_into, silent};
 pub use sample::{SampleFormat, Stored};
 pub use survey::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
 pub use tables::{BINARY_HEADER, TRACE_HEADER};

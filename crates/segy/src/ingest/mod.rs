@@ -81,6 +81,11 @@ pub struct Ingested {
 /// Is told how many bytes of the SEG-Y file are done, and how many there are; a break ends the work with [`Error::Stopped`].
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync);
 
+/// A [`Progress`] that nobody looks at.
+pub fn silent(_done: u64, _total: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 /// Tells of the progress.
 pub(crate) fn tell(progress: Progress<'_>, done: u64, total: u64) -> Result<()> {
     if progress(done, total).is_break() { Err(Error::Stopped) } else { Ok(()) }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab::driver::Memory;
 use hyperslab::{CreateOptions, File};
 use hyperslab_segy::{
-    Cube, IngestOptions, Kind, SegyFile, SegyOptions, SurveyOptions, export_to, ingest_into,
+    Cube, IngestOptions, Kind, SegyFile, SegyOptions, SurveyOptions, export_to, ingest_into, silent,
 };
 
 use crate::sound::assert_sound;
@@ -32,12 +32,12 @@ pub fn segy(input: &[u8]) {
     }
     let memory = Arc::new(Memory::new(Vec::new()));
     let Ok(made) = File::create_on(memory.clone(), None, &CreateOptions::default()) else { return };
-    if ingest_into(&file, &made, &options, &|_, _| ()).is_err() {
+    if ingest_into(&file, &made, &options, &silent).is_err() {
         return;
     }
     let Ok(cube) = Cube::of(made.clone()) else { panic!("what was ingested cannot be opened") };
     let out = Memory::new(Vec::new());
-    export_to(&cube, &out, "output", &|_, _| ()).expect("what was ingested can be exported");
+    export_to(&cube, &out, "output", &silent).expect("what was ingested can be exported");
     assert!(out.into_bytes() == bytes, "the file came back otherwise");
     drop(cube);
     made.close().expect("a file in memory can be closed");

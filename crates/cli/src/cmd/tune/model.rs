@@ -299,8 +299,10 @@ mod tests {
     use super::*;
     use crate::cmd::tune::access::plane;
 
-    const ENGINE: Engine =
-        Engine { hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true }, threads: 1 };
+    const ENGINE: Engine = Engine {
+        hints: Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true },
+        threads: 1,
+    };
 
     /// An axis and what is read of it.
     fn axis() -> impl Strategy<Value = (u64, u64, Along)> {

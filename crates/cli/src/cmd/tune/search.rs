@@ -158,8 +158,10 @@ mod tests {
     use crate::cmd::tune::access::plane;
     use crate::cmd::tune::model::Medium;
 
-    const ENGINE: Engine =
-        Engine { hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, concurrent: true }, threads: 4 };
+    const ENGINE: Engine = Engine {
+        hints: Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true },
+        threads: 4,
+    };
 
     fn machine() -> Machine {
         Machine {
