@@ -97,14 +97,16 @@ def test_numbers_of_lines_far_apart_make_no_huge_volume(tmp_path, value):
     assert ingested(tmp_path, few)["shape"] == [200, 3]
 
 
-def test_a_trace_that_says_another_length_is_named(tmp_path):
-    lie = image(revision=(0, 0), patches=[(3600 + 3 * TRACE + 114, b"\0\7")])
-    # The file could be read with the length of the file header alone; what the header says is then taken only if asked for.
-    (tmp_path / "bad.sgy").write_bytes(lie)
-    try:
-        hs.segy.ingest(tmp_path / "bad.sgy", tmp_path / "bad.h5", trust_length=True)
-    except hs.FormatError as error:
-        assert "trace 3" in str(error)
+@pytest.mark.parametrize("revision", [(0, 0), (1, 0)], ids=str)
+def test_a_file_that_can_be_read_in_two_ways_is_refused_unless_it_is_said_how(tmp_path, revision):
+    # As long as two traces of 10 samples: counted so, traces end with the file as well.
+    both = image(revision=revision, patches=[(3600 + 114, b"\0\x50")])
+    if revision == (0, 0):
+        with pytest.raises(hs.FormatError, match="trace 0, at byte 3714 of the file: it counts 80 samples"):
+            ingested(tmp_path, both)
+    # Revision 1 says that all traces are alike.
+    with brought(tmp_path, both, trust_length=revision == (0, 0)) as survey:
+        np.testing.assert_array_equal(survey.trace(5), SAMPLES[5])
 
 
 def test_what_is_no_segy_is_refused(tmp_path):
@@ -166,6 +168,13 @@ def retell(file, name, value):
     file["segy"].attrs[name] = value
 
 
+def count_too_much(file):
+    retell(file, "padded", np.uint64(1))
+    headers = file["segy/trace_header"][()]
+    headers["samples"][3] = 60_000
+    file["segy/trace_header"][...] = headers
+
+
 TAMPERED = {
     "no data": lambda f: f.pop("data"),
     "no axis": lambda f: f.pop("inline"),
@@ -211,6 +220,7 @@ TAMPERED = {
     "three headers": lambda f: retell(f, "headers_per_trace", np.uint64(3)),
     "no source bytes": lambda f: retell(f, "source_bytes", np.uint64(2**63)),
     "padded": lambda f: retell(f, "padded", np.uint64(1)),
+    "padded, and a header that counts too much": count_too_much,
     "no group": lambda f: f.pop("segy"),
 }
 

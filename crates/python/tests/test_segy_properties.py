@@ -61,3 +61,39 @@ def test_every_survey_comes_back_byte_for_byte(survey, chunks, memory, filters):
         assert not [
             finding for finding in hs.check(Path(directory) / "cube.h5", data=True) if finding.severity == "error"
         ]
+
+
+BASES = [
+    segy(some_values(code, (12, 7)), {INLINE: np.arange(12) // 4, CROSSLINE: np.arange(12) % 4}, code=code, **options)
+    for code, options in [
+        (1, {"revision": (0, 0)}),
+        (5, {"extended": ["((SEG: EndText))"], "extended_count": -1}),
+        (3, {"revision": (2, 0), "further": 1, "trailer": b"x" * 3200}),
+        (6, {"revision": (2, 1), "order": "<", "label": True, "gap": 64}),
+    ]
+]
+# Fields that say where bytes are, and how many: a change of these does most.
+TELLING = [3216, 3217, 3220, 3221, 3224, 3225, *range(3268, 3300), *range(3500, 3532), 3714, 3715, 3788, 3792]
+
+
+@st.composite
+def damaged(draw):
+    """A file of which some bytes are changed, and some are cut off."""
+    image = bytearray(draw(st.sampled_from(BASES)))
+    for _ in range(draw(st.integers(1, 4))):
+        offset = draw(st.one_of(st.sampled_from(TELLING), st.integers(0, len(image) - 1)))
+        image[offset] = draw(st.sampled_from([0, 1, 2, 3, 5, 127, 128, 255]))
+    return bytes(image[: draw(st.one_of(st.just(len(image)), st.integers(0, len(image))))])
+
+
+@settings(max_examples=150, deadline=None)
+@given(damaged(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 1 << 20]))
+def test_a_damaged_file_is_refused_with_a_reason_or_comes_back_byte_for_byte(
+    image, pad, ignore_rest, trust_length, memory
+):
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            options = {"pad": pad, "ignore_rest": ignore_rest, "trust_length": trust_length, "memory": memory}
+            brought(Path(directory), image, **options).close()
+        except (hs.FormatError, ValueError, NotImplementedError) as error:
+            assert str(error)

@@ -188,6 +188,12 @@ def test_a_file_that_is_no_such_ingest_is_not_touched(source, tmp_path):
         assert file["mine"][()] == 1
 
 
+def test_a_file_without_a_byte_is_filled(source, tmp_path):
+    (tmp_path / "cube.h5").touch()
+    assert not hs.segy.ingest(source, tmp_path / "cube.h5", **OPTIONS)["resumed"]
+    assert_same_as_uninterrupted(source, tmp_path / "cube.h5")
+
+
 def test_an_export_that_progress_stops_leaves_nothing(source, tmp_path):
     hs.segy.ingest(source, tmp_path / "cube.h5", **OPTIONS)
     with pytest.raises(Enough):

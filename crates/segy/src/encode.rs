@@ -49,9 +49,19 @@ impl<'a> Encoder<'a> {
         self.header_bytes() as u64 + samples * self.cube.source().format.size() as u64
     }
 
-    /// Samples that a header counts.
-    pub(crate) fn own_samples(&self, header: &[u8]) -> u64 {
-        Field::new(115, FieldKind::U16).integer(header, self.cube.source().order).unsigned_abs()
+    /// Samples that the header of a trace counts; an error if the survey has fewer.
+    pub(crate) fn own_samples(&self, trace: u64, header: &[u8]) -> Result<u64> {
+        let own = Field::new(115, FieldKind::U16).integer(header, self.cube.source().order).unsigned_abs();
+        if own > self.samples() {
+            let why = format!(
+                "the header of trace {trace} counts {own} samples, and the survey has {} of each: put the number right in \
+                 /{}",
+                self.samples(),
+                cube::TRACE_HEADER,
+            );
+            return Err(self.cube.bad(why));
+        }
+        Ok(own)
     }
 
     /// All headers of some traces, one trace after another.

@@ -120,9 +120,10 @@ impl Export<'_> {
     fn offsets(&self, traces: u64) -> Result<(Option<Vec<u64>>, u64)> {
         let mut offset = self.first_trace;
         let mut offsets = Vec::new();
-        for headers in self.encoder.headers(0..traces)?.chunks(self.encoder.header_bytes()) {
+        let headers = self.encoder.headers(0..traces)?;
+        for (trace, headers) in (0..).zip(headers.chunks(self.encoder.header_bytes())) {
             offsets.push(offset);
-            offset += self.encoder.trace_bytes(self.encoder.own_samples(headers));
+            offset += self.encoder.trace_bytes(self.encoder.own_samples(trace, headers)?);
         }
         Ok((Some(offsets), offset))
     }
@@ -188,8 +189,10 @@ impl Export<'_> {
         if samples.start == 0 {
             self.out.write_at(offset, &headers).map_err(io(self.name))?;
         }
-        let own =
-            if self.offsets.is_some() { self.encoder.own_samples(&headers) } else { self.encoder.samples() };
+        let own = match self.offsets {
+            Some(_) => self.encoder.own_samples(slot.trace, &headers)?,
+            None => self.encoder.samples(),
+        };
         let len = usize::try_from(samples.end.min(own).saturating_sub(samples.start)).unwrap_or(0);
         let mut data = vec![0; len * format.size()];
         self.encoder.encode(slot.trace, &values[..len * format.stored().size()], samples.start, &mut data)?;

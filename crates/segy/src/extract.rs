@@ -49,7 +49,7 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
     for (&trace, values) in traces.iter().zip(values.chunks(row.max(1))) {
         let Ok(trace) = u64::try_from(trace) else { continue };
         let headers = encoder.headers(trace..trace + 1)?;
-        let samples = if source.padded { encoder.own_samples(&headers) } else { encoder.samples() };
+        let samples = if source.padded { encoder.own_samples(trace, &headers)? } else { encoder.samples() };
         let samples = usize::try_from(samples).unwrap_or(0);
         let mut data = vec![0; samples * source.format.size()];
         encoder.encode(trace, &values[..samples * source.format.stored().size()], 0, &mut data)?;

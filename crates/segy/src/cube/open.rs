@@ -170,6 +170,11 @@ impl Cube {
         ranges(&all)
     }
 
+    /// An error about what the file holds.
+    pub(crate) fn bad(&self, why: String) -> Error {
+        bad(&self.file, why)
+    }
+
     /// How many pieces of this SEG-Y file an ingest that was broken off has left in a file. `None` if it is something else.
     pub(crate) fn pieces_done(file: &File, segy: &SegyFile, survey: &Survey) -> Result<Option<u64>> {
         let Ok(group) = segy_group(file) else { return Ok(None) };
