@@ -59,7 +59,7 @@ pub(crate) fn create(file: &File, segy: &SegyFile, survey: &Survey, options: &In
     let data = create_data(file, segy, survey, options)?;
     create_axes(file, &data, segy, survey, options)?;
     create_positions(file, survey, segy)?;
-    create_headers(file, segy)?;
+    create_headers(file, segy, options)?;
     describe(file, segy, survey)
 }
 
@@ -188,22 +188,23 @@ fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()>
 }
 
 /// What the SEG-Y file holds beside samples.
-fn create_headers(file: &File, segy: &SegyFile) -> Result<()> {
+fn create_headers(file: &File, segy: &SegyFile, options: &IngestOptions) -> Result<()> {
     let root = file.root();
     let layout = segy.layout();
     let count = segy.traces().count();
     let header = datatypes::header(tables::TRACE_HEADER, TRACE_HEADER_BYTES, layout.order);
     let chunk = HEADERS_PER_CHUNK.min(count);
-    root.create_dataset(
-        super::TRACE_HEADER,
-        &simple(&[count], header).chunked(&[chunk], &[FilterChoice::Shuffle, DEFLATE])?,
-    )?;
+    // Who stores samples as they are would rather have it fast than small.
+    let stored = |made: DatasetOptions, chunk: &[u64], filters: &[FilterChoice]| match &options.filters[..] {
+        [] => Ok(made),
+        _ => made.chunked(chunk, filters),
+    };
+    let shuffled = [FilterChoice::Shuffle, DEFLATE];
+    root.create_dataset(super::TRACE_HEADER, &stored(simple(&[count], header), &[chunk], &shuffled)?)?;
     if layout.headers > 1 {
         let further = u64::from(layout.headers - 1) * TRACE_HEADER_BYTES as u64;
-        root.create_dataset(
-            super::FURTHER_HEADERS,
-            &simple(&[count, further], u8::datatype()).chunked(&[chunk, further], &[DEFLATE])?,
-        )?;
+        let made = simple(&[count, further], u8::datatype());
+        root.create_dataset(super::FURTHER_HEADERS, &stored(made, &[chunk, further], &[DEFLATE])?)?;
     }
     copy_bytes(file, super::FILE_HEADER, segy, 0, layout.first_trace)?;
     let (start, len) = segy.trailer();
@@ -258,7 +259,7 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
 }
 
 /// Of all but the samples: a filter that every HDF5 library has, so that h5py and netCDF read it without a plugin.
-pub(crate) const DEFLATE: FilterChoice = FilterChoice::Deflate { level: 4 };
+pub(crate) const DEFLATE: FilterChoice = FilterChoice::Deflate { level: 1 };
 
 /// Metres or feet, as the binary header has it.
 fn length_unit(segy: &SegyFile) -> Result<&'static str> {
