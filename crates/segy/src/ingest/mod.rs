@@ -108,23 +108,34 @@ pub fn ingest(
             let survey = Survey::scan(&segy, &options.survey)?;
             run(&segy, to, &survey, options, progress)
         }
+        // An ingest that has found so and was then broken off.
+        Err(Stop::OtherSurvey) if survey.is_predicted => {
+            let survey = Survey::scan(&segy, &options.survey)?;
+            run(&segy, to, &survey, options, progress)
+        }
         done => done,
     }
-    .map_err(Stop::into_error)
+    .map_err(|stop| stop.into_error(to))
 }
 
 /// Why a piece was not done.
 enum Stop {
     /// A trace is not where it was predicted.
     Mispredicted,
+    /// What an ingest that was broken off has left is laid out in another way.
+    OtherSurvey,
     /// Anything else.
     Failed(Error),
 }
 
 impl Stop {
-    fn into_error(self) -> Error {
+    fn into_error(self, to: &Path) -> Error {
         match self {
             Self::Failed(error) => error,
+            Self::OtherSurvey => Error::argument(
+                to.display().to_string(),
+                "an ingest that was broken off has begun it with another geometry: name the same bytes and kind, or ask to overwrite it",
+            ),
             Self::Mispredicted => Error::Geometry(
                 "a trace is not where all headers together say: the file changed while it was read"
                     .to_owned(),
@@ -193,8 +204,9 @@ fn run(
     })?;
     let ibm_words = writer.ibm_words()?;
     let group = file.group(cube::SEGY)?;
-    group.remove_attribute(attribute::MEMORY)?;
-    group.remove_attribute(attribute::PIECES)?;
+    for name in [attribute::MEMORY, attribute::PREDICTED, attribute::PIECES] {
+        group.remove_attribute(name)?;
+    }
     file.close()?;
     // All is done, whatever is said to it.
     let _ = progress(total, total);
@@ -224,18 +236,19 @@ fn memory(file: &File, wanted: u64) -> Result<u64> {
 }
 
 /// The file, new or as an earlier ingest left it, and how many pieces are in it.
-fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64)> {
+fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64), Stop> {
     // One without a byte is what a program that was killed at once has left.
     let is_there = to.metadata().is_ok_and(|found| found.len() > 0);
     if is_there && !options.overwrite {
         let file = File::open_writable(to)?;
-        return match cube::Cube::pieces_done(&file, segy, survey)? {
-            Some(done) => Ok((file, done)),
-            None => Err(Error::argument(
+        let Some(done) = cube::Cube::pieces_done(&file, segy)? else {
+            return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
                 "it exists, and is no ingest of this SEG-Y file that was broken off: choose another name, or ask to overwrite it",
-            )),
+            )));
         };
+        let is_alike = cube::Cube::is_laid_out_as(&file, segy, survey)?;
+        return if is_alike { Ok((file, done)) } else { Err(Stop::OtherSurvey) };
     }
     // A wrong argument costs no file that is there.
     cube::data_options(segy, survey, options)?;
