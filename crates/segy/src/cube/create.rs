@@ -254,6 +254,7 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     number(attribute::HEADERS, layout.headers.into())?;
     number(attribute::BYTES, segy.len_bytes())?;
     number(attribute::PADDED, segy.traces().vary().into())?;
+    number(attribute::PREDICTED, survey.is_predicted.into())?;
     number(attribute::PIECES, 0)?;
     Ok(())
 }

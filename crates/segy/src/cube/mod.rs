@@ -68,4 +68,6 @@ pub(crate) mod attribute {
     pub(crate) const PIECES: &str = "pieces_done";
     /// Of such a file: the shape of pieces, samples last.
     pub(crate) const PIECE_SHAPE: &str = "piece_shape";
+    /// Of such a file: 1 where the survey was predicted from a few headers, as pieces may follow each other otherwise.
+    pub(crate) const PREDICTED: &str = "pieces_predicted";
 }

@@ -176,17 +176,33 @@ impl Cube {
     }
 
     /// How many pieces of this SEG-Y file an ingest that was broken off has left in a file. `None` if it is something else.
-    pub(crate) fn pieces_done(file: &File, segy: &SegyFile, survey: &Survey) -> Result<Option<u64>> {
+    pub(crate) fn pieces_done(file: &File, segy: &SegyFile) -> Result<Option<u64>> {
         let Ok(group) = segy_group(file) else { return Ok(None) };
         let Some(done) = attributes::number(&group, attribute::PIECES)? else { return Ok(None) };
-        let mut shape = survey.shape();
-        shape.push(segy.traces().samples().into());
         let header: Vec<u8> = file.dataset(super::FILE_HEADER)?.read(Selection::All)?;
-        let is_same = attributes::text(&group, attribute::KIND)?.as_deref() == Some(survey.kind.name())
-            && attributes::number(&group, attribute::BYTES)? == Some(segy.len_bytes())
-            && file.dataset(super::DATA)?.shape() == shape
+        let is_same = attributes::number(&group, attribute::BYTES)? == Some(segy.len_bytes())
             && header == segy.bytes(0, segy.layout().first_trace)?;
         Ok(is_same.then_some(done))
+    }
+
+    /// Whether what is in such a file is laid out as this survey is.
+    pub(crate) fn is_laid_out_as(file: &File, segy: &SegyFile, survey: &Survey) -> Result<bool> {
+        let group = segy_group(file)?;
+        let mut shape = survey.shape();
+        shape.push(segy.traces().samples().into());
+        if attributes::number(&group, attribute::PREDICTED)? != Some(survey.is_predicted.into())
+            || attributes::text(&group, attribute::KIND)?.as_deref() != Some(survey.kind.name())
+            || file.dataset(super::DATA)?.shape() != shape
+        {
+            return Ok(false);
+        }
+        for axis in &survey.axes {
+            let values: Vec<i64> = file.dataset(axis.name)?.read(Selection::All)?;
+            if values != axis.values {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

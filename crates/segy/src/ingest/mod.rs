@@ -94,8 +94,7 @@ pub(crate) fn tell(progress: Progress<'_>, done: u64, total: u64) -> Result<()> 
 /// Brings the SEG-Y file at `from` into a new HDF5 file at `to`.
 ///
 /// The file is committed every other second, and when `progress` breaks off: if the program ends too soon, the same call goes on
-/// where it was. Until then
-/// [`Cube::open`](crate::Cube::open) refuses the file.
+/// where it was. Until then [`Cube::open`](crate::Cube::open) refuses the file.
 pub fn ingest(
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,
@@ -118,9 +117,11 @@ pub fn ingest(
                 .map_err(|source| Error::Io { path: to.display().to_string(), source })?;
             all(&Survey::scan(&segy, &options.survey)?)
         }
+        // An ingest that has found so and was then broken off.
+        Err(Stop::OtherSurvey) if survey.is_predicted => all(&Survey::scan(&segy, &options.survey)?),
         done => done,
     }
-    .map_err(Stop::into_error)
+    .map_err(|stop| stop.into_error(to))
 }
 
 /// The same into a new HDF5 file, wherever it is, of which nothing is committed but by who made it.
@@ -132,21 +133,28 @@ pub fn ingest_into(
 ) -> Result<Ingested> {
     let survey = Survey::scan(segy, &options.survey)?;
     cube::create(file, segy, &survey, options)?;
-    run(segy, file, &survey, 0, options, progress).map_err(Stop::into_error)
+    let done = run(segy, file, &survey, 0, options, progress);
+    done.map_err(|stop| stop.into_error(file.path().unwrap_or(Path::new("the new file"))))
 }
 
 /// Why a piece was not done.
 enum Stop {
     /// A trace is not where it was predicted.
     Mispredicted,
+    /// What an ingest that was broken off has left is laid out in another way.
+    OtherSurvey,
     /// Anything else.
     Failed(Error),
 }
 
 impl Stop {
-    fn into_error(self) -> Error {
+    fn into_error(self, to: &Path) -> Error {
         match self {
             Self::Failed(error) => error,
+            Self::OtherSurvey => Error::argument(
+                to.display().to_string(),
+                "an ingest that was broken off has begun it with another geometry: name the same bytes and kind, or ask to overwrite it",
+            ),
             Self::Mispredicted => Error::Geometry(
                 "a trace is not where all headers together say: the file changed while it was read"
                     .to_owned(),
@@ -216,8 +224,9 @@ fn run(
     })?;
     let ibm_words = writer.ibm_words()?;
     let group = file.group(cube::SEGY)?;
-    group.remove_attribute(attribute::PIECE_SHAPE)?;
-    group.remove_attribute(attribute::PIECES)?;
+    for name in [attribute::PIECE_SHAPE, attribute::PREDICTED, attribute::PIECES] {
+        group.remove_attribute(name)?;
+    }
     // All is done, whatever is said to it.
     let _ = progress(total, total);
     Ok(Ingested {
@@ -259,18 +268,19 @@ fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>>
 }
 
 /// The file, new or as an earlier ingest left it, and how many pieces are in it.
-fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64)> {
+fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64), Stop> {
     // One without a byte is what a program that was killed at once has left.
     let is_there = to.metadata().is_ok_and(|found| found.len() > 0);
     if is_there && !options.overwrite {
         let file = File::open_writable(to)?;
-        return match cube::Cube::pieces_done(&file, segy, survey)? {
-            Some(done) => Ok((file, done)),
-            None => Err(Error::argument(
+        let Some(done) = cube::Cube::pieces_done(&file, segy)? else {
+            return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
                 "it exists, and is no ingest of this SEG-Y file that was broken off: choose another name, or ask to overwrite it",
-            )),
+            )));
         };
+        let is_alike = cube::Cube::is_laid_out_as(&file, segy, survey)?;
+        return if is_alike { Ok((file, done)) } else { Err(Stop::OtherSurvey) };
     }
     // A wrong argument costs no file that is there.
     cube::data_options(segy, survey, options)?;
