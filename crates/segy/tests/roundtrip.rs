@@ -10,8 +10,8 @@ use hyperslab::driver::Memory;
 use hyperslab::{CreateOptions, File, OpenOptions, Selection};
 use hyperslab_filters::FilterChoice;
 use hyperslab_segy::{
-    Cube, Error, IngestOptions, Ingested, Kind, SegyFile, SegyOptions, SurveyOptions, export_to, ingest_into,
-    silent,
+    Cube, Error, IngestOptions, Ingested, Kind, SegyFile, SegyOptions, Survey, SurveyOptions, export_to,
+    ingest_into, silent,
 };
 use hyperslab_testkit::segy::SegyRecipe;
 use hyperslab_testkit::sound::assert_sound;
@@ -171,6 +171,41 @@ fn floats_that_ieee_cannot_hold_come_back_and_are_counted() {
         let (_, ingested) = assert_round_trip(&bytes, &options);
         assert_eq!(ingested.ibm_words, 4);
     }
+}
+
+#[test]
+fn a_survey_that_is_almost_in_order_is_laid_out_as_its_headers_say() {
+    let mut traces = SegyRecipe::grid(40, 50);
+    // Between the traces that a prediction looks at.
+    traces.swap(1237, 1242);
+    let recipe = SegyRecipe { traces, format: 2, ..SegyRecipe::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["in.sgy", "out.h5"].map(|name| folder.path().join(name));
+    std::fs::write(&from, recipe.bytes()).unwrap();
+    let segy = SegyFile::open(&from, &SegyOptions::default()).unwrap();
+    assert!(Survey::find(&segy, &SurveyOptions::default()).unwrap().is_predicted);
+    hyperslab_segy::ingest(&from, &to, &IngestOptions::default(), &silent).unwrap();
+    let found = Cube::open(&to).unwrap();
+    let (scanned, _) = cube(&recipe.bytes(), &IngestOptions::default()).unwrap();
+    let read = |cube: &Cube| cube.data().read::<i32>(Selection::All).unwrap();
+    assert!(read(&found) == read(&scanned));
+    assert!(back(&found) == recipe.bytes());
+    assert_sound(&std::fs::read(&to).unwrap());
+}
+
+#[test]
+fn a_number_that_was_changed_wins_over_the_float_that_was_kept() {
+    let mut bytes = SegyRecipe::default().bytes();
+    bytes[3840..3844].copy_from_slice(&0x4200_0001_u32.to_be_bytes());
+    let (cube, ingested) = cube(&bytes, &IngestOptions::default()).unwrap();
+    assert_eq!(ingested.ibm_words, 1);
+    drop(cube);
+    let segy = open(&bytes, &SegyOptions::default()).unwrap();
+    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    ingest_into(&segy, &file, &IngestOptions::default(), &silent).unwrap();
+    let cube = Cube::of(file).unwrap();
+    cube.data().write([0..1, 0..1, 0..1], &[1.0_f32]).unwrap();
+    assert_eq!(back(&cube)[3840..3844], 0x4110_0000_u32.to_be_bytes());
 }
 
 #[test]
