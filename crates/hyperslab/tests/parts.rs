@@ -1,15 +1,18 @@
-//! Reading a small part of a large Blosc chunk: few bytes of the file are asked for, and they are enough.
+//! Reading a small part of a chunk: few bytes of the file are asked for, and they are enough.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
 use std::sync::Arc;
 
 use hyperslab::driver::{Memory, Operation, Trace};
-use hyperslab::{File, OpenOptions};
+use hyperslab::types::Element;
+use hyperslab::{CreateOptions, DatasetOptions, File, OpenOptions, Selection};
 use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::{Encoded, Filter, FilterId, Scratch};
+use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::build;
+use hyperslab_testkit::sound::assert_sound;
 
 fn noise() -> Vec<u8> {
     let mut state = 1_u32;
@@ -56,6 +59,43 @@ fn a_part_of_a_blosc_chunk_takes_few_bytes_of_the_file_and_all_that_it_needs() {
             let (read, all) = (read.sum::<u64>(), stored.len() as u64);
             assert!(read < all / 3, "{id} {codec} {shuffle}: {read} bytes of {all} for those from {start}");
         }
+    }
+}
+
+#[test]
+fn a_plane_through_small_unfiltered_chunks_takes_its_own_run_of_each() {
+    let memory = Arc::new(Memory::new(Vec::new()));
+    let made = File::create_on(memory.clone(), None, &CreateOptions::default()).unwrap();
+    let dataspace = Dataspace::Simple { shape: vec![64, 64, 64], max_shape: None };
+    let options = DatasetOptions::new(dataspace, f32::datatype()).chunked(&[16, 16, 16], &[]).unwrap();
+    let values: Vec<f32> = (0..64_u16 * 64).map(f32::from).cycle().take(64 * 64 * 64).collect();
+    made.root().create_dataset("values", &options).unwrap().write(Selection::All, &values).unwrap();
+    made.close().unwrap();
+    assert_sound(&memory.bytes());
+    let driver = Arc::new(Trace::new(Memory::new(memory.bytes())));
+    let file = File::from_driver(driver.clone(), &OpenOptions::default()).unwrap();
+    let dataset = file.dataset("values").unwrap();
+    let plane = 64 * 64 * 4;
+    // Across the slowest axis a plane is one run of each chunk; across the fastest it takes all of them.
+    for (selection, most) in [([5..6, 0..64, 0..64], 2 * plane), ([0..64, 0..64, 5..6], 17 * plane)] {
+        let found = dataset.read::<f32>(selection.clone()).unwrap();
+        driver.take();
+        assert_eq!(dataset.read::<f32>(selection.clone()).unwrap(), found);
+        let read = driver.take().into_iter().map(|operation| match operation {
+            Operation::Read { len, .. } => len,
+            _ => 0,
+        });
+        let read = read.sum::<u64>();
+        assert!((plane..=most).contains(&read), "{read} bytes for {selection:?}");
+        let [a, b, c] = selection;
+        let expected = a.flat_map(|i| {
+            b.clone().flat_map({
+                let c = c.clone();
+                move |j| c.clone().map(move |k| (i, j, k))
+            })
+        });
+        let at = |(i, j, k): (u64, u64, u64)| values[usize::try_from((i * 64 + j) * 64 + k).unwrap()];
+        assert!(found.iter().copied().eq(expected.map(at)));
     }
 }
 

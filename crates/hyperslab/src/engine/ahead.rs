@@ -7,8 +7,8 @@ use hyperslab_format::Extent;
 
 use super::place::{User, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
+use super::raw;
 use super::run::{Run, users_of};
-use super::{fetch, raw};
 use crate::error::Result;
 
 /// The tasks of one read, and how many of them the medium knows of.
@@ -99,7 +99,7 @@ impl<'a> Ahead<'a> {
         match task.source {
             _ if task.held.is_some() => {}
             Source::Fill | Source::Compact => {}
-            Source::Raw(extent) if run.chunked.is_some() && fetch::is_small(extent) => f(extent),
+            Source::Raw(extent) if run.reads_whole(task, extent, &users) => f(extent),
             Source::Raw(extent) => {
                 let hints = run.reading.store.driver().hints();
                 // Looking at the places cannot fail.

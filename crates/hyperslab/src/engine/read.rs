@@ -13,7 +13,7 @@ use super::dst::Destination;
 use super::emit::Emit;
 use super::place::{Cut, User};
 use super::plan_read::{Pieces, ReadTask, Source};
-use super::run::Run;
+use super::run::{Run, users_of};
 use super::scratch::{self, WorkerScratch};
 use super::{fetch, pool, share};
 use crate::error::{Error, Result};
@@ -168,7 +168,7 @@ impl Run<'_> {
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
         while !tasks.is_empty() {
-            let extents = fetch::group(tasks.iter().map(|task| self.whole_extent(task)));
+            let extents = fetch::group(tasks.iter().map(|task| self.whole_extent(task, touches, users)));
             let (group, rest) = tasks.split_at(extents.len().max(1));
             tasks = rest;
             ahead.begin(group.len());
@@ -187,10 +187,12 @@ impl Run<'_> {
     }
 
     /// The bytes to read for a task whose whole chunk will be read.
-    fn whole_extent(&self, task: &ReadTask) -> Option<Extent> {
+    fn whole_extent(&self, task: &ReadTask, touches: &[usize], users: &[User<'_>]) -> Option<Extent> {
         match task.source {
             _ if task.held.is_some() => None,
-            Source::Raw(extent) if self.chunked.is_some() => Some(extent),
+            Source::Raw(extent) => {
+                self.reads_whole(task, extent, &users_of(task, touches, users)).then_some(extent)
+            }
             Source::Chunk(record) if self.reading.cache.get(&self.key(record)).is_none() => {
                 Some(record.extent)
             }

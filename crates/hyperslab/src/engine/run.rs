@@ -13,9 +13,9 @@ use super::dst::Region;
 use super::emit::{Emit, FillElement};
 use super::place::{User, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
-use super::raw;
 use super::read::Reading;
 use super::scratch::{WorkerScratch, sized};
+use super::{fetch, raw};
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
 
@@ -29,6 +29,9 @@ pub(super) struct Run<'a> {
     pub(super) piece_bytes: usize,
     pub(super) chunked: Option<&'a ChunkedStorage>,
 }
+
+/// A smaller chunk is read whole: a run of it costs as much.
+const THIN_FROM_BYTES: u64 = 4 << 10;
 
 /// A filtered chunk and who wants what of it.
 #[derive(Clone, Copy)]
@@ -81,6 +84,27 @@ impl Run<'_> {
             }
             (Source::Chunk(_), None) => Ok(()),
         }
+    }
+
+    /// Whether an unfiltered chunk is read whole, with its neighbours: a small one is, unless little of it is wanted, in one run.
+    pub(super) fn reads_whole(&self, task: &ReadTask, extent: Extent, users: &[User<'_>]) -> bool {
+        if self.chunked.is_none() || !fetch::is_small(extent) {
+            return false;
+        }
+        if extent.len < THIN_FROM_BYTES {
+            return true;
+        }
+        let hints = self.reading.store.driver().hints();
+        let (mut runs, mut bytes) = (0, 0);
+        // Looking at the places cannot fail.
+        let _: Result<()> = each_place(users, &task.coord, |axes, _, _| {
+            raw::extents(extent, &self.emit, axes, hints, |run| {
+                runs += 1;
+                bytes += run.len;
+            });
+            Ok(())
+        });
+        runs != 1 || bytes * 4 > extent.len
     }
 
     fn scatter(
