@@ -167,7 +167,10 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: E
     let spans = Spans::new(&inside, real(array.element_size), engine.hints);
     let stored_bytes = chunk_bytes * stored.ratio.unwrap_or(1.0);
     let group = group(stored_bytes, chunk_bytes, chunks, engine.threads);
-    let is_whole = stored.ratio.is_some() || group > 1.0 || spans.len * spans.count >= chunk_bytes;
+    // As the engine has it: a thin run of a small chunk is read alone.
+    let is_thin = chunk_bytes >= THIN_FROM && spans.count <= 1.0 && spans.len * 4.0 <= chunk_bytes;
+    let is_whole =
+        stored.ratio.is_some() || (group > 1.0 && !is_thin) || spans.len * spans.count >= chunk_bytes;
     if !is_whole {
         let bytes = chunks * spans.count * spans.len;
         let (seeks, paged) = if spans.gap < PAGE {
@@ -274,6 +277,8 @@ const PLACES: u64 = 512;
 const PAGE: f64 = 4096.0;
 /// Chunks of more stored bytes are read alone (`engine/fetch.rs`, as the next two).
 const SMALL: f64 = 32.0 * 1024.0;
+/// Bytes from which on of a small chunk a part may be read alone.
+const THIN_FROM: f64 = 4.0 * 1024.0;
 /// Bytes that are read in one request, of small chunks.
 const GROUP: f64 = 256.0 * 1024.0;
 /// Small chunks that are read in one request.
