@@ -33,23 +33,17 @@ pub(crate) struct Taking {
 }
 
 impl Taking {
-    fn segy(&self) -> SegyOptions {
-        SegyOptions { pad: self.pad, ignore_rest: self.ignore_rest, trust_length: self.trust_length }
-    }
-
-    fn survey(&self) -> PyResult<SurveyOptions> {
-        Ok(SurveyOptions {
-            lines: both(
-                "inline_byte",
-                self.inline_byte.as_ref(),
-                "crossline_byte",
-                self.crossline_byte.as_ref(),
-            )?,
-            offset: field(self.offset_byte.as_ref())?,
-            cdp: field(self.cdp_byte.as_ref())?,
-            coordinates: both("x_byte", self.x_byte.as_ref(), "y_byte", self.y_byte.as_ref())?,
+    fn options(self) -> PyResult<(SegyOptions, SurveyOptions)> {
+        let segy =
+            SegyOptions { pad: self.pad, ignore_rest: self.ignore_rest, trust_length: self.trust_length };
+        let survey = SurveyOptions {
+            lines: both("inline_byte", self.inline_byte, "crossline_byte", self.crossline_byte)?,
+            offset: field(self.offset_byte)?,
+            cdp: field(self.cdp_byte)?,
+            coordinates: both("x_byte", self.x_byte, "y_byte", self.y_byte)?,
             kind: self.kind.as_deref().map(kind).transpose()?,
-        })
+        };
+        Ok((segy, survey))
     }
 }
 
@@ -65,16 +59,16 @@ pub(crate) struct Storing {
     overwrite: bool,
 }
 
-fn field(text: Option<&String>) -> PyResult<Option<Field>> {
+fn field(text: Option<String>) -> PyResult<Option<Field>> {
     text.map(|text| text.parse::<Field>().or_raise()).transpose()
 }
 
 /// Two fields, of which one alone says nothing.
 fn both(
     first_name: &str,
-    first: Option<&String>,
+    first: Option<String>,
     second_name: &str,
-    second: Option<&String>,
+    second: Option<String>,
 ) -> PyResult<Option<(Field, Field)>> {
     match (field(first)?, field(second)?) {
         (Some(first), Some(second)) => Ok(Some((first, second))),
@@ -91,21 +85,21 @@ fn kind(name: &str) -> PyResult<Kind> {
 }
 
 /// Tells a Python function of the progress, and lets the user interrupt.
-struct Told<'a> {
-    function: Option<&'a Py<PyAny>>,
+struct Told {
+    function: Option<Py<PyAny>>,
     /// What the function, or a signal, has raised.
     raised: Mutex<Option<PyErr>>,
 }
 
-impl<'a> Told<'a> {
-    fn new(function: Option<&'a Py<PyAny>>) -> Self {
+impl Told {
+    fn new(function: Option<Py<PyAny>>) -> Self {
         Self { function, raised: Mutex::default() }
     }
 
     fn of(&self, done: u64, total: u64) -> ControlFlow<()> {
         let told = Python::attach(|py| {
             py.check_signals()?;
-            self.function.map_or(Ok(()), |function| function.call1(py, (done, total)).map(drop))
+            self.function.as_ref().map_or(Ok(()), |function| function.call1(py, (done, total)).map(drop))
         });
         match told {
             Ok(()) => ControlFlow::Continue(()),
@@ -127,7 +121,6 @@ impl<'a> Told<'a> {
 
 /// SEG-Y into HDF5.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
 #[pyo3(name = "_segy_ingest")]
 pub(crate) fn ingest(
     py: Python<'_>,
@@ -138,18 +131,19 @@ pub(crate) fn ingest(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let choice = |(id, options): &(u16, Vec<i64>)| filters::choice(FilterId(*id), options);
+    let (segy, survey) = taking.options()?;
     let options = IngestOptions {
-        segy: taking.segy(),
-        survey: taking.survey()?,
+        segy,
+        survey,
         filters: storing.filters.iter().map(choice).collect::<PyResult<Vec<FilterChoice>>>()?,
         chunks: storing.chunks,
         domain: if storing.depth { Domain::Depth } else { Domain::Time },
         memory: storing.memory,
         overwrite: storing.overwrite,
     };
-    let told = Told::new(progress.as_ref());
-    let done =
-        py.detach(|| hyperslab_segy::ingest(&source, &to, &options, &|done, total| told.of(done, total)));
+    let told = Told::new(progress);
+    let tell = |done, total| told.of(done, total);
+    let done = py.detach(|| hyperslab_segy::ingest(source, to, &options, &tell));
     let done = told.result(done)?;
     let said = PyDict::new(py);
     said.set_item("shape", done.shape)?;
@@ -162,20 +156,17 @@ pub(crate) fn ingest(
 
 /// HDF5 back into SEG-Y.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
 #[pyo3(name = "_segy_export")]
 pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
     let core = open_state(file)?.core.clone();
-    let told = Told::new(progress.as_ref());
-    let done = file
-        .py()
-        .detach(|| hyperslab_segy::export(&Cube::of(core)?, &to, &|done, total| told.of(done, total)));
+    let told = Told::new(progress);
+    let tell = |done, total| told.of(done, total);
+    let done = file.py().detach(|| hyperslab_segy::export(&Cube::of(core)?, to, &tell));
     told.result(done)
 }
 
 /// The traces at one number of an axis as a SEG-Y file.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
 #[pyo3(name = "_segy_extract")]
 pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathBuf) -> PyResult<()> {
     let core = open_state(file)?.core.clone();
@@ -183,7 +174,7 @@ pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathB
         .detach(|| {
             let cube = Cube::of(core)?;
             let (axis, index) = cube.find(axis, number)?;
-            hyperslab_segy::extract(&cube, axis, index, &to)
+            hyperslab_segy::extract(&cube, axis, index, to)
         })
         .or_raise()
 }
@@ -215,12 +206,11 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
 
 /// What the headers of a SEG-Y file say, and how its traces lie.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // What Python gives becomes values.
 #[pyo3(name = "_segy_scan")]
 pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {
-    let (segy, survey) = (taking.segy(), taking.survey()?);
+    let (segy, survey) = taking.options()?;
     let found: hyperslab_segy::Result<_> = py.detach(|| {
-        let file = SegyFile::open(&path, &segy)?;
+        let file = SegyFile::open(path, &segy)?;
         let survey = Survey::find(&file, &survey)?;
         let text = file.text()?;
         Ok((file, survey, text))

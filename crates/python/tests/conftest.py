@@ -13,6 +13,9 @@ import pytest
 from soundness import CHECKS
 from support import GOLDEN, IS_H5PY, REPOSITORY, hs, image_of, open_image
 
+# h5py knows no SEG-Y: where it stands in the place of hyperslab, these are no tests of it.
+collect_ignore_glob = ["test_segy_*.py"] if IS_H5PY else []
+
 
 def pytest_configure(config):
     """Registers the one marker; a misspelt one is an error."""

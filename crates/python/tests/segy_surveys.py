@@ -1,11 +1,8 @@
 """Brings SEG-Y files in, takes them out again, and compares surveys with arrays."""
 
 import numpy as np
-import pytest
 from segy_files import sha256
-from support import IS_H5PY, hs
-
-pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py knows no SEG-Y")
+from support import hs
 
 
 def brought(directory, image, **options):

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 from segy_files import CROSSLINE, INLINE, grid, segy, some_values
-from segy_surveys import brought, pytestmark  # noqa: F401
+from segy_surveys import brought
 from support import hs
 
 NUMBERS = grid(range(1, 4), range(1, 3))

@@ -17,7 +17,7 @@ from segy_files import (
     segy,
     some_values,
 )
-from segy_surveys import assert_planes, brought, pytestmark  # noqa: F401
+from segy_surveys import assert_planes, brought
 
 NUMBERS = grid(range(10, 15), range(100, 107))
 LINES = {INLINE: NUMBERS[:, 0], CROSSLINE: NUMBERS[:, 1]}

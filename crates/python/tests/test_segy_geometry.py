@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from segy_files import CDP, CROSSLINE, INLINE, OFFSET, X, Y, grid, laid_out, segy, some_values
-from segy_surveys import assert_planes, brought, pytestmark  # noqa: F401
+from segy_surveys import assert_planes, brought
 from support import hs
 
 INLINES, CROSSLINES = range(20, 29, 2), range(300, 321, 3)

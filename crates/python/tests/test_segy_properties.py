@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from segy_files import BYTES, CROSSLINE, INLINE, STORED, grid, segy, some_values
-from segy_surveys import brought, pytestmark  # noqa: F401
+from segy_surveys import brought
 from support import hs
 
 FILTERS = [{}, {"compression": "gzip"}, {"compression": "lzf", "shuffle": True}]

@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pytest
 from segy_files import CROSSLINE, INLINE, grid, segy, sha256, some_values
-from segy_surveys import pytestmark  # noqa: F401
 from soundness import CHECKS
 from support import hs
 

@@ -8,7 +8,6 @@ import pytest
 import segyio
 from obspy.io.segy.segy import _read_segy
 from segy_files import sha256
-from segy_surveys import pytestmark  # noqa: F401
 from support import hs
 
 VOLUME = np.random.default_rng(1).normal(size=(11, 13, 40)).astype("f4")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import xarray
 from segy_files import CROSSLINE, INLINE, OFFSET, SCALAR, X, Y, grid, laid_out, segy, some_values
-from segy_surveys import pytestmark  # noqa: F401
 from support import hs
 
 matplotlib.use("Agg")

@@ -291,7 +291,9 @@ class Survey:
         values = self.axes[self.sample_axis]
         if not index:
             return _places.nearest(self.sample_axis, values, value, self.units[self.sample_axis])
-        wanted = operator.index(value)  # type: ignore[arg-type]
+        if not isinstance(value, SupportsIndex):
+            raise TypeError(f"the number of a sample is an integer, not {value!r}")
+        wanted = operator.index(value)
         if not 0 <= wanted < len(values):
             raise IndexError(f"sample {wanted}: there are {len(values)}, from 0 on")
         return wanted
