@@ -143,7 +143,9 @@ def mapped_chunks(path: Path) -> dict[tuple[int, ...], np.ndarray]:
     with h5py.File(path, "r") as file, path.open("rb") as raw:
         dataset, views = file["d"], {}
         memory = mmap.mmap(raw.fileno(), 0, prot=mmap.PROT_READ)
-        for i in range(dataset.id.get_num_chunks()):
-            info = dataset.id.get_chunk_info(i)
+
+        def view(info):
             views[info.chunk_offset] = np.ndarray(dataset.chunks, dataset.dtype, memory, info.byte_offset)
+
+        dataset.id.chunk_iter(view)
     return views

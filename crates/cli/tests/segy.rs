@@ -51,7 +51,7 @@ fn info_says_the_same_of_the_file_and_of_the_survey() {
         serde_json::from_str(&scratch.printed(&["segy", "info", name, "--json"])).unwrap()
     };
     let (file, cube) = (json("%in.sgy"), json("%cube.h5"));
-    for key in ["revision", "byte_order", "sample_format", "survey", "text"] {
+    for key in ["revision", "byte_order", "sample_format", "survey", "geometry_fields", "text"] {
         assert_eq!(file[key], cube[key], "{key}");
     }
     assert_eq!(
@@ -60,8 +60,13 @@ fn info_says_the_same_of_the_file_and_of_the_survey() {
     );
     assert_eq!(file["axes"][0], cube["axes"][0]);
     assert_eq!(cube["axes"][2]["last"], 156.0);
+    assert_eq!(cube["geometry_fields"], "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4");
     let text = scratch.printed(&["segy", "info", "%cube.h5"]);
     assert!(text.contains("twt") && text.contains("0.0 to 156.0 ms"), "{text}");
+    // What a person asks first comes first.
+    let order = ["survey", "inline", "geometry fields", "sample format", "bytes", "text:"];
+    let places: Vec<_> = order.iter().map(|name| text.find(&format!("\n{name}")).unwrap()).collect();
+    assert!(places.is_sorted(), "{text}");
 }
 
 #[test]

@@ -6,11 +6,12 @@ use std::sync::Mutex;
 
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_segy::{
-    ByteOrder, Cube, Domain, Field, IngestOptions, Kind, SegyFile, SegyOptions, Survey, SurveyOptions,
+    AxisSummary, Cube, Domain, Fact, Field, IngestOptions, Kind, Position, SegyOptions, SurveyOptions,
 };
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::error::OrRaise;
 use crate::file::{File, open_state};
@@ -196,60 +197,49 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
     said.set_item("text", &source.text)?;
     said.set_item("name", &source.name)?;
     said.set_item("bytes", source.bytes)?;
+    said.set_item("geometry_fields", &source.fields)?;
     said.set_item("revision", &source.revision)?;
     said.set_item("sample_format", source.format.name())?;
-    said.set_item("byte_order", order(source.order))?;
+    said.set_item("byte_order", source.order.name())?;
     said.set_item("headers_per_trace", source.headers)?;
     said.set_item("padded", source.padded)?;
     Ok(said)
 }
 
-/// What the headers of a SEG-Y file say, and how its traces lie.
+/// What is to be said of a SEG-Y file, or of a survey made of one.
 #[pyfunction]
 #[pyo3(name = "_segy_scan")]
 pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {
     let (segy, survey) = taking.options()?;
-    let found: hyperslab_segy::Result<_> = py.detach(|| {
-        let file = SegyFile::open(path, &segy)?;
-        let survey = Survey::find(&file, &survey)?;
-        let text = file.text()?;
-        Ok((file, survey, text))
-    });
-    let (file, survey, (lines, encoding)) = found.or_raise()?;
-    let layout = file.layout();
-    let axes = PyList::empty(py);
-    let describe = |name: &str, first: Option<i64>, last: Option<i64>, length: u64| -> PyResult<()> {
-        let axis = PyDict::new(py);
-        axis.set_item("name", name)?;
-        axis.set_item("first", first)?;
-        axis.set_item("last", last)?;
-        axis.set_item("length", length)?;
-        axes.append(axis)
-    };
-    for axis in &survey.axes {
-        let (first, last) = (axis.values.first().copied(), axis.values.last().copied());
-        describe(axis.name, first, last, axis.values.len() as u64)?;
-    }
-    let samples = file.traces().samples();
-    describe("sample", Some(0), Some(i64::from(samples) - 1), samples.into())?;
+    let facts = py.detach(|| hyperslab_segy::summary(path, &segy, &survey)).or_raise()?;
     let said = PyDict::new(py);
-    said.set_item("bytes", file.len_bytes())?;
-    said.set_item("revision", format!("{}.{}", layout.revision.0, layout.revision.1))?;
-    said.set_item("byte_order", order(layout.order))?;
-    said.set_item("sample_format", layout.format.name())?;
-    said.set_item("sample_interval", layout.interval)?;
-    said.set_item("traces", file.traces().count())?;
-    said.set_item("headers_per_trace", layout.headers)?;
-    said.set_item("extended_textual_headers", layout.extended)?;
-    said.set_item("survey", survey.kind.name())?;
-    said.set_item("axes", axes)?;
-    said.set_item("positions", survey.positions())?;
-    said.set_item("note", survey.note.as_deref())?;
-    said.set_item("text_encoding", encoding.name())?;
-    said.set_item("text", lines.join("\n"))?;
+    for (name, fact) in facts {
+        match fact {
+            Fact::Text(text) | Fact::Lines(text) => said.set_item(name, text)?,
+            Fact::Count(number) | Fact::Bytes(number) => said.set_item(name, number)?,
+            Fact::Microseconds(interval) => said.set_item(name, interval)?,
+            Fact::Shape(shape) => said.set_item(name, PyTuple::new(py, shape)?)?,
+            Fact::Axes(axes) => {
+                let axes = axes.into_iter().map(|axis| axis_dict(py, axis)).collect::<PyResult<Vec<_>>>()?;
+                said.set_item(name, axes)?;
+            }
+        }
+    }
     Ok(said)
 }
 
-fn order(order: ByteOrder) -> &'static str {
-    if order == ByteOrder::Big { "big" } else { "little" }
+fn axis_dict(py: Python<'_>, axis: AxisSummary) -> PyResult<Bound<'_, PyDict>> {
+    let position = |position| match position {
+        Position::Number(number) => number.into_bound_py_any(py),
+        Position::Quantity(value) => value.into_bound_py_any(py),
+    };
+    let said = PyDict::new(py);
+    said.set_item("name", axis.name)?;
+    said.set_item("first", axis.ends.map(|(first, _)| position(first)).transpose()?)?;
+    said.set_item("last", axis.ends.map(|(_, last)| position(last)).transpose()?)?;
+    said.set_item("length", axis.length)?;
+    if let Some(unit) = axis.unit {
+        said.set_item("unit", unit)?;
+    }
+    Ok(said)
 }

@@ -178,11 +178,34 @@ def test_an_ingest_that_is_killed_at_random_moments_goes_on(source, tmp_path):
     for _ in range(4):
         killed(source, cube, lines=moments.randrange(8))
         CHECKS.directory(tmp_path)
-    try:
-        hs.segy.ingest(source, cube, **OPTIONS)
-    except hs.FormatError:
-        # It was killed before there was anything.
-        hs.segy.ingest(source, cube, overwrite=True, **OPTIONS)
+    hs.segy.ingest(source, cube, **OPTIONS)
+    assert_same_as_uninterrupted(source, cube)
+
+
+def test_what_is_asked_for_anew_is_as_it_was_begun(source, tmp_path):
+    cube = tmp_path / "cube.h5"
+    with pytest.raises(Enough):
+        hs.segy.ingest(source, cube, progress=stops_after(5), **OPTIONS)
+    for other in ({"chunks": (4, 4, 8)}, {"compression": "gzip"}, {"compression": "lzf", "shuffle": True}):
+        with pytest.raises(ValueError, match="other chunks or filters: leave them out"):
+            hs.segy.ingest(source, cube, **other)
+    with pytest.raises(ValueError, match="name the same bytes"):
+        hs.segy.ingest(source, cube, x_byte=73, y_byte=77, **OPTIONS)
+    assert hs.segy.ingest(source, cube)["resumed"]
+    assert_same_as_uninterrupted(source, cube)
+
+
+def test_a_file_that_is_replaced_is_there_until_the_new_one_has_begun(source, tmp_path):
+    cube, link = tmp_path / "cube.h5", tmp_path / "link.h5"
+    cube.write_bytes(b"mine")
+    link.symlink_to(cube)
+    with pytest.raises(ValueError, match="3 axes"):
+        hs.segy.ingest(source, link, overwrite=True, chunks=(4, 4))
+    assert cube.read_bytes() == b"mine"
+    hs.segy.ingest(source, link, overwrite=True, **OPTIONS)
+    assert link.is_symlink() and not list(tmp_path.glob("*.part"))
+    with hs.segy.open(cube), pytest.raises(OSError, match="another program has it open"):
+        hs.segy.ingest(source, link, overwrite=True, **OPTIONS)
     assert_same_as_uninterrupted(source, cube)
 
 

@@ -1,16 +1,16 @@
 //! HDF5 back into SEG-Y: byte for byte what it was made of.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use hyperslab::driver::{Create, Driver, Posix};
+use hyperslab::driver::Driver;
 use hyperslab::{Dataset, Selection};
 
 use crate::cube::{self, Cube};
 use crate::encode::Encoder;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ingest::{Progress, tell};
+use crate::new_file::new_file;
 use crate::pieces::{self, Piece, Slot};
 use crate::survey::{self, Keys, Survey, TraceMap};
 use crate::{io, ranges};
@@ -38,24 +38,7 @@ struct Export<'a> {
 ///
 /// It appears under its name when it is whole.
 pub fn export(cube: &Cube, to: impl AsRef<Path>, progress: Progress<'_>) -> Result<()> {
-    let to = to.as_ref();
-    let name = to.display().to_string();
-    if to.exists() {
-        return Err(Error::argument(name, "it exists: choose another name, or remove it"));
-    }
-    let mut part = to.as_os_str().to_owned();
-    part.push(".part");
-    let part = Path::new(&part);
-    let done = Posix::open_writable(part, Create::IfMissing)
-        .and_then(|out| out.set_len(0).map(|()| out))
-        .map_err(io(&name))
-        .and_then(|out| export_to(cube, &out, &name, progress));
-    let done = done.and_then(|()| fs::rename(part, to).map_err(io(&name)));
-    if done.is_err() {
-        // What failed is the news, not that nothing of it could be removed.
-        let _ = fs::remove_file(part);
-    }
-    done
+    new_file(to.as_ref(), |out, name| export_to(cube, out, name, progress))
 }
 
 /// The same into a file that is empty, wherever it is; `name` is how errors name it.

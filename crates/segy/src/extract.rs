@@ -1,6 +1,5 @@
 //! Some traces of a survey as a SEG-Y file of their own.
 
-use std::fs;
 use std::path::Path;
 
 use hyperslab::Selection;
@@ -9,6 +8,7 @@ use crate::cube::{self, Cube};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::field::ByteOrder;
+use crate::new_file::new_file;
 use crate::textual::TEXT_BYTES;
 use crate::{io, ranges};
 
@@ -18,13 +18,8 @@ const COUNT: std::ops::Range<usize> = 312..320;
 const TRAILERS: std::ops::Range<usize> = 328..332;
 
 /// Writes the traces at one place of an axis to a SEG-Y file at `to`, which must not be there, in the order of the survey, with
-/// their headers and the headers of the file they come from.
+/// their headers and the headers of the file they come from. It appears under its name when it is whole.
 pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Result<()> {
-    let to = to.as_ref();
-    let name = to.display().to_string();
-    if to.exists() {
-        return Err(Error::argument(name, "it exists: choose another name, or remove it"));
-    }
     if axis >= cube.axes().len() {
         return Err(Error::argument(
             "a slice of samples",
@@ -56,7 +51,9 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
         bytes.extend(headers);
         bytes.extend(data);
     }
-    fs::write(to, &bytes).map_err(io(&name))
+    new_file(to.as_ref(), |out, name| {
+        out.write_at(0, &bytes).and_then(|()| out.flush(true)).map_err(io(name))
+    })
 }
 
 /// Puts the number of traces where revision 2 has it.

@@ -14,6 +14,16 @@ pub enum ByteOrder {
     Little,
 }
 
+impl ByteOrder {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Big => "big",
+            Self::Little => "little",
+        }
+    }
+}
+
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
@@ -40,6 +50,19 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
+    /// The kinds of numbers, and how users name them.
+    const NUMBERS: [(&str, Self); 9] = [
+        ("u1", Self::U8),
+        ("i2", Self::I16),
+        ("u2", Self::U16),
+        ("i4", Self::I32),
+        ("u4", Self::U32),
+        ("i8", Self::I64),
+        ("u8", Self::U64),
+        ("f4", Self::F32),
+        ("f8", Self::F64),
+    ];
+
     /// Bytes of the field.
     pub const fn size(self) -> usize {
         match self {
@@ -73,6 +96,12 @@ impl Field {
     /// A field of a header.
     pub const fn new(byte: u16, kind: FieldKind) -> Self {
         Self { byte, kind }
+    }
+
+    /// As users name it, and as it is parsed: `189:i4`.
+    pub fn name(self) -> String {
+        let kind = FieldKind::NUMBERS.into_iter().find(|(_, kind)| *kind == self.kind);
+        format!("{}:{}", self.byte, kind.map_or("text", |(name, _)| name))
     }
 
     /// The bytes of the field.
@@ -123,18 +152,10 @@ impl FromStr for Field {
     fn from_str(text: &str) -> Result<Self> {
         let bad = |why: &str| Error::argument(format!("header field {text:?}"), why);
         let (byte, kind) = text.split_once(':').unwrap_or((text, "i4"));
-        let kind = match kind {
-            "u1" => FieldKind::U8,
-            "i2" => FieldKind::I16,
-            "u2" => FieldKind::U16,
-            "i4" => FieldKind::I32,
-            "u4" => FieldKind::U32,
-            "i8" => FieldKind::I64,
-            "u8" => FieldKind::U64,
-            "f4" => FieldKind::F32,
-            "f8" => FieldKind::F64,
-            _ => return Err(bad("kinds are u1, i2, u2, i4, u4, i8, u8, f4 and f8, as in 189:i4")),
-        };
+        let kind = FieldKind::NUMBERS
+            .into_iter()
+            .find_map(|(name, known)| (name == kind).then_some(known))
+            .ok_or_else(|| bad("kinds are u1, i2, u2, i4, u4, i8, u8, f4 and f8, as in 189:i4"))?;
         let byte: u16 = byte.parse().map_err(|_| bad("a byte is a number from 1 on, as in 189 or 189:i2"))?;
         if byte == 0 || usize::from(byte) - 1 + kind.size() > crate::TRACE_HEADER_BYTES {
             return Err(bad("a trace header has bytes 1 to 240"));
@@ -168,6 +189,9 @@ mod tests {
     fn a_place_is_a_byte_and_a_kind() {
         assert_eq!("189".parse::<Field>().unwrap(), Field::new(189, FieldKind::I32));
         assert_eq!("37:i2".parse::<Field>().unwrap(), Field::new(37, FieldKind::I16));
+        for name in ["1:u1", "21:u4", "189:f8"] {
+            assert_eq!(name.parse::<Field>().unwrap().name(), name);
+        }
         for bad in ["0", "238", "240:i2", "x", "1:i3", "-4", "99999"] {
             assert!(bad.parse::<Field>().is_err(), "{bad}");
         }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyperslab_format::Extent;
 
-use super::place::{User, Wanted, each_place};
+use super::place::{User, Users, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
 use super::raw;
-use super::run::{Run, users_of};
+use super::run::Run;
 use crate::error::Result;
 
 /// The tasks of one read, and how many of them the medium knows of.
@@ -95,15 +95,15 @@ impl<'a> Ahead<'a> {
     /// Calls `f` with what a task is sure to read.
     fn extents(&self, task: &ReadTask, f: &mut dyn FnMut(Extent)) {
         let run = self.run;
-        let users = users_of(task, self.touches, self.users);
+        let users = Users::of(task, self.touches, self.users);
         match task.source {
             _ if task.held.is_some() => {}
             Source::Fill | Source::Compact => {}
-            Source::Raw(extent) if run.reads_whole(task, extent, &users) => f(extent),
+            Source::Raw(extent) if run.reads_whole(task, extent, users) => f(extent),
             Source::Raw(extent) => {
                 let hints = run.reading.store.driver().hints();
                 // Looking at the places cannot fail.
-                let _: Result<()> = each_place(&users, &task.coord, |axes, _, _| {
+                let _: Result<()> = each_place(users, &task.coord, |axes, _, _| {
                     raw::extents(extent, &run.emit, axes, hints, &mut *f);
                     Ok(())
                 });
@@ -113,8 +113,9 @@ impl<'a> Ahead<'a> {
                 let Extent { addr, len } = record.extent;
                 let is_blosc =
                     run.chunked.is_some_and(|chunked| chunked.pipeline.as_blosc(record.mask).is_some());
-                let len = match Wanted::of(&users, &task.coord, &run.emit) {
-                    Wanted::Box { elements, .. }
+                let wanted = users.only().map(|user| Wanted::of(user, &task.coord, &run.emit));
+                let len = match wanted {
+                    Some(Wanted::Box { elements, .. })
                         if is_blosc && run.emit.is_identity() && len > SMALL_BYTES =>
                     {
                         run.blosc_read_first(len, elements * run.emit.stored_size)

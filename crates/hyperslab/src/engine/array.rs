@@ -6,6 +6,7 @@ use hyperslab_filters::Pipeline;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
 
+use super::fill::Fill;
 use crate::index::ChunkIndex;
 
 /// A stored array.
@@ -41,15 +42,6 @@ impl StoredArray {
             storage: Storage::Contiguous(Some(extent)),
         }
     }
-}
-
-/// What elements hold that were never written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fill {
-    /// Zeros.
-    Zeros,
-    /// One element, of the stored datatype.
-    Value(Vec<u8>),
 }
 
 /// Where the elements are.

@@ -3,8 +3,8 @@
 use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
 use smallvec::SmallVec;
 
-use super::array::Fill;
 use super::dst::Region;
+use super::fill::{Fill, FillElement};
 use super::scratch::sized;
 use crate::error::Result;
 use crate::select::Part;
@@ -121,28 +121,6 @@ impl Emit<'_> {
             outer = rest;
         }
         for_each_offset(outer, offset, &mut |at| fill.write(region.run(at, run)));
-    }
-}
-
-/// One fill element, of the caller's datatype.
-#[derive(Debug)]
-pub(super) enum FillElement {
-    /// The same byte throughout.
-    Byte(u8),
-    /// Several different bytes.
-    Element(Vec<u8>),
-}
-
-impl FillElement {
-    fn write(&self, dst: &mut [u8]) {
-        match self {
-            Self::Byte(byte) => dst.fill(*byte),
-            Self::Element(element) => {
-                for slot in dst.chunks_exact_mut(element.len()) {
-                    slot.copy_from_slice(element);
-                }
-            }
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use hyperslab_filters::gather::Axis;
 
 use super::dst::{Destination, Region};
 use super::emit::{Axes, Emit};
+use super::plan_read::ReadTask;
 use crate::error::Result;
 use crate::select::{Part, Tiling};
 
@@ -12,6 +13,15 @@ use crate::select::{Part, Tiling};
 pub(super) struct User<'a> {
     pub(super) cut: Cut<'a>,
     pub(super) dst: &'a Destination<'a>,
+}
+
+/// Those of several selections that touch one chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Users<'a> {
+    /// All there are.
+    all: &'a [User<'a>],
+    /// The numbers of those that are meant.
+    touching: &'a [usize],
 }
 
 /// A selection, cut by chunks.
@@ -41,14 +51,33 @@ impl User<'_> {
     }
 }
 
+impl<'a> Users<'a> {
+    /// Those of `all` that touch the chunk of a task; `touches` are those of all tasks.
+    pub(super) fn of(task: &ReadTask, touches: &'a [usize], all: &'a [User<'a>]) -> Self {
+        Self { all, touching: &touches[task.users.clone()] }
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = User<'a>> {
+        self.touching.iter().map(move |&number| self.all[number])
+    }
+
+    /// The only one, if there is one.
+    pub(super) fn only(self) -> Option<User<'a>> {
+        match self.touching {
+            &[number] => Some(self.all[number]),
+            _ => None,
+        }
+    }
+}
+
 /// Calls `f` with every box of the chunk at `coord` that a user wants, and where it goes.
 pub(super) fn each_place(
-    users: &[User<'_>],
+    users: Users<'_>,
     coord: &[u64],
     mut f: impl FnMut(&[Axis], usize, &mut Region<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut result = Ok(());
-    for user in users {
+    for user in users.iter() {
         let mut region = user.dst.region();
         user.parts(coord, |part| {
             if result.is_ok() {
@@ -71,8 +100,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    pub(super) fn of(users: &[User<'_>], coord: &[u64], emit: &Emit<'_>) -> Self {
-        let [user] = users else { return Self::Several };
+    pub(super) fn of(user: User<'_>, coord: &[u64], emit: &Emit<'_>) -> Self {
         if user.wants_points(coord) {
             return Self::Several;
         }

@@ -93,7 +93,7 @@ impl<'a> Pieces<'a> {
     ) -> Result<Vec<ReadTask>> {
         let mut tasks = Vec::with_capacity(usize::try_from(range.end - range.start).unwrap_or(0));
         let mut finder = self.finder(store);
-        for coord in range.filter_map(|number| tiling.nth(number)) {
+        for coord in tiling.touched_in(range) {
             let source = finder.source(&coord)?;
             let held = cache.dirty.get(self.array.header, &coord);
             tasks.push(ReadTask { coord, source, users: 0..1, held });
@@ -201,7 +201,7 @@ fn sort(tasks: &mut [ReadTask]) {
         Source::Chunk(record) => record.extent.addr.get(),
     };
     if !tasks.is_sorted_by_key(key) {
-        tasks.sort_by_key(key);
+        tasks.sort_by_cached_key(key);
     }
 }
 

@@ -41,6 +41,12 @@ pub(super) fn extents(
     });
 }
 
+/// How many runs of an unfiltered piece are read for the elements of `axes`, and how many bytes each has.
+pub(super) fn runs(emit: &Emit<'_>, axes: &[Axis], hints: Hints) -> (usize, usize) {
+    let spans = Spans::new(&emit.piece, axes, emit.stored_size, hints);
+    (axes[..spans.split].iter().map(|axis| axis.count).product(), spans.len)
+}
+
 impl Spans {
     fn new(piece: &[usize], axes: &[Axis], element_size: usize, hints: Hints) -> Self {
         let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, piece.len());

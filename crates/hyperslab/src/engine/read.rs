@@ -11,9 +11,9 @@ use super::array::{Storage, StoredArray};
 use super::chunk_cache::ChunkCache;
 use super::dst::Destination;
 use super::emit::Emit;
-use super::place::{Cut, User};
+use super::place::{Cut, User, Users};
 use super::plan_read::{Pieces, ReadTask, Source};
-use super::run::{Run, users_of};
+use super::run::Run;
 use super::scratch::{self, WorkerScratch};
 use super::{fetch, pool, share};
 use crate::error::{Error, Result};
@@ -57,7 +57,8 @@ impl Reading<'_> {
                 let _reading = self.store.reading();
                 pieces.task(self.store, self.cache, coord)?
             };
-            return scratch::with(|scratch| run.task(&task, None, &[0], &[user], scratch));
+            let users = Users::of(&task, &[0], std::slice::from_ref(&user));
+            return scratch::with(|scratch| run.task(&task, None, users, scratch));
         }
         let tiling = self.tiling(&pieces, what, dst, memory_size)?;
         let user = User { cut: Cut::Tiling(&tiling), dst };
@@ -168,18 +169,20 @@ impl Run<'_> {
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
         while !tasks.is_empty() {
-            let extents = fetch::group(tasks.iter().map(|task| self.whole_extent(task, touches, users)));
+            let extents = fetch::group(
+                tasks.iter().map(|task| self.whole_extent(task, Users::of(task, touches, users))),
+            );
             let (group, rest) = tasks.split_at(extents.len().max(1));
             tasks = rest;
             ahead.begin(group.len());
             if let [task] = group {
-                self.task(task, None, touches, users, scratch)?;
+                self.task(task, None, Users::of(task, touches, users), scratch)?;
                 continue;
             }
             let mut stored = std::mem::take(&mut scratch.stored);
             let places = fetch::batch(self.reading.store, &extents, &mut stored)?;
             for (task, place) in group.iter().zip(places) {
-                self.task(task, Some(&stored[place]), touches, users, scratch)?;
+                self.task(task, Some(&stored[place]), Users::of(task, touches, users), scratch)?;
             }
             scratch.stored = stored;
         }
@@ -187,12 +190,10 @@ impl Run<'_> {
     }
 
     /// The bytes to read for a task whose whole chunk will be read.
-    fn whole_extent(&self, task: &ReadTask, touches: &[usize], users: &[User<'_>]) -> Option<Extent> {
+    fn whole_extent(&self, task: &ReadTask, users: Users<'_>) -> Option<Extent> {
         match task.source {
             _ if task.held.is_some() => None,
-            Source::Raw(extent) => {
-                self.reads_whole(task, extent, &users_of(task, touches, users)).then_some(extent)
-            }
+            Source::Raw(extent) => self.reads_whole(task, extent, users).then_some(extent),
             Source::Chunk(record) if self.reading.cache.get(&self.key(record)).is_none() => {
                 Some(record.extent)
             }

@@ -7,11 +7,12 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::array::{ChunkedStorage, Fill, Storage, StoredArray};
+use super::array::{ChunkedStorage, Storage, StoredArray};
+use super::fill::fill_outside;
 use super::plan_read::{Pieces, ReadTask, Source};
 use super::read::workers;
 use super::share;
-use super::write::{Write, fill};
+use super::write::Write;
 use crate::error::Result;
 use crate::index::ChunkIndex;
 use crate::select::Coord;
@@ -124,18 +125,5 @@ impl StoredArray {
             may_skip_fill: self.may_skip_fill,
             storage,
         }
-    }
-}
-
-/// Sets all elements of a piece that do not lie within its first `kept` to the fill value.
-fn fill_outside(piece: &mut [u8], shape: &[u64], kept: &[u64], value: &Fill) {
-    let (Some((&len, shape)), Some((&first, kept))) = (shape.split_first(), kept.split_first()) else {
-        return;
-    };
-    let row = piece.len() / usize::try_from(len).unwrap_or(usize::MAX).max(1);
-    let (inside, outside) = piece.split_at_mut(row * usize::try_from(first).unwrap_or(0));
-    fill(outside, value);
-    if shape != kept {
-        inside.chunks_mut(row.max(1)).for_each(|row| fill_outside(row, shape, kept, value));
     }
 }

@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 use super::array::{ChunkedStorage, Storage};
 use super::chunk_cache::ChunkKey;
 use super::dst::Region;
-use super::emit::{Emit, FillElement};
-use super::place::{User, Wanted, each_place};
+use super::emit::Emit;
+use super::fill::FillElement;
+use super::place::{Users, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
 use super::read::Reading;
 use super::scratch::{WorkerScratch, sized};
@@ -40,7 +41,7 @@ struct FilteredChunk<'a> {
     chunked: &'a ChunkedStorage,
     /// Counted in chunks.
     coord: &'a [u64],
-    users: &'a [User<'a>],
+    users: Users<'a>,
     /// Its stored bytes, if they were read with those of others.
     stored: Option<&'a [u8]>,
 }
@@ -51,35 +52,33 @@ impl Run<'_> {
         &self,
         task: &ReadTask,
         stored: Option<&[u8]>,
-        touches: &[usize],
-        users: &[User<'_>],
+        users: Users<'_>,
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let users = users_of(task, touches, users);
         if let Some(held) = &task.held {
-            return self.scatter(&held.read(), &users, &task.coord, scratch);
+            return self.scatter(&held.read(), users, &task.coord, scratch);
         }
         match (task.source, self.chunked) {
             (Source::Fill, _) => {
                 let fill = self.fill()?;
-                each_place(&users, &task.coord, |axes, offset, region| {
+                each_place(users, &task.coord, |axes, offset, region| {
                     self.emit.fill(fill, axes, offset, region);
                     Ok(())
                 })
             }
             (Source::Compact, _) => {
                 let Storage::Compact(data) = &self.reading.array.storage else { return Ok(()) };
-                self.scatter(data, &users, &task.coord, scratch)
+                self.scatter(data, users, &task.coord, scratch)
             }
             (Source::Raw(extent), _) => match stored {
-                Some(bytes) => self.scatter(bytes, &users, &task.coord, scratch),
-                None => each_place(&users, &task.coord, |axes, offset, region| {
+                Some(bytes) => self.scatter(bytes, users, &task.coord, scratch),
+                None => each_place(users, &task.coord, |axes, offset, region| {
                     let WorkerScratch { stored, convert, .. } = &mut *scratch;
                     raw::read(self.reading.store, extent, &self.emit, axes, offset, region, stored, convert)
                 }),
             },
             (Source::Chunk(record), Some(chunked)) => {
-                let chunk = FilteredChunk { record, chunked, coord: &task.coord, users: &users, stored };
+                let chunk = FilteredChunk { record, chunked, coord: &task.coord, users, stored };
                 self.chunk(chunk, scratch).map_err(|error| chunk.error(error))
             }
             (Source::Chunk(_), None) => Ok(()),
@@ -87,7 +86,7 @@ impl Run<'_> {
     }
 
     /// Whether an unfiltered chunk is read whole, with its neighbours: a small one is, unless little of it is wanted, in one run.
-    pub(super) fn reads_whole(&self, task: &ReadTask, extent: Extent, users: &[User<'_>]) -> bool {
+    pub(super) fn reads_whole(&self, task: &ReadTask, extent: Extent, users: Users<'_>) -> bool {
         if self.chunked.is_none() || !fetch::is_small(extent) {
             return false;
         }
@@ -98,10 +97,9 @@ impl Run<'_> {
         let (mut runs, mut bytes) = (0, 0);
         // Looking at the places cannot fail.
         let _: Result<()> = each_place(users, &task.coord, |axes, _, _| {
-            raw::extents(extent, &self.emit, axes, hints, |run| {
-                runs += 1;
-                bytes += run.len;
-            });
+            let (count, len) = raw::runs(&self.emit, axes, hints);
+            runs += count;
+            bytes += (count * len) as u64;
             Ok(())
         });
         runs != 1 || bytes * 4 > extent.len
@@ -110,7 +108,7 @@ impl Run<'_> {
     fn scatter(
         &self,
         source: &[u8],
-        users: &[User<'_>],
+        users: Users<'_>,
         coord: &[u64],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
@@ -133,15 +131,16 @@ impl Run<'_> {
         if let Some(whole) = self.reading.cache.get(&self.key(record)) {
             return Ok(self.scatter(&whole, users, coord, scratch)?);
         }
-        let wanted = Wanted::of(users, coord, &self.emit);
+        let Some(user) = users.only() else { return self.decoded(chunk, scratch) };
+        let wanted = Wanted::of(user, coord, &self.emit);
         let blosc = chunked.pipeline.as_blosc(record.mask).filter(|_| self.emit.is_identity());
         match (wanted, blosc) {
             (Wanted::Dense { offset }, _) if self.emit.is_identity() => {
-                let mut region = users[0].dst.region();
+                let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
                 let stored = self.stored(record, stored, &mut scratch.stored)?;
                 let (pipeline, filters) = (&chunked.pipeline, &mut scratch.filters);
-                let decoded = if users[0].dst.is_beyond_caches() {
+                let decoded = if user.dst.is_beyond_caches() {
                     pipeline.decode_past_cache(record.mask, stored, dst, filters)
                 } else {
                     pipeline.decode_into(record.mask, stored, dst, filters)
@@ -152,7 +151,7 @@ impl Run<'_> {
                 if !self.keeps(record, elements * self.emit.stored_size) =>
             {
                 let gather = self.emit.gather(&axes, offset);
-                self.blosc(record, blosc, stored, &gather, &mut users[0].dst.region(), scratch)
+                self.blosc(record, blosc, stored, &gather, &mut user.dst.region(), scratch)
             }
             (Wanted::Box { axes, offset, .. }, None)
                 if self.emit.is_identity() && !self.is_kept(users, coord) =>
@@ -160,7 +159,7 @@ impl Run<'_> {
                 let gather = self.emit.gather(&axes, offset);
                 let stored = self.stored(record, stored, &mut scratch.stored)?;
                 let room = sized(&mut scratch.chunk, self.piece_bytes)?;
-                let (mut region, filters) = (users[0].dst.region(), &mut scratch.filters);
+                let (mut region, filters) = (user.dst.region(), &mut scratch.filters);
                 let pipeline = &chunked.pipeline;
                 Ok(pipeline.scatter_into(record.mask, stored, room, &gather, &mut region, filters)?)
             }
@@ -287,12 +286,12 @@ impl Run<'_> {
     }
 
     /// Whether a chunk, once decoded, is kept: others may come for the rest of it.
-    fn is_kept(&self, users: &[User<'_>], coord: &[u64]) -> bool {
-        users.len() == 1 && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, coord)
+    fn is_kept(&self, users: Users<'_>, coord: &[u64]) -> bool {
+        users.only().is_some() && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, coord)
     }
 
     /// Whether one user takes every element that the array has of the chunk: then nobody comes back for it.
-    fn covers(&self, users: &[User<'_>], coord: &[u64]) -> bool {
+    fn covers(&self, users: Users<'_>, coord: &[u64]) -> bool {
         let used: SmallVec<[u64; 4]> = coord
             .iter()
             .zip(&self.emit.piece)
@@ -305,15 +304,6 @@ impl Run<'_> {
             covered
         })
     }
-}
-
-/// Who wants something of a task's chunk.
-pub(super) fn users_of<'u>(
-    task: &ReadTask,
-    touches: &[usize],
-    users: &[User<'u>],
-) -> SmallVec<[User<'u>; 4]> {
-    touches[task.users.clone()].iter().map(|&user| users[user]).collect()
 }
 
 impl FilteredChunk<'_> {

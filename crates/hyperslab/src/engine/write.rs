@@ -12,9 +12,10 @@ use hyperslab_format::datatype::Datatype;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-use super::array::{ChunkedStorage, Fill, Storage, StoredArray};
+use super::array::{ChunkedStorage, Storage, StoredArray};
 use super::chunk_cache::{ChunkCache, ChunkKey};
 use super::dirty_chunks::HeldChunk;
+use super::fill::{Fill, fill_outside};
 use super::input::{Input, pitches};
 use super::plan_read::{Pieces, ReadTask, Source};
 use super::raw;
@@ -358,7 +359,7 @@ impl Write<'_> {
     ) -> Result<Vec<u8>> {
         let mut chunk = vec![0; piece_bytes];
         match source {
-            Source::Fill | Source::Compact => fill(&mut chunk, &self.array.fill),
+            Source::Fill | Source::Compact => self.array.fill.write(&mut chunk),
             Source::Raw(extent) => self.store.read_raw(extent.addr, &mut chunk)?,
             Source::Chunk(record) => {
                 let len = self.store.check(record.extent, raw::RAW_DATA)?;
@@ -446,9 +447,7 @@ impl Run<'_> {
         scratch: &mut WorkerScratch,
     ) -> Result<Option<Placed>> {
         let chunk = sized(buffer, self.piece_bytes)?;
-        if used.as_slice() != chunked.chunk_shape {
-            fill(chunk, &self.write.array.fill);
-        }
+        fill_outside(chunk, &chunked.chunk_shape, used, &self.write.array.fill);
         self.place(&task.coord, chunk, scratch)?;
         self.write.store_chunk(chunked, &task.coord, chunk, known, scratch)
     }
@@ -558,16 +557,6 @@ fn covers(tiling: &Tiling, coord: &Coord, used: &[u64]) -> bool {
     let mut covered = false;
     tiling.parts(coord, |part| covered |= part.covers(used));
     covered
-}
-
-/// Fills a piece with what elements hold that were never written.
-pub(super) fn fill(piece: &mut [u8], fill: &Fill) {
-    match fill {
-        Fill::Zeros => piece.fill(0),
-        Fill::Value(value) => {
-            piece.chunks_mut(value.len().max(1)).for_each(|slot| slot.copy_from_slice(&value[..slot.len()]));
-        }
-    }
 }
 
 /// Whether all elements of a piece are what those are that were never written, bit by bit.

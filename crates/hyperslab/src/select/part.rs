@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::Dim;
 
 /// The part of a selection that lies in one chunk, or one of several.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     /// The box, relative to the chunk.
     pub within: SmallVec<[Dim; 4]>,

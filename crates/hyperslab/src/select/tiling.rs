@@ -132,28 +132,24 @@ impl Tiling {
         self.len == 0
     }
 
-    /// The coordinate of the touched chunk number `index`, in row-by-row order of the grid of chunks.
-    pub fn nth(&self, index: u64) -> Option<Coord> {
-        if index >= self.len {
-            return None;
-        }
-        match &self.cuts {
-            Cuts::Points(points) => points.chunk(usize::try_from(index).ok()?),
-            Cuts::Axes(axes) => {
-                let mut rest = index;
-                let mut coord = Coord::from_elem(0, axes.len());
-                for (at, axis) in coord.iter_mut().zip(axes).rev() {
-                    *at = axis.chunk(rest % axis.len());
-                    rest /= axis.len();
-                }
-                Some(coord)
-            }
-        }
-    }
-
     /// The coordinates of the touched chunks, in row-by-row order of the grid of chunks.
     pub fn touched(&self) -> Touched<'_> {
-        Touched { tiling: self, next: 0..self.len }
+        self.touched_in(0..self.len)
+    }
+
+    /// Those number `range` of them.
+    pub fn touched_in(&self, range: Range<u64>) -> Touched<'_> {
+        let lens: Coord = match &self.cuts {
+            Cuts::Axes(axes) => axes.iter().map(AxisCuts::len).collect(),
+            Cuts::Points(_) => Coord::new(),
+        };
+        let mut turn = Coord::from_elem(0, lens.len());
+        let mut rest = range.start;
+        for (turn, &len) in turn.iter_mut().zip(&lens).rev() {
+            *turn = rest % len.max(1);
+            rest /= len.max(1);
+        }
+        Touched { tiling: self, next: range.start..range.end.min(self.len), turn, lens }
     }
 
     /// The box of chunk coordinates that holds every touched chunk.
@@ -203,6 +199,9 @@ impl Tiling {
     }
 
     fn boxes(&self, axes: &[AxisCuts], coord: &[u64], mut f: impl FnMut(Part)) {
+        if let Some(part) = self.only_box(axes, coord) {
+            return f(part);
+        }
         let mut ranges: SmallVec<[AxisCut<'_>; 4]> = SmallVec::new();
         for (axis, &at) in axes.iter().zip(coord) {
             match axis.cuts(at) {
@@ -212,12 +211,9 @@ impl Tiling {
         }
         let mut turn: SmallVec<[usize; 4]> = SmallVec::from_elem(0, ranges.len());
         loop {
-            let mut part = Part { within: SmallVec::new(), dst: 0, dst_strides: SmallVec::new() };
+            let mut part = Part::default();
             for ((range, &turn), &stride) in ranges.iter().zip(&turn).zip(&self.strides) {
-                let cut = range.cut(turn);
-                part.within.push(cut.within);
-                part.dst += cut.position * stride;
-                part.dst_strides.push(cut.position_step * stride);
+                range.cut(turn).add_to(&mut part, stride);
             }
             if let Some(unit) = self.by_chunks {
                 let positions = ranges.iter().zip(&turn).map(|(range, &turn)| range.cut(turn).position);
@@ -230,6 +226,19 @@ impl Tiling {
             turn[axis] += 1;
             turn[axis + 1..].fill(0);
         }
+    }
+
+    /// The same where no axis is a list: then there is no more than one part, and little to do for it.
+    fn only_box(&self, axes: &[AxisCuts], coord: &[u64]) -> Option<Part> {
+        if self.by_chunks.is_some() {
+            return None;
+        }
+        let mut part = Part::default();
+        for ((axis, &at), &stride) in axes.iter().zip(coord).zip(&self.strides) {
+            let AxisCuts::Range { dim, chunk } = axis else { return None };
+            Cut::of(*dim, *chunk, at)?.add_to(&mut part, stride);
+        }
+        Some(part)
     }
 
     /// Where a part is in a result that holds chunk after chunk; `positions` are those of its first element among what is selected
@@ -267,13 +276,30 @@ impl Tiling {
 pub struct Touched<'t> {
     tiling: &'t Tiling,
     next: Range<u64>,
+    /// Along each axis, which of the chunks that are touched comes next.
+    turn: Coord,
+    /// How many there are.
+    lens: Coord,
 }
 
 impl Iterator for Touched<'_> {
     type Item = Coord;
 
     fn next(&mut self) -> Option<Coord> {
-        self.next.next().and_then(|index| self.tiling.nth(index))
+        let index = self.next.next()?;
+        let axes = match &self.tiling.cuts {
+            Cuts::Points(points) => return points.chunk(usize::try_from(index).ok()?),
+            Cuts::Axes(axes) => axes,
+        };
+        let coord = axes.iter().zip(&self.turn).map(|(axis, &turn)| axis.chunk(turn)).collect();
+        for (turn, &len) in self.turn.iter_mut().zip(&self.lens).rev() {
+            *turn += 1;
+            if *turn < len {
+                break;
+            }
+            *turn = 0;
+        }
+        Some(coord)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -337,15 +363,7 @@ impl AxisCuts {
 
     fn cuts(&self, at: u64) -> Option<AxisCut<'_>> {
         match self {
-            Self::Range { dim, chunk } => {
-                let lo = at.checked_mul(*chunk)?;
-                let (position, end) = dim.positions(lo, lo.saturating_add(*chunk));
-                (position < end).then(|| {
-                    let start = dim.start + position * dim.step - lo;
-                    let within = Dim { start, step: dim.step, count: end - position };
-                    AxisCut::One(Cut { within, position, position_step: 1 })
-                })
-            }
+            Self::Range { dim, chunk } => Cut::of(*dim, *chunk, at).map(AxisCut::One),
             Self::List(list) => {
                 let index = list.groups.binary_search_by_key(&at, |(chunk, _)| *chunk).ok()?;
                 let end = list.groups.get(index + 1).map_or(list.cuts.len(), |(_, begin)| *begin);
@@ -376,6 +394,24 @@ impl ListCuts {
 }
 
 impl Cut {
+    /// The indices of `dim` in the chunk at `at` of those that are `chunk` long.
+    fn of(dim: Dim, chunk: u64, at: u64) -> Option<Self> {
+        let lo = at.checked_mul(chunk)?;
+        let (position, end) = dim.positions(lo, lo.saturating_add(chunk));
+        (position < end).then(|| {
+            let start = dim.start + position * dim.step - lo;
+            let within = Dim { start, step: dim.step, count: end - position };
+            Self { within, position, position_step: 1 }
+        })
+    }
+
+    /// Makes it the next axis of a part.
+    fn add_to(self, part: &mut Part, stride: u64) {
+        part.within.push(self.within);
+        part.dst += self.position * stride;
+        part.dst_strides.push(self.position_step * stride);
+    }
+
     /// Takes one more index in, if it goes on evenly. `position` is past those of the cut.
     fn extend(&mut self, index: u64, position: u64) -> bool {
         let Dim { start, step, count } = self.within;
@@ -534,6 +570,6 @@ mod tests {
         for coord in [&[2][..], &[u64::MAX], &[0, 0], &[]] {
             tiling.parts(coord, |part| panic!("{part:?} at {coord:?}"));
         }
-        assert_eq!(tiling.nth(2), None);
+        assert_eq!(tiling.touched_in(2..3).next(), None);
     }
 }

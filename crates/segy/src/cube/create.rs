@@ -1,11 +1,12 @@
 //! Makes the file: all datasets, empty, and what is known before the first trace is read.
 
 use hyperslab::types::Element;
-use hyperslab::{Attribute, Dataset, DatasetOptions, File, Selection, auto_chunks};
+use hyperslab::{Attribute, Dataset, DatasetOptions, File, NewStorage, Selection, auto_chunks};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
+use hyperslab_format::message::filters::FilterSpec;
 
 use super::{attribute, datatypes};
 use crate::error::{Error, Result};
@@ -97,6 +98,24 @@ pub(crate) fn data_options(
     Ok(options)
 }
 
+/// Whether a file that an ingest has begun stores samples as is asked for; what is not asked for is as it was begun.
+pub(crate) fn is_stored_as(
+    file: &File,
+    segy: &SegyFile,
+    survey: &Survey,
+    options: &IngestOptions,
+) -> Result<bool> {
+    let data = file.dataset(super::DATA)?;
+    let begun = data.chunk_shape();
+    let chunks = options.chunks.clone().or_else(|| begun.clone());
+    let wanted = data_options(segy, survey, &IngestOptions { chunks, ..options.clone() })?;
+    let has_chunks = matches!(&wanted.storage, NewStorage::Chunked(chunk) if Some(chunk) == begun.as_ref());
+    let parameters = |filter: &FilterSpec| (filter.id, filter.client_data.clone());
+    let has_filters = options.filters.is_empty()
+        || wanted.filters.iter().map(parameters).eq(data.filters().filters.iter().map(parameters));
+    Ok(has_chunks && has_filters)
+}
+
 /// The samples.
 fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<Dataset> {
     let data = file.root().create_dataset(super::DATA, &data_options(segy, survey, options)?)?;
@@ -176,8 +195,8 @@ fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()>
     )?;
     make(super::LIVE, &shape, u8::datatype(), vec![0], "1 where there is a trace")?;
     let plane = &shape[..survey.kind.ground_axes()];
-    let unit = length_unit(segy)?;
-    for (name, direction) in [(super::X, "easting"), (super::Y, "northing")] {
+    let (unit, directions) = coordinate_unit(segy)?;
+    for (name, direction) in [super::X, super::Y].into_iter().zip(directions) {
         let nan = f64::NAN.to_ne_bytes().to_vec();
         let made =
             make(name, plane, f64::datatype(), nan, &format!("{direction} of the common depth point"))?;
@@ -240,14 +259,14 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     let text = textual::lines(&bytes, encoding).join("\n");
     let source =
         std::path::Path::new(segy.path()).file_name().map(|name| name.to_string_lossy().into_owned());
-    let order = if layout.order == ByteOrder::Big { "big" } else { "little" };
     let set = |name: &str, text: &str| group.set_attribute(&Attribute::text(name, text));
     set(attribute::LAYOUT, super::LAYOUT_VERSION)?;
     set(attribute::KIND, survey.kind.name())?;
+    set(attribute::FIELDS, &survey.named_fields())?;
     set(attribute::TEXT, text.trim_end())?;
     set(attribute::ENCODING, encoding.name())?;
     set(attribute::REVISION, &format!("{}.{}", layout.revision.0, layout.revision.1))?;
-    set(attribute::ORDER, order)?;
+    set(attribute::ORDER, layout.order.name())?;
     set(attribute::SOURCE, &source.unwrap_or_default())?;
     let number = |name: &str, number: u64| group.set_attribute(&Attribute::number(name, number));
     number(attribute::FORMAT, layout.format as u64)?;
@@ -266,6 +285,17 @@ pub(crate) const DEFLATE: FilterChoice = FilterChoice::Deflate { level: 1 };
 fn length_unit(segy: &SegyFile) -> Result<&'static str> {
     let system = Field::new(55, FieldKind::I16).integer(&segy.binary_header()?, segy.layout().order);
     Ok(if system == 2 { "ft" } else { "m" })
+}
+
+/// The unit of coordinates, and what the two are. (Standard: bytes 89-90 of the trace header.)
+fn coordinate_unit(segy: &SegyFile) -> Result<(&'static str, [&'static str; 2])> {
+    let angles = ["longitude", "latitude"];
+    Ok(match Field::new(89, FieldKind::I16).integer(&segy.trace_header(0)?, segy.layout().order) {
+        2 => ("arcsec", angles),
+        3 => ("degrees", angles),
+        4 => ("DDDMMSS.ss", angles),
+        _ => (length_unit(segy)?, ["easting", "northing"]),
+    })
 }
 
 fn simple(shape: &[u64], datatype: Datatype) -> DatasetOptions {

@@ -6,7 +6,7 @@ mod datatypes;
 mod open;
 
 pub(crate) use attributes::numbers;
-pub(crate) use create::{Coordinates, DEFLATE, create, data_options};
+pub(crate) use create::{Coordinates, DEFLATE, create, data_options, is_stored_as};
 pub(crate) use datatypes::ibm_word;
 pub use open::{Cube, SampleAxis, Source};
 
@@ -50,6 +50,8 @@ pub(crate) mod attribute {
     pub(crate) const ENCODING: &str = "text_encoding";
     /// What the survey is.
     pub(crate) const KIND: &str = "kind";
+    /// The fields of trace headers that place traces.
+    pub(crate) const FIELDS: &str = "geometry_fields";
     /// The revision of the standard, `1.0`.
     pub(crate) const REVISION: &str = "revision";
     /// The code of the format of samples.

@@ -41,6 +41,8 @@ pub struct Source {
     pub name: String,
     /// Its bytes.
     pub bytes: u64,
+    /// The fields of trace headers that place traces.
+    pub fields: String,
     /// The revision of the standard.
     pub revision: String,
     /// The format of samples.
@@ -87,6 +89,7 @@ impl Cube {
         let source = Source {
             name: text(attribute::SOURCE)?,
             bytes: number(attribute::BYTES)?,
+            fields: text(attribute::FIELDS)?,
             revision: text(attribute::REVISION)?,
             format,
             order: if text(attribute::ORDER)? == "little" { ByteOrder::Little } else { ByteOrder::Big },
@@ -192,6 +195,7 @@ impl Cube {
         shape.push(segy.traces().samples().into());
         if attributes::number(&group, attribute::PREDICTED)? != Some(survey.is_predicted.into())
             || attributes::text(&group, attribute::KIND)?.as_deref() != Some(survey.kind.name())
+            || attributes::text(&group, attribute::FIELDS)? != Some(survey.named_fields())
             || file.dataset(super::DATA)?.shape() != shape
         {
             return Ok(false);

@@ -14,6 +14,7 @@ use hyperslab_filters::FilterChoice;
 use crate::cube::{self, attribute};
 use crate::error::{Error, Result};
 use crate::file::{SegyFile, SegyOptions};
+use crate::new_file::appearing;
 use crate::pieces::{self, Piece};
 use crate::survey::{Survey, SurveyOptions};
 use read::Filled;
@@ -279,13 +280,25 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
                 "it exists, and is no ingest of this SEG-Y file that was broken off: choose another name, or ask to overwrite it",
             )));
         };
-        let is_alike = cube::Cube::is_laid_out_as(&file, segy, survey)?;
-        return if is_alike { Ok((file, done)) } else { Err(Stop::OtherSurvey) };
+        if !cube::Cube::is_laid_out_as(&file, segy, survey)? {
+            return Err(Stop::OtherSurvey);
+        }
+        if !cube::is_stored_as(&file, segy, survey, options)? {
+            return Err(Stop::Failed(Error::argument(
+                to.display().to_string(),
+                "an ingest that was broken off has begun it with other chunks or filters: leave them out to go on with those, or ask to \
+                 overwrite it",
+            )));
+        }
+        return Ok((file, done));
     }
     // A wrong argument costs no file that is there.
     cube::data_options(segy, survey, options)?;
-    let file = File::create(to)?;
-    cube::create(&file, segy, survey, options)?;
-    file.flush()?;
-    Ok((file, 0))
+    // A program that is killed leaves a file to go on with, or the one that was there.
+    appearing(to, |part| {
+        let file = File::create(part)?;
+        cube::create(&file, segy, survey, options)?;
+        Ok(file.close()?)
+    })?;
+    Ok((File::open_writable(to)?, 0))
 }

@@ -173,6 +173,14 @@ impl Survey {
         })
     }
 
+    /// The fields that place its traces, as a person reads them: `inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4`.
+    pub fn named_fields(&self) -> String {
+        let axes = self.axes.iter().map(|axis| axis.name).zip(self.fields());
+        let ground = [("x", Some(self.keys.x)), ("y", Some(self.keys.y))];
+        let named = axes.chain(ground).filter_map(|(name, field)| Some(format!("{name} {}", field?.name())));
+        named.collect::<Vec<_>>().join(", ")
+    }
+
     /// The field of each axis, without that of traces in order.
     pub fn fields(&self) -> Vec<Option<Field>> {
         let Keys { inline, crossline, offset, cdp, .. } = self.keys;

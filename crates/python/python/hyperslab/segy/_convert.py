@@ -18,7 +18,6 @@ FieldPlace: TypeAlias = int | str
 Progress: TypeAlias = Callable[[int, int], object]
 
 _SHUFFLE, _FLETCHER32 = 2, 3
-_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def _taking(
@@ -167,44 +166,12 @@ def scan(
 ) -> dict[str, Any]:
     """What ``hyperslab segy info`` says of a SEG-Y file, or of a survey made of one. Arguments are those of ``ingest``.
 
-    ``axes`` is a list of dicts with ``name``, ``first``, ``last`` and ``length``; ``sample_interval`` is in microseconds.
+    ``axes`` is a list of dicts with ``name``, ``first``, ``last`` and ``length``, and ``unit`` where there is one; ``sample_interval``
+    is in microseconds; ``note`` is there if there is something to know of the geometry.
 
     Errors are those of ``ingest``.
     """
-    if _is_hdf5(path):
-        with open(path) as survey:
-            return _of_survey(survey, os.path.getsize(path))
     taking = _taking(
         inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte, kind, pad, ignore_rest, trust_length
     )
     return _segy_scan(path, taking)
-
-
-def _is_hdf5(path: Path) -> bool:
-    # ``open`` is this package's.
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        return os.read(descriptor, len(_SIGNATURE)) == _SIGNATURE
-    finally:
-        os.close(descriptor)
-
-
-def _of_survey(survey: Survey, size: int) -> dict[str, Any]:
-    source = survey.source
-    axes: list[dict[str, Any]] = [
-        {"name": name, "first": values[0].item(), "last": values[-1].item(), "length": len(values)}
-        for name, values in survey.axes.items()
-    ]
-    axes[-1]["unit"] = survey.units[survey.sample_axis]
-    return {
-        "source": source["name"],
-        "bytes": size,
-        "source_bytes": source["bytes"],
-        "revision": source["revision"],
-        "byte_order": source["byte_order"],
-        "sample_format": source["sample_format"],
-        "survey": survey.kind,
-        "axes": axes,
-        "chunks": survey.data.chunks,
-        "text": survey.text,
-    }

@@ -65,18 +65,21 @@ class Survey:
         """What stands at each place: numbers of lines, offsets or traces, rising; times or depths in their unit last."""
         length = text_of(file["cdp_x"].attrs.get("units", "m"))
         self.units: dict[str, str] = {self.sample_axis: said["sample_unit"], "cdp_x": length, "cdp_y": length}
-        """The units of the axis of samples and of coordinates: "ms", "m" or "ft"."""
+        """The units of the axis of samples and of coordinates: "ms", "m" or "ft"; of coordinates also "degrees", "arcsec" or
+        "DDDMMSS.ss"."""
         names = (
             "name",
             "bytes",
             "revision",
+            "geometry_fields",
             "sample_format",
             "byte_order",
             "headers_per_trace",
             "padded",
         )
         self.source: dict[str, Any] = {name: said[name] for name in names}
-        """The SEG-Y file it was made of: name, bytes, revision ("1.0"), sample_format, byte_order, headers_per_trace, padded."""
+        """The SEG-Y file it was made of: name, bytes, revision ("1.0"), sample_format, byte_order, headers_per_trace, padded, and
+        geometry_fields (the header fields that placed its traces, as "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4")."""
         self._ground_axes: int = said["ground_axes"]
 
     def close(self) -> None:

@@ -1,0 +1,144 @@
+//! What a person is told of a SEG-Y file, or of a survey made of one.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::cube::Cube;
+use crate::error::Result;
+use crate::file::{SegyFile, SegyOptions};
+use crate::io;
+use crate::survey::{Axis, Survey, SurveyOptions};
+
+/// What is said of a file: names and facts, in the order in which they are best read.
+pub type Summary = Vec<(&'static str, Fact)>;
+
+/// One of the things said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fact {
+    /// A word or a sentence.
+    Text(String),
+    /// Lines of text.
+    Lines(String),
+    /// How many.
+    Count(u64),
+    /// How many bytes.
+    Bytes(u64),
+    /// How many microseconds.
+    Microseconds(f64),
+    /// A length for each axis.
+    Shape(Vec<u64>),
+    /// The axes.
+    Axes(Vec<AxisSummary>),
+}
+
+/// An axis, without the positions between its ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AxisSummary {
+    /// Its name.
+    pub name: String,
+    /// What stands at its first position and at its last. `None` if it has no positions.
+    pub ends: Option<(Position, Position)>,
+    /// How many positions it has.
+    pub length: u64,
+    /// The unit of what stands there, if it has one.
+    pub unit: Option<String>,
+}
+
+/// What stands at a position of an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Position {
+    /// The number of a line, an offset, a trace or a sample.
+    Number(i64),
+    /// A time or a depth.
+    Quantity(f64),
+}
+
+/// What is to be said of the file at `path`: a survey if it is HDF5, else SEG-Y, taken as these options say.
+pub fn summary(path: impl AsRef<Path>, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Summary> {
+    let path = path.as_ref();
+    if is_hdf5(path) { of_cube(path) } else { of_segy(path, segy, survey) }
+}
+
+/// The signature of an HDF5 file without a user block, II.A.
+const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
+
+fn is_hdf5(path: &Path) -> bool {
+    let mut start = [0; SIGNATURE.len()];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == SIGNATURE
+}
+
+fn of_segy(path: &Path, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Summary> {
+    let file = SegyFile::open(path, segy)?;
+    let survey = Survey::find(&file, survey)?;
+    let (lines, encoding) = file.text()?;
+    let layout = file.layout();
+    let samples = file.traces().samples();
+    let mut axes: Vec<_> = survey.axes.iter().map(AxisSummary::of_lines).collect();
+    axes.push(AxisSummary {
+        name: "sample".to_owned(),
+        ends: Some((Position::Number(0), Position::Number(i64::from(samples) - 1))),
+        length: samples.into(),
+        unit: None,
+    });
+    let mut said = vec![
+        ("survey", Fact::Text(survey.kind.name().to_owned())),
+        ("axes", Fact::Axes(axes)),
+        ("geometry_fields", Fact::Text(survey.named_fields())),
+        ("positions", Fact::Count(survey.positions())),
+        ("traces", Fact::Count(file.traces().count())),
+        ("sample_format", Fact::Text(layout.format.name().to_owned())),
+        ("sample_interval", Fact::Microseconds(layout.interval)),
+        ("byte_order", Fact::Text(layout.order.name().to_owned())),
+        ("revision", Fact::Text(format!("{}.{}", layout.revision.0, layout.revision.1))),
+        ("headers_per_trace", Fact::Count(layout.headers.into())),
+        ("extended_textual_headers", Fact::Count(layout.extended)),
+        ("bytes", Fact::Bytes(file.len_bytes())),
+    ];
+    said.extend(survey.note.map(|note| ("note", Fact::Text(note))));
+    said.push(("text_encoding", Fact::Text(encoding.name().to_owned())));
+    said.push(("text", Fact::Lines(lines.join("\n").trim_end().to_owned())));
+    Ok(said)
+}
+
+fn of_cube(path: &Path) -> Result<Summary> {
+    let bytes = std::fs::metadata(path).map_err(io(&path.display().to_string()))?.len();
+    let cube = Cube::open(path)?;
+    let (source, samples) = (cube.source(), cube.samples());
+    let mut axes: Vec<_> = cube.axes().iter().map(AxisSummary::of_lines).collect();
+    axes.push(AxisSummary {
+        name: samples.name.clone(),
+        ends: ends(&samples.values)
+            .map(|(first, last)| (Position::Quantity(first), Position::Quantity(last))),
+        length: samples.values.len() as u64,
+        unit: Some(samples.unit.clone()),
+    });
+    Ok(vec![
+        ("survey", Fact::Text(cube.kind().name().to_owned())),
+        ("axes", Fact::Axes(axes)),
+        ("geometry_fields", Fact::Text(source.fields.clone())),
+        ("chunks", Fact::Shape(cube.data().chunk_shape().unwrap_or_default())),
+        ("sample_format", Fact::Text(source.format.name().to_owned())),
+        ("byte_order", Fact::Text(source.order.name().to_owned())),
+        ("revision", Fact::Text(source.revision.clone())),
+        ("headers_per_trace", Fact::Count(source.headers)),
+        ("bytes", Fact::Bytes(bytes)),
+        ("source", Fact::Text(source.name.clone())),
+        ("source_bytes", Fact::Bytes(source.bytes)),
+        ("text", Fact::Lines(source.text.clone())),
+    ])
+}
+
+impl AxisSummary {
+    fn of_lines(axis: &Axis) -> Self {
+        Self {
+            name: axis.name.to_owned(),
+            ends: ends(&axis.values).map(|(first, last)| (Position::Number(first), Position::Number(last))),
+            length: axis.values.len() as u64,
+            unit: None,
+        }
+    }
+}
+
+fn ends<T: Copy>(values: &[T]) -> Option<(T, T)> {
+    Some((*values.first()?, *values.last()?))
+}
