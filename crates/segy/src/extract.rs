@@ -26,6 +26,14 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
             "a SEG-Y file holds traces: write it as .npy or as a picture, or name a line",
         ));
     }
+    new_file(to.as_ref(), |out, name| {
+        let bytes = bytes(cube, axis, index)?;
+        out.write_at(0, &bytes).and_then(|()| out.flush(true)).map_err(io(name))
+    })
+}
+
+/// The bytes of that file.
+fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
     let encoder = Encoder::new(cube)?;
     let shape = cube.data().shape();
     let box_of = |lengths: &[u64]| {
@@ -51,9 +59,7 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
         bytes.extend(headers);
         bytes.extend(data);
     }
-    new_file(to.as_ref(), |out, name| {
-        out.write_at(0, &bytes).and_then(|()| out.flush(true)).map_err(io(name))
-    })
+    Ok(bytes)
 }
 
 /// Puts the number of traces where revision 2 has it.

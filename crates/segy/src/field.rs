@@ -98,7 +98,7 @@ impl Field {
         Self { byte, kind }
     }
 
-    /// As users name it, and as it is parsed: `189:i4`.
+    /// As users name it: `189:i4`.
     pub fn name(self) -> String {
         let kind = FieldKind::NUMBERS.into_iter().find(|(_, kind)| *kind == self.kind);
         format!("{}:{}", self.byte, kind.map_or("text", |(name, _)| name))

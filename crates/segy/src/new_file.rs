@@ -1,7 +1,8 @@
 //! A file that appears under its name when it is whole.
 
 use std::fs;
-use std::path::Path;
+use std::io as std_io;
+use std::path::{Path, PathBuf};
 
 use hyperslab::driver::{Create, Driver, Posix};
 
@@ -14,28 +15,98 @@ pub(crate) fn new_file(to: &Path, write: impl FnOnce(&dyn Driver, &str) -> Resul
     if to.exists() {
         return Err(Error::argument(name, "it exists: choose another name, or remove it"));
     }
-    appearing(to, |part| {
-        let out = Posix::open_writable(part, Create::IfMissing).map_err(io(&name))?;
-        out.set_len(0).map_err(io(&name))?;
-        write(&out, &name)
-    })
+    appearing(to, |out| write(&out, &name))
 }
 
-/// Gives the name `to` to the file that `make` makes under another, instead of the one that has it, which nobody may have open.
-pub(crate) fn appearing(to: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    if to.exists() {
-        Posix::open_writable(to, Create::No).map_err(io(&to.display().to_string()))?;
-    }
-    // What a link names is replaced, not the link.
-    let to = &fs::canonicalize(to).unwrap_or_else(|_| to.to_owned());
+/// Gives the name `to` to the file that `make` fills under another, instead of the one that has it, which nobody else may have open.
+/// What a program that was killed has left under the other name is written over.
+pub(crate) fn appearing<T>(to: &Path, make: impl FnOnce(Posix) -> Result<T>) -> Result<T> {
+    let name = to.display().to_string();
+    let to = &target(to);
+    // Locked until it is replaced.
+    let _before = to.exists().then(|| Posix::open_writable(to, Create::No)).transpose().map_err(io(&name))?;
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let part = Path::new(&part);
-    let named = |()| fs::rename(part, to).map_err(io(&to.display().to_string()));
-    let done = make(part).and_then(named);
+    // Whoever else is at it has it locked: then it is not ours to remove.
+    let out = Posix::open_writable(part, Create::IfMissing).map_err(io(&name))?;
+    let made = out.set_len(0).map_err(io(&name)).and_then(|()| make(out));
+    let done = made.and_then(|made| fs::rename(part, to).map_err(io(&name)).map(|()| made));
     if done.is_err() {
         // What failed is the news, not that nothing of it could be removed.
         let _ = fs::remove_file(part);
     }
     done
+}
+
+/// What a link names, whether it is there or not: that is replaced, and not the link.
+fn target(to: &Path) -> PathBuf {
+    let dangling = |_| -> std_io::Result<PathBuf> {
+        let named = fs::read_link(to)?;
+        Ok(to.parent().unwrap_or(Path::new("")).join(named))
+    };
+    fs::canonicalize(to).or_else(dangling).unwrap_or_else(|_| to.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn directory(name: &str) -> PathBuf {
+        let directory = std::env::temp_dir().join(format!("hyperslab-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        directory
+    }
+
+    #[test]
+    fn what_fails_leaves_what_was_there() {
+        let directory = directory("appearing-fails");
+        let to = directory.join("a");
+        fs::write(&to, b"before").unwrap();
+        let failed = appearing(&to, |out| {
+            out.write_at(0, b"half").unwrap();
+            Err::<(), _>(Error::Stopped)
+        });
+        assert!(matches!(failed, Err(Error::Stopped)));
+        assert_eq!((names(&directory), fs::read(&to).unwrap()), (vec!["a".to_owned()], b"before".to_vec()));
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_is_making_is_left_to_him() {
+        let directory = directory("appearing-twice");
+        let to = directory.join("a");
+        fs::write(directory.join("a.part"), b"what a killed program has left").unwrap();
+        appearing(&to, |out| {
+            let second = appearing(&to, |_| Ok(()));
+            assert!(matches!(second, Err(Error::Io { .. })), "{second:?}");
+            out.write_at(0, b"first").map_err(io("a"))
+        })
+        .unwrap();
+        assert_eq!((names(&directory), fs::read(&to).unwrap()), (vec!["a".to_owned()], b"first".to_vec()));
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn what_a_link_names_is_made_and_replaced() {
+        let directory = directory("appearing-link");
+        let link = directory.join("link");
+        std::os::unix::fs::symlink("far", &link).unwrap();
+        for bytes in [b"one", b"two"] {
+            appearing(&link, |out| out.write_at(0, bytes).map_err(io("link"))).unwrap();
+            assert!(link.is_symlink());
+            assert_eq!(fs::read(directory.join("far")).unwrap(), bytes);
+        }
+        fs::remove_dir_all(directory).unwrap();
+    }
 }

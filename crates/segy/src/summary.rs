@@ -112,10 +112,9 @@ fn of_cube(path: &Path) -> Result<Summary> {
         length: samples.values.len() as u64,
         unit: Some(samples.unit.clone()),
     });
-    Ok(vec![
-        ("survey", Fact::Text(cube.kind().name().to_owned())),
-        ("axes", Fact::Axes(axes)),
-        ("geometry_fields", Fact::Text(source.fields.clone())),
+    let mut said = vec![("survey", Fact::Text(cube.kind().name().to_owned())), ("axes", Fact::Axes(axes))];
+    said.extend(source.fields.clone().map(|fields| ("geometry_fields", Fact::Text(fields))));
+    said.extend([
         ("chunks", Fact::Shape(cube.data().chunk_shape().unwrap_or_default())),
         ("sample_format", Fact::Text(source.format.name().to_owned())),
         ("byte_order", Fact::Text(source.order.name().to_owned())),
@@ -125,7 +124,8 @@ fn of_cube(path: &Path) -> Result<Summary> {
         ("source", Fact::Text(source.name.clone())),
         ("source_bytes", Fact::Bytes(source.bytes)),
         ("text", Fact::Lines(source.text.clone())),
-    ])
+    ]);
+    Ok(said)
 }
 
 impl AxisSummary {

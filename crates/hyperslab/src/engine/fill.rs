@@ -69,16 +69,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_element_is_repeated_to_the_end(element in prop::collection::vec(any::<u8>(), 0..9), len in 0usize..70) {
+        fn an_element_is_repeated_to_the_end(element in prop::collection::vec(any::<u8>(), 1..9), len in 0usize..70) {
             let mut bytes = vec![0xEE; len];
             repeat(&mut bytes, &element);
             let wanted: Vec<u8> = element.iter().copied().cycle().take(len).collect();
-            prop_assert_eq!(&bytes, if element.is_empty() { &bytes } else { &wanted });
+            prop_assert_eq!(bytes, wanted);
         }
 
         #[test]
         fn what_is_kept_stays_and_the_rest_is_filled(
-            sides in prop::collection::vec((1u64..5, 0u64..5), 1..4), value in any::<[u8; 2]>()
+            sides in prop::collection::vec((1u64..5, 0u64..5), 0..4), value in any::<[u8; 2]>()
         ) {
             let shape: Vec<u64> = sides.iter().map(|side| side.0).collect();
             let kept: Vec<u64> = sides.iter().map(|side| side.1.min(side.0)).collect();

@@ -179,4 +179,25 @@ mod tests {
         let spans = Spans::new(&[64, 64], &[axis(0, 1, 2), axis(0, 4, 16)], 4, HINTS);
         assert_eq!((spans.split, spans.len, spans.is_dense), (0, 256 + 244, false));
     }
+
+    #[test]
+    fn as_many_runs_are_counted_as_are_read() {
+        let emit = Emit {
+            conversion: None,
+            stored_size: 4,
+            memory_size: 4,
+            piece: SmallVec::from_slice(&[8, 9, 10]),
+        };
+        let extent = Extent::new(Addr::new(1000), 8 * 9 * 10 * 4);
+        for counts in [[1, 9, 10], [8, 1, 10], [8, 9, 1], [3, 4, 5], [1, 1, 1]] {
+            for coalesce_gap in [0, 50, 1000] {
+                let axes = counts.map(|count| axis(0, 1, count));
+                let hints = Hints { coalesce_gap, ..HINTS };
+                let mut read = Vec::new();
+                extents(extent, &emit, &axes, hints, |run| read.push(run.len));
+                let (count, len) = runs(&emit, &axes, hints);
+                assert_eq!(read, vec![len as u64; count], "{counts:?}, {coalesce_gap}");
+            }
+        }
+    }
 }

@@ -199,8 +199,9 @@ impl Tiling {
     }
 
     fn boxes(&self, axes: &[AxisCuts], coord: &[u64], mut f: impl FnMut(Part)) {
-        if let Some(part) = self.only_box(axes, coord) {
-            return f(part);
+        let is_slab = axes.iter().all(|axis| matches!(axis, AxisCuts::Range { .. }));
+        if is_slab && self.by_chunks.is_none() {
+            return self.only_box(axes, coord).into_iter().for_each(f);
         }
         let mut ranges: SmallVec<[AxisCut<'_>; 4]> = SmallVec::new();
         for (axis, &at) in axes.iter().zip(coord) {
@@ -230,9 +231,6 @@ impl Tiling {
 
     /// The same where no axis is a list: then there is no more than one part, and little to do for it.
     fn only_box(&self, axes: &[AxisCuts], coord: &[u64]) -> Option<Part> {
-        if self.by_chunks.is_some() {
-            return None;
-        }
         let mut part = Part::default();
         for ((axis, &at), &stride) in axes.iter().zip(coord).zip(&self.strides) {
             let AxisCuts::Range { dim, chunk } = axis else { return None };
@@ -437,6 +435,16 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn touched_chunks_are_the_same_begun_anywhere(case in cases(), share in 0u64..=8) {
+            let Case { selection, extent, chunk } = &case;
+            let tiling = selection.tiling(extent, chunk).unwrap();
+            let middle = tiling.len() * share / 8;
+            let halves: Vec<Coord> = tiling.touched_in(0..middle).chain(tiling.touched_in(middle..u64::MAX)).collect();
+            prop_assert_eq!(halves.len() as u64, tiling.len());
+            prop_assert_eq!(halves, tiling.touched().collect::<Vec<_>>());
+        }
+
         #[test]
         fn the_parts_of_all_chunks_put_every_element_in_its_place(case in cases()) {
             let Case { selection, extent, chunk } = &case;

@@ -1,12 +1,11 @@
 //! Makes the file: all datasets, empty, and what is known before the first trace is read.
 
 use hyperslab::types::Element;
-use hyperslab::{Attribute, Dataset, DatasetOptions, File, NewStorage, Selection, auto_chunks};
+use hyperslab::{Attribute, Dataset, DatasetOptions, File, Selection, auto_chunks};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
-use hyperslab_format::message::filters::FilterSpec;
 
 use super::{attribute, datatypes};
 use crate::error::{Error, Result};
@@ -96,24 +95,6 @@ pub(crate) fn data_options(
         _ => {}
     }
     Ok(options)
-}
-
-/// Whether a file that an ingest has begun stores samples as is asked for; what is not asked for is as it was begun.
-pub(crate) fn is_stored_as(
-    file: &File,
-    segy: &SegyFile,
-    survey: &Survey,
-    options: &IngestOptions,
-) -> Result<bool> {
-    let data = file.dataset(super::DATA)?;
-    let begun = data.chunk_shape();
-    let chunks = options.chunks.clone().or_else(|| begun.clone());
-    let wanted = data_options(segy, survey, &IngestOptions { chunks, ..options.clone() })?;
-    let has_chunks = matches!(&wanted.storage, NewStorage::Chunked(chunk) if Some(chunk) == begun.as_ref());
-    let parameters = |filter: &FilterSpec| (filter.id, filter.client_data.clone());
-    let has_filters = options.filters.is_empty()
-        || wanted.filters.iter().map(parameters).eq(data.filters().filters.iter().map(parameters));
-    Ok(has_chunks && has_filters)
 }
 
 /// The samples.

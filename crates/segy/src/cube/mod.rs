@@ -6,7 +6,7 @@ mod datatypes;
 mod open;
 
 pub(crate) use attributes::numbers;
-pub(crate) use create::{Coordinates, DEFLATE, create, data_options, is_stored_as};
+pub(crate) use create::{Coordinates, DEFLATE, create, data_options};
 pub(crate) use datatypes::ibm_word;
 pub use open::{Cube, SampleAxis, Source};
 

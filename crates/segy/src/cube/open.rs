@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use hyperslab::{Dataset, File, Group, Selection};
+use hyperslab::{Dataset, File, Group, NewStorage, Selection};
+use hyperslab_format::message::filters::FilterSpec;
 
 use super::{attribute, attributes, datatypes};
 use crate::error::{Error, Result};
 use crate::field::ByteOrder;
 use crate::file::SegyFile;
+use crate::ingest::{Domain, IngestOptions};
 use crate::ranges;
 use crate::sample::SampleFormat;
 use crate::survey::{Axis, Kind, Survey};
@@ -41,8 +43,8 @@ pub struct Source {
     pub name: String,
     /// Its bytes.
     pub bytes: u64,
-    /// The fields of trace headers that place traces.
-    pub fields: String,
+    /// The fields of trace headers that place traces, if they were noted.
+    pub fields: Option<String>,
     /// The revision of the standard.
     pub revision: String,
     /// The format of samples.
@@ -89,7 +91,7 @@ impl Cube {
         let source = Source {
             name: text(attribute::SOURCE)?,
             bytes: number(attribute::BYTES)?,
-            fields: text(attribute::FIELDS)?,
+            fields: attributes::text(&group, attribute::FIELDS)?,
             revision: text(attribute::REVISION)?,
             format,
             order: if text(attribute::ORDER)? == "little" { ByteOrder::Little } else { ByteOrder::Big },
@@ -195,7 +197,8 @@ impl Cube {
         shape.push(segy.traces().samples().into());
         if attributes::number(&group, attribute::PREDICTED)? != Some(survey.is_predicted.into())
             || attributes::text(&group, attribute::KIND)?.as_deref() != Some(survey.kind.name())
-            || attributes::text(&group, attribute::FIELDS)? != Some(survey.named_fields())
+            || attributes::text(&group, attribute::FIELDS)?
+                .is_some_and(|named| named != survey.named_fields())
             || file.dataset(super::DATA)?.shape() != shape
         {
             return Ok(false);
@@ -207,6 +210,26 @@ impl Cube {
             }
         }
         Ok(true)
+    }
+
+    /// Whether such a file stores samples as is asked for; what is not asked for is as it was begun.
+    pub(crate) fn is_stored_as(
+        file: &File,
+        segy: &SegyFile,
+        survey: &Survey,
+        options: &IngestOptions,
+    ) -> Result<bool> {
+        let data = file.dataset(super::DATA)?;
+        let begun = data.chunk_shape();
+        let chunks = options.chunks.clone().or_else(|| begun.clone());
+        let wanted = super::data_options(segy, survey, &IngestOptions { chunks, ..options.clone() })?;
+        let has_chunks =
+            matches!(&wanted.storage, NewStorage::Chunked(chunk) if Some(chunk) == begun.as_ref());
+        let parameters = |filter: &FilterSpec| (filter.id, filter.client_data.clone());
+        let has_filters = options.filters.is_empty()
+            || wanted.filters.iter().map(parameters).eq(data.filters().filters.iter().map(parameters));
+        let has_domain = options.domain == Domain::Time || file.root().contains("depth")?;
+        Ok(has_chunks && has_filters && has_domain)
     }
 }
 

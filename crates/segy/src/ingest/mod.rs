@@ -5,10 +5,10 @@ mod write;
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use hyperslab::{Attribute, File};
+use hyperslab::{Attribute, CreateOptions, File};
 use hyperslab_filters::FilterChoice;
 
 use crate::cube::{self, attribute};
@@ -105,21 +105,20 @@ pub fn ingest(
     let segy = SegyFile::open(from, &options.segy)?;
     let survey = Survey::find(&segy, &options.survey)?;
     let to = to.as_ref();
-    let all = |survey: &Survey| {
+    let all = |survey: &Survey, options: &IngestOptions| {
         let (file, done) = open(&segy, to, survey, options)?;
         let ingested = run(&segy, &file, survey, done, options, progress)?;
         file.close()?;
         Ok(ingested)
     };
-    match all(&survey) {
+    match all(&survey, options) {
         // A few traces looked as if all were in order, and they are not: what was made of it has the wrong shape.
         Err(Stop::Mispredicted) => {
-            std::fs::remove_file(to)
-                .map_err(|source| Error::Io { path: to.display().to_string(), source })?;
-            all(&Survey::scan(&segy, &options.survey)?)
+            let anew = IngestOptions { overwrite: true, ..options.clone() };
+            all(&Survey::scan(&segy, &options.survey)?, &anew)
         }
         // An ingest that has found so and was then broken off.
-        Err(Stop::OtherSurvey) if survey.is_predicted => all(&Survey::scan(&segy, &options.survey)?),
+        Err(Stop::OtherSurvey) if survey.is_predicted => all(&Survey::scan(&segy, &options.survey)?, options),
         done => done,
     }
     .map_err(|stop| stop.into_error(to))
@@ -270,7 +269,7 @@ fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>>
 
 /// The file, new or as an earlier ingest left it, and how many pieces are in it.
 fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64), Stop> {
-    // One without a byte is what a program that was killed at once has left.
+    // One without a byte is a name that somebody keeps for it.
     let is_there = to.metadata().is_ok_and(|found| found.len() > 0);
     if is_there && !options.overwrite {
         let file = File::open_writable(to)?;
@@ -283,11 +282,11 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
         if !cube::Cube::is_laid_out_as(&file, segy, survey)? {
             return Err(Stop::OtherSurvey);
         }
-        if !cube::is_stored_as(&file, segy, survey, options)? {
+        if !cube::Cube::is_stored_as(&file, segy, survey, options)? {
             return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
-                "an ingest that was broken off has begun it with other chunks or filters: leave them out to go on with those, or ask to \
-                 overwrite it",
+                "an ingest that was broken off has begun it with other chunks or filters, or in time and not in depth: leave them out to go \
+                 on as it was begun, or ask to overwrite it",
             )));
         }
         return Ok((file, done));
@@ -295,10 +294,11 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
     // A wrong argument costs no file that is there.
     cube::data_options(segy, survey, options)?;
     // A program that is killed leaves a file to go on with, or the one that was there.
-    appearing(to, |part| {
-        let file = File::create(part)?;
+    let file = appearing(to, |out| {
+        let file = File::create_on(Arc::new(out), Some(to), &CreateOptions::default())?;
         cube::create(&file, segy, survey, options)?;
-        Ok(file.close()?)
+        file.flush()?;
+        Ok(file)
     })?;
-    Ok((File::open_writable(to)?, 0))
+    Ok((file, 0))
 }

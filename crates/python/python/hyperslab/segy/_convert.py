@@ -167,11 +167,11 @@ def scan(
     """What ``hyperslab segy info`` says of a SEG-Y file, or of a survey made of one. Arguments are those of ``ingest``.
 
     ``axes`` is a list of dicts with ``name``, ``first``, ``last`` and ``length``, and ``unit`` where there is one; ``sample_interval``
-    is in microseconds; ``note`` is there if there is something to know of the geometry.
+    is in microseconds; ``note`` says what to know of the geometry, if there is something.
 
     Errors are those of ``ingest``.
     """
     taking = _taking(
         inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte, kind, pad, ignore_rest, trust_length
     )
-    return _segy_scan(path, taking)
+    return {"note": None, **_segy_scan(path, taking)}

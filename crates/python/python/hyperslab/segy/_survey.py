@@ -79,7 +79,7 @@ class Survey:
         )
         self.source: dict[str, Any] = {name: said[name] for name in names}
         """The SEG-Y file it was made of: name, bytes, revision ("1.0"), sample_format, byte_order, headers_per_trace, padded, and
-        geometry_fields (the header fields that placed its traces, as "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4")."""
+        geometry_fields (the header fields that placed its traces, as "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4"; or None)."""
         self._ground_axes: int = said["ground_axes"]
 
     def close(self) -> None:
@@ -125,13 +125,13 @@ class Survey:
 
     @cached_property
     def x(self) -> NDArray[np.float64]:
-        """The easting of each place, its scalar applied, in ``units["cdp_x"]``; NaN where there is no trace."""
+        """The easting of each place (or its longitude), its scalar applied, in ``units["cdp_x"]``; NaN where there is no trace."""
         found: NDArray[np.float64] = _read_only(self.file["cdp_x"][()])
         return found
 
     @cached_property
     def y(self) -> NDArray[np.float64]:
-        """The northing of each place, as ``x``."""
+        """The northing of each place (or its latitude), as ``x``."""
         found: NDArray[np.float64] = _read_only(self.file["cdp_y"][()])
         return found
 
