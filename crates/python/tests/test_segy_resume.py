@@ -186,7 +186,12 @@ def test_what_is_asked_for_anew_is_as_it_was_begun(source, tmp_path):
     cube = tmp_path / "cube.h5"
     with pytest.raises(Enough):
         hs.segy.ingest(source, cube, progress=stops_after(5), **OPTIONS)
-    for other in ({"chunks": (4, 4, 8)}, {"compression": "gzip"}, {"compression": "lzf", "shuffle": True}, {"depth": True}):
+    for other in (
+        {"chunks": (4, 4, 8)},
+        {"compression": "gzip"},
+        {"compression": "lzf", "shuffle": True},
+        {"depth": True},
+    ):
         with pytest.raises(ValueError, match="leave them out to go on as it was begun"):
             hs.segy.ingest(source, cube, **other)
     with pytest.raises(ValueError, match="name the same bytes"):
