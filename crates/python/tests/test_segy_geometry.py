@@ -140,3 +140,13 @@ def test_scan_says_what_ingest_will_find(tmp_path):
     assert said["axes"][1] == {"name": "crossline", "first": 300, "last": 318, "length": 7}
     assert said["sample_format"] == of_cube["sample_format"] == "4-byte integer"
     assert said["sample_interval"] == 4000 and of_cube["axes"][2]["last"] == 20.0
+
+
+def test_a_survey_that_names_no_fields_is_read_all_the_same(tmp_path):
+    numbers = grid(INLINES, CROSSLINES)
+    with brought(tmp_path, segy(some_values(2, (35, 6)), {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]})) as survey:
+        assert survey.source["geometry_fields"] == "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4"
+    with hs.File(tmp_path / "cube.h5", "a") as file:
+        del file["segy"].attrs["geometry_fields"]
+    with hs.segy.open(tmp_path / "cube.h5") as survey:
+        assert survey.source["geometry_fields"] is None and "geometry_fields" not in hs.segy.scan(tmp_path / "cube.h5")

@@ -4,7 +4,7 @@ use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
 use smallvec::SmallVec;
 
 use super::dst::Region;
-use super::fill::{Fill, FillElement};
+use super::fill::{Fill, repeat};
 use super::scratch::sized;
 use crate::error::Result;
 use crate::select::Part;
@@ -87,30 +87,20 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// The dataset's fill value, converted.
-    pub(super) fn fill_element(&self, fill: &Fill) -> Result<FillElement> {
+    /// The dataset's fill value, converted: one element.
+    pub(super) fn fill_element(&self, fill: &Fill) -> Result<Vec<u8>> {
         let stored = match fill {
             Fill::Zeros => vec![0; self.stored_size],
             Fill::Value(value) => value.clone(),
         };
-        let element = match self.conversion {
-            None => stored,
-            Some(conversion) => {
-                let mut converted = vec![0; self.memory_size];
-                conversion.apply(&stored, &mut converted, 1)?;
-                converted
-            }
-        };
-        match element.split_first() {
-            Some((&first, rest)) if rest.iter().any(|&byte| byte != first) => {
-                Ok(FillElement::Element(element))
-            }
-            first => Ok(FillElement::Byte(first.map_or(0, |(&byte, _)| byte))),
-        }
+        let Some(conversion) = self.conversion else { return Ok(stored) };
+        let mut converted = vec![0; self.memory_size];
+        conversion.apply(&stored, &mut converted, 1)?;
+        Ok(converted)
     }
 
     /// Writes the fill value to the places of `axes`.
-    pub(super) fn fill(&self, fill: &FillElement, axes: &[Axis], offset: usize, region: &mut Region<'_>) {
+    pub(super) fn fill(&self, element: &[u8], axes: &[Axis], offset: usize, region: &mut Region<'_>) {
         let mut outer = axes;
         let mut run = self.memory_size;
         while let Some((axis, rest)) = outer.split_last() {
@@ -120,7 +110,7 @@ impl Emit<'_> {
             run *= axis.count;
             outer = rest;
         }
-        for_each_offset(outer, offset, &mut |at| fill.write(region.run(at, run)));
+        for_each_offset(outer, offset, &mut |at| repeat(region.run(at, run), element));
     }
 }
 

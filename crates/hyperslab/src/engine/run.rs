@@ -11,7 +11,6 @@ use super::array::{ChunkedStorage, Storage};
 use super::chunk_cache::ChunkKey;
 use super::dst::Region;
 use super::emit::Emit;
-use super::fill::FillElement;
 use super::place::{Users, Wanted, each_place};
 use super::plan_read::{ReadTask, Source};
 use super::read::Reading;
@@ -25,7 +24,7 @@ pub(super) struct Run<'a> {
     pub(super) reading: Reading<'a>,
     pub(super) emit: Emit<'a>,
     /// Made when the first chunk is met that was never written.
-    pub(super) fill: OnceLock<FillElement>,
+    pub(super) fill: OnceLock<Vec<u8>>,
     /// Decoded bytes of a piece.
     pub(super) piece_bytes: usize,
     pub(super) chunked: Option<&'a ChunkedStorage>,
@@ -117,7 +116,7 @@ impl Run<'_> {
         })
     }
 
-    fn fill(&self) -> Result<&FillElement> {
+    fn fill(&self) -> Result<&[u8]> {
         if let Some(fill) = self.fill.get() {
             return Ok(fill);
         }
