@@ -52,25 +52,18 @@ fn target(to: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// `a` is the only file of a directory, and has these bytes. Removes both.
+    /// `a` is the only file of a directory, and has these bytes.
     fn assert_only(directory: &Path, bytes: &[u8]) {
         let names: Vec<_> =
             fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["a"]);
         assert_eq!(fs::read(directory.join("a")).unwrap(), bytes);
-        fs::remove_dir_all(directory).unwrap();
-    }
-
-    fn directory(name: &str) -> PathBuf {
-        let directory = std::env::temp_dir().join(format!("hyperslab-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).unwrap();
-        directory
     }
 
     #[test]
     fn what_fails_leaves_what_was_there() {
-        let directory = directory("appearing-fails");
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
         let to = directory.join("a");
         fs::write(&to, b"before").unwrap();
         let failed = appearing(&to, |out| {
@@ -78,12 +71,13 @@ mod tests {
             Err::<(), _>(Error::Stopped)
         });
         assert!(matches!(failed, Err(Error::Stopped)));
-        assert_only(&directory, b"before");
+        assert_only(directory, b"before");
     }
 
     #[test]
     fn a_file_that_somebody_else_is_making_is_left_to_him() {
-        let directory = directory("appearing-twice");
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
         let to = directory.join("a");
         fs::write(directory.join("a.part"), b"what a killed program has left").unwrap();
         appearing(&to, |out| {
@@ -92,12 +86,13 @@ mod tests {
             out.write_at(0, b"first").map_err(io("a"))
         })
         .unwrap();
-        assert_only(&directory, b"first");
+        assert_only(directory, b"first");
     }
 
     #[test]
     fn what_a_link_names_is_made_and_replaced() {
-        let directory = directory("appearing-link");
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
         let link = directory.join("link");
         std::os::unix::fs::symlink("far", &link).unwrap();
         for bytes in [b"one", b"two"] {
@@ -105,6 +100,5 @@ mod tests {
             assert!(link.is_symlink());
             assert_eq!(fs::read(directory.join("far")).unwrap(), bytes);
         }
-        fs::remove_dir_all(directory).unwrap();
     }
 }
