@@ -275,7 +275,7 @@ pub(super) const fn real(count: u64) -> f64 {
 const PLACES: u64 = 512;
 /// Bytes of a page of memory.
 const PAGE: f64 = 4096.0;
-/// Chunks of more stored bytes are read alone (`engine/fetch.rs`, as the next two).
+/// Chunks of more stored bytes are read alone (`engine/fetch/batch.rs`, as the next two).
 const SMALL: f64 = 32.0 * 1024.0;
 /// Bytes from which on of a small chunk a part may be read alone.
 const THIN_FROM: f64 = 4.0 * 1024.0;

@@ -5,19 +5,19 @@ use std::ops::ControlFlow;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::{Addr, Extent};
 
-use super::super::dataset::{self, State};
-use super::super::dataset_write::set_index;
-use super::super::header_edit::HeaderChange;
-use super::super::header_io::Header;
-use super::super::{Dataset, Node};
 use super::Copy;
 use super::meter::Meter;
 use super::rechunk::rechunk;
-use super::renew::NewChunks;
+use super::renewal::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
 use crate::error::{Error, Result};
 use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
+use crate::object::dataset::write::set_index;
+use crate::object::dataset::{self, State};
+use crate::object::header::edit::HeaderChange;
+use crate::object::header::read::Header;
+use crate::object::{Dataset, Node};
 use crate::select::{Coord, Dim, Selection, Slab};
 use crate::store::{SpaceKind, Store};
 

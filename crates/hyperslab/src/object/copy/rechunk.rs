@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use hyperslab_format::layout::Layout;
 
-use super::super::dataset::{self, State};
-use super::super::{Dataset, Node};
 use super::data::stored_chunks;
 use super::meter::Meter;
 use crate::engine::WriteOptions;
 use crate::error::{Error, Result};
+use crate::object::dataset::{self, State};
+use crate::object::{Dataset, Node};
 use crate::select::{Boxes, Coord, Selection};
 
 /// Reads what the source stores, and writes it to the chunks of the copy. Chunks that nothing was ever written to stay so.
