@@ -33,7 +33,7 @@ fn create(version: LibVersion) -> (Arc<Memory>, File) {
     let mut options = CreateOptions::default();
     options.version = Some(version);
     // Little memory: chunks and blocks leave it all the time.
-    options.write.dirty_bytes = 10_000;
+    options.commit.dirty_bytes = 10_000;
     options.open.chunk_cache_bytes = 2000;
     (driver.clone(), File::create_on(driver, None, &options).unwrap())
 }

@@ -85,7 +85,7 @@ impl Keywords {
                 "rdcc_nbytes" => options.open.chunk_cache_bytes = value.extract()?,
                 "track_order" => options.track_order = value.extract()?,
                 "durability" => {
-                    options.write.durability = match value.extract::<String>()?.as_str() {
+                    options.commit.durability = match value.extract::<String>()?.as_str() {
                         "kill" => Durability::Kill,
                         "power" => Durability::Power,
                         _ => return Err(PyValueError::new_err("durability must be 'kill' or 'power'")),

@@ -8,7 +8,7 @@ use std::io;
 use std::io::IoSliceMut;
 #[cfg(target_os = "linux")]
 use std::num::NonZeroU64;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
@@ -17,11 +17,15 @@ use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::{Driver, Hints};
+use crate::process;
 
 /// An open file.
 #[derive(Debug)]
 pub struct Posix {
     file: fs::File,
+    is_writable: bool,
+    /// The number of [forks](crate::process::forks) in the process that locked it.
+    locked_by: Option<u32>,
 }
 
 /// What to do about a file that is to be written.
@@ -51,27 +55,26 @@ pub enum Locking {
 impl Posix {
     /// Opens an existing file for reading, which others may do at the same time.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::open_locking(path, Locking::default())
+        Self::open_unlocked(path)?.locked(Locking::default())
     }
 
-    /// As [`open`](Self::open), with or without a lock.
-    pub fn open_locking(path: &Path, locking: Locking) -> io::Result<Self> {
+    /// Opens a file for reading and writing, which nobody else may do at the same time. Its contents stay.
+    pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
+        Self::open_writable_unlocked(path, create)?.locked(Locking::default())
+    }
+
+    /// As [`open`](Self::open), without a lock.
+    pub fn open_unlocked(path: &Path) -> io::Result<Self> {
         let file = fs::File::open(path)?;
         // A directory opens, and fails only at the first read, with a message that names no cause.
         if file.metadata()?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
-        lock(&file, locking, fs::File::try_lock_shared, "another program has it open for writing")?;
-        Ok(Self { file })
+        Ok(Self::new(file))
     }
 
-    /// Opens a file for reading and writing, which nobody else may do at the same time. Its contents stay.
-    pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
-        Self::open_writable_locking(path, create, Locking::default())
-    }
-
-    /// As [`open_writable`](Self::open_writable), with or without a lock.
-    pub fn open_writable_locking(path: &Path, create: Create, locking: Locking) -> io::Result<Self> {
+    /// As [`open_writable`](Self::open_writable), without a lock.
+    pub fn open_writable_unlocked(path: &Path, create: Create) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         match create {
@@ -79,42 +82,102 @@ impl Posix {
             Create::IfMissing => _ = options.create(true),
             Create::New => _ = options.create_new(true),
         }
-        let file = options.open(path)?;
-        lock(&file, locking, fs::File::try_lock, "another program has it open")?;
-        Ok(Self { file })
+        let mut opened = Self::new(options.open(path)?);
+        opened.is_writable = true;
+        Ok(opened)
     }
 
     /// The driver of a file opened by the caller, with what access and lock it has.
     pub fn new(file: fs::File) -> Self {
-        Self { file }
+        Self { file, is_writable: false, locked_by: None }
+    }
+
+    /// Takes the lock that libhdf5 would take: shared for reading, alone for writing. Where the file system has none it goes
+    /// without, if that is allowed.
+    ///
+    /// Errors: `WouldBlock`, with the name of the process that holds the lock where the system tells it.
+    pub fn locked(mut self, locking: Locking) -> io::Result<Self> {
+        let locking = locking.effective();
+        if locking == Locking::No {
+            return Ok(self);
+        }
+        let taken = if self.is_writable { self.file.try_lock() } else { self.file.try_lock_shared() };
+        match taken {
+            Ok(()) => self.locked_by = Some(process::notice_fork()),
+            Err(TryLockError::WouldBlock) => return Err(self.is_locked_by_others()),
+            Err(TryLockError::Error(error)) if locking == Locking::Required => return Err(error),
+            // File systems without locks.
+            Err(TryLockError::Error(_)) => {}
+        }
+        Ok(self)
+    }
+
+    /// Device and inode: what makes two paths lead to one file.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        let metadata = self.file.metadata()?;
+        Ok((metadata.dev(), metadata.ino()))
+    }
+
+    fn is_locked_by_others(&self) -> io::Error {
+        let table = fs::read_to_string("/proc/locks").unwrap_or_default();
+        let inode = self.file.metadata().map(|metadata| metadata.ino()).unwrap_or_default();
+        let mut holders: Vec<String> = holders(&table, inode).map(|process| named(process)).collect();
+        holders.dedup();
+        let who = if holders.is_empty() { "another process".to_owned() } else { holders.join(", ") };
+        let has = if self.is_writable { "has it open" } else { "has it open for writing" };
+        let why = format!(
+            "unable to lock the file: {who} {has}; wait until it has closed it (without locks, by locking=False or \
+             HDF5_USE_FILE_LOCKING=FALSE, it may be read half-changed, and two writers destroy it)"
+        );
+        io::Error::new(io::ErrorKind::WouldBlock, why)
     }
 }
 
-/// Takes the lock that libhdf5 would take, unless the user's environment says not to, or the file system has none.
-fn lock(
-    file: &fs::File,
-    locking: Locking,
-    take: impl FnOnce(&fs::File) -> Result<(), TryLockError>,
-    held: &'static str,
-) -> io::Result<()> {
-    let locking = match env::var("HDF5_USE_FILE_LOCKING").map(|value| value.to_uppercase()).as_deref() {
-        Ok("FALSE" | "0") => Locking::No,
-        Ok("TRUE" | "1") => Locking::Required,
-        Ok("BEST_EFFORT") => Locking::BestEffort,
-        _ => locking,
-    };
-    if locking == Locking::No {
-        return Ok(());
-    }
-    match take(file) {
-        Err(TryLockError::WouldBlock) => {
-            let why =
-                format!("unable to lock the file: {held} (HDF5_USE_FILE_LOCKING=FALSE does without locks)");
-            Err(io::Error::new(io::ErrorKind::WouldBlock, why))
+impl Locking {
+    /// What the user's environment makes of it.
+    pub fn effective(self) -> Self {
+        match env::var("HDF5_USE_FILE_LOCKING").map(|value| value.to_uppercase()).as_deref() {
+            Ok("FALSE" | "0") => Self::No,
+            Ok("TRUE" | "1") => Self::Required,
+            Ok("BEST_EFFORT") => Self::BestEffort,
+            _ => self,
         }
-        Err(TryLockError::Error(error)) if locking == Locking::Required => Err(error),
-        // File systems without locks.
-        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
+    }
+}
+
+/// The processes that hold a lock of the file with this inode, in a table as `/proc/locks` has it:
+/// `1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF`. Those that wait have an arrow in front.
+fn holders(table: &str, inode: u64) -> impl Iterator<Item = u32> {
+    table.lines().filter_map(move |line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (kind, process, place) = (fields.next()?, fields.nth(2)?, fields.next()?);
+        let is_it = kind != "->" && place.rsplit(':').next()?.parse() == Ok(inode);
+        process.parse().ok().filter(|_| is_it)
+    })
+}
+
+fn named(process: u32) -> String {
+    if process == std::process::id() {
+        return "this process, through something else than hyperslab,".to_owned();
+    }
+    let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+    match (process, name.trim()) {
+        // Of another container.
+        (0, _) => "a process that cannot be seen from here".to_owned(),
+        // It has ended, and left the file open to one that it was forked into.
+        (_, "") => format!("process {process}, or one that it started,"),
+        (_, name) => format!("process {process} ({name})"),
+    }
+}
+
+/// A forked child has the same open file, lock included: without this the lock would stay until the child ends. The child
+/// itself leaves the parent's lock alone.
+impl Drop for Posix {
+    fn drop(&mut self) {
+        if self.locked_by == Some(process::notice_fork()) {
+            // If this fails, closing the file unlocks it.
+            let _ = self.file.unlock();
+        }
     }
 }
 
@@ -167,9 +230,9 @@ impl Driver for Posix {
         if self.len()? == len { Ok(()) } else { self.file.set_len(len) }
     }
 
-    /// `sync_data` also makes a changed length durable; closing adds times and permissions.
+    /// `sync_data` also makes a changed length durable. The system holds nothing back that closing would lose.
     fn flush(&self, closing: bool) -> io::Result<()> {
-        if closing { self.file.sync_all() } else { self.file.sync_data() }
+        if closing { Ok(()) } else { self.file.sync_data() }
     }
 
     #[cfg(target_os = "linux")]
@@ -190,5 +253,21 @@ impl Driver for Posix {
         // A system call costs about as much as copying 8 KiB out of the page cache, a request to a disk as much as 16 KiB of
         // its bandwidth: docs/io-hints.md.
         Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holders_of_a_lock_are_found_by_the_inode() {
+        let table = "1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF\n\
+                     1: -> FLOCK  ADVISORY  WRITE 709 00:13:9527 0 EOF\n\
+                     2: OFDLCK ADVISORY  READ 17 fe:01:27 128 128\n\
+                     3: POSIX  ADVISORY  READ 18 fe:01:9527 0 EOF\n\nnonsense\n";
+        assert_eq!(holders(table, 9527).collect::<Vec<_>>(), [708, 18]);
+        assert_eq!(holders(table, 27).collect::<Vec<_>>(), [17]);
+        assert_eq!(holders(table, 1).count(), 0);
     }
 }

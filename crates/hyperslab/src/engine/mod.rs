@@ -20,7 +20,7 @@ pub use dst::Destination;
 pub use fill::Fill;
 pub use plan::explain::{PlannedTask, ReadPlan, Route};
 pub use plan::pieces::{ReadTask, Source};
-pub use pool::{run as run_on_threads, set_threads, threads};
+pub use pool::{run as run_on_threads, set_threads, threads, threads_warning};
 pub use read::{ReadOptions, Reading};
 pub use transfer::extents::{Move, copy_extents};
 pub use transfer::recode::Recode;

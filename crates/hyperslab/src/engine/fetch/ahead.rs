@@ -86,7 +86,7 @@ impl<'a> Ahead<'a> {
 
     /// Both in one request, if that is worth while.
     fn join(&self, before: Extent, next: Extent) -> Option<Extent> {
-        let hints = self.run.reading.store.driver().hints();
+        let hints = self.run.reading.store.hints();
         let gap = next.addr.get().checked_sub(before.end()?.get())?;
         let len = before.len.checked_add(gap)?.checked_add(next.len)?;
         (gap <= hints.prefetch_gap && len <= hints.max_span).then(|| Extent::new(before.addr, len))
@@ -101,7 +101,7 @@ impl<'a> Ahead<'a> {
             Source::Fill | Source::Compact => {}
             Source::Raw(extent) if run.reads_whole(task, extent, users) => f(extent),
             Source::Raw(extent) => {
-                let hints = run.reading.store.driver().hints();
+                let hints = run.reading.store.hints();
                 // Looking at the places cannot fail.
                 let _: Result<()> = each_place(users, &task.coord, |axes, _, _| {
                     ranges::extents(extent, &run.emit, axes, hints, &mut *f);

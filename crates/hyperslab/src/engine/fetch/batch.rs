@@ -37,7 +37,7 @@ pub(in crate::engine) fn batch(
     extents: &[Extent],
     buffer: &mut Vec<u8>,
 ) -> Result<Vec<Range<usize>>> {
-    let hints = store.driver().hints();
+    let hints = store.hints();
     let mut spans: Vec<Extent> = Vec::with_capacity(extents.len());
     let mut places = Vec::with_capacity(extents.len());
     let mut filled = 0;
@@ -64,7 +64,7 @@ pub(in crate::engine) fn batch(
     }
     let first = requests.first().map_or(0, |request| request.offset);
     store.check_readable()?;
-    store.driver().read_batch(&mut requests).map_err(Error::io("read", first, filled as u64))?;
+    store.driver()?.read_batch(&mut requests).map_err(Error::io("read", first, filled as u64))?;
     Ok(places)
 }
 

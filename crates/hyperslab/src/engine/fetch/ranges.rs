@@ -105,7 +105,7 @@ pub(in crate::engine) fn read(
     stored: &mut Vec<u8>,
     convert: &mut [Vec<u8>; 2],
 ) -> Result<()> {
-    let spans = Spans::new(&emit.piece, axes, emit.stored_size, store.driver().hints());
+    let spans = Spans::new(&emit.piece, axes, emit.stored_size, store.hints());
     let inner = &axes[spans.split..];
     let direct = spans.is_dense && emit.is_identity() && is_dense_in_memory(inner, emit.memory_size);
     // Relative to the span, the inner selection begins at its first element.

@@ -101,7 +101,7 @@ impl Run<'_> {
         if extent.len < THIN_FROM_BYTES {
             return true;
         }
-        let hints = self.reading.store.driver().hints();
+        let hints = self.reading.store.hints();
         let (mut runs, mut bytes) = (0, 0);
         // Looking at the places cannot fail.
         let _: Result<()> = each_place(users, &task.coord, |axes, _, _| {
@@ -283,7 +283,7 @@ impl Run<'_> {
 
     /// What a decoded chunk is kept under.
     pub(in crate::engine) fn key(&self, record: ChunkRecord) -> ChunkKey {
-        ChunkKey { dataset: self.reading.array.header, record }
+        ChunkKey::new(self.reading.store, self.reading.array.header, record)
     }
 
     /// Whether to decode the whole chunk and keep it, although a part would do: small parts of it are read again and

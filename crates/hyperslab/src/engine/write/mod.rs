@@ -228,7 +228,7 @@ impl Write<'_> {
     pub fn place_stored(&self, coord: &Coord, mask: FilterMask, bytes: &[u8]) -> Result<Placed> {
         let extent = self.store.allocate(SpaceKind::Raw, bytes.len() as u64)?;
         let record = ChunkRecord { extent, mask };
-        self.cache.forget(&ChunkKey { dataset: self.array.header, record });
+        self.cache.forget(&ChunkKey::new(self.store, self.array.header, record));
         match self.store.write_data(extent.addr, bytes) {
             Ok(()) => Ok(Placed { coord: coord.clone(), record: Some(record) }),
             Err(error) => {
@@ -342,7 +342,7 @@ impl Write<'_> {
         let extent = self.store.allocate(SpaceKind::Raw, stored.len() as u64)?;
         let record = ChunkRecord { extent, mask };
         // What was known of a chunk that had this place before.
-        self.cache.forget(&ChunkKey { dataset: self.array.header, record });
+        self.cache.forget(&ChunkKey::new(self.store, self.array.header, record));
         match self.store.reserve(extent).and_then(|()| self.store.write_data(extent.addr, stored)) {
             Ok(()) => Ok(Some(Placed { coord: coord.clone(), record: Some(record) })),
             Err(error) => {
