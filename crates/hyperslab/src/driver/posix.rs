@@ -120,10 +120,13 @@ impl Posix {
 
     fn is_locked_by_others(&self) -> io::Error {
         let table = fs::read_to_string("/proc/locks").unwrap_or_default();
-        let inode = self.file.metadata().map(|metadata| metadata.ino()).unwrap_or_default();
-        let mut holders: Vec<String> = holders(&table, inode).map(|process| named(process)).collect();
+        let (device, inode) = self.identity().unwrap_or_default();
+        let mut holders = holders(&table, device, inode);
         holders.dedup();
-        let who = if holders.is_empty() { "another process".to_owned() } else { holders.join(", ") };
+        let who = match &holders[..] {
+            [] => "another process".to_owned(),
+            holders => holders.iter().map(|&process| named(process)).collect::<Vec<_>>().join(", "),
+        };
         let has = if self.is_writable { "has it open" } else { "has it open for writing" };
         let why = format!(
             "unable to lock the file: {who} {has}; wait until it has closed it (without locks, by locking=False or \
@@ -145,20 +148,25 @@ impl Locking {
     }
 }
 
-/// The processes that hold a lock of the file with this inode, in a table as `/proc/locks` has it:
+/// The processes that hold a lock of a file, in a table as `/proc/locks` has it:
 /// `1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF`. Those that wait have an arrow in front.
-fn holders(table: &str, inode: u64) -> impl Iterator<Item = u32> {
-    table.lines().filter_map(move |line| {
-        let mut fields = line.split_whitespace().skip(1);
-        let (kind, process, place) = (fields.next()?, fields.nth(2)?, fields.next()?);
-        let is_it = kind != "->" && place.rsplit(':').next()?.parse() == Ok(inode);
-        process.parse().ok().filter(|_| is_it)
-    })
+fn holders(table: &str, device: u64, inode: u64) -> Vec<u32> {
+    let held = table.lines().filter_map(|line| {
+        let mut fields = line.split_whitespace().filter(|_| !line.contains("->"));
+        let (process, place) = (fields.nth(4)?.parse().ok()?, fields.next()?);
+        place.ends_with(&format!(":{inode}")).then_some((process, place))
+    });
+    let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff00);
+    let exact = format!("{major:02x}:{minor:02x}:{inode}");
+    // Some file systems have devices of their own, which the table does not know.
+    let all: Vec<(u32, &str)> = held.collect();
+    let is_known = all.iter().any(|(_, place)| *place == exact);
+    all.into_iter().filter(|(_, place)| !is_known || *place == exact).map(|(process, _)| process).collect()
 }
 
 fn named(process: u32) -> String {
     if process == std::process::id() {
-        return "this process, through something else than hyperslab,".to_owned();
+        return "this process itself".to_owned();
     }
     let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     match (process, name.trim()) {
@@ -266,8 +274,10 @@ mod tests {
                      1: -> FLOCK  ADVISORY  WRITE 709 00:13:9527 0 EOF\n\
                      2: OFDLCK ADVISORY  READ 17 fe:01:27 128 128\n\
                      3: POSIX  ADVISORY  READ 18 fe:01:9527 0 EOF\n\nnonsense\n";
-        assert_eq!(holders(table, 9527).collect::<Vec<_>>(), [708, 18]);
-        assert_eq!(holders(table, 27).collect::<Vec<_>>(), [17]);
-        assert_eq!(holders(table, 1).count(), 0);
+        assert_eq!(holders(table, 0x13, 9527), [708]);
+        assert_eq!(holders(table, 0xfe01, 9527), [18]);
+        assert_eq!(holders(table, 5, 9527), [708, 18]);
+        assert_eq!(holders(table, 5, 27), [17]);
+        assert_eq!(holders(table, 0x13, 1), []);
     }
 }
