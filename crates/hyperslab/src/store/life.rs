@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::cache::BlockCache;
 use super::lock::{Rank, Ranked};
@@ -107,6 +107,7 @@ impl Store {
         Self {
             number,
             forks: process::notice_fork(),
+            refreshing: Mutex::default(),
             is_closing: AtomicBool::new(false),
             hints: view.hints(),
             media: Ranked::new(number, Rank::Media, RwLock::new(Media::new(medium, view))),
@@ -130,8 +131,11 @@ impl Store {
         if self.is_writable() {
             return self.driver().map(drop);
         }
-        let mut media = self.media.write();
-        let medium = Arc::clone(media.medium.as_ref().ok_or_else(|| media.gone.clone())?);
+        let _alone = self.refreshing.lock();
+        let medium = {
+            let media = self.media.read();
+            Arc::clone(media.medium.as_ref().ok_or_else(|| media.gone.clone())?)
+        };
         let report = inspect(&*medium)?;
         let view = report.view(Arc::clone(&medium));
         let len = checked_len(&report, &*view)?;
@@ -139,7 +143,10 @@ impl Store {
         if report.superblock_at() != self.base || old.widths() != new.widths() || old.root() != new.root() {
             return Err(RequestError::OtherFile.into());
         }
-        media.view = Some(view);
+        let mut media = self.media.write();
+        if media.view.is_some() {
+            media.view = Some(view);
+        }
         self.set_len(len);
         self.cache.clear();
         // Last: who sees it finds nothing of the past in the cache.
@@ -154,7 +161,7 @@ impl Store {
     pub fn close(&self) -> Result<()> {
         let is_own = process::notice_fork() == self.forks;
         let writing = self.writing.as_deref().filter(|_| is_own);
-        let _alone = writing.map(|writing| writing.lock.change());
+        let alone = writing.map(|writing| writing.lock.change());
         if self.is_closing.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -164,15 +171,19 @@ impl Store {
             _ => Ok(()),
         };
         self.is_closing.store(true, Ordering::Release);
-        let mut media = self.media.write();
-        let medium = media.medium.take();
-        media.view = None;
+        let medium = {
+            let mut media = self.media.write();
+            media.view = None;
+            media.medium.take()
+        };
+        self.cache.clear();
+        self.changed();
+        // The driver is nobody else's now: what it calls need not wait for a lock of the file.
+        drop(alone);
         let flushed = match medium {
             Some(medium) if writing.is_some() => medium.flush(true).map_err(Error::io("close", 0, 0)),
             _ => Ok(()),
         };
-        self.cache.clear();
-        self.changed();
         committed.and(flushed)
     }
 
@@ -195,6 +206,7 @@ impl Store {
             number: self.number,
             forks: self.forks,
             media: Ranked::new(self.number, Rank::Media, RwLock::new(media)),
+            refreshing: Mutex::default(),
             is_closing: AtomicBool::new(self.is_closing.load(Ordering::Acquire)),
             hints: self.hints,
             base: self.base,

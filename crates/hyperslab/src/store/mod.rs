@@ -24,7 +24,7 @@ use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::driver::{Driver, Hints};
 use crate::error::{Error, RequestError, Result};
@@ -47,6 +47,8 @@ pub struct Store {
     /// How many [forks](process::forks) there were when the file was opened.
     forks: u32,
     media: Ranked<RwLock<Media>>,
+    /// Held by the thread that reads the file again.
+    refreshing: Mutex<()>,
     /// Whether nobody begins to use the driver any more.
     is_closing: AtomicBool,
     hints: Hints,
