@@ -16,7 +16,8 @@ use rustix::fs::{Advice, FallocateFlags};
 #[cfg(target_os = "linux")]
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::{Driver, Hints};
+use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
+use super::{Driver, Hints, ReadQueue};
 
 /// An open file.
 #[derive(Debug)]
@@ -172,23 +173,31 @@ impl Driver for Posix {
         if closing { self.file.sync_all() } else { self.file.sync_data() }
     }
 
-    #[cfg(target_os = "linux")]
-    fn is_at_hand(&self, offset: u64) -> bool {
-        let read =
-            rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(&mut [0])], offset, ReadWriteFlags::NOWAIT);
-        read != Err(Errno::AGAIN)
-    }
-
-    #[cfg(target_os = "linux")]
-    fn prefetch(&self, offset: u64, len: u64) {
-        let Some(len) = NonZeroU64::new(len) else { return };
-        // A file that takes no advice is read without.
-        let _ = rustix::fs::fadvise(&self.file, offset, Some(len), Advice::WillNeed);
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        read_ahead(self, queue)
     }
 
     fn hints(&self) -> Hints {
-        // A system call costs about as much as copying 8 KiB out of the page cache, a request to a disk as much as 16 KiB of
-        // its bandwidth: docs/io-hints.md.
-        Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true }
+        // A system call costs about as much as copying 8 KiB out of the page cache: docs/io-hints.md.
+        Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: QUEUE_DEPTH, concurrent: true }
+    }
+}
+
+impl Medium for Posix {
+    #[cfg(target_os = "linux")]
+    fn read_now(&self, offset: u64, dst: &mut [u8]) -> Option<usize> {
+        match rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(dst)], offset, ReadWriteFlags::NOWAIT) {
+            Ok(read) => Some(read),
+            Err(Errno::AGAIN) => Some(0),
+            // A file system that cannot say.
+            Err(_) => None,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn fetch(&self, offset: u64, len: u64) {
+        let Some(len) = NonZeroU64::new(len) else { return };
+        // A file that takes no advice is read without.
+        let _ = rustix::fs::fadvise(&self.file, offset, Some(len), Advice::WillNeed);
     }
 }

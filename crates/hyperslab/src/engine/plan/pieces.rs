@@ -27,6 +27,26 @@ pub struct ReadTask {
     pub(in crate::engine) held: Option<HeldChunk>,
 }
 
+impl ReadTask {
+    /// Where its stored bytes are, if it has any.
+    pub(in crate::engine) fn extent(&self) -> Option<Extent> {
+        match self.source {
+            Source::Fill | Source::Compact => None,
+            Source::Raw(extent) => Some(extent),
+            Source::Chunk(record) => Some(record.extent),
+        }
+    }
+
+    /// Its stored bytes, of those at `whole`.
+    pub(in crate::engine) fn stored_in<'b>(&self, whole: Extent, bytes: &'b [u8]) -> &'b [u8] {
+        let range = self.extent().and_then(|extent| {
+            let start = usize::try_from(extent.addr.get().checked_sub(whole.addr.get())?).ok()?;
+            Some(start..start + usize::try_from(extent.len).ok()?)
+        });
+        range.and_then(|range| bytes.get(range)).unwrap_or_default()
+    }
+}
+
 /// Where the elements of a chunk come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
@@ -200,11 +220,7 @@ fn is_raw(chunked: &ChunkedStorage, shape: &[u64], coord: &[u64], record: ChunkR
 
 /// Data in file order, so that a disk reads forwards; what is not in the file comes first.
 fn sort(tasks: &mut [ReadTask]) {
-    let key = |task: &ReadTask| match task.source {
-        Source::Fill | Source::Compact => 0,
-        Source::Raw(extent) => extent.addr.get(),
-        Source::Chunk(record) => record.extent.addr.get(),
-    };
+    let key = |task: &ReadTask| task.extent().map_or(0, |extent| extent.addr.get());
     if !tasks.is_sorted_by_key(key) {
         tasks.sort_by_cached_key(key);
     }
