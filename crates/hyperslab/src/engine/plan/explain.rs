@@ -10,7 +10,7 @@ use crate::engine::array::Storage;
 use crate::engine::read::emit::Emit;
 use crate::engine::read::{Reading, workers};
 use crate::error::Result;
-use crate::select::Selection;
+use crate::select::{Selection, first_element};
 
 /// What a read will do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Reading<'_> {
             };
             // What a damaged file says of its chunks may add up to anything.
             plan.stored_bytes = plan.stored_bytes.saturating_add(stored);
-            let first = task.coord.iter().zip(&pieces.shape).map(|(at, len)| at * len).collect();
+            let first = first_element(&task.coord, &pieces.shape).to_vec();
             plan.tasks.push(PlannedTask { first, source: task.source, route, elements });
         }
         let piece_bytes = pieces.elements().saturating_mul(size);

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use hyperslab_filters::blosc::{Blosc, Spans};
 use hyperslab_filters::gather::{Gather, Target};
 use hyperslab_format::{Addr, Extent};
-use smallvec::SmallVec;
 
 use super::Reading;
 use super::emit::Emit;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
+use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::dst::Region;
 use crate::engine::fetch::{batch, ranges};
 use crate::engine::plan::pieces::{ReadTask, Source};
@@ -18,6 +18,7 @@ use crate::engine::plan::place::{Users, Wanted, each_place};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
+use crate::select::{Coord, inside};
 
 /// One read, prepared.
 pub(in crate::engine) struct Run<'a> {
@@ -36,10 +37,7 @@ const THIN_FROM_BYTES: u64 = 4 << 10;
 /// A filtered chunk and who wants what of it.
 #[derive(Clone, Copy)]
 struct FilteredChunk<'a> {
-    record: ChunkRecord,
-    chunked: &'a ChunkedStorage,
-    /// Counted in chunks.
-    coord: &'a [u64],
+    chunk: StoredChunk<'a>,
     users: Users<'a>,
     /// Its stored bytes, if they were read with those of others.
     stored: Option<&'a [u8]>,
@@ -86,8 +84,11 @@ impl Run<'_> {
                 }),
             },
             (Source::Chunk(record), Some(chunked)) => {
-                let chunk = FilteredChunk { record, chunked, coord: &task.coord, users, stored };
-                self.chunk(chunk, scratch).map_err(|error| chunk.error(error))
+                let chunk = StoredChunk { record, chunked, coord: &task.coord };
+                self.chunk(FilteredChunk { chunk, users, stored }, scratch).map_err(|error| match error {
+                    ChunkError::Filter(source) => chunk.error(source),
+                    ChunkError::Other(error) => error,
+                })
             }
             (Source::Chunk(_), None) => Ok(()),
         }
@@ -134,19 +135,20 @@ impl Run<'_> {
     }
 
     /// A filtered chunk, by the shortest route.
-    fn chunk(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
-        let FilteredChunk { record, chunked, coord, users, stored } = chunk;
+    fn chunk(&self, filtered: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
+        let FilteredChunk { chunk, users, stored } = filtered;
+        let StoredChunk { record, chunked, coord } = chunk;
         if let Some(whole) = self.reading.cache.get(&self.key(record)) {
             return Ok(self.scatter(&whole, users, coord, scratch)?);
         }
-        let Some(user) = users.only() else { return self.decoded(chunk, scratch) };
+        let Some(user) = users.only() else { return Ok(self.decoded(filtered, scratch)?) };
         let wanted = Wanted::of(user, coord, &self.emit);
         let blosc = chunked.pipeline.as_blosc(record.mask).filter(|_| self.emit.is_identity());
         match (wanted, blosc) {
             (Wanted::Dense { offset }, _) if self.emit.is_identity() => {
                 let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
-                let stored = self.stored(record, stored, &mut scratch.stored)?;
+                let stored = self.stored(chunk, stored, &mut scratch.stored)?;
                 let (pipeline, filters) = (&chunked.pipeline, &mut scratch.filters);
                 let decoded = if user.dst.is_beyond_caches() {
                     pipeline.decode_past_cache(record.mask, stored, dst, filters)
@@ -165,28 +167,28 @@ impl Run<'_> {
                 if self.emit.is_identity() && !self.is_kept(users, coord) =>
             {
                 let gather = self.emit.gather(&axes, offset);
-                let stored = self.stored(record, stored, &mut scratch.stored)?;
+                let stored = self.stored(chunk, stored, &mut scratch.stored)?;
                 let room = sized(&mut scratch.chunk, self.piece_bytes)?;
                 let (mut region, filters) = (user.dst.region(), &mut scratch.filters);
                 let pipeline = &chunked.pipeline;
                 Ok(pipeline.scatter_into(record.mask, stored, room, &gather, &mut region, filters)?)
             }
-            _ => self.decoded(chunk, scratch),
+            _ => Ok(self.decoded(filtered, scratch)?),
         }
     }
 
     /// Decodes a whole chunk, for several uses or for later.
-    fn decoded(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
-        let FilteredChunk { record, chunked, coord, users, stored } = chunk;
-        let is_kept = self.is_kept(users, coord);
+    fn decoded(&self, filtered: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<()> {
+        let FilteredChunk { chunk, users, stored } = filtered;
+        let is_kept = self.is_kept(users, chunk.coord);
         // What is kept needs memory of its own, and is decoded straight into it.
         let mut buffer = if is_kept { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
         let whole = sized(&mut buffer, self.piece_bytes)?;
-        let bytes = self.stored(record, stored, &mut scratch.stored)?;
-        chunked.pipeline.decode_into(record.mask, bytes, whole, &mut scratch.filters)?;
-        self.scatter(whole, users, coord, scratch)?;
+        let bytes = self.stored(chunk, stored, &mut scratch.stored)?;
+        chunk.decode(bytes, whole, &mut scratch.filters)?;
+        self.scatter(whole, users, chunk.coord, scratch)?;
         if is_kept {
-            self.reading.cache.insert(self.key(record), Arc::new(buffer));
+            self.reading.cache.insert(self.key(chunk.record), Arc::new(buffer));
         } else {
             scratch.chunk = buffer;
         }
@@ -268,17 +270,11 @@ impl Run<'_> {
     /// The stored bytes of a chunk: those read already, or read now.
     fn stored<'b>(
         &self,
-        record: ChunkRecord,
+        chunk: StoredChunk<'_>,
         stored: Option<&'b [u8]>,
         buffer: &'b mut Vec<u8>,
     ) -> Result<&'b [u8]> {
-        if let Some(stored) = stored {
-            return Ok(stored);
-        }
-        let len = self.reading.store.check(record.extent, ranges::RAW_DATA)?;
-        let bytes = sized(buffer, len)?;
-        self.reading.store.read_raw(record.extent.addr, bytes)?;
-        Ok(bytes)
+        stored.map_or_else(|| chunk.read(self.reading.store, buffer), Ok)
     }
 
     /// What a decoded chunk is kept under.
@@ -300,32 +296,13 @@ impl Run<'_> {
 
     /// Whether one user takes every element that the array has of the chunk: then nobody comes back for it.
     fn covers(&self, users: Users<'_>, coord: &[u64]) -> bool {
-        let used: SmallVec<[u64; 4]> = coord
-            .iter()
-            .zip(&self.emit.piece)
-            .zip(&self.reading.array.shape)
-            .map(|((&at, &len), &end)| (len as u64).min(end.saturating_sub(at * len as u64)))
-            .collect();
+        let piece: Coord = self.emit.piece.iter().map(|&len| len as u64).collect();
+        let used = inside(coord, &piece, &self.reading.array.shape);
         users.iter().any(|user| {
             let mut covered = false;
             user.parts(coord, |part| covered |= part.covers(&used));
             covered
         })
-    }
-}
-
-impl FilteredChunk<'_> {
-    /// The error with the chunk's place in the dataset and in the file.
-    fn error(&self, error: ChunkError) -> Error {
-        match error {
-            ChunkError::Filter(source) => Error::Chunk {
-                source,
-                coord: self.coord.iter().zip(&self.chunked.chunk_shape).map(|(at, len)| at * len).collect(),
-                addr: self.record.extent.addr.get(),
-                len: self.record.extent.len,
-            },
-            ChunkError::Other(error) => error,
-        }
     }
 }
 
