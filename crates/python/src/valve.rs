@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hyperslab::driver::{Driver, Hints, ReadRequest};
+use hyperslab::driver::{Driver, Hints, ReadRequest, WriteRequest};
 
 /// A driver, until it is shut.
 #[derive(Debug)]
@@ -57,6 +57,10 @@ impl Driver for Valve {
 
     fn read_batch(&self, requests: &mut [ReadRequest<'_>]) -> io::Result<()> {
         self.open()?.read_batch(requests)
+    }
+
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        self.open()?.write_batch(requests)
     }
 
     fn is_at_hand(&self, offset: u64) -> bool {

@@ -50,6 +50,12 @@ pub trait Driver: Debug + Send + Sync {
         requests.iter_mut().try_for_each(|request| self.read_at(request.offset, request.dst))
     }
 
+    /// Several writes at once, of which none meets another; a driver that can submit them together does. If it fails, any of
+    /// them may have been done, whole or in part.
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        requests.iter().try_for_each(|request| self.write_at(request.offset, request.src))
+    }
+
     /// Whether the byte at `offset` can be read without waiting for a slow medium, as far as the driver knows.
     fn is_at_hand(&self, _offset: u64) -> bool {
         true
@@ -70,6 +76,15 @@ pub struct ReadRequest<'a> {
     pub offset: u64,
     /// Into what; its length is how much.
     pub dst: &'a mut [u8],
+}
+
+/// One write of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteRequest<'a> {
+    /// Where.
+    pub offset: u64,
+    /// What.
+    pub src: &'a [u8],
 }
 
 /// How a medium likes to be used.

@@ -4,7 +4,7 @@ use std::io;
 
 use parking_lot::Mutex;
 
-use super::{Driver, Hints, ReadRequest};
+use super::{Driver, Hints, ReadRequest, WriteRequest};
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Operation {
         /// How many bytes.
         len: u64,
     },
-    /// A write.
+    /// A write, alone or as part of a batch.
     Write {
         /// Where.
         offset: u64,
@@ -104,6 +104,13 @@ impl<D: Driver> Driver for Trace<D> {
             self.record(Operation::Read { offset: request.offset, len: request.dst.len() as u64 });
         }
         self.inner.read_batch(requests)
+    }
+
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        for request in requests {
+            self.record(Operation::Write { offset: request.offset, len: request.src.len() as u64 });
+        }
+        self.inner.write_batch(requests)
     }
 
     fn is_at_hand(&self, offset: u64) -> bool {
