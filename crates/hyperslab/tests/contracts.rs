@@ -5,7 +5,7 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use hyperslab::driver::{Driver, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace};
+use hyperslab::driver::{Driver, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace, WriteRequest};
 use hyperslab_testkit::deep::Deep;
 
 /// What every driver keeps, whatever is below it.
@@ -15,6 +15,7 @@ fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
     many_reads_are_each_read_once_in_whatever_order(&*make(&(0..=255).collect::<Vec<u8>>()));
     an_error_of_one_of_many_reads_is_that_of_the_call(&*make(&(0..=255).collect::<Vec<u8>>()));
     writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
+    a_batch_writes_what_single_writes_do(&*make(b"0123456789"));
     room_that_is_made_changes_nothing_to_be_seen(&*make(b"0123456789"));
     a_file_is_cut_and_extended(&*make(b"0123456789"));
     threads_read_at_once(&make(&(0..=255).collect::<Vec<u8>>()));
@@ -113,6 +114,39 @@ fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
     driver.flush(true).unwrap();
 }
 
+fn a_batch_writes_what_single_writes_do(driver: &dyn Driver) {
+    let write = |offset, src| WriteRequest { offset, src };
+    driver.write_batch(&[]).unwrap();
+    // Neighbours, one of them empty; one behind a gap; one that was written out of order; one beyond the end.
+    driver
+        .write_batch(&[
+            write(2, b"ab"),
+            write(4, b""),
+            write(4, b"c"),
+            write(7, b"d"),
+            write(0, b"e"),
+            write(12, b"f"),
+        ])
+        .unwrap();
+    driver.write_batch(&[write(9, b""), write(9, b"")]).unwrap();
+    let mut bytes = [9; 13];
+    driver.read_at(0, &mut bytes).unwrap();
+    assert_eq!((&bytes, driver.len().unwrap()), (b"e1abc56d89\0\0f", 13));
+    // More neighbours than any system takes in one call, of lengths that differ.
+    let many: Vec<Vec<u8>> = (0..2500_usize).map(|i| vec![i.to_le_bytes()[0]; i % 7]).collect();
+    let mut offset = 3;
+    let place = |src: &Vec<u8>| {
+        offset += src.len() as u64;
+        offset - src.len() as u64
+    };
+    let offsets: Vec<u64> = many.iter().map(place).collect();
+    let requests: Vec<_> = many.iter().zip(offsets).map(|(src, offset)| write(offset, src)).collect();
+    driver.write_batch(&requests).unwrap();
+    let mut bytes = vec![9; many.concat().len()];
+    driver.read_at(3, &mut bytes).unwrap();
+    assert_eq!(bytes, many.concat());
+}
+
 fn room_that_is_made_changes_nothing_to_be_seen(driver: &dyn Driver) {
     driver.reserve(4, 1 << 20).unwrap();
     assert_eq!(driver.len().unwrap(), 10);
@@ -184,11 +218,13 @@ fn a_trace_has_every_operation_in_order() {
     driver.read_at(1, &mut [0; 2]).unwrap();
     driver.read_many(&mut Ranges::new(&[(4, 3)], 0)).unwrap();
     driver.write_at(5, &[1]).unwrap();
+    driver.write_batch(&[WriteRequest { offset: 6, src: &[2, 3] }]).unwrap();
     driver.flush(true).unwrap();
     let expected = [
         Operation::Read { offset: 1, len: 2 },
         Operation::Read { offset: 4, len: 3 },
         Operation::Write { offset: 5, len: 1 },
+        Operation::Write { offset: 6, len: 2 },
         Operation::Flush { closing: true },
     ];
     assert_eq!(driver.take(), expected);

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hyperslab::driver::{Driver, Hints, ReadQueue};
+use hyperslab::driver::{Driver, Hints, ReadQueue, WriteRequest};
 
 /// A driver, until it is shut.
 #[derive(Debug)]
@@ -57,6 +57,10 @@ impl Driver for Valve {
 
     fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
         self.open()?.read_many(queue)
+    }
+
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        self.open()?.write_batch(requests)
     }
 
     fn hints(&self) -> Hints {

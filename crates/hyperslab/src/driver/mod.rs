@@ -60,6 +60,12 @@ pub trait Driver: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Several writes at once, of which none meets another; a driver that can submit them together does. If it fails, any of
+    /// them may have been done, whole or in part.
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        requests.iter().try_for_each(|request| self.write_at(request.offset, request.src))
+    }
+
     /// How this medium likes to be used.
     fn hints(&self) -> Hints;
 }
@@ -91,6 +97,15 @@ pub struct Request {
     pub offset: u64,
     /// How many bytes.
     pub len: usize,
+}
+
+/// One write of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteRequest<'a> {
+    /// Where.
+    pub offset: u64,
+    /// What.
+    pub src: &'a [u8],
 }
 
 /// How a medium likes to be used.

@@ -5,7 +5,7 @@ use std::env;
 use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
 #[cfg(target_os = "linux")]
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 #[cfg(target_os = "linux")]
 use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
@@ -17,7 +17,7 @@ use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
-use super::{Driver, Hints, ReadQueue};
+use super::{Driver, Hints, ReadQueue, WriteRequest};
 
 /// An open file.
 #[derive(Debug)]
@@ -89,7 +89,36 @@ impl Posix {
     pub fn new(file: fs::File) -> Self {
         Self { file }
     }
+
+    /// Writes requests of which each begins where the one before ends.
+    #[cfg(target_os = "linux")]
+    fn write_joined(&self, run: &[WriteRequest<'_>]) -> io::Result<()> {
+        let mut slices: Vec<IoSlice<'_>> = run.iter().map(|request| IoSlice::new(request.src)).collect();
+        let (mut slices, mut offset) = (&mut slices[..], run.first().map_or(0, |request| request.offset));
+        // Drops empty slices at the front: a write of nothing would look like a full disk.
+        IoSlice::advance_slices(&mut slices, 0);
+        while !slices.is_empty() {
+            match rustix::io::pwritev(&self.file, slices, offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    IoSlice::advance_slices(&mut slices, written);
+                    offset += written as u64;
+                }
+                Err(Errno::INTR) => {}
+                // As for reads.
+                Err(Errno::BADF) => {
+                    return run.iter().try_for_each(|request| self.write_at(request.offset, request.src));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
 }
+
+/// As many slices as Linux takes in one call (`IOV_MAX`).
+#[cfg(target_os = "linux")]
+const MAX_SLICES: usize = 1024;
 
 /// Takes the lock that libhdf5 would take, unless the user's environment says not to, or the file system has none.
 fn lock(
@@ -150,6 +179,19 @@ impl Driver for Posix {
 
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
         self.file.write_all_at(src, offset)
+    }
+
+    /// Writes that follow each other in the file are one call.
+    #[cfg(target_os = "linux")]
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        let follows = |a: &WriteRequest<'_>, b: &WriteRequest<'_>| {
+            a.offset.checked_add(a.src.len() as u64) == Some(b.offset)
+        };
+        let runs = requests.chunk_by(follows).flat_map(|run| run.chunks(MAX_SLICES));
+        runs.into_iter().try_for_each(|run| match run {
+            [one] => self.write_at(one.offset, one.src),
+            run => self.write_joined(run),
+        })
     }
 
     fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::io;
 
 use parking_lot::Mutex;
 
-use super::{Driver, Hints, ReadQueue, Request};
+use super::{Driver, Hints, ReadQueue, Request, WriteRequest};
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Operation {
         /// How many bytes.
         len: u64,
     },
-    /// A write.
+    /// A write, alone or as part of a batch.
     Write {
         /// Where.
         offset: u64,
@@ -94,6 +94,13 @@ impl<D: Driver> Driver for Trace<D> {
 
     fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
         self.inner.read_many(&mut Traced { queue, trace: &|operation| self.record(operation) })
+    }
+
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        for request in requests {
+            self.record(Operation::Write { offset: request.offset, len: request.src.len() as u64 });
+        }
+        self.inner.write_batch(requests)
     }
 
     fn hints(&self) -> Hints {

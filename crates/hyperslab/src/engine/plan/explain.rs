@@ -8,7 +8,7 @@ use super::route::Route;
 use crate::engine::dst::Destination;
 use crate::engine::read::{Reading, workers};
 use crate::error::Result;
-use crate::select::Selection;
+use crate::select::{Selection, first_element};
 
 /// What a read will do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Reading<'_> {
             let stored = task.extent().map_or(0, |extent| extent.len);
             plan.stored_bytes = plan.stored_bytes.saturating_add(stored);
             plan.read_bytes = plan.read_bytes.saturating_add(bytes);
-            let first = task.coord.iter().zip(&pieces.shape).map(|(at, len)| at * len).collect();
+            let first = first_element(&task.coord, &pieces.shape).to_vec();
             plan.tasks.push(PlannedTask { first, source: task.source, route, elements, requests, bytes });
         }
         plan.threads = workers(self.store, plan.tasks.len(), run.piece_bytes as u64, None);

@@ -8,7 +8,7 @@ use super::pieces::ReadTask;
 use crate::engine::dst::{Region, Shared};
 use crate::engine::read::emit::{Axes, Emit};
 use crate::error::Result;
-use crate::select::{Part, Tiling};
+use crate::select::{Coord, Part, Tiling, inside};
 
 /// A selection and where it goes.
 #[derive(Clone, Copy)]
@@ -150,10 +150,8 @@ impl Wanted {
         if dense {
             return Self::Dense { offset };
         }
-        let is_all =
-            part.within.iter().zip(coord).zip(&emit.piece).zip(extent).all(|(((dim, &at), &len), &end)| {
-                dim.count == (len as u64).min(end.saturating_sub(at * len as u64))
-            });
+        let piece: Coord = emit.piece.iter().map(|&len| len as u64).collect();
+        let is_all = part.covers(&inside(coord, &piece, extent));
         Self::Box { offset, elements: axes.iter().map(|axis| axis.count).product(), axes, is_all }
     }
 }

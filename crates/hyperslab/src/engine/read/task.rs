@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_filters::FilterError;
 use hyperslab_filters::blosc::Spans as Needed;
 use hyperslab_filters::gather::Target;
 use hyperslab_format::Extent;
@@ -13,12 +12,13 @@ use super::emit::Emit;
 use crate::driver::Hints;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
+use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::fetch::ranges::Spans;
 use crate::engine::plan::pieces::{ReadTask, Source};
 use crate::engine::plan::place::{Users, Wanted, each_place};
 use crate::engine::plan::route::{Filtered, JOINED_BYTES, Route, blocks_front, is_small};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::ChunkRecord;
 
 /// One read, prepared.
@@ -205,16 +205,11 @@ impl Run<'_> {
         stored: &[u8],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        match (task.source, self.chunked) {
-            (Source::Chunk(record), Some(chunked)) => {
-                let decoded = self.decode(task, (record, chunked), users, route, stored, scratch);
-                decoded.map_err(|error| match error {
-                    ChunkError::Filter(source) => Self::error(source, task, record, chunked),
-                    ChunkError::Other(error) => error,
-                })
-            }
-            _ => self.scatter(stored, users, &task.coord, scratch),
-        }
+        let Some(chunk) = self.chunk(task) else { return self.scatter(stored, users, &task.coord, scratch) };
+        let wanted = self.wanted(task, users);
+        let touch = || self.reading.cache.touch(self.key(chunk.record));
+        let route = route.unwrap_or_else(|| self.filtered(chunk.record, &wanted, touch));
+        self.decode(chunk, users, (route, wanted), stored, scratch)
     }
 
     /// What of a stored Blosc chunk of `len` bytes is needed, of which the first ones are `front`; appended to `ranges`
@@ -227,15 +222,23 @@ impl Run<'_> {
         len: usize,
         ranges: &mut Vec<Range<usize>>,
     ) -> Result<Needed> {
-        let (Source::Chunk(record), Some(chunked)) = (task.source, self.chunked) else {
-            return Ok(Needed::Whole);
-        };
-        match (self.wanted(task, users), chunked.pipeline.as_blosc(record.mask)) {
+        let Some(chunk) = self.chunk(task) else { return Ok(Needed::Whole) };
+        match (self.wanted(task, users), chunk.chunked.pipeline.as_blosc(chunk.record.mask)) {
             (Wanted::Box { axes, offset, .. }, Some(blosc)) => {
                 let spans = blosc.spans(front, len, &self.emit.gather(&axes, offset), ranges);
-                spans.map_err(|error| Self::error(error, task, record, chunked))
+                spans.map_err(|error| chunk.error(error))
             }
             _ => Ok(Needed::Whole),
+        }
+    }
+
+    /// The chunk of a task, if it goes through filters.
+    fn chunk<'t>(&'t self, task: &'t ReadTask) -> Option<StoredChunk<'t>> {
+        match (task.source, self.chunked) {
+            (Source::Chunk(record), Some(chunked)) => {
+                Some(StoredChunk { coord: &task.coord, record, chunked })
+            }
+            _ => None,
         }
     }
 
@@ -262,78 +265,49 @@ impl Run<'_> {
     /// Decodes a chunk, by its route.
     fn decode(
         &self,
-        task: &ReadTask,
-        (record, chunked): (ChunkRecord, &ChunkedStorage),
+        chunk: StoredChunk<'_>,
         users: Users<'_>,
-        route: Option<Route>,
+        (route, wanted): (Route, Wanted),
         stored: &[u8],
         scratch: &mut WorkerScratch,
-    ) -> Result<(), ChunkError> {
-        let wanted = self.wanted(task, users);
-        let touch = || self.reading.cache.touch(self.key(record));
-        let route = route.unwrap_or_else(|| self.filtered(record, &wanted, touch));
-        let (pipeline, mask) = (&chunked.pipeline, record.mask);
-        let blosc = pipeline.as_blosc(mask);
-        match (route, wanted, users.only()) {
+    ) -> Result<()> {
+        let (pipeline, mask, filters) = (&chunk.chunked.pipeline, chunk.record.mask, &mut scratch.filters);
+        let decoded = match (route, wanted, users.only()) {
             (Route::DecodeInto, Wanted::Dense { offset }, Some(user)) => {
-                let (mut region, filters) = (user.dst.region(), &mut scratch.filters);
+                let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
-                let decoded = if user.dst.is_beyond_caches() {
+                if user.dst.is_beyond_caches() {
                     pipeline.decode_past_cache(mask, stored, dst, filters)
                 } else {
                     pipeline.decode_into(mask, stored, dst, filters)
-                };
-                Ok(decoded?)
+                }
             }
             (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user))
                 if self.emit.is_identity() =>
             {
-                let gather = self.emit.gather(&axes, offset);
-                let (mut region, filters) = (user.dst.region(), &mut scratch.filters);
-                if let Some(blosc) = blosc {
-                    return Ok(blosc.scatter_into(stored, &gather, &mut region, filters)?);
+                let (gather, mut region) = (self.emit.gather(&axes, offset), user.dst.region());
+                if let Some(blosc) = pipeline.as_blosc(mask) {
+                    blosc.scatter_into(stored, &gather, &mut region, filters).map(drop)
+                } else {
+                    let room = sized(&mut scratch.chunk, self.piece_bytes)?;
+                    pipeline.scatter_into(mask, stored, room, &gather, &mut region, filters)
                 }
-                let room = sized(&mut scratch.chunk, self.piece_bytes)?;
-                Ok(pipeline.scatter_into(mask, stored, room, &gather, &mut region, filters)?)
             }
             _ => {
                 // What is kept needs memory of its own, and is decoded straight into it.
                 let keeps = route == Route::Keep;
                 let mut buffer = if keeps { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
                 let whole = sized(&mut buffer, self.piece_bytes)?;
-                pipeline.decode_into(mask, stored, whole, &mut scratch.filters)?;
-                self.scatter(whole, users, &task.coord, scratch)?;
+                chunk.decode(stored, whole, filters)?;
+                self.scatter(whole, users, chunk.coord, scratch)?;
                 if keeps {
-                    self.reading.cache.insert(self.key(record), Arc::new(buffer));
+                    self.reading.cache.insert(self.key(chunk.record), Arc::new(buffer));
                 } else {
                     scratch.chunk = buffer;
                 }
-                Ok(())
+                return Ok(());
             }
-        }
-    }
-
-    /// A filter's error with the chunk's place in the dataset and in the file.
-    fn error(source: FilterError, task: &ReadTask, record: ChunkRecord, chunked: &ChunkedStorage) -> Error {
-        let coord = task.coord.iter().zip(&chunked.chunk_shape).map(|(at, len)| at * len).collect();
-        Error::Chunk { source, coord, addr: record.extent.addr.get(), len: record.extent.len }
-    }
-}
-
-/// Why a chunk failed: its contents, or something around them.
-enum ChunkError {
-    Filter(hyperslab_filters::FilterError),
-    Other(Error),
-}
-
-impl From<hyperslab_filters::FilterError> for ChunkError {
-    fn from(error: hyperslab_filters::FilterError) -> Self {
-        Self::Filter(error)
-    }
-}
-
-impl From<Error> for ChunkError {
-    fn from(error: Error) -> Self {
-        Self::Other(error)
+        };
+        decoded.map_err(|source| chunk.error(source))
     }
 }
