@@ -119,7 +119,8 @@ impl Driver for Deep {
     }
 
     fn hints(&self) -> Hints {
-        Hints { queue_depth: AT_ONCE, ..self.inner.hints() }
+        // No two chunks of a test in one request.
+        Hints { queue_depth: AT_ONCE, max_span: 512, ..self.inner.hints() }
     }
 }
 
