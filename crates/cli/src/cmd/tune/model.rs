@@ -305,7 +305,7 @@ mod tests {
     use crate::cmd::tune::access::plane;
 
     const ENGINE: Engine = Engine {
-        hints: Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true },
+        hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: 256, concurrent: true },
         threads: 1,
     };
 
@@ -446,7 +446,7 @@ mod tests {
             driver.take();
             let what = Selection::Slab(Slab(dims.into_iter().collect()));
             let options = ReadOptions { threads: NonZeroUsize::new(1), ..ReadOptions::default() };
-            dataset.read_with(&what, &Destination::contiguous(&mut plane), &options).unwrap();
+            dataset.read_with(&what, &mut Destination::contiguous(&mut plane), &options).unwrap();
             let reads = driver.take().into_iter().filter_map(|operation| match operation {
                 Operation::Read { len, .. } => Some(len),
                 _ => None,

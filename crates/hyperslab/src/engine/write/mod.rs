@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use super::array::{ChunkedStorage, Storage, StoredArray};
 use super::chunks::cache::{ChunkCache, ChunkKey};
 use super::chunks::dirty::HeldChunk;
-use super::fetch::ranges;
+use super::chunks::stored::load;
 use super::fill::{Fill, fill_outside};
 use super::plan::pieces::{Pieces, ReadTask, Source};
 use super::read::workers;
@@ -26,7 +26,7 @@ use super::scratch::{self, WorkerScratch, sized};
 use super::share;
 use crate::error::{Error, RequestError, Result};
 use crate::index::ChunkRecord;
-use crate::select::{Coord, Part, Selection, Slab, Tiling};
+use crate::select::{Coord, Part, Selection, Slab, Tiling, first_element, inside, is_cut};
 use crate::store::{SpaceKind, Store};
 use crate::types::Conversion;
 use input::{Input, pitches};
@@ -302,12 +302,7 @@ impl Write<'_> {
 
     /// What of a chunk lies inside the array.
     fn used(&self, coord: &[u64], chunk_shape: &[u64]) -> Coord {
-        let axes = coord.iter().zip(chunk_shape).zip(&self.array.shape);
-        axes.map(|((&at, &len), &end)| len.min(end.saturating_sub(at * len))).collect()
-    }
-
-    pub(super) fn is_edge(&self, coord: &[u64], chunk_shape: &[u64]) -> bool {
-        self.used(coord, chunk_shape).as_slice() != chunk_shape
+        inside(coord, chunk_shape, &self.array.shape)
     }
 
     /// Encodes a chunk and writes it to new space, or in place where it has no filters and its place is known. One that is left
@@ -325,14 +320,14 @@ impl Write<'_> {
             return Ok(known.map(|_| Placed { coord: coord.clone(), record: None }));
         }
         let is_raw = chunked.pipeline.is_empty()
-            || (chunked.unfiltered_edges && self.is_edge(coord, &chunked.chunk_shape));
+            || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape));
         let (stored, mask) = if is_raw {
             (chunk, FilterMask::NONE_SKIPPED)
         } else {
             let encoded = chunked.pipeline.encode(chunk, &mut scratch.filters);
             encoded.map_err(|source| Error::Encode {
                 source,
-                coord: coord.iter().zip(&chunked.chunk_shape).map(|(at, len)| at * len).collect(),
+                coord: first_element(coord, &chunked.chunk_shape).into_vec(),
             })?
         };
         if let Some(record) = known.filter(|record| is_raw && record.extent.len == stored.len() as u64) {
@@ -352,28 +347,18 @@ impl Write<'_> {
         }
     }
 
-    /// A chunk as it is in the file, or as it would be read.
-    pub(super) fn load(
+    /// The chunk of a task to be changed, as a reader would find it; it is held from then on.
+    pub(super) fn hold(
         &self,
-        chunked: &ChunkedStorage,
-        source: Source,
+        task: &ReadTask,
         piece_bytes: usize,
         scratch: &mut WorkerScratch,
-    ) -> Result<Vec<u8>> {
-        let mut chunk = vec![0; piece_bytes];
-        match source {
-            Source::Fill | Source::Compact => self.array.fill.write(&mut chunk),
-            Source::Raw(extent) => self.store.read_raw(extent.addr, &mut chunk)?,
-            Source::Chunk(record) => {
-                let len = self.store.check(record.extent, ranges::RAW_DATA)?;
-                let stored = sized(&mut scratch.stored, len)?;
-                self.store.read_raw(record.extent.addr, stored)?;
-                let decoded =
-                    chunked.pipeline.decode_into(record.mask, stored, &mut chunk, &mut scratch.filters);
-                decoded.map_err(|source| Error::Filter { source })?;
-            }
-        }
-        Ok(chunk)
+    ) -> Result<HeldChunk> {
+        self.cache.dirty.get_or_load(self.array.header, &task.coord, || {
+            let mut chunk = vec![0; piece_bytes];
+            load(self.store, self.array, &task.coord, task.source, &mut chunk, scratch)?;
+            Ok(chunk)
+        })
     }
 }
 
@@ -416,7 +401,8 @@ impl Run<'_> {
     fn chunk(&self, chunked: &ChunkedStorage, task: &ReadTask, scratch: &mut WorkerScratch) -> Result<()> {
         let used = self.write.used(&task.coord, &chunked.chunk_shape);
         if !covers(self.tiling, &task.coord, &used) {
-            return self.hold(chunked, task, scratch);
+            let held = self.write.hold(task, self.piece_bytes, scratch)?;
+            return self.place(&task.coord, &mut held.write(), scratch);
         }
         let known = match task.source {
             Source::Raw(extent) => Some(ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED }),
@@ -453,14 +439,6 @@ impl Run<'_> {
         fill_outside(chunk, &chunked.chunk_shape, used, &self.write.array.fill);
         self.place(&task.coord, chunk, scratch)?;
         self.write.store_chunk(chunked, &task.coord, chunk, known, scratch)
-    }
-
-    /// Changes a part of a chunk, which is held until it is flushed.
-    fn hold(&self, chunked: &ChunkedStorage, task: &ReadTask, scratch: &mut WorkerScratch) -> Result<()> {
-        let load = || self.write.load(chunked, task.source, self.piece_bytes, scratch);
-        let held = self.write.cache.dirty.get_or_load(self.write.array.header, &task.coord, load)?;
-        let mut chunk = held.write();
-        self.place(&task.coord, &mut chunk, scratch)
     }
 
     /// Copies the caller's elements of one piece to their places in it.

@@ -28,17 +28,26 @@ impl Dataset {
     /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the file is
     /// damaged, in which case `dst` holds unspecified values.
     pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
-        self.read_with(what, &Destination::contiguous(dst), &ReadOptions::default())
+        self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
     }
 
     /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
-    pub fn read_with(&self, what: &Selection, dst: &Destination<'_>, options: &ReadOptions) -> Result<()> {
+    pub fn read_with(
+        &self,
+        what: &Selection,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<()> {
         self.with_reading(|reading| reading.read(what, dst, options))
     }
 
     /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
     /// and decoded once.
-    pub fn read_many(&self, reads: &[(&Selection, &Destination<'_>)], options: &ReadOptions) -> Result<()> {
+    pub fn read_many(
+        &self,
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
         self.with_reading(|reading| reading.read_many(reads, options))
     }
 
@@ -47,9 +56,9 @@ impl Dataset {
         let what = what.into();
         let count = what.count(&self.shape())?;
         let mut values = zeroed::<T::Raw>(count)?;
-        let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
+        let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
         let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
-        self.read_with(&what, &dst, &options)?;
+        self.read_with(&what, &mut dst, &options)?;
         Ok(T::from_raw(values))
     }
 
