@@ -43,6 +43,15 @@ impl<'a> Plane<'a> {
         self.bytes[index & self.mask]
     }
 
+    /// Fills `into` with the bytes from element `first` on.
+    pub(super) fn copy(&self, first: usize, into: &mut [u8]) {
+        if self.mask == 0 {
+            into.fill(self.bytes[0]);
+        } else {
+            into.copy_from_slice(&self.bytes[first..first + into.len()]);
+        }
+    }
+
     /// Whether there are `count` elements.
     #[inline]
     pub(super) fn has(&self, count: usize) -> bool {
@@ -57,5 +66,76 @@ impl<'a> Plane<'a> {
     pub(super) unsafe fn from(&self, index: usize) -> *const u8 {
         // SAFETY: the caller's `index` is inside `bytes`, or the mask makes it zero.
         unsafe { self.bytes.as_ptr().add(index & self.mask) }
+    }
+}
+
+/// Planes of any number at equal distances, from the first byte of `bytes` on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rack<'a> {
+    bytes: &'a [u8],
+    pitch: usize,
+    /// Elements of each plane.
+    elements: usize,
+    order: Order<'a>,
+}
+
+/// Which planes make an element.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Order<'a> {
+    /// The first ones.
+    First(usize),
+    /// These.
+    Given(&'a [u16]),
+}
+
+impl<'a> Rack<'a> {
+    /// The planes that `order` names, or else the first `width`, of `elements` bytes, which `bytes` has.
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        pitch: usize,
+        elements: usize,
+        width: usize,
+        order: Option<&'a [u16]>,
+    ) -> Self {
+        let order = order.map_or(Order::First(width), Order::Given);
+        let last = match order {
+            Order::First(count) => count.checked_sub(1),
+            Order::Given(planes) => planes.iter().max().map(|&last| usize::from(last)),
+        };
+        let end =
+            last.map_or(Some(0), |last| last.checked_mul(pitch).and_then(|at| at.checked_add(elements)));
+        assert!(end.is_some_and(|end| end <= bytes.len()), "every plane is in the rack");
+        Self { bytes, pitch, elements, order }
+    }
+
+    /// How many planes there are.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        match self.order {
+            Order::First(count) => count,
+            Order::Given(planes) => planes.len(),
+        }
+    }
+
+    /// Plane `k`.
+    #[inline]
+    pub(crate) fn plane(&self, k: usize) -> Plane<'a> {
+        let k = match self.order {
+            Order::First(_) => k,
+            Order::Given(planes) => usize::from(planes[k]),
+        };
+        Plane::of(&self.bytes[k * self.pitch..][..self.elements])
+    }
+
+    /// Whether there are `count` elements.
+    #[inline]
+    pub(super) fn has(&self, count: usize) -> bool {
+        count <= self.elements
+    }
+
+    /// The first plane, the distance of one from the next, and which of them make an element.
+    #[inline(always)]
+    pub(super) fn parts(&self) -> (*const u8, usize, Order<'a>) {
+        (self.bytes.as_ptr(), self.pitch, self.order)
     }
 }

@@ -3,7 +3,7 @@
 //! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of 16 elements,
 //! p rounds turn planes into elements, and 4 further rounds turn elements into planes.
 
-use super::plane::Plane;
+use super::plane::{Order, Plane, Rack};
 use super::vector::{Lane, Vector};
 use super::{Stores, scalar};
 
@@ -31,6 +31,21 @@ impl Planes for Strided {
     }
 }
 
+/// Some planes of those at equal distances, in any order.
+#[derive(Clone, Copy)]
+struct Picked<'a> {
+    all: Strided,
+    order: &'a [u16],
+}
+
+impl Planes for Picked<'_> {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k of the order and the element exist.
+        unsafe { self.all.at(usize::from(*self.order.get_unchecked(k)), index) }
+    }
+}
+
 /// Planes anywhere, from an element on.
 #[derive(Clone, Copy)]
 pub(super) struct From<P> {
@@ -38,19 +53,35 @@ pub(super) struct From<P> {
     first: usize,
 }
 
-impl Planes for From<&[Plane<'_>]> {
+impl<P: Planes> Planes for From<P> {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k and the element exist.
-        unsafe { self.planes.get_unchecked(k).from(self.first + index) }
+        // SAFETY: the same contract for the element, counted from the first of all.
+        unsafe { self.planes.at(k, self.first + index) }
     }
 }
 
-impl<const N: usize> Planes for From<[Plane<'_>; N]> {
+impl Planes for &[Plane<'_>] {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
         // SAFETY: the caller says that plane k and the element exist.
-        unsafe { self.planes.get_unchecked(k).from(self.first + index) }
+        unsafe { self.get_unchecked(k).from(index) }
+    }
+}
+
+impl Planes for &Rack<'_> {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k and the element exist.
+        unsafe { self.plane(k).from(index) }
+    }
+}
+
+impl<const N: usize> Planes for [Plane<'_>; N] {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k and the element exist.
+        unsafe { self.get_unchecked(k).from(index) }
     }
 }
 
@@ -134,6 +165,29 @@ pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], ru
             }),
             _ => runs.each(planes, |planes, dst, n| {
                 unshuffle::<V, L, _>(planes, planes.planes.len(), dst, n, stores);
+            }),
+        }
+    }
+}
+
+/// Undoes the byte shuffle of every run of elements of any size.
+///
+/// # Safety
+/// The rack has the elements of all runs, every run has room for its elements, they do not overlap the planes, and the processor
+/// has the instructions of `V` and `L`.
+#[inline(always)]
+pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, runs: Runs) {
+    let (first, stride, order) = rack.parts();
+    let all = Strided { first, stride };
+    let stores = runs.stores;
+    // SAFETY: as the contract, for each run.
+    unsafe {
+        match order {
+            Order::First(size) => {
+                runs.each(all, |planes, dst, n| unshuffle::<V, L, _>(planes, size, dst, n, stores));
+            }
+            Order::Given(order) => runs.each(Picked { all, order }, |planes, dst, n| {
+                unshuffle::<V, L, _>(planes, order.len(), dst, n, stores);
             }),
         }
     }

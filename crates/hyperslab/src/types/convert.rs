@@ -247,8 +247,8 @@ fn describe(datatype: &Datatype) -> String {
 #[cfg(test)]
 mod tests {
     use hyperslab_format::datatype::{
-        Array, BitRange, Bits, Charset, Complex, Compound, Float, Integer, Member, Normalization, Opaque,
-        Padding, Text, VariableText,
+        Array, BitRange, Bits, Charset, Complex, Compound, Float, Integer, Member, Opaque, Padding, Text,
+        VariableText,
     };
 
     use super::super::Element;
@@ -264,26 +264,13 @@ mod tests {
         let order = if words[2] == "<" { ByteOrder::Little } else { ByteOrder::Big };
         match words[0] {
             "f" => {
-                let [exponent, mantissa, precision] = [3, 4, 6].map(number);
-                Datatype::Float(Float {
-                    size,
-                    order,
-                    low_pad: false,
-                    high_pad: false,
-                    internal_pad: false,
-                    normalization: if words[5] == "none" {
-                        Normalization::None
-                    } else {
-                        Normalization::Implied
-                    },
-                    sign_location: u8::try_from(exponent + mantissa).unwrap(),
-                    bits: BitRange { offset: 0, precision },
-                    exponent_location: u8::try_from(mantissa).unwrap(),
-                    exponent_size: u8::try_from(exponent).unwrap(),
-                    mantissa_location: 0,
-                    mantissa_size: u8::try_from(mantissa).unwrap(),
-                    exponent_bias: (1 << (exponent - 1)) - 1,
-                })
+                use Float as F;
+                let known = [F::E5M2, F::HALF, F::BFLOAT16, F::SINGLE, F::DOUBLE, F::EXTENDED];
+                let [exponent, mantissa] = [3, 4].map(|at| u8::try_from(number(at)).unwrap());
+                let known = known.into_iter().find(|known| {
+                    (known.exponent_size, known.mantissa_size, known.size) == (exponent, mantissa, size)
+                });
+                Datatype::Float(known.unwrap().in_order(order))
             }
             class => {
                 let bits = BitRange { offset: number(4), precision: number(5) };

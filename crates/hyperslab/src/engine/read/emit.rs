@@ -50,7 +50,7 @@ impl Emit<'_> {
 
     /// The copy of the elements at `axes` of a decoded piece, as they are, to their places from `offset` on.
     pub(in crate::engine) fn gather<'g>(&'g self, axes: &'g [Axis], offset: usize) -> Gather<'g> {
-        Gather { element_size: self.stored_size, chunk_shape: &self.piece, axes, offset }
+        Gather::new(self.stored_size, &self.piece, axes, offset)
     }
 
     /// Copies the selected elements of `source`, which holds a box of elements of the shape `shape`.
@@ -64,7 +64,7 @@ impl Emit<'_> {
         scratch: &mut [Vec<u8>; 2],
     ) -> Result<()> {
         let Some(conversion) = self.conversion else {
-            let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes, offset };
+            let gather = Gather::new(self.stored_size, shape, axes, offset);
             scatter(&gather, source, region);
             return Ok(());
         };
@@ -72,7 +72,7 @@ impl Emit<'_> {
         let [before, after] = scratch;
         let before = sized(before, count * self.stored_size)?;
         let dense = dense(axes, self.stored_size);
-        let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes: &dense, offset: 0 };
+        let gather = Gather::new(self.stored_size, shape, &dense, 0);
         scatter(&gather, source, before);
         let after = sized(after, count * self.memory_size)?;
         if conversion.is_partial() {
@@ -82,7 +82,7 @@ impl Emit<'_> {
         conversion.apply(before, after, count)?;
         let counts: SmallVec<[usize; 4]> = axes.iter().map(|axis| axis.count).collect();
         let whole: Axes = axes.iter().map(|axis| Axis { start: 0, step: 1, ..*axis }).collect();
-        let gather = Gather { element_size: self.memory_size, chunk_shape: &counts, axes: &whole, offset };
+        let gather = Gather::new(self.memory_size, &counts, &whole, offset);
         scatter(&gather, after, region);
         Ok(())
     }
