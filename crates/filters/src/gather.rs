@@ -1,9 +1,10 @@
 //! Where the elements of a selection of one chunk go in the destination.
 
 use crate::convert::{Convert, Converting, Room, hand};
+use crate::filter::Scratch;
 pub use crate::simd::Stores;
 pub use crate::simd::comb::Comb;
-use crate::sink::All;
+use crate::sink::{All, Feed};
 
 /// What is selected along one dimension of a chunk, and how far apart it lies in the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,16 @@ pub fn scatter<T: Target + ?Sized>(gather: &Gather<'_>, src: &[u8], target: &mut
     if let Some(walk) = Walk::of(gather) {
         hand(&Rows(src), gather.converting(), &mut Room::default(), &mut All { walk: &walk, sink: target });
     }
+}
+
+/// Hands the selected elements of `src`, a whole chunk in row-major order, to `f`, as [`Pipeline::blocks`](crate::Pipeline::blocks)
+/// does.
+pub fn blocks(gather: &Gather<'_>, src: &[u8], scratch: &mut Scratch, f: &mut dyn FnMut(usize, &[u8])) {
+    Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
+        if let Some(walk) = Walk::of(gather) {
+            hand(&Rows(src), converting, &mut scratch.room, &mut All { walk: &walk, sink: feed });
+        }
+    });
 }
 
 /// Decoded elements that can be copied out by their byte offset.

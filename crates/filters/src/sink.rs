@@ -1,7 +1,6 @@
 //! Where decoded elements go: to memory, or to a function while they are in the cache.
 
 use crate::convert::{Converting, User};
-use crate::error::Result;
 use crate::filter::Scratch;
 use crate::gather::{Axis, Gather, MAX_RANK, Run, Source, Target, Walk};
 
@@ -83,12 +82,12 @@ impl Sink for Feed<'_> {
 
 impl Feed<'_> {
     /// Calls `hand_on` with the selection as if the destination were the chunk, what becomes of its elements, and where they go.
-    pub(crate) fn with(
+    pub(crate) fn with<R>(
         gather: &Gather<'_>,
         scratch: &mut Scratch,
         f: &mut dyn FnMut(usize, &[u8]),
-        hand_on: impl FnOnce(&Gather<'_>, Option<Converting<'_>>, &mut Feed<'_>, &mut Scratch) -> Result<()>,
-    ) -> Result<()> {
+        hand_on: impl FnOnce(&Gather<'_>, Option<Converting<'_>>, &mut Feed<'_>, &mut Scratch) -> R,
+    ) -> R {
         let mut axes = [Axis { start: 0, step: 1, count: 0, stride: 0 }; MAX_RANK];
         let axes = &mut axes[..gather.axes.len()];
         let (mut pitch, mut offset) = (gather.element_size, 0);

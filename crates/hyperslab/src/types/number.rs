@@ -123,6 +123,11 @@ impl Stages {
         Ok(Self(stages))
     }
 
+    /// Whether the bytes are reversed, and nothing else is done.
+    pub(super) fn is_swap(&self) -> bool {
+        matches!(self.0[..], [Stage { step: Step::Swap, .. }])
+    }
+
     /// Whether the bytes stay as they are.
     pub(super) fn is_identity(&self) -> bool {
         self.0.is_empty()
