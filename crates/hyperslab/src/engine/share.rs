@@ -80,3 +80,30 @@ pub(super) fn run<T: Sync>(
 
 /// Bytes of the tasks that a worker claims at a time.
 pub const CLAIM_BYTES: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_waits_leaves_work_to_others() {
+        let tasks: Vec<u32> = (0..100).collect();
+        let claims = Claims { workers: 2, most: 1, ..Claims::all(&tasks) };
+        let fill = |mut under_way: usize| {
+            while !claims.take(under_way).is_empty() {
+                under_way += 1;
+            }
+            under_way
+        };
+        let (first, second) = (fill(0), fill(0));
+        assert!((30..=50).contains(&first), "a driver that takes any number: {first}");
+        assert!((20..=50).contains(&second), "{second} for another");
+        assert!(first + second < 100, "and some for who is done first");
+        // Who has nothing under way gets the rest, one after another.
+        assert_eq!(
+            (first + second..100).filter(|_| !claims.take(0).is_empty()).count(),
+            100 - first - second
+        );
+        assert!(claims.take(0).is_empty());
+    }
+}

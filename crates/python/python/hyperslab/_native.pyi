@@ -586,7 +586,11 @@ class ReadPlan:
         """How many chunks (or runs of rows, if the dataset has none) will be read."""
     @property
     def bytes(self) -> int:
-        """Their stored bytes. Of unfiltered and of Blosc chunks, less may be read."""
+        """Their stored bytes."""
+    @property
+    def read_bytes(self) -> int:
+        """Those that will be read: none of chunks in memory, of unfiltered ones what is wanted, of large Blosc chunks that
+        are wanted in part at least the first."""
     @property
     def result_bytes(self) -> int:
         """Bytes of the result."""

@@ -59,7 +59,8 @@ impl Reading<'_> {
         let tiling = what.tiling(&array.shape, &pieces.shape)?;
         let strides = tiling.strides().iter().map(|stride| stride * size as u64).collect();
         let tiling = tiling.with_strides(strides);
-        let run = self.run(&pieces, None, size)?;
+        let mut run = self.run(&pieces, None, size)?;
+        run.is_alone = tiling.len() == 1;
         let users = [User { cut: Cut::Tiling(&tiling), dst }];
         let mut plan = ReadPlan {
             shape: what.shape(&array.shape).to_vec(),

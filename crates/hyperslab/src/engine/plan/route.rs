@@ -84,17 +84,19 @@ impl Route {
         }
     }
 
-    /// The route of an unfiltered piece of so many bytes; `spans` says how many spans of it are wanted, and how many bytes
-    /// these have. A small chunk is read whole, unless little of it is wanted, in one span.
-    pub fn unfiltered(is_chunk: bool, len: u64, spans: impl FnOnce() -> (u64, u64)) -> Self {
-        if !is_chunk || !is_small(len) {
+    /// The route of an unfiltered chunk of so many bytes; `spans` says how many spans of it are wanted, and how many bytes
+    /// these have. A small chunk is read whole, unless that is one span, of a chunk that has no neighbours to be read with
+    /// or of which it is little.
+    pub fn unfiltered(len: u64, is_alone: bool, spans: impl FnOnce() -> (u64, u64)) -> Self {
+        if !is_small(len) {
             return Self::Direct;
         }
-        if len < THIN_FROM_BYTES {
+        if len < THIN_FROM_BYTES && !is_alone {
             return Self::Whole;
         }
         let (count, bytes) = spans();
-        if count == 1 && bytes.saturating_mul(4) <= len { Self::Direct } else { Self::Whole }
+        let is_thin = count == 1 && (is_alone || bytes.saturating_mul(4) <= len);
+        if is_thin { Self::Direct } else { Self::Whole }
     }
 }
 
@@ -162,13 +164,14 @@ mod tests {
 
     #[test]
     fn an_unfiltered_chunk_is_read_whole_where_that_costs_no_more() {
-        let route = |len, count, bytes| Route::unfiltered(true, len, || (count, bytes));
+        let route = |len, count, bytes| Route::unfiltered(len, false, || (count, bytes));
         assert_eq!(route(SMALL_BYTES + 1, 1000, 16_000), Route::Direct, "large");
         assert_eq!(route(SMALL_BYTES, 2, 16), Route::Whole, "several spans");
         assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4), Route::Direct, "one thin span");
         assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4 + 1), Route::Whole, "one span of a good part");
         assert_eq!(route(THIN_FROM_BYTES - 1, 1, 8), Route::Whole, "tiny");
-        assert_eq!(Route::unfiltered(false, 100, || (1, 100)), Route::Direct, "contiguous");
+        assert_eq!(Route::unfiltered(100, true, || (1, 100)), Route::Direct, "alone");
+        assert_eq!(Route::unfiltered(100, true, || (2, 100)), Route::Whole, "alone, but twice");
     }
 
     #[test]

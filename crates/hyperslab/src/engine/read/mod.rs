@@ -51,7 +51,8 @@ impl Reading<'_> {
     pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
         let pieces = self.pieces(conversion.as_ref());
-        let run = self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
+        let mut run =
+            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // The small read: no tiling, no list of tasks, no threads.
@@ -62,10 +63,12 @@ impl Reading<'_> {
                 let _reading = self.store.reading();
                 pieces.task(self.store, self.cache, coord)?
             };
+            run.is_alone = true;
             return run.one(&task, user);
         }
         let (tiling, dst) = self.tiling(&pieces, what, dst, memory_size)?;
         let user = User { cut: Cut::Tiling(&tiling), dst };
+        run.is_alone = tiling.len() == 1;
         run.all(&pieces, &tiling, user, options.threads)
     }
 
@@ -83,7 +86,8 @@ impl Reading<'_> {
             .collect::<Result<Vec<_>>>()?;
         let users: Vec<User<'_>> =
             tilings.iter().map(|(tiling, dst)| User { cut: Cut::Tiling(tiling), dst: *dst }).collect();
-        let run = self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
+        let mut run =
+            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         let (tasks, touches) = {
             let _reading = self.store.reading();
@@ -93,6 +97,7 @@ impl Reading<'_> {
                 &tilings.iter().map(|(tiling, _)| tiling).collect::<Vec<_>>(),
             )?
         };
+        run.is_alone = tasks.len() == 1;
         run.execute(&tasks, &touches, &users, options.threads)
     }
 
@@ -145,7 +150,7 @@ impl Reading<'_> {
             _ => None,
         };
         let hints = self.store.driver().hints();
-        Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked, hints })
+        Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked, hints, is_alone: false })
     }
 }
 

@@ -32,6 +32,8 @@ pub(in crate::engine) struct Run<'a> {
     pub(in crate::engine) piece_bytes: usize,
     pub(in crate::engine) chunked: Option<&'a ChunkedStorage>,
     pub(in crate::engine) hints: Hints,
+    /// Whether one piece is all that is read.
+    pub(in crate::engine) is_alone: bool,
 }
 
 /// What has to be read before a task can be finished.
@@ -125,10 +127,11 @@ impl Run<'_> {
     }
 
     fn unfiltered(&self, task: &ReadTask, extent: Extent, users: Users<'_>) -> Route {
-        if self.emit.sink.is_some() {
-            return Route::Whole;
+        match self.chunked {
+            _ if self.emit.sink.is_some() => Route::Whole,
+            None => Route::Direct,
+            Some(_) => Route::unfiltered(extent.len, self.is_alone, || self.spans(task, users)),
         }
-        Route::unfiltered(self.chunked.is_some(), extent.len, || self.spans(task, users))
     }
 
     fn filtered(&self, record: ChunkRecord, wanted: &Wanted, is_touched: impl FnOnce() -> bool) -> Route {
