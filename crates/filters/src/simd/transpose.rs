@@ -110,7 +110,7 @@ pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, mut run
         unsafe {
             match order {
                 _ if rack.count() < 16 => {
-                    scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements)
+                    scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements);
                 }
                 Order::First(size) => {
                     unshuffle_any::<V, L, _, 16>(From { planes: all, first }, size, dst, runs.elements);
