@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("index", &["error", "driver", "select", "store", "tree"]),
     ("engine", &["error", "driver", "select", "types", "store", "index"]),
     ("object", &["error", "driver", "select", "types", "store", "tree", "heap", "index", "engine"]),
-    ("check", &["error", "driver", "store", "heap", "index", "object"]),
+    ("check", &["error", "driver", "select", "store", "heap", "index", "object"]),
 ];
 
 #[test]

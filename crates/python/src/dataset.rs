@@ -336,12 +336,13 @@ impl Dataset {
             return Err(PyValueError::new_err("the arrays in `out` overlap"));
         }
         let options = read::options(py, self, translation, threads);
-        let destinations = arrays
+        let mut destinations = arrays
             .iter_mut()
             .map(|array| Ok(Destination::contiguous(buffer::bytes_mut(array)?)))
             .collect::<PyResult<Vec<_>>>()?;
-        let reads: Vec<_> = requests.iter().map(|request| &request.selection).zip(&destinations).collect();
-        py.detach(|| self.core.read_many(&reads, &options)).or_raise()?;
+        let mut reads: Vec<_> =
+            requests.iter().map(|request| &request.selection).zip(&mut destinations).collect();
+        py.detach(|| self.core.read_many(&mut reads, &options)).or_raise()?;
         drop(destinations);
         Ok(arrays)
     }

@@ -232,8 +232,9 @@ pub(crate) fn array<'py>(
         raw.resize(bytes, 0);
         if bytes > 0 {
             let options = options(py, dataset, translation, threads);
-            let destination = Destination::contiguous(&mut raw);
-            py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
+            let mut destination = Destination::contiguous(&mut raw);
+            py.detach(|| dataset.core.read_with(&request.selection, &mut destination, &options))
+                .or_raise()?;
         }
         return objects::array(py, dataset.core.file(), translation, &raw, &request.shape);
     }
@@ -245,8 +246,8 @@ pub(crate) fn array<'py>(
             // A conversion leaves the gaps between members as they are.
             bytes.fill(0);
         }
-        let destination = Destination::contiguous(bytes).untouched();
-        py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
+        let mut destination = Destination::contiguous(bytes).untouched();
+        py.detach(|| dataset.core.read_with(&request.selection, &mut destination, &options)).or_raise()?;
     }
     Ok(array)
 }
@@ -269,8 +270,8 @@ fn element<'py>(
         py.detach(|| dataset.core.read_into(&request.selection, bytes)).or_raise()?;
     } else {
         let options = options(py, dataset, translation, None);
-        let destination = Destination::contiguous(bytes);
-        py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
+        let mut destination = Destination::contiguous(bytes);
+        py.detach(|| dataset.core.read_with(&request.selection, &mut destination, &options)).or_raise()?;
     }
     buffer::scalar(descr, bytes).map(Some)
 }
@@ -304,10 +305,10 @@ pub(crate) fn into<'py>(
     if let Some(translation) = converted(dataset, &element)? {
         let shape = request.selection.shape(&dataset.core.shape());
         let mut place = out.clone();
-        if let Some(destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
+        if let Some(mut destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
             if !out.is_empty() {
                 let options = options(py, dataset, &translation, threads);
-                py.detach(|| dataset.core.read_with(&request.selection, &destination, &options))
+                py.detach(|| dataset.core.read_with(&request.selection, &mut destination, &options))
                     .or_raise()?;
             }
             return Ok(());

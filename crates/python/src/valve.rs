@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hyperslab::driver::{Driver, Hints, ReadRequest};
+use hyperslab::driver::{Driver, Hints, ReadQueue, WriteRequest};
 
 /// A driver, until it is shut.
 #[derive(Debug)]
@@ -55,18 +55,12 @@ impl Driver for Valve {
         self.open()?.flush(closing)
     }
 
-    fn read_batch(&self, requests: &mut [ReadRequest<'_>]) -> io::Result<()> {
-        self.open()?.read_batch(requests)
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        self.open()?.read_many(queue)
     }
 
-    fn is_at_hand(&self, offset: u64) -> bool {
-        self.open().is_ok_and(|driver| driver.is_at_hand(offset))
-    }
-
-    fn prefetch(&self, offset: u64, len: u64) {
-        if let Ok(driver) = self.open() {
-            driver.prefetch(offset, len);
-        }
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        self.open()?.write_batch(requests)
     }
 
     fn hints(&self) -> Hints {

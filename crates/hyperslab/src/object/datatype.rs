@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hyperslab_format::datatype::Datatype;
 
 use super::Object;
-use super::header_io::Header;
+use super::header::read::Header;
 use crate::error::Result;
 
 /// A committed datatype.

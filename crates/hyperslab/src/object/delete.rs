@@ -7,10 +7,13 @@ use hyperslab_format::message::kind;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::{Addr, Extent};
 
-use super::header_edit::{self, HeaderChange};
-use super::header_io::Header;
-use super::links::LinkStorage;
-use super::{attribute_edit, dataset, link_edit};
+use super::attribute;
+use super::dataset;
+use super::group::link_edit;
+use super::group::links::LinkStorage;
+use super::header;
+use super::header::edit::HeaderChange;
+use super::header::read::Header;
 use crate::error::Result;
 use crate::index::IndexEdit;
 use crate::store::Txn;
@@ -43,8 +46,8 @@ pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>
     } else if header.has(kind::LAYOUT) {
         delete_data(txn, header, targets)?;
     }
-    attribute_edit::delete(txn, header, targets)?;
-    header_edit::delete(txn, header);
+    attribute::edit::delete(txn, header, targets)?;
+    header::edit::delete(txn, header);
     Ok(())
 }
 

@@ -4,36 +4,16 @@
 //! holds its header, so nothing it answers depends on the cache.
 
 mod attribute;
-mod attribute_edit;
-mod chunking;
 mod copy;
 mod dataset;
-mod dataset_create;
-mod dataset_write;
 mod datatype;
 mod delete;
 mod dense;
-mod external;
 mod file;
-mod file_write;
-mod filter_spec;
 mod group;
-mod group_write;
-mod header_edit;
-mod header_io;
-mod link_edit;
-mod links;
+mod header;
 mod path;
-mod read;
 mod reference;
-mod repack;
-mod resize;
-mod scales;
-mod sparse;
-mod symbol_table;
-mod unlinked;
-mod versions;
-mod vlen;
 
 use std::fmt;
 use std::ops::Deref;
@@ -47,21 +27,21 @@ use crate::error::{Error, RequestError, Result};
 use crate::store::{Store, Txn};
 
 pub use attribute::Attribute;
-pub use chunking::auto_chunks;
 pub use copy::CopyOptions;
+pub use copy::repack::{RepackChunks, RepackOptions};
 pub use dataset::Dataset;
-pub use dataset_create::{DatasetOptions, NewStorage};
+pub use dataset::chunking::auto_chunks;
+pub use dataset::create::{DatasetOptions, NewStorage};
+pub use dataset::filter_spec::{filter_spec, refitted_filter};
 pub use datatype::NamedDatatype;
+pub use file::create::CreateOptions;
 pub use file::{File, OpenOptions};
-pub use file_write::CreateOptions;
-pub use filter_spec::{filter_spec, refitted_filter};
 pub use group::Group;
+pub use header::versions::LibVersion;
 pub use reference::ReferenceTarget;
-pub use repack::{RepackChunks, RepackOptions};
-pub use versions::LibVersion;
 
-use header_io::Header;
-use links::LinkStorage;
+use group::links::LinkStorage;
+use header::read::Header;
 
 /// What groups, datasets and committed datatypes have in common.
 #[derive(Clone)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hyperslab_format::message::link::{Link, LinkTarget};
 
-use super::{Group, Node, external};
+use super::file::external;
+use super::{Group, Node};
 use crate::error::{Error, RequestError, Result};
 
 /// How many soft and external links one path may lead through. libhdf5 stops at 16; nobody nests 64 by intent.

@@ -9,6 +9,7 @@ mod journal;
 mod lives;
 mod lock;
 pub mod recovery;
+mod siblings;
 mod space;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -25,6 +26,7 @@ use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, 
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use recovery::Report;
+use siblings::Siblings;
 use writing::Writing;
 
 pub use cache::BlockCache;
@@ -192,18 +194,19 @@ impl Store {
         Ok(value)
     }
 
-    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, so are those at the others: for
-    /// who will ask for them next.
+    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, those at the others are
+    /// read with it: for who will ask for them next.
     pub fn get_first<S>(&self, at: &[Addr], context: &S::Context) -> Result<Arc<S>>
     where
         S: Structure + Send + Sync + 'static,
     {
         let first = at.first().copied().unwrap_or(Addr::UNDEFINED);
-        if at.len() > 1 && self.known::<S>(first).is_none() && !self.is_at_hand(first) {
-            let len = S::read_len(self.widths(), context) as u64;
-            for &addr in at {
-                self.prefetch(Extent::new(addr, len));
-            }
+        if at.len() > 1 && self.driver.hints().queue_depth > 1 && self.known::<S>(first).is_none() {
+            self.check_readable()?;
+            let mut siblings =
+                Siblings::<S> { store: self, at, bytes: Vec::new(), context, has_arrived: false };
+            // What could not be read is read again, and its error told, by whoever needs it.
+            let _ = self.driver.read_many(&mut siblings);
         }
         self.get(first, context)
     }
@@ -274,16 +277,6 @@ impl Store {
         self.check_readable()?;
         let offset = self.base.saturating_add(at.get());
         self.driver.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
-    }
-
-    /// Whether the byte at `at` can be read without waiting for a slow medium.
-    pub fn is_at_hand(&self, at: Addr) -> bool {
-        self.driver.is_at_hand(self.base.saturating_add(at.get()))
-    }
-
-    /// Says that `extent` will be read soon, wherever it is.
-    pub fn prefetch(&self, extent: Extent) {
-        self.driver.prefetch(self.base.saturating_add(extent.addr.get()), extent.len);
     }
 
     /// An error where a commit failed half-way: what is in the file may be neither the old state nor the new one.

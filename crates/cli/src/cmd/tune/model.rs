@@ -275,7 +275,7 @@ pub(super) const fn real(count: u64) -> f64 {
 const PLACES: u64 = 512;
 /// Bytes of a page of memory.
 const PAGE: f64 = 4096.0;
-/// Chunks of more stored bytes are read alone (`engine/fetch.rs`, as the next two).
+/// Chunks of more stored bytes are read alone (`engine/fetch/batch.rs`, as the next two).
 const SMALL: f64 = 32.0 * 1024.0;
 /// Bytes from which on of a small chunk a part may be read alone.
 const THIN_FROM: f64 = 4.0 * 1024.0;
@@ -305,7 +305,7 @@ mod tests {
     use crate::cmd::tune::access::plane;
 
     const ENGINE: Engine = Engine {
-        hints: Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true },
+        hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: 256, concurrent: true },
         threads: 1,
     };
 
@@ -446,7 +446,7 @@ mod tests {
             driver.take();
             let what = Selection::Slab(Slab(dims.into_iter().collect()));
             let options = ReadOptions { threads: NonZeroUsize::new(1), ..ReadOptions::default() };
-            dataset.read_with(&what, &Destination::contiguous(&mut plane), &options).unwrap();
+            dataset.read_with(&what, &mut Destination::contiguous(&mut plane), &options).unwrap();
             let reads = driver.take().into_iter().filter_map(|operation| match operation {
                 Operation::Read { len, .. } => Some(len),
                 _ => None,

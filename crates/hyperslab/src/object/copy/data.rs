@@ -5,20 +5,20 @@ use std::ops::ControlFlow;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::{Addr, Extent};
 
-use super::super::dataset::{self, State};
-use super::super::dataset_write::set_index;
-use super::super::header_edit::HeaderChange;
-use super::super::header_io::Header;
-use super::super::{Dataset, Node};
 use super::Copy;
 use super::meter::Meter;
 use super::rechunk::rechunk;
-use super::renew::NewChunks;
+use super::renewal::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
 use crate::error::{Error, Result};
 use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
-use crate::select::{Coord, Dim, Selection, Slab};
+use crate::object::dataset::write::set_index;
+use crate::object::dataset::{self, State};
+use crate::object::header::edit::HeaderChange;
+use crate::object::header::read::Header;
+use crate::object::{Dataset, Node};
+use crate::select::{Coord, Dim, Selection, Slab, first_element};
 use crate::store::{SpaceKind, Store};
 
 /// Stored chunks, and where they are.
@@ -244,9 +244,8 @@ fn parts(source: &Dataset, state: &State) -> Result<Vec<Selection>> {
         Layout::Chunked(chunked) => {
             let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
             let chunks = stored_chunks(source.store(), &index)?;
-            let first =
-                |coord: &Coord| coord.iter().zip(&chunked.chunk_shape).map(|(at, len)| at * len).collect();
-            Ok(chunks.iter().map(|(coord, _)| boxed(&first(coord) as &Coord, &chunked.chunk_shape)).collect())
+            let len = &chunked.chunk_shape;
+            Ok(chunks.iter().map(|(coord, _)| boxed(&first_element(coord, len), len)).collect())
         }
         Layout::Compact { .. } | Layout::Contiguous(_) if shape.is_empty() => Ok(vec![Selection::All]),
         Layout::Compact { .. } => Ok(vec![Selection::All]),

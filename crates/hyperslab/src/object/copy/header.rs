@@ -11,12 +11,14 @@ use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Widths};
 
-use super::super::dataset_create::committed_message;
-use super::super::file_write::{message, new_group};
-use super::super::header_io::{self, Header};
-use super::super::{Node, Object, attribute_edit, dataset, header_edit};
 use super::Copy;
 use crate::error::{Error, Result};
+use crate::object::attribute;
+use crate::object::dataset::create::committed_message;
+use crate::object::file::create::{message, new_group};
+use crate::object::header;
+use crate::object::header::read::Header;
+use crate::object::{Node, Object, dataset};
 
 impl Copy<'_> {
     /// Makes the header of a copy, without attributes, links and data.
@@ -59,7 +61,7 @@ impl Copy<'_> {
         if let Some(committed) = committed {
             self.count_user(&mut txn, committed)?;
         }
-        let made = header_edit::create(&mut txn, prefix, messages, ROOM)?;
+        let made = header::edit::create(&mut txn, prefix, messages, ROOM)?;
         txn.finish()?;
         Ok(made.address())
     }
@@ -85,7 +87,7 @@ impl Copy<'_> {
                 _,
             ) => return Ok(None),
             (kind::DATATYPE, Some(committed)) => committed_message(committed, raw.flags, widths),
-            _ if raw.is_shared() => return Err(header_io::shared_in_heap("message")),
+            _ if raw.is_shared() => return Err(header::read::shared_in_heap("message")),
             (kind::LINK_INFO, _) => {
                 let info: LinkInfo = raw.decode_here(widths).map_err(Error::from_format)?;
                 encoded(
@@ -163,12 +165,12 @@ impl Copy<'_> {
         let mut copied: Vec<(AttributeMessage, Option<Addr>)> = Vec::new();
         for mut message in source.stored_attributes()? {
             let (store, header) = (source.store(), source.header()?);
-            let dataspace = header_io::resolve(message.dataspace, store)?;
+            let dataspace = header::read::resolve(message.dataspace, store)?;
             let mut committed = None;
             if let MaybeShared::Shared(SharedLocation::Header(datatype)) = message.datatype {
                 committed = Some(self.object(&source.file().object_at(datatype)?, 1)?);
             }
-            let datatype = header_io::resolve(message.datatype, store)?;
+            let datatype = header::read::resolve(message.datatype, store)?;
             let len =
                 dataset::byte_count(&dataspace, &datatype, store).and_then(|len| usize::try_from(len).ok());
             let len = len.filter(|&len| len <= message.data.len());
@@ -188,7 +190,7 @@ impl Copy<'_> {
         let mut txn = to.store().begin()?;
         for (message, committed) in copied {
             committed.map_or(Ok(()), |committed| self.count_user(&mut txn, committed))?;
-            attribute_edit::insert(&mut txn, copy, message, None)?;
+            attribute::edit::insert(&mut txn, copy, message, None)?;
         }
         txn.finish()
     }

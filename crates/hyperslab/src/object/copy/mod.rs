@@ -4,25 +4,28 @@
 //! sees nothing of it. Stored chunks are copied as they are. What holds addresses is made anew: links, sequences and strings
 //! of variable length, references.
 
-mod anew;
-mod data;
-mod header;
-mod meter;
-mod rechunk;
-mod renew;
-mod translate;
+pub(in crate::object) mod data;
+pub(in crate::object) mod header;
+pub(in crate::object) mod messages;
+pub(in crate::object) mod meter;
+pub(in crate::object) mod rechunk;
+pub(in crate::object) mod renewal;
+pub(in crate::object) mod repack;
+pub(in crate::object) mod translate;
 
 use std::collections::{HashMap, VecDeque};
 
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
-use super::header_io::Header;
-use super::{File, Group, Node, attribute_edit, delete, link_edit, path};
+use super::attribute;
+use super::group::link_edit;
+use super::header::read::Header;
+use super::{File, Group, Node, delete, path};
 use crate::error::{Error, RequestError, Result};
 use crate::store::Txn;
 
-pub(super) use renew::Renewal;
+pub(super) use renewal::Renewal;
 
 /// What a copy takes along.
 #[derive(Debug, Clone, Copy, Default)]
@@ -227,7 +230,7 @@ impl<'a> Copy<'a> {
     fn count_user(&mut self, txn: &mut Txn<'_>, copy: Addr) -> Result<()> {
         let users = self.users.entry(copy).or_default();
         *users += 1;
-        if *users > 1 { attribute_edit::add_reference(txn, copy, 1) } else { Ok(()) }
+        if *users > 1 { attribute::edit::add_reference(txn, copy, 1) } else { Ok(()) }
     }
 
     /// Links what was copied for references alone in the root group, under the names that libhdf5 gives them.

@@ -4,9 +4,9 @@ use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
 use hyperslab_format::{Addr, Reader, Structure, Writer};
 
-use super::super::{File, Node, ReferenceTarget};
 use super::Copy;
 use crate::error::{Error, Result};
+use crate::object::{File, Node, ReferenceTarget};
 
 /// Whether elements mean something else in another place: `keeps_references` says that references mean the same.
 pub(super) fn holds_addresses(datatype: &Datatype, keeps_references: bool) -> bool {

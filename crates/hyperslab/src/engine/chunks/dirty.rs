@@ -1,0 +1,94 @@
+//! Decoded chunks that were changed in part, and wait to be encoded until they are whole, or until there are too many.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hyperslab_format::Addr;
+use parking_lot::{Mutex, RwLock};
+
+use crate::error::Result;
+use crate::select::Coord;
+
+/// One chunk, decoded.
+pub(in crate::engine) type HeldChunk = Arc<RwLock<Vec<u8>>>;
+
+/// The changed chunks of one file.
+#[derive(Debug, Default)]
+pub struct DirtyChunks {
+    /// By dataset (the address of its header) and coordinate.
+    chunks: Mutex<BTreeMap<Addr, BTreeMap<Coord, HeldChunk>>>,
+    bytes: AtomicU64,
+}
+
+impl DirtyChunks {
+    /// Bytes held now.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    /// The chunk, if it was changed.
+    pub(in crate::engine) fn get(&self, dataset: Addr, coord: &Coord) -> Option<HeldChunk> {
+        if self.bytes() == 0 {
+            return None;
+        }
+        self.chunks.lock().get(&dataset)?.get(coord).cloned()
+    }
+
+    /// The chunk to be changed; `load` says what it holds so far.
+    pub(in crate::engine) fn get_or_load(
+        &self,
+        dataset: Addr,
+        coord: &Coord,
+        load: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<HeldChunk> {
+        if let Some(held) = self.get(dataset, coord) {
+            return Ok(held);
+        }
+        let chunk = load()?;
+        self.bytes.fetch_add(chunk.len() as u64, Ordering::AcqRel);
+        let held = Arc::new(RwLock::new(chunk));
+        self.chunks.lock().entry(dataset).or_default().insert(coord.clone(), Arc::clone(&held));
+        Ok(held)
+    }
+
+    /// The datasets that have changed chunks.
+    pub fn datasets(&self) -> Vec<Addr> {
+        self.chunks.lock().keys().copied().collect()
+    }
+
+    /// The coordinates of a dataset's changed chunks.
+    pub(in crate::engine) fn of(&self, dataset: Addr) -> Vec<(Coord, HeldChunk)> {
+        let chunks = self.chunks.lock();
+        let found = chunks.get(&dataset).into_iter().flatten();
+        found.map(|(coord, held)| (coord.clone(), Arc::clone(held))).collect()
+    }
+
+    /// Forgets a chunk: it was written, replaced, or is no longer part of the dataset.
+    pub(in crate::engine) fn forget(&self, dataset: Addr, coord: &[u64]) {
+        if self.bytes() == 0 {
+            return;
+        }
+        let mut chunks = self.chunks.lock();
+        let Some(of_dataset) = chunks.get_mut(&dataset) else { return };
+        if let Some(held) = of_dataset.remove(coord) {
+            self.bytes.fetch_sub(held.read().len() as u64, Ordering::AcqRel);
+        }
+        if of_dataset.is_empty() {
+            chunks.remove(&dataset);
+        }
+    }
+
+    /// Forgets all chunks.
+    pub fn clear(&self) {
+        self.datasets().into_iter().for_each(|dataset| self.forget_dataset(dataset));
+    }
+
+    /// Forgets all chunks of a dataset.
+    pub fn forget_dataset(&self, dataset: Addr) {
+        let of_dataset = self.chunks.lock().remove(&dataset);
+        for held in of_dataset.into_iter().flat_map(BTreeMap::into_values) {
+            self.bytes.fetch_sub(held.read().len() as u64, Ordering::AcqRel);
+        }
+    }
+}

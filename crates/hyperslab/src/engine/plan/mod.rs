@@ -1,0 +1,6 @@
+//! What a read will do, before any byte of data is read.
+
+pub(in crate::engine) mod explain;
+pub(in crate::engine) mod pieces;
+pub(in crate::engine) mod place;
+pub(in crate::engine) mod route;

@@ -1,0 +1,246 @@
+//! From a selection to tasks, one for each chunk that it touches. No byte of data is read here.
+
+use std::ops::Range;
+
+use hyperslab_filters::FilterError;
+use hyperslab_format::Extent;
+
+use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
+use crate::engine::chunks::cache::ChunkCache;
+use crate::engine::chunks::dirty::HeldChunk;
+use crate::engine::chunks::stored::StoredChunk;
+use crate::error::Result;
+use crate::index::ChunkRecord;
+use crate::select::{Coord, Tiling, first_element, is_cut};
+use crate::store::Store;
+
+/// What is to be done for one chunk.
+#[derive(Debug, Clone)]
+pub struct ReadTask {
+    /// The chunk, counted in chunks along each dimension.
+    pub coord: Coord,
+    /// Where its elements come from.
+    pub source: Source,
+    /// Which of the selections touch it: a range of the plan's `users`.
+    pub(in crate::engine) users: Range<usize>,
+    /// The chunk itself, if it was changed and is not in the file yet.
+    pub(in crate::engine) held: Option<HeldChunk>,
+}
+
+impl ReadTask {
+    /// Where its stored bytes are, if it has any.
+    pub(in crate::engine) fn extent(&self) -> Option<Extent> {
+        match self.source {
+            Source::Fill | Source::Compact => None,
+            Source::Raw(extent) => Some(extent),
+            Source::Chunk(record) => Some(record.extent),
+        }
+    }
+
+    /// Its stored bytes, of those at `whole`.
+    pub(in crate::engine) fn stored_in<'b>(&self, whole: Extent, bytes: &'b [u8]) -> &'b [u8] {
+        let range = self.extent().and_then(|extent| {
+            let start = usize::try_from(extent.addr.get().checked_sub(whole.addr.get())?).ok()?;
+            Some(start..start + usize::try_from(extent.len).ok()?)
+        });
+        range.and_then(|range| bytes.get(range)).unwrap_or_default()
+    }
+}
+
+/// Where the elements of a chunk come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Nowhere: it was never written.
+    Fill,
+    /// From the object header.
+    Compact,
+    /// From bytes of the file as they are.
+    Raw(Extent),
+    /// From a filtered chunk.
+    Chunk(ChunkRecord),
+}
+
+/// How an array is cut into pieces: the chunks of the file, or runs of rows of contiguous data.
+#[derive(Debug)]
+pub(in crate::engine) struct Pieces<'a> {
+    array: &'a StoredArray,
+    /// Elements of a piece along each dimension.
+    pub(in crate::engine) shape: Coord,
+    kind: PieceKind<'a>,
+}
+
+#[derive(Debug)]
+enum PieceKind<'a> {
+    Compact,
+    Unwritten,
+    Rows(Extent),
+    Chunks(&'a ChunkedStorage),
+}
+
+impl<'a> Pieces<'a> {
+    pub(in crate::engine) fn of(array: &'a StoredArray) -> Self {
+        let whole = || array.shape.iter().map(|&len| len.max(1)).collect();
+        let (shape, kind) = match &array.storage {
+            Storage::Compact(_) => (whole(), PieceKind::Compact),
+            Storage::Contiguous(None) => (rows(array), PieceKind::Unwritten),
+            Storage::Contiguous(Some(extent)) => (rows(array), PieceKind::Rows(*extent)),
+            Storage::Chunked(chunked) => {
+                (Coord::from_slice(&chunked.chunk_shape), PieceKind::Chunks(chunked))
+            }
+        };
+        Self { array, shape, kind }
+    }
+
+    /// Elements of one piece. Checked when the array was opened: it fits a `usize`, in bytes too.
+    pub(in crate::engine) fn elements(&self) -> u64 {
+        self.shape.iter().fold(1, |total: u64, &len| total.saturating_mul(len))
+    }
+
+    /// The task for one piece.
+    pub(in crate::engine) fn task(
+        &self,
+        store: &Store,
+        cache: &ChunkCache,
+        coord: Coord,
+    ) -> Result<ReadTask> {
+        let source = self.finder(store).source(&coord)?;
+        let held = cache.dirty.get(self.array.header, &coord);
+        Ok(ReadTask { coord, source, users: 0..1, held })
+    }
+
+    /// The tasks for the chunks number `range` of those that `tiling` touches, in the order of the file.
+    pub(in crate::engine) fn tasks(
+        &self,
+        store: &Store,
+        cache: &ChunkCache,
+        tiling: &Tiling,
+        range: Range<u64>,
+    ) -> Result<Vec<ReadTask>> {
+        let mut tasks = Vec::with_capacity(usize::try_from(range.end - range.start).unwrap_or(0));
+        let mut finder = self.finder(store);
+        for coord in tiling.touched_in(range) {
+            let source = finder.source(&coord)?;
+            let held = cache.dirty.get(self.array.header, &coord);
+            tasks.push(ReadTask { coord, source, users: 0..1, held });
+        }
+        sort(&mut tasks);
+        Ok(tasks)
+    }
+
+    /// The tasks for several selections: one for each chunk that any of them touches.
+    pub(in crate::engine) fn shared_tasks(
+        &self,
+        store: &Store,
+        cache: &ChunkCache,
+        tilings: &[&Tiling],
+    ) -> Result<(Vec<ReadTask>, Vec<usize>)> {
+        let mut touches: Vec<(Coord, usize)> = Vec::new();
+        for (user, tiling) in tilings.iter().enumerate() {
+            touches.extend(tiling.touched().map(|coord| (coord, user)));
+        }
+        touches.sort_unstable();
+        let mut finder = self.finder(store);
+        let mut tasks: Vec<ReadTask> = Vec::new();
+        for (number, (coord, _)) in touches.iter().enumerate() {
+            match tasks.last_mut() {
+                Some(task) if task.coord == *coord => task.users.end = number + 1,
+                _ => {
+                    let source = finder.source(coord)?;
+                    let held = cache.dirty.get(self.array.header, coord);
+                    tasks.push(ReadTask { coord: coord.clone(), source, users: number..number + 1, held });
+                }
+            }
+        }
+        sort(&mut tasks);
+        Ok((tasks, touches.into_iter().map(|(_, user)| user).collect()))
+    }
+
+    /// Where the elements of a chunk come from that is stored at `record`: filtered or not, as the filters and the edge say.
+    pub(in crate::engine) fn source(&self, stored: StoredChunk<'_>) -> Result<Source> {
+        let StoredChunk { coord, record, chunked } = stored;
+        let is_raw = chunked.pipeline.is_identity(record.mask)
+            || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape));
+        if !is_raw {
+            return Ok(Source::Chunk(record));
+        }
+        // An unfiltered chunk has exactly the size of a chunk.
+        let (expected, found) =
+            (self.elements().saturating_mul(self.array.element_size as u64), record.extent.len);
+        if found != expected {
+            return Err(stored.error(FilterError::Length { filter: "unfiltered", expected, found }));
+        }
+        Ok(Source::Raw(record.extent))
+    }
+
+    fn finder<'s>(&'s self, store: &'s Store) -> Finder<'s> {
+        let cursor = match &self.kind {
+            PieceKind::Chunks(chunked) => Some((*chunked, chunked.index.cursor(store))),
+            _ => None,
+        };
+        Finder { pieces: self, cursor }
+    }
+}
+
+/// Finds the sources of many pieces, remembering where in the index the last was.
+struct Finder<'s> {
+    pieces: &'s Pieces<'s>,
+    cursor: Option<(&'s ChunkedStorage, crate::index::Cursor<'s>)>,
+}
+
+impl Finder<'_> {
+    fn source(&mut self, coord: &Coord) -> Result<Source> {
+        let pieces = self.pieces;
+        Ok(match (&pieces.kind, &mut self.cursor) {
+            (PieceKind::Compact, _) => Source::Compact,
+            (PieceKind::Rows(extent), _) => {
+                Source::Raw(row_extent(pieces.array, &pieces.shape, *extent, coord))
+            }
+            (PieceKind::Chunks(_), Some((chunked, cursor))) => match cursor.lookup(coord)? {
+                None => Source::Fill,
+                Some(record) => pieces.source(StoredChunk { coord, record, chunked })?,
+            },
+            (PieceKind::Unwritten | PieceKind::Chunks(_), _) => Source::Fill,
+        })
+    }
+}
+
+/// Data in file order, so that a disk reads forwards; what is not in the file comes first.
+fn sort(tasks: &mut [ReadTask]) {
+    let key = |task: &ReadTask| task.extent().map_or(0, |extent| extent.addr.get());
+    if !tasks.is_sorted_by_key(key) {
+        tasks.sort_by_cached_key(key);
+    }
+}
+
+/// The shape of a piece of contiguous data: whole rows of the inner dimensions, about [`PIECE_BYTES`] of them, so that
+/// a piece is one run of the file.
+fn rows(array: &StoredArray) -> Coord {
+    let mut shape: Coord = array.shape.iter().map(|&len| len.max(1)).collect();
+    let mut inner = array.element_size as u64;
+    for axis in (0..shape.len()).rev() {
+        let fit = (PIECE_BYTES / inner.max(1)).clamp(1, shape[axis]);
+        if fit < shape[axis] {
+            shape[axis] = fit;
+            shape[..axis].fill(1);
+            break;
+        }
+        inner = inner.saturating_mul(shape[axis]);
+    }
+    shape
+}
+
+/// Where the piece at `coord` of contiguous data begins; it is as long as a whole piece or ends with the data.
+fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) -> Extent {
+    let element = first_element(coord, piece)
+        .iter()
+        .zip(&array.shape)
+        .fold(0_u64, |offset, (&at, &len)| offset * len.max(1) + at);
+    let size = array.element_size as u64;
+    let offset = element * size;
+    let len = (piece.iter().product::<u64>() * size).min(whole.len.saturating_sub(offset));
+    // The caller checked that `whole` lies in the file, so the sum does not overflow.
+    Extent::new(whole.addr.checked_add(offset).unwrap_or(whole.addr), len)
+}
+
+/// Large enough that a call costs nothing beside the copy, small enough that two threads share the work evenly.
+const PIECE_BYTES: u64 = 4 << 20;

@@ -1,0 +1,162 @@
+//! Which elements of a chunk are wanted, and where in the caller's memory they go.
+
+use std::ops::ControlFlow;
+
+use hyperslab_filters::gather::Axis;
+
+use super::pieces::ReadTask;
+use crate::engine::dst::{Region, Shared};
+use crate::engine::read::emit::{Axes, Emit};
+use crate::error::Result;
+use crate::select::{Coord, Part, Tiling, inside};
+
+/// A selection and where it goes.
+#[derive(Clone, Copy)]
+pub(in crate::engine) struct User<'a> {
+    pub(in crate::engine) cut: Cut<'a>,
+    pub(in crate::engine) dst: Shared<'a>,
+}
+
+/// Those of several selections that touch one chunk.
+#[derive(Clone, Copy)]
+pub(in crate::engine) struct Users<'a> {
+    /// All there are.
+    all: &'a [User<'a>],
+    /// The numbers of those that are meant.
+    touching: &'a [usize],
+}
+
+/// A selection, cut by chunks.
+#[derive(Clone, Copy)]
+pub(in crate::engine) enum Cut<'a> {
+    /// Of any number of chunks.
+    Tiling(&'a Tiling),
+    /// Of the one chunk that the read touches: a small read needs no more.
+    Part(&'a Part),
+}
+
+impl User<'_> {
+    /// Calls `f` with every part of the chunk at `coord` that is wanted.
+    pub(in crate::engine) fn parts(&self, coord: &[u64], mut f: impl FnMut(&Part)) {
+        match self.cut {
+            Cut::Tiling(tiling) => tiling.parts(coord, |part| f(&part)),
+            Cut::Part(part) => f(part),
+        }
+    }
+
+    /// The part number `number` of the chunk at `coord`, if there are as many.
+    pub(in crate::engine) fn part(&self, coord: &[u64], number: usize) -> Option<Part> {
+        let mut found = None;
+        match self.cut {
+            Cut::Tiling(tiling) => tiling.parts_from(coord, number, |part| {
+                found = Some(part);
+                ControlFlow::Break(())
+            }),
+            Cut::Part(part) => found = (number == 0).then(|| part.clone()),
+        }
+        found
+    }
+
+    /// Whether the chunk at `coord` is wanted as a list of several points.
+    fn wants_points(&self, coord: &[u64]) -> bool {
+        match self.cut {
+            Cut::Tiling(tiling) => tiling.points(coord).is_some_and(|points| points.len() > 1),
+            Cut::Part(_) => false,
+        }
+    }
+}
+
+impl<'a> Users<'a> {
+    /// Those of `all` that touch the chunk of a task; `touches` are those of all tasks.
+    pub(in crate::engine) fn of(task: &ReadTask, touches: &'a [usize], all: &'a [User<'a>]) -> Self {
+        Self { all, touching: &touches[task.users.clone()] }
+    }
+
+    pub(in crate::engine) fn iter(self) -> impl Iterator<Item = User<'a>> {
+        self.touching.iter().map(move |&number| self.all[number])
+    }
+
+    /// Number `number` of them.
+    pub(in crate::engine) fn get(self, number: usize) -> Option<User<'a>> {
+        self.touching.get(number).map(|&number| self.all[number])
+    }
+
+    /// The only one, if there is one.
+    pub(in crate::engine) fn only(self) -> Option<User<'a>> {
+        match self.touching {
+            &[number] => Some(self.all[number]),
+            _ => None,
+        }
+    }
+}
+
+/// Calls `f` with every box of the chunk at `coord` that a user wants, and where it goes.
+pub(in crate::engine) fn each_place(
+    users: Users<'_>,
+    coord: &[u64],
+    mut f: impl FnMut(&[Axis], usize, &mut Region<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut result = Ok(());
+    for user in users.iter() {
+        let mut region = user.dst.region();
+        user.parts(coord, |part| {
+            if result.is_ok() {
+                result = f(&Emit::axes(part), destination_offset(part), &mut region);
+            }
+        });
+    }
+    result
+}
+
+/// What of a chunk is wanted.
+#[derive(Debug)]
+pub(in crate::engine) enum Wanted {
+    /// All of it, in one run of the destination.
+    Dense { offset: usize },
+    /// One box; `is_all` if the array has no other element of the chunk.
+    Box { axes: Axes, offset: usize, elements: usize, is_all: bool },
+    /// Several boxes or points, by several users or one.
+    Several { by_one: bool },
+}
+
+impl Wanted {
+    /// What `users` want of the chunk at `coord` of an array of the shape `extent`.
+    pub(in crate::engine) fn of(users: Users<'_>, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {
+        let Some(user) = users.only() else { return Self::Several { by_one: false } };
+        if user.wants_points(coord) {
+            return Self::Several { by_one: true };
+        }
+        let mut wanted = None;
+        user.parts(coord, |part| {
+            let several = wanted.is_some();
+            wanted = Some(if several {
+                Self::Several { by_one: true }
+            } else {
+                Self::part(part, coord, emit, extent)
+            });
+        });
+        wanted.unwrap_or(Self::Several { by_one: true })
+    }
+
+    fn part(part: &Part, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {
+        let axes = Emit::axes(part);
+        let offset = destination_offset(part);
+        let mut run = emit.memory_size;
+        let dense = axes.iter().zip(&emit.piece).rev().all(|(axis, &len)| {
+            let whole = axis.count == len && (len == 1 || axis.stride.unsigned_abs() == run);
+            run = run.saturating_mul(len);
+            whole
+        });
+        if dense {
+            return Self::Dense { offset };
+        }
+        let piece: Coord = emit.piece.iter().map(|&len| len as u64).collect();
+        let is_all = part.covers(&inside(coord, &piece, extent));
+        Self::Box { offset, elements: axes.iter().map(|axis| axis.count).product(), axes, is_all }
+    }
+}
+
+pub(in crate::engine) fn destination_offset(part: &Part) -> usize {
+    // Inside the destination, which is in memory; `Region::run` checks it again.
+    usize::try_from(part.dst).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,188 @@
+//! Reads of one dataset: plans them, and spreads their tasks over threads. (What one task does is in `task.rs`.)
+
+pub(in crate::engine) mod emit;
+pub(in crate::engine) mod task;
+
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+use hyperslab_format::datatype::Datatype;
+
+use super::array::{Storage, StoredArray};
+use super::chunks::cache::ChunkCache;
+use super::dst::{Destination, Shared};
+use super::fetch::window::Window;
+use super::plan::pieces::{Pieces, ReadTask};
+use super::plan::place::{Cut, User};
+use super::pool;
+use super::scratch;
+use super::share::{self, Claims};
+use crate::error::{Error, Result};
+use crate::select::{Part, Selection, Tiling};
+use crate::store::Store;
+use crate::types::Conversion;
+use emit::Emit;
+use task::Run;
+
+/// How to read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// How many threads, the caller's included; the process's setting if not said.
+    pub threads: Option<NonZeroUsize>,
+    /// The datatype wanted; the stored one if not said.
+    pub datatype: Option<Datatype>,
+}
+
+/// What reads of one dataset need.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading<'a> {
+    /// The file.
+    pub store: &'a Store,
+    /// Decoded chunks of the file.
+    pub cache: &'a ChunkCache,
+    /// The dataset.
+    pub array: &'a StoredArray,
+}
+
+impl Reading<'_> {
+    /// Reads one selection.
+    pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
+        let (conversion, memory_size) = self.conversion(options)?;
+        let pieces = Pieces::of(self.array);
+        let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let _data = self.store.reading_data();
+        if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
+            // The small read: no tiling, no list of tasks, no threads.
+            let (dst, dst_strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
+            let part = Part { within: within.0, dst: 0, dst_strides };
+            let user = User { cut: Cut::Part(&part), dst };
+            let task = {
+                let _reading = self.store.reading();
+                pieces.task(self.store, self.cache, coord)?
+            };
+            return run.one(&task, user);
+        }
+        let (tiling, dst) = self.tiling(&pieces, what, dst, memory_size)?;
+        let user = User { cut: Cut::Tiling(&tiling), dst };
+        let mut next = 0;
+        while next < tiling.len() {
+            let end = tiling.len().min(next + BATCH_TASKS);
+            let tasks = {
+                let _reading = self.store.reading();
+                pieces.tasks(self.store, self.cache, &tiling, next..end)?
+            };
+            run.execute(&tasks, &[0], &[user], options.threads)?;
+            next = end;
+        }
+        Ok(())
+    }
+
+    /// Reads several selections, each to its own destination; a chunk that several touch is decoded once.
+    pub fn read_many(
+        &self,
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let (conversion, memory_size) = self.conversion(options)?;
+        let pieces = Pieces::of(self.array);
+        let tilings = reads
+            .iter_mut()
+            .map(|(what, dst)| self.tiling(&pieces, what, dst, memory_size))
+            .collect::<Result<Vec<_>>>()?;
+        let users: Vec<User<'_>> =
+            tilings.iter().map(|(tiling, dst)| User { cut: Cut::Tiling(tiling), dst: *dst }).collect();
+        let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let _data = self.store.reading_data();
+        let (tasks, touches) = {
+            let _reading = self.store.reading();
+            pieces.shared_tasks(
+                self.store,
+                self.cache,
+                &tilings.iter().map(|(tiling, _)| tiling).collect::<Vec<_>>(),
+            )?
+        };
+        run.execute(&tasks, &touches, &users, options.threads)
+    }
+
+    /// The conversion, if there is one to do, and the bytes of a wanted element.
+    fn conversion(&self, options: &ReadOptions) -> Result<(Option<Conversion>, usize)> {
+        let Some(wanted) = &options.datatype else {
+            return Ok((None, self.array.element_size));
+        };
+        let conversion = Conversion::with_widths(&self.array.datatype, wanted, self.store.widths())?;
+        let size = conversion.dst_size();
+        Ok((Some(conversion).filter(|conversion| !conversion.is_identity()), size))
+    }
+
+    fn tiling<'d>(
+        &self,
+        pieces: &Pieces<'_>,
+        what: &Selection,
+        dst: &'d mut Destination<'_>,
+        memory_size: usize,
+    ) -> Result<(Tiling, Shared<'d>)> {
+        let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
+        let (dst, strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
+        Ok((tiling.with_strides(strides), dst))
+    }
+
+    pub(super) fn run<'r>(
+        &'r self,
+        pieces: &'r Pieces<'_>,
+        conversion: Option<&'r Conversion>,
+        memory_size: usize,
+    ) -> Result<Run<'r>> {
+        let stored_size = self.array.element_size;
+        let emit = Emit {
+            conversion,
+            stored_size,
+            memory_size,
+            piece: pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect(),
+        };
+        let piece_bytes = usize::try_from(pieces.elements()).ok().and_then(|n| n.checked_mul(stored_size));
+        let Some(piece_bytes) = piece_bytes else {
+            return Err(Error::unsupported("a chunk larger than the address space", "IV.A.2.i"));
+        };
+        let chunked = match &self.array.storage {
+            Storage::Chunked(chunked) => Some(&**chunked),
+            _ => None,
+        };
+        let hints = self.store.driver().hints();
+        Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked, hints })
+    }
+}
+
+impl Run<'_> {
+    fn execute(
+        &self,
+        tasks: &[ReadTask],
+        touches: &[usize],
+        users: &[User<'_>],
+        threads: Option<NonZeroUsize>,
+    ) -> Result<()> {
+        let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
+        share::claim(tasks, workers, self.piece_bytes, &|claims, scratch| {
+            Window::new(self, claims, touches, users, scratch).drive()
+        })
+    }
+
+    /// Runs the only task of a small read.
+    fn one(&self, task: &ReadTask, user: User<'_>) -> Result<()> {
+        let (tasks, users) = (std::slice::from_ref(task), std::slice::from_ref(&user));
+        let claims = Claims::all(tasks);
+        scratch::with(|scratch| Window::new(self, &claims, &[0], users, scratch).drive_one())
+    }
+}
+
+/// How many threads work on so many pieces.
+pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
+    if (tasks as u64).saturating_mul(piece_bytes) < PARALLEL_BYTES || !store.driver().hints().concurrent {
+        return 1;
+    }
+    threads.map_or_else(pool::threads, NonZeroUsize::get).min(tasks).max(1)
+}
+
+/// Tasks planned at a time: a plan never holds more, however long the read.
+const BATCH_TASKS: u64 = 65_536;
+/// Less is read on the caller's thread: waking another costs more.
+const PARALLEL_BYTES: u64 = 256 << 10;

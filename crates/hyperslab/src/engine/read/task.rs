@@ -1,0 +1,313 @@
+//! What one task of a read needs, and how it is finished when that is there. Nothing is read here.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use hyperslab_filters::blosc::Spans as Needed;
+use hyperslab_filters::gather::Target;
+use hyperslab_format::Extent;
+
+use super::Reading;
+use super::emit::Emit;
+use crate::driver::Hints;
+use crate::engine::array::{ChunkedStorage, Storage};
+use crate::engine::chunks::cache::ChunkKey;
+use crate::engine::chunks::stored::StoredChunk;
+use crate::engine::fetch::ranges::Spans;
+use crate::engine::plan::pieces::{ReadTask, Source};
+use crate::engine::plan::place::{Users, Wanted, each_place};
+use crate::engine::plan::route::{Filtered, JOINED_BYTES, Route, blocks_front, is_small};
+use crate::engine::scratch::{WorkerScratch, sized};
+use crate::error::Result;
+use crate::index::ChunkRecord;
+
+/// One read, prepared.
+pub(in crate::engine) struct Run<'a> {
+    pub(in crate::engine) reading: Reading<'a>,
+    pub(in crate::engine) emit: Emit<'a>,
+    /// Made when the first chunk is met that was never written.
+    pub(in crate::engine) fill: OnceLock<Vec<u8>>,
+    /// Decoded bytes of a piece.
+    pub(in crate::engine) piece_bytes: usize,
+    pub(in crate::engine) chunked: Option<&'a ChunkedStorage>,
+    pub(in crate::engine) hints: Hints,
+}
+
+/// What has to be read before a task can be finished.
+pub(in crate::engine) enum Need {
+    /// Nothing: all is in memory, where a chunk was kept, in that.
+    Ready(Option<Arc<Vec<u8>>>),
+    /// The spans of an unfiltered piece that are wanted.
+    Spans(Extent),
+    /// The first bytes of a Blosc chunk, which say what more.
+    Front(Extent, usize),
+    /// All stored bytes; with the route, if it was needed to know that.
+    Whole(Extent, Option<Route>),
+}
+
+impl Run<'_> {
+    /// What has to be read for a task.
+    pub(in crate::engine) fn need(&self, task: &ReadTask, users: Users<'_>) -> Need {
+        match task.source {
+            _ if task.held.is_some() => Need::Ready(None),
+            Source::Fill | Source::Compact => Need::Ready(None),
+            Source::Raw(extent) => match self.unfiltered(task, extent, users) {
+                Route::Whole => Need::Whole(extent, Some(Route::Whole)),
+                _ => Need::Spans(extent),
+            },
+            Source::Chunk(ChunkRecord { extent, .. }) if is_small(extent.len) => {
+                let kept = self.kept(task);
+                if kept.is_some() { Need::Ready(kept) } else { Need::Whole(extent, None) }
+            }
+            Source::Chunk(record) => {
+                let kept = self.kept(task);
+                if kept.is_some() {
+                    return Need::Ready(kept);
+                }
+                let wanted = self.wanted(task, users);
+                let route = self.filtered(record, &wanted, || self.reading.cache.touch(self.key(record)));
+                match self.front(record.extent, &wanted) {
+                    Some(front) if route == Route::Blocks => Need::Front(record.extent, front),
+                    _ => Need::Whole(record.extent, Some(route)),
+                }
+            }
+        }
+    }
+
+    /// The stored bytes of a small chunk that will be read whole: for a task beside which others are read.
+    pub(in crate::engine) fn neighbour(&self, task: &ReadTask, users: Users<'_>) -> Option<Extent> {
+        let extent = task.extent().filter(|extent| task.held.is_none() && is_small(extent.len))?;
+        let is_whole = match task.source {
+            Source::Chunk(record) => !self.reading.cache.has(&self.key(record)),
+            _ => self.unfiltered(task, extent, users) == Route::Whole,
+        };
+        is_whole.then_some(extent)
+    }
+
+    /// Both in one request, if that is worth while.
+    pub(in crate::engine) fn join(&self, before: Extent, next: Extent) -> Option<Extent> {
+        let gap = next.addr.get().checked_sub(before.end()?.get())?;
+        let len = before.len.checked_add(gap)?.checked_add(next.len)?;
+        let most = JOINED_BYTES.min(self.hints.max_span);
+        let is_worth_it = gap <= self.hints.coalesce_gap && len <= most && is_small(before.len.min(next.len));
+        is_worth_it.then_some(Extent::new(before.addr, len))
+    }
+
+    /// The route of a task as things are, how many requests it makes and of how many bytes; more where a Blosc chunk
+    /// says so in its first bytes.
+    pub(in crate::engine) fn forecast(&self, task: &ReadTask, users: Users<'_>) -> (Route, u64, u64) {
+        let len = task.extent().map_or(0, |extent| extent.len);
+        let route = match task.source {
+            _ if task.held.is_some() => Route::Copy,
+            Source::Fill => Route::Fill,
+            Source::Compact => Route::Copy,
+            Source::Raw(extent) => self.unfiltered(task, extent, users),
+            Source::Chunk(record) if self.reading.cache.has(&self.key(record)) => Route::Copy,
+            Source::Chunk(record) => {
+                let wanted = self.wanted(task, users);
+                let is_touched = || self.reading.cache.is_touched(self.key(record));
+                let route = self.filtered(record, &wanted, is_touched);
+                match self.front(record.extent, &wanted) {
+                    Some(front) if route == Route::Blocks => return (route, 1, front as u64),
+                    _ => route,
+                }
+            }
+        };
+        match route {
+            Route::Fill | Route::Copy => (route, 0, 0),
+            Route::Direct => {
+                let (count, bytes) = self.spans(task, users);
+                (route, count, bytes)
+            }
+            _ => (route, 1, len),
+        }
+    }
+
+    fn unfiltered(&self, task: &ReadTask, extent: Extent, users: Users<'_>) -> Route {
+        Route::unfiltered(self.chunked.is_some(), extent.len, || self.spans(task, users))
+    }
+
+    fn filtered(&self, record: ChunkRecord, wanted: &Wanted, is_touched: impl FnOnce() -> bool) -> Route {
+        let pipeline = self.chunked.map(|chunked| &chunked.pipeline);
+        let chunk = Filtered {
+            is_blosc: pipeline.is_some_and(|pipeline| pipeline.as_blosc(record.mask).is_some()),
+            is_identity: self.emit.is_identity(),
+            decoded: self.piece_bytes,
+            element_size: self.emit.stored_size,
+            may_keep: self.reading.cache.admits(self.piece_bytes),
+        };
+        Route::filtered(wanted, chunk, is_touched)
+    }
+
+    /// How many of the stored bytes of a Blosc chunk are read first to find out where its blocks are, if not all.
+    fn front(&self, extent: Extent, wanted: &Wanted) -> Option<usize> {
+        let Wanted::Box { elements, .. } = wanted else { return None };
+        let stored = usize::try_from(extent.len).unwrap_or(usize::MAX);
+        let front = blocks_front(stored, elements * self.emit.stored_size, self.piece_bytes);
+        (front < stored && !is_small(extent.len)).then_some(front)
+    }
+
+    /// How many spans of an unfiltered piece are wanted, and of how many bytes.
+    fn spans(&self, task: &ReadTask, users: Users<'_>) -> (u64, u64) {
+        let (mut count, mut bytes) = (0, 0);
+        // Looking at the places cannot fail.
+        let _: Result<()> = each_place(users, &task.coord, |axes, offset, _| {
+            let spans = Spans::new(&self.emit, axes, offset, self.hints);
+            count += spans.count;
+            bytes += spans.count * spans.len as u64;
+            Ok(())
+        });
+        (count, bytes)
+    }
+
+    fn wanted(&self, task: &ReadTask, users: Users<'_>) -> Wanted {
+        Wanted::of(users, &task.coord, &self.emit, &self.reading.array.shape)
+    }
+
+    fn kept(&self, task: &ReadTask) -> Option<Arc<Vec<u8>>> {
+        let Source::Chunk(record) = task.source else { return None };
+        self.reading.cache.get(&self.key(record))
+    }
+
+    /// What a decoded chunk is kept under.
+    fn key(&self, record: ChunkRecord) -> ChunkKey {
+        ChunkKey { dataset: self.reading.array.header, record }
+    }
+
+    /// Finishes a task for which nothing is read; `kept` is its chunk, decoded, if it was kept.
+    pub(in crate::engine) fn copy(
+        &self,
+        task: &ReadTask,
+        users: Users<'_>,
+        kept: Option<Arc<Vec<u8>>>,
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
+        match (&task.held, kept, &self.reading.array.storage) {
+            (Some(held), ..) => self.scatter(&held.read(), users, &task.coord, scratch),
+            (None, Some(kept), _) => self.scatter(&kept, users, &task.coord, scratch),
+            (None, None, Storage::Compact(data)) => self.scatter(data, users, &task.coord, scratch),
+            (None, None, _) => {
+                let fill = self.fill()?;
+                each_place(users, &task.coord, |axes, offset, region| {
+                    self.emit.fill(fill, axes, offset, region);
+                    Ok(())
+                })
+            }
+        }
+    }
+
+    /// Finishes a task of which the bytes that it needs of its `stored` ones are there, by the route, if that is known already.
+    pub(in crate::engine) fn finish(
+        &self,
+        task: &ReadTask,
+        users: Users<'_>,
+        route: Option<Route>,
+        stored: &[u8],
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
+        let Some(chunk) = self.chunk(task) else { return self.scatter(stored, users, &task.coord, scratch) };
+        let wanted = self.wanted(task, users);
+        let touch = || self.reading.cache.touch(self.key(chunk.record));
+        let route = route.unwrap_or_else(|| self.filtered(chunk.record, &wanted, touch));
+        self.decode(chunk, users, (route, wanted), stored, scratch)
+    }
+
+    /// What of a stored Blosc chunk of `len` bytes is needed, of which the first ones are `front`; appended to `ranges`
+    /// if these are parts.
+    pub(in crate::engine) fn blocks(
+        &self,
+        task: &ReadTask,
+        users: Users<'_>,
+        front: &[u8],
+        len: usize,
+        ranges: &mut Vec<Range<usize>>,
+    ) -> Result<Needed> {
+        let Some(chunk) = self.chunk(task) else { return Ok(Needed::Whole) };
+        match (self.wanted(task, users), chunk.chunked.pipeline.as_blosc(chunk.record.mask)) {
+            (Wanted::Box { axes, offset, .. }, Some(blosc)) => {
+                let spans = blosc.spans(front, len, &self.emit.gather(&axes, offset), ranges);
+                spans.map_err(|error| chunk.error(error))
+            }
+            _ => Ok(Needed::Whole),
+        }
+    }
+
+    /// The chunk of a task, if it goes through filters.
+    fn chunk<'t>(&'t self, task: &'t ReadTask) -> Option<StoredChunk<'t>> {
+        match (task.source, self.chunked) {
+            (Source::Chunk(record), Some(chunked)) => {
+                Some(StoredChunk { coord: &task.coord, record, chunked })
+            }
+            _ => None,
+        }
+    }
+
+    fn scatter(
+        &self,
+        source: &[u8],
+        users: Users<'_>,
+        coord: &[u64],
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
+        each_place(users, coord, |axes, offset, region| {
+            self.emit.scatter(source, &self.emit.piece, axes, offset, region, &mut scratch.convert)
+        })
+    }
+
+    fn fill(&self) -> Result<&[u8]> {
+        if let Some(fill) = self.fill.get() {
+            return Ok(fill);
+        }
+        let fill = self.emit.fill_element(&self.reading.array.fill)?;
+        Ok(self.fill.get_or_init(|| fill))
+    }
+
+    /// Decodes a chunk, by its route.
+    fn decode(
+        &self,
+        chunk: StoredChunk<'_>,
+        users: Users<'_>,
+        (route, wanted): (Route, Wanted),
+        stored: &[u8],
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
+        let (pipeline, mask, filters) = (&chunk.chunked.pipeline, chunk.record.mask, &mut scratch.filters);
+        let decoded = match (route, wanted, users.only()) {
+            (Route::DecodeInto, Wanted::Dense { offset }, Some(user)) => {
+                let mut region = user.dst.region();
+                let dst = region.run(offset, self.piece_bytes);
+                if user.dst.is_beyond_caches() {
+                    pipeline.decode_past_cache(mask, stored, dst, filters)
+                } else {
+                    pipeline.decode_into(mask, stored, dst, filters)
+                }
+            }
+            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user))
+                if self.emit.is_identity() =>
+            {
+                let (gather, mut region) = (self.emit.gather(&axes, offset), user.dst.region());
+                if let Some(blosc) = pipeline.as_blosc(mask) {
+                    blosc.scatter_into(stored, &gather, &mut region, filters).map(drop)
+                } else {
+                    let room = sized(&mut scratch.chunk, self.piece_bytes)?;
+                    pipeline.scatter_into(mask, stored, room, &gather, &mut region, filters)
+                }
+            }
+            _ => {
+                // What is kept needs memory of its own, and is decoded straight into it.
+                let keeps = route == Route::Keep;
+                let mut buffer = if keeps { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
+                let whole = sized(&mut buffer, self.piece_bytes)?;
+                chunk.decode(stored, whole, filters)?;
+                self.scatter(whole, users, chunk.coord, scratch)?;
+                if keeps {
+                    self.reading.cache.insert(self.key(chunk.record), Arc::new(buffer));
+                } else {
+                    scratch.chunk = buffer;
+                }
+                return Ok(());
+            }
+        };
+        decoded.map_err(|source| chunk.error(source))
+    }
+}

@@ -1,0 +1,91 @@
+//! Copies bytes from file to file, or within one, as they are stored.
+
+use hyperslab_format::{Addr, Extent};
+
+use crate::engine::fetch::ranges;
+use crate::engine::read::workers;
+use crate::engine::scratch::sized;
+use crate::engine::share;
+use crate::error::Result;
+use crate::store::Store;
+
+/// Bytes that are to be copied.
+#[derive(Debug, Clone, Copy)]
+pub struct Move {
+    /// Where they are.
+    pub from: Extent,
+    /// Where they go: space that nothing reaches yet.
+    pub to: Addr,
+}
+
+/// Copies all these bytes from one store to the other, which may be the same; on several threads where they are many.
+pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
+    moves.iter().try_for_each(|one| from.check(one.from, ranges::RAW_DATA).map(drop))?;
+    let pieces = pieces(moves);
+    let bytes: u64 = pieces.iter().map(|piece| piece.from.len).sum();
+    let mean = bytes / (pieces.len() as u64).max(1);
+    let workers = workers(from, pieces.len(), mean, None).min(workers(to, pieces.len(), mean, None));
+    share::run(&pieces, workers, usize::try_from(mean).unwrap_or(usize::MAX), &|pieces, scratch| {
+        pieces.iter().try_for_each(|piece| {
+            let bytes = sized(&mut scratch.stored, usize::try_from(piece.from.len).unwrap_or(usize::MAX))?;
+            from.read_raw(piece.from.addr, bytes)?;
+            to.write_data(piece.to, bytes)
+        })
+    })
+}
+
+/// The same bytes, in as few pieces of at most [`PIECE_BYTES`] as there can be: neighbours that stay neighbours are one.
+fn pieces(moves: &[Move]) -> Vec<Move> {
+    let mut pieces: Vec<Move> = Vec::new();
+    for &one in moves {
+        if let Some(last) = pieces.last_mut()
+            && last.from.end() == Some(one.from.addr)
+            && last.to.checked_add(last.from.len) == Some(one.to)
+            && last.from.len + one.from.len <= PIECE_BYTES
+        {
+            last.from.len += one.from.len;
+            continue;
+        }
+        let mut rest = one;
+        while rest.from.len > PIECE_BYTES {
+            let (Some(next), Some(to)) =
+                (rest.from.addr.checked_add(PIECE_BYTES), rest.to.checked_add(PIECE_BYTES))
+            else {
+                break;
+            };
+            pieces.push(Move { from: Extent::new(rest.from.addr, PIECE_BYTES), to: rest.to });
+            rest = Move { from: Extent::new(next, rest.from.len - PIECE_BYTES), to };
+        }
+        pieces.push(rest);
+    }
+    pieces
+}
+
+/// As much is read and written at a time.
+const PIECE_BYTES: u64 = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(from: u64, len: u64, to: u64) -> Move {
+        Move { from: Extent::new(Addr::new(from), len), to: Addr::new(to) }
+    }
+
+    #[test]
+    fn neighbours_that_stay_neighbours_are_copied_as_one() {
+        let found = pieces(&[one(10, 5, 100), one(15, 5, 105), one(20, 5, 111), one(30, 5, 116)]);
+        let found: Vec<_> =
+            found.iter().map(|piece| (piece.from.addr.get(), piece.from.len, piece.to.get())).collect();
+        assert_eq!(found, [(10, 10, 100), (20, 5, 111), (30, 5, 116)]);
+    }
+
+    #[test]
+    fn long_runs_are_cut() {
+        let found = pieces(&[one(0, 2 * PIECE_BYTES + 1, 7)]);
+        let found: Vec<_> =
+            found.iter().map(|piece| (piece.from.addr.get(), piece.from.len, piece.to.get())).collect();
+        let piece = PIECE_BYTES;
+        assert_eq!(found, [(0, piece, 7), (piece, piece, 7 + piece), (2 * piece, 1, 7 + 2 * piece)]);
+    }
+}

@@ -1,0 +1,72 @@
+//! Moves chunks from one dataset to another that has chunks of the same shape and other filters: each is read, decoded,
+//! encoded and written by one worker, so that nothing waits for anything.
+
+use std::num::NonZeroUsize;
+
+use parking_lot::Mutex;
+
+use crate::engine::array::Storage;
+use crate::engine::chunks::stored::{StoredChunk, load};
+use crate::engine::plan::pieces::Pieces;
+use crate::engine::read::{Reading, workers};
+use crate::engine::scratch::sized;
+use crate::engine::share;
+use crate::engine::write::{Placed, Write};
+use crate::error::{Error, Result};
+use crate::index::ChunkRecord;
+use crate::select::Coord;
+
+/// Two datasets that differ in their filters.
+#[derive(Debug, Clone, Copy)]
+pub struct Recode<'a> {
+    /// Where chunks come from.
+    pub from: Reading<'a>,
+    /// Where they go.
+    pub to: Write<'a>,
+}
+
+impl Recode<'_> {
+    /// Moves these chunks, and returns those that the index of the second dataset must be told of. `done` is told of the
+    /// decoded bytes of each, from whichever thread moved it.
+    pub fn run(
+        &self,
+        chunks: &[(Coord, ChunkRecord)],
+        threads: Option<NonZeroUsize>,
+        done: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<Placed>> {
+        let (Storage::Chunked(from), Storage::Chunked(to)) =
+            (&self.from.array.storage, &self.to.array.storage)
+        else {
+            return Err(Error::unsupported("other filters for data without chunks", "IV.A.2.l"));
+        };
+        let pieces = Pieces::of(self.from.array);
+        let chunk_bytes = self.to.piece_bytes(&Pieces::of(self.to.array))?;
+        let placed = Mutex::new(Vec::with_capacity(chunks.len()));
+        let workers = workers(self.from.store, chunks.len(), chunk_bytes as u64, threads).min(workers(
+            self.to.store,
+            chunks.len(),
+            chunk_bytes as u64,
+            threads,
+        ));
+        let moved = share::run(chunks, workers, chunk_bytes, &|chunks, scratch| {
+            chunks.iter().try_for_each(|(coord, record)| {
+                let mut buffer = std::mem::take(&mut scratch.chunk);
+                let chunk = sized(&mut buffer, chunk_bytes)?;
+                let source = pieces.source(StoredChunk { coord, record: *record, chunked: from })?;
+                load(self.from.store, self.from.array, coord, source, chunk, scratch)?;
+                let stored = self.to.store_chunk(to, coord, chunk, None, scratch)?;
+                scratch.chunk = buffer;
+                placed.lock().extend(stored);
+                done(chunk_bytes as u64);
+                Ok(())
+            })
+        });
+        match moved {
+            Ok(()) => Ok(placed.into_inner()),
+            Err(error) => {
+                self.to.abandon(placed.into_inner());
+                Err(error)
+            }
+        }
+    }
+}

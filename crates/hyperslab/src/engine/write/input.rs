@@ -1,0 +1,150 @@
+//! The caller's elements on their way into a file: taken from where they are in memory to where they are in a piece.
+
+use smallvec::SmallVec;
+
+use crate::engine::scratch::sized;
+use crate::error::Result;
+use crate::select::Part;
+use crate::types::Conversion;
+
+/// How elements of one write get from the caller's memory into a piece.
+#[derive(Debug)]
+pub(in crate::engine) struct Input<'a> {
+    /// The caller's elements, dense, in the order of the selection.
+    pub(in crate::engine) bytes: &'a [u8],
+    /// From the caller's datatype to the stored one, if they differ.
+    pub(in crate::engine) conversion: Option<&'a Conversion>,
+    /// Bytes of an element as stored.
+    pub(in crate::engine) stored_size: usize,
+    /// Bytes of an element as given.
+    pub(in crate::engine) memory_size: usize,
+    /// Elements of a piece along each dimension.
+    pub(in crate::engine) piece: SmallVec<[usize; 4]>,
+}
+
+/// A loop over elements: their bytes in one place, and in another.
+#[derive(Debug)]
+struct Walk {
+    counts: SmallVec<[usize; 4]>,
+    from: SmallVec<[usize; 4]>,
+    to: SmallVec<[usize; 4]>,
+    size: usize,
+}
+
+impl Input<'_> {
+    /// The bytes of the caller that are all of a piece, if they are, as they stand.
+    pub(in crate::engine) fn whole(&self, part: &Part) -> Option<&[u8]> {
+        if self.conversion.is_some() {
+            return None;
+        }
+        let mut run = self.memory_size as u64;
+        let is_dense =
+            part.within.iter().zip(&part.dst_strides).zip(&self.piece).rev().all(|((dim, &stride), &len)| {
+                let is_whole = dim.count == len as u64 && dim.start == 0 && (len == 1 || stride == run);
+                run = run.saturating_mul(len as u64);
+                is_whole
+            });
+        let start = size(part.dst);
+        if is_dense { self.bytes.get(start..start.checked_add(size(run))?) } else { None }
+    }
+
+    /// Copies the elements of `part` to their places in `piece`, converting on the way.
+    pub(in crate::engine) fn place(
+        &self,
+        part: &Part,
+        piece: &mut [u8],
+        scratch: &mut [Vec<u8>; 2],
+    ) -> Result<()> {
+        let counts: SmallVec<[usize; 4]> = part.within.iter().map(|dim| size(dim.count)).collect();
+        let from: SmallVec<[usize; 4]> = part.dst_strides.iter().map(|&stride| size(stride)).collect();
+        let along = pitches(&self.piece, self.stored_size);
+        let to = part.within.iter().zip(&along).map(|(dim, pitch)| size(dim.step) * pitch).collect();
+        let start: usize = part.within.iter().zip(&along).map(|(dim, pitch)| size(dim.start) * pitch).sum();
+        let first = size(part.dst);
+        let Some(conversion) = self.conversion else {
+            Walk { counts, from, to, size: self.stored_size }.copy(self.bytes, first, piece, start);
+            return Ok(());
+        };
+        let count: usize = counts.iter().product();
+        let [given, stored] = scratch;
+        let given = sized(given, count * self.memory_size)?;
+        let dense = pitches(&counts, self.memory_size);
+        Walk { counts: counts.clone(), from, to: dense, size: self.memory_size }
+            .copy(self.bytes, first, given, 0);
+        let stored = sized(stored, count * self.stored_size)?;
+        if conversion.is_partial() {
+            stored.fill(0);
+        }
+        conversion.apply(given, stored, count)?;
+        let from = pitches(&counts, self.stored_size);
+        Walk { counts, from, to, size: self.stored_size }.copy(stored, 0, piece, start);
+        Ok(())
+    }
+}
+
+impl Walk {
+    fn copy(mut self, from: &[u8], from_at: usize, to: &mut [u8], to_at: usize) {
+        // Axes that are dense on both sides are one run.
+        while let (Some(&count), Some(&a), Some(&b)) = (self.counts.last(), self.from.last(), self.to.last())
+        {
+            if count != 1 && (a != self.size || b != self.size) {
+                break;
+            }
+            self.size *= count;
+            self.counts.pop();
+            self.from.pop();
+            self.to.pop();
+        }
+        if self.counts.contains(&0) || self.size == 0 {
+            return;
+        }
+        self.nested(0, from, from_at, to, to_at);
+    }
+
+    fn nested(&self, axis: usize, from: &[u8], from_at: usize, to: &mut [u8], to_at: usize) {
+        let (Some(&count), Some(&a), Some(&b)) =
+            (self.counts.get(axis), self.from.get(axis), self.to.get(axis))
+        else {
+            to[to_at..to_at + self.size].copy_from_slice(&from[from_at..from_at + self.size]);
+            return;
+        };
+        if axis + 1 < self.counts.len() {
+            (0..count).for_each(|i| self.nested(axis + 1, from, from_at + i * a, to, to_at + i * b));
+            return;
+        }
+        // The copy of an element is one move where its size is known.
+        match self.size {
+            1 => elements::<1>(count, &from[from_at..], a, &mut to[to_at..], b),
+            2 => elements::<2>(count, &from[from_at..], a, &mut to[to_at..], b),
+            4 => elements::<4>(count, &from[from_at..], a, &mut to[to_at..], b),
+            8 => elements::<8>(count, &from[from_at..], a, &mut to[to_at..], b),
+            16 => elements::<16>(count, &from[from_at..], a, &mut to[to_at..], b),
+            size => {
+                for i in 0..count {
+                    let (source, target) = (from_at + i * a, to_at + i * b);
+                    to[target..target + size].copy_from_slice(&from[source..source + size]);
+                }
+            }
+        }
+    }
+}
+
+fn elements<const N: usize>(count: usize, from: &[u8], a: usize, to: &mut [u8], b: usize) {
+    for i in 0..count {
+        to[i * b..i * b + N].copy_from_slice(&from[i * a..i * a + N]);
+    }
+}
+
+/// Bytes from one element to the next along each dimension of a dense box.
+pub(in crate::engine) fn pitches(shape: &[usize], element_size: usize) -> SmallVec<[usize; 4]> {
+    let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, shape.len());
+    for axis in (1..shape.len()).rev() {
+        pitches[axis - 1] = pitches[axis] * shape[axis];
+    }
+    pitches
+}
+
+/// What lies inside the caller's memory, or inside a piece that is in memory.
+fn size(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

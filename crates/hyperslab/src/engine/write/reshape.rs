@@ -1,0 +1,115 @@
+//! What becomes of the chunks of a dataset that is made larger or smaller.
+//!
+//! Elements that were never written hold the fill value, and that is so of those that come back when a dataset grows after
+//! it shrank. So chunks that the new edge cuts lose what lies outside.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::Write;
+use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
+use crate::engine::fill::fill_outside;
+use crate::engine::plan::pieces::{Pieces, ReadTask, Source};
+use crate::engine::read::workers;
+use crate::engine::share;
+use crate::error::Result;
+use crate::index::ChunkIndex;
+use crate::select::{Coord, inside};
+
+impl Write<'_> {
+    /// The stored and held chunks that hold something else once the array has this shape: those that its edge cuts, and
+    /// those that are filtered inside and not at the edge, or the other way round.
+    pub fn changed_by(&self, shape: &[u64]) -> Result<Vec<Coord>> {
+        let Storage::Chunked(chunked) = &self.array.storage else { return Ok(Vec::new()) };
+        let chunk = &chunked.chunk_shape;
+        let axes = self.array.shape.iter().zip(shape).zip(chunk);
+        // The first chunks that an edge touches which moves in, or which moves at all.
+        let from: Coord = axes
+            .map(|((&old, &new), len)| {
+                let matters = new < old || (new > old && chunked.unfiltered_edges);
+                if matters { old.min(new) / len } else { u64::MAX }
+            })
+            .collect();
+        if from.iter().all(|&from| from == u64::MAX) {
+            return Ok(Vec::new());
+        }
+        let changes = |coord: &[u64]| {
+            let (before, after) = (inside(coord, chunk, &self.array.shape), inside(coord, chunk, shape));
+            let loses = after.iter().zip(&before).any(|(after, before)| after < before);
+            let was_edge = before.as_slice() != chunk.as_slice();
+            let is_edge = after.as_slice() != chunk.as_slice();
+            !after.contains(&0) && (loses || (chunked.unfiltered_edges && was_edge != is_edge))
+        };
+        let mut found: Vec<Coord> = self.held();
+        found.retain(|coord| changes(coord));
+        let held = found.len();
+        let _reading = self.store.reading();
+        chunked.index.visit_beyond(self.store, &from, &mut |coord, _| {
+            if changes(coord) {
+                found.push(Coord::from_slice(coord));
+            }
+            ControlFlow::Continue(())
+        })?;
+        if held > 0 {
+            found.sort_unstable();
+            found.dedup();
+        }
+        Ok(found)
+    }
+
+    /// Holds these chunks, with the fill value in everything outside `shape`.
+    pub fn cut(&self, coords: &[Coord], shape: &[u64], threads: Option<NonZeroUsize>) -> Result<()> {
+        let pieces = Pieces::of(self.array);
+        let piece_bytes = self.piece_bytes(&pieces)?;
+        let tasks: Vec<ReadTask> = {
+            let _reading = self.store.reading();
+            let task = |coord: &Coord| pieces.task(self.store, self.cache, coord.clone());
+            coords.iter().map(task).collect::<Result<_>>()?
+        };
+        let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
+        share::run(&tasks, workers, 1, &|tasks, scratch| {
+            tasks.iter().filter(|task| task.source != Source::Fill || task.held.is_some()).try_for_each(
+                |task| {
+                    let held = self.hold(task, piece_bytes, scratch)?;
+                    let kept = inside(&task.coord, &pieces.shape, shape);
+                    fill_outside(&mut held.write(), &pieces.shape, &kept, &self.array.fill);
+                    Ok(())
+                },
+            )
+        })
+    }
+
+    /// Forgets held chunks that lie outside `shape` as a whole.
+    pub fn forget_outside(&self, shape: &[u64]) {
+        let Storage::Chunked(chunked) = &self.array.storage else { return };
+        let is_outside = |coord: &Coord| inside(coord, &chunked.chunk_shape, shape).contains(&0);
+        self.forget(self.held().into_iter().filter(is_outside));
+    }
+}
+
+impl StoredArray {
+    /// The same array with another shape, and the chunks that go with it.
+    #[must_use]
+    pub fn reshaped(&self, shape: &[u64], index: ChunkIndex) -> Self {
+        let storage = match &self.storage {
+            Storage::Chunked(chunked) => Storage::Chunked(Box::new(ChunkedStorage {
+                chunk_shape: chunked.chunk_shape.clone(),
+                pipeline: Arc::clone(&chunked.pipeline),
+                unfiltered_edges: chunked.unfiltered_edges,
+                index,
+            })),
+            Storage::Contiguous(extent) => Storage::Contiguous(*extent),
+            Storage::Compact(data) => Storage::Compact(data.clone()),
+        };
+        Self {
+            header: self.header,
+            shape: shape.to_vec(),
+            datatype: Arc::clone(&self.datatype),
+            element_size: self.element_size,
+            fill: self.fill.clone(),
+            may_skip_fill: self.may_skip_fill,
+            storage,
+        }
+    }
+}

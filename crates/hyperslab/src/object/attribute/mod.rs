@@ -1,0 +1,205 @@
+//! Attributes, in messages of the header or dense in a heap with a B-tree over hashes of names.
+
+pub(in crate::object) mod edit;
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+use hyperslab_format::btree2::record::Record;
+use hyperslab_format::bytes::lookup3::lookup3;
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::header::RawMessage;
+use hyperslab_format::message::attribute::Attribute as AttributeMessage;
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::dense_info::AttributeInfo;
+
+use super::header;
+use super::header::read::Header;
+use super::{Object, dataset};
+use crate::error::{RequestError, Result};
+use crate::heap::FractalHeap;
+use crate::store::Store;
+use crate::tree::BTree2;
+
+/// An attribute with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// The datatype of its elements; a committed one is resolved.
+    pub datatype: Datatype,
+    /// Its shape.
+    pub dataspace: Dataspace,
+    /// Its elements, as stored: those of variable length are ids of objects in the global heap.
+    pub data: Vec<u8>,
+}
+
+impl Object {
+    /// The names of all attributes: in the order of creation if the object tracks it, else by name.
+    pub fn attribute_names(&self) -> Result<Vec<String>> {
+        let names =
+            |messages: Vec<AttributeMessage>| messages.into_iter().map(|message| message.name).collect();
+        self.with_attributes(|storage, header| self.attribute_messages(storage, header).map(names))
+    }
+
+    /// All attributes, in the order of [`attribute_names`](Self::attribute_names).
+    pub fn attributes(&self) -> Result<Vec<Attribute>> {
+        self.with_attributes(|storage, header| {
+            let messages = self.attribute_messages(storage, header)?;
+            messages.into_iter().map(|message| self.resolve(header, message)).collect()
+        })
+    }
+
+    /// The attribute `name`.
+    pub fn attribute(&self, name: &str) -> Result<Attribute> {
+        self.with_attributes(|storage, header| {
+            let found = storage.find(header, self.store(), name)?;
+            let message = found.ok_or_else(|| RequestError::NoSuchAttribute { name: name.to_owned() })?;
+            self.resolve(header, message)
+        })
+    }
+
+    /// Whether there is an attribute `name`.
+    pub fn has_attribute(&self, name: &str) -> Result<bool> {
+        self.with_attributes(|storage, header| Ok(storage.find(header, self.store(), name)?.is_some()))
+    }
+
+    /// The number of attributes.
+    pub fn attribute_count(&self) -> Result<u64> {
+        self.with_attributes(|storage, header| storage.len(header, self.store()))
+    }
+
+    /// Whether attributes know in which order they were created; then they are listed in it.
+    pub fn tracks_attribute_order(&self) -> bool {
+        // A header is made with or without that.
+        self.header.read().header.tracks_attribute_order()
+    }
+
+    /// All attributes as they are stored, in the order of [`attribute_names`](Self::attribute_names).
+    pub(super) fn stored_attributes(&self) -> Result<Vec<AttributeMessage>> {
+        self.with_attributes(|storage, header| self.attribute_messages(storage, header))
+    }
+
+    /// Runs `f` on the attributes as they are now.
+    fn with_attributes<T>(&self, f: impl FnOnce(&Storage, &Header) -> Result<T>) -> Result<T> {
+        let _reading = self.store().reading();
+        let result = self.header().and_then(|header| {
+            let storage = Storage::of(&header, self.store())?;
+            f(&storage, &header)
+        });
+        result.map_err(|error| error.at(self.path()))
+    }
+
+    fn attribute_messages(&self, storage: &Storage, header: &Header) -> Result<Vec<AttributeMessage>> {
+        let mut found = Vec::new();
+        storage.visit(header, self.store(), &mut |order, message| found.push((order, message)))?;
+        if self.tracks_attribute_order() {
+            found.sort_by_key(|(order, _)| *order);
+        } else {
+            found.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+        }
+        Ok(found.into_iter().map(|(_, message)| message).collect())
+    }
+
+    /// The attribute that a message describes, with its types fetched and its data cut to their length: in a version 1
+    /// header the message is padded.
+    fn resolve(&self, header: &Header, message: AttributeMessage) -> Result<Attribute> {
+        let store = self.store();
+        let AttributeMessage { name, datatype, dataspace, mut data, .. } = message;
+        let datatype = header::read::resolve(datatype, store)?;
+        let dataspace = header::read::resolve(dataspace, store)?;
+        let len = dataset::byte_count(&dataspace, &datatype, store).filter(|&len| len <= data.len() as u64);
+        let Some(len) = len.and_then(|len| usize::try_from(len).ok()) else {
+            return Err(header.lacks("a part of the value of an attribute"));
+        };
+        data.truncate(len);
+        Ok(Attribute { name, datatype, dataspace, data })
+    }
+}
+
+/// Where the attributes of an object are.
+pub(super) enum Storage {
+    Compact,
+    Dense(AttributeInfo),
+}
+
+impl Storage {
+    pub(super) fn of(header: &Header, store: &Store) -> Result<Self> {
+        let info = header.find::<AttributeInfo>(store)?;
+        Ok(info.filter(AttributeInfo::is_dense).map_or(Self::Compact, Self::Dense))
+    }
+
+    pub(super) fn len(&self, header: &Header, store: &Store) -> Result<u64> {
+        match self {
+            Self::Compact => Ok(header.count::<AttributeMessage>() as u64),
+            Self::Dense(info) => Ok(BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.len()),
+        }
+    }
+
+    /// Calls `f` with every attribute and its creation order, in the order of the storage.
+    pub(super) fn visit(
+        &self,
+        header: &Header,
+        store: &Store,
+        f: &mut dyn FnMut(u32, AttributeMessage),
+    ) -> Result<()> {
+        match self {
+            Self::Compact => header
+                .all::<AttributeMessage>(store)
+                .try_for_each(|found| found.map(|(order, message)| f(order, message))),
+            Self::Dense(info) => {
+                let heap = FractalHeap::open(store, info.heap)?;
+                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit(&mut |record| {
+                    let (order, message) = message_in(&heap, record)?;
+                    f(order, message);
+                    Ok(ControlFlow::Continue(()))
+                })
+            }
+        }
+    }
+
+    fn find(&self, header: &Header, store: &Store, name: &str) -> Result<Option<AttributeMessage>> {
+        match self {
+            Self::Compact => {
+                let mut messages = header.all::<AttributeMessage>(store);
+                let found =
+                    messages.find(|found| found.as_ref().map_or(true, |(_, message)| message.name == name));
+                Ok(found.transpose()?.map(|(_, message)| message))
+            }
+            Self::Dense(info) => {
+                let hash = lookup3(name.as_bytes());
+                let heap = FractalHeap::open(store, info.heap)?;
+                let mut found = None;
+                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit_where(
+                    &|record| match record {
+                        Record::AttributeName { hash: this, .. } => this.cmp(&hash),
+                        _ => Ordering::Less, // no such record in a tree of this type
+                    },
+                    &mut |record| {
+                        let (_, message) = message_in(&heap, record)?;
+                        if message.name != name {
+                            return Ok(ControlFlow::Continue(()));
+                        }
+                        found = Some(message);
+                        Ok(ControlFlow::Break(()))
+                    },
+                )?;
+                Ok(found)
+            }
+        }
+    }
+}
+
+/// The type of B-trees of attributes by name.
+const ATTRIBUTE_NAMES: u8 = 8;
+
+/// The attribute that a record names, and its creation order.
+fn message_in(heap: &FractalHeap<'_>, record: &Record) -> Result<(u32, AttributeMessage)> {
+    match record {
+        Record::AttributeName { flags, .. } if flags & RawMessage::SHARED != 0 => {
+            Err(header::read::shared_in_heap("attribute"))
+        }
+        Record::AttributeName { id, order, .. } => Ok((*order, heap.decode(id)?)),
+        _ => Err(heap.foreign_record()),
+    }
+}

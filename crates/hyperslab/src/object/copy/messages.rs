@@ -1,0 +1,132 @@
+//! Messages of a header that a repacked file has otherwise: of new chunks and filters, and of the version that was asked for.
+
+use hyperslab_format::Addr;
+use hyperslab_format::header::{Prefix, RawMessage};
+use hyperslab_format::layout::LayoutMessage;
+use hyperslab_format::message::dataspace::DataspaceMessage;
+use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillValue};
+use hyperslab_format::message::filters::FilterPipeline;
+use hyperslab_format::message::{MessageBody, kind};
+
+use super::Copy;
+use super::renewal::NewChunks;
+use crate::error::Result;
+use crate::object::dataset::create::{dataspace_version, datatype_message, header_prefix};
+use crate::object::file::create::{message, new_group};
+use crate::object::header::read::Header;
+use crate::object::header::versions::LibVersion;
+use crate::object::{Group, Node};
+
+/// What of a header is made anew.
+pub(super) struct Anew {
+    version: Option<LibVersion>,
+    chunks: Option<NewChunks>,
+}
+
+impl Anew {
+    /// Whether messages of a type are not taken over: [`Copy::messages_anew`] makes them.
+    pub(super) fn owns(&self, kind: u16) -> bool {
+        let of_chunks = [kind::LAYOUT, kind::FILTER_PIPELINE, kind::FILL_VALUE];
+        let of_version =
+            [kind::DATASPACE, kind::DATATYPE, kind::FILL_VALUE, kind::OLD_FILL_VALUE, kind::FILTER_PIPELINE];
+        (self.chunks.is_some() && of_chunks.contains(&kind))
+            || (self.version.is_some() && of_version.contains(&kind))
+    }
+
+    /// The prefix of the copy's header.
+    pub(super) fn prefix(&self, header: &Header) -> Prefix {
+        match (self.version, header.object_header().prefix) {
+            (Some(version), Prefix::V1 { .. }) => header_prefix(version, false),
+            (Some(version), Prefix::V2(_)) if version.is_old() && !header.tracks_attribute_order() => {
+                header_prefix(version, false)
+            }
+            (None, Prefix::V1 { .. }) => Prefix::V1 { reference_count: 1 },
+            (_, prefix @ Prefix::V2(_)) => prefix,
+        }
+    }
+}
+
+impl Copy<'_> {
+    /// What of the header of a source is made anew.
+    pub(super) fn anew(&self, source: &Node) -> Result<Anew> {
+        let chunks = match source {
+            Node::Dataset(dataset) => self.new_chunks(&*dataset.state()?)?,
+            Node::Group(_) | Node::Datatype(_) => None,
+        };
+        Ok(Anew { version: self.version(), chunks })
+    }
+
+    /// The version that was asked for.
+    pub(super) fn version(&self) -> Option<LibVersion> {
+        self.renewal.as_ref().and_then(|renewal| renewal.options.version)
+    }
+
+    /// A group of a version that was asked for.
+    pub(super) fn group_anew(&self, source: &Group, version: LibVersion) -> Result<Addr> {
+        let header = source.header()?;
+        let is_ordered = source.tracks_creation_order()? || header.tracks_attribute_order();
+        let mut txn = self.to.store().begin()?;
+        let made = new_group(&mut txn, version, is_ordered)?;
+        txn.finish()?;
+        Ok(made.address())
+    }
+
+    /// The messages that are made anew. A committed datatype is `committed` in the copy.
+    pub(super) fn messages_anew(
+        &mut self,
+        source: &Node,
+        header: &Header,
+        anew: &Anew,
+        committed: Option<RawMessage>,
+    ) -> Result<Vec<RawMessage>> {
+        let widths = self.to.store().widths();
+        let mut messages = Vec::new();
+        if let (Some(version), Node::Datatype(datatype)) = (anew.version, source) {
+            let flags = RawMessage::CONSTANT | RawMessage::DO_NOT_SHARE;
+            messages.push(datatype_message(datatype.datatype(), flags, version, widths));
+        }
+        let Node::Dataset(dataset) = source else { return Ok(messages) };
+        let state = dataset.state()?;
+        if let Some(version) = anew.version {
+            let dataspace = DataspaceMessage {
+                version: dataspace_version(version, &state.dataspace),
+                dataspace: state.dataspace.clone(),
+            };
+            messages.push(message(&dataspace, flags::<DataspaceMessage>(header), widths));
+            messages.push(
+                committed.unwrap_or_else(|| {
+                    datatype_message(&state.datatype, RawMessage::CONSTANT, version, widths)
+                }),
+            );
+        }
+        if anew.version.is_some() || (anew.chunks.is_some() && header.has(kind::FILL_VALUE)) {
+            let mut fill = state.fill.clone();
+            fill.version = anew.version.map_or(fill.version, LibVersion::fill);
+            if anew.chunks.is_some() {
+                fill.allocation = AllocationTime::Incremental;
+            }
+            if let FillBytes::Defined(value) = &mut fill.value {
+                self.translate_fill(source, value)?;
+            }
+            messages.push(message(&fill, flags::<FillValue>(header), widths));
+        }
+        if anew.owns(kind::FILTER_PIPELINE) {
+            let version = anew.version.unwrap_or_else(|| self.to.version()).filters();
+            let filters = anew.chunks.as_ref().map_or(&state.filters.filters, |chunks| &chunks.filters);
+            if !filters.is_empty() {
+                let pipeline = FilterPipeline { version, filters: filters.clone() };
+                messages.push(message(&pipeline, RawMessage::CONSTANT, widths));
+            }
+        }
+        if let Some(chunks) = &anew.chunks {
+            messages.push(message(&chunks.layout(&state), flags::<LayoutMessage>(header), widths));
+        }
+        Ok(messages)
+    }
+}
+
+/// The flags of the message in the source, which mean the same in the copy.
+fn flags<T: MessageBody>(header: &Header) -> u8 {
+    let found = header.object_header().messages().find(|message| message.kind == T::KIND);
+    found.map_or(0, |message| message.flags & !RawMessage::SHARED)
+}

@@ -1,0 +1,158 @@
+//! What is made anew of a dataset that is copied into a repacked file: filters, chunks, versions of messages.
+
+use std::collections::HashSet;
+
+use hyperslab_format::layout::{ChunkedLayout, Layout, LayoutMessage};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_format::{Addr, Widths};
+
+use super::repack::{RepackChunks, RepackOptions};
+use crate::error::Result;
+use crate::index::{ChunkingPlan, choose};
+use crate::object::dataset::State;
+use crate::object::dataset::chunking::auto_chunks;
+use crate::object::dataset::filter_spec::{filter_spec, refitted_filter};
+use crate::object::header::versions::LibVersion;
+
+/// How the copies in a repacked file differ from their sources.
+pub(in super::super) struct Renewal<'a> {
+    pub(in super::super) options: &'a RepackOptions,
+    /// The paths of what is copied, with all below; everything if there are none.
+    pub(in super::super) selected: Vec<String>,
+    /// What references may lead to; anything if not said.
+    pub(in super::super) members: Option<HashSet<Addr>>,
+    /// Is told of the bytes of elements that were moved.
+    pub(in super::super) done: &'a (dyn Fn(u64) + Sync),
+}
+
+/// The new storage of a dataset.
+#[derive(Debug, Clone)]
+pub(super) struct NewChunks {
+    pub(super) shape: Vec<u64>,
+    pub(super) filters: Vec<FilterSpec>,
+    /// Whether stored chunks mean the same in it.
+    pub(super) keeps_chunks: bool,
+    unfiltered_edges: bool,
+    version: u8,
+}
+
+impl Renewal<'_> {
+    /// Whether the link at `path` is copied: to what is selected, to what is below, or on the way.
+    pub(super) fn takes(&self, path: &str) -> bool {
+        let is_below =
+            |path: &str, group: &str| path.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
+        self.selected.is_empty()
+            || self
+                .selected
+                .iter()
+                .any(|selected| selected == path || is_below(path, selected) || is_below(selected, path))
+    }
+
+    /// The storage of the copy of a dataset, in a file for `file_version`; none if it stays as it is.
+    pub(super) fn chunks(
+        &self,
+        state: &State,
+        file_version: LibVersion,
+        widths: Widths,
+    ) -> Result<Option<NewChunks>> {
+        let (old, shape) = match &state.layout {
+            Layout::Chunked(chunked) => (Some(chunked), Some(self.shape_of_chunked(state, chunked))),
+            Layout::Contiguous(_) if !state.has_external_files => (None, self.shape_of_contiguous(state)),
+            _ => return Ok(None),
+        };
+        let Some(shape) = shape else { return Ok(None) };
+        let same_shape = old.is_some_and(|old| old.chunk_shape == shape);
+        let filters = match &self.options.filters {
+            Some(chosen) => chosen
+                .iter()
+                .map(|choice| filter_spec(choice, &state.datatype, &shape, widths))
+                .collect::<Result<Vec<_>>>()?,
+            None if same_shape => state.filters.filters.clone(),
+            None => state
+                .filters
+                .filters
+                .iter()
+                .map(|filter| refitted_filter(filter, state.element_size, &shape))
+                .collect::<Result<Vec<_>>>()?,
+        };
+        let same_filters = filters.len() == state.filters.filters.len()
+            && filters
+                .iter()
+                .zip(&state.filters.filters)
+                .all(|(new, old)| (new.id, &new.client_data) == (old.id, &old.client_data));
+        if same_shape && same_filters && self.options.version.is_none() {
+            return Ok(None);
+        }
+        let version = match (self.options.version, old) {
+            (Some(version), _) => version.layout(),
+            (None, Some(old)) => old.version.max(3),
+            (None, None) => file_version.layout(),
+        };
+        let had_unfiltered_edges = old.is_some_and(|old| old.unfiltered_edges);
+        let unfiltered_edges = had_unfiltered_edges && same_shape && same_filters && version > 3;
+        let keeps_chunks = same_shape && same_filters && unfiltered_edges == had_unfiltered_edges;
+        Ok(Some(NewChunks { shape, filters, keeps_chunks, unfiltered_edges, version }))
+    }
+
+    fn shape_of_chunked(&self, state: &State, chunked: &ChunkedLayout) -> Vec<u64> {
+        match &self.options.chunks {
+            RepackChunks::Auto => automatic(state),
+            RepackChunks::Shape(shape) if shape.len() == chunked.chunk_shape.len() => cut(shape, state),
+            _ => chunked.chunk_shape.clone(),
+        }
+    }
+
+    fn shape_of_contiguous(&self, state: &State) -> Option<Vec<u64>> {
+        let rank = state.dataspace.shape().len();
+        if rank == 0 || state.len_bytes() < SMALLEST_CHUNKED {
+            return None;
+        }
+        let is_filtered = self.options.filters.as_ref().is_some_and(|filters| !filters.is_empty());
+        match &self.options.chunks {
+            RepackChunks::Auto => Some(automatic(state)),
+            RepackChunks::AsNeeded if is_filtered => Some(automatic(state)),
+            RepackChunks::Shape(shape) if shape.len() == rank => Some(cut(shape, state)),
+            _ => None,
+        }
+    }
+}
+
+impl NewChunks {
+    /// The layout message of the copy, which has no chunks yet.
+    pub(super) fn layout(&self, state: &State) -> LayoutMessage {
+        let index = choose(&ChunkingPlan {
+            layout_version: self.version,
+            shape: state.dataspace.shape(),
+            max_shape: state.max_shape(),
+            chunk_shape: &self.shape,
+            is_filtered: !self.filters.is_empty(),
+            // Chunks get their space as they come.
+            is_allocated_early: false,
+        });
+        LayoutMessage::from(Layout::Chunked(ChunkedLayout {
+            version: self.version,
+            chunk_shape: self.shape.clone(),
+            // Of at most the bytes of a chunk, which are less than 4 GiB.
+            element_size: u32::try_from(state.element_size).unwrap_or(u32::MAX),
+            unfiltered_edges: self.unfiltered_edges,
+            index,
+        }))
+    }
+}
+
+fn automatic(state: &State) -> Vec<u64> {
+    auto_chunks(state.dataspace.shape(), state.max_shape(), state.element_size as u64)
+}
+
+/// A shape of chunks that libhdf5 takes: no longer than the dataset can be.
+fn cut(shape: &[u64], state: &State) -> Vec<u64> {
+    let limits: Vec<Option<u64>> = match &state.dataspace {
+        Dataspace::Simple { max_shape: Some(max), .. } => max.clone(),
+        dataspace => dataspace.shape().iter().copied().map(Some).collect(),
+    };
+    shape.iter().zip(limits).map(|(&len, limit)| limit.map_or(len, |limit| len.min(limit)).max(1)).collect()
+}
+
+/// Fewer bytes are not worth an index.
+const SMALLEST_CHUNKED: u64 = 4096;

@@ -1,0 +1,362 @@
+//! Making datasets and committed datatypes.
+
+use hyperslab_filters::registry::registered_name;
+use hyperslab_filters::{FilterChoice, FilterId};
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::header::{Prefix, RawMessage};
+use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
+use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
+use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
+use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
+use hyperslab_format::message::shared::SharedLocation;
+use hyperslab_format::message::small::ModificationTime;
+use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::{Addr, Extent, Widths, Writer};
+
+use super::filter_spec::filter_spec;
+use crate::error::{RequestError, Result};
+use crate::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
+use crate::object::file::create::{message, prefix};
+use crate::object::header;
+use crate::object::header::edit::HeaderChange;
+use crate::object::header::versions::LibVersion;
+use crate::object::{Dataset, Group, NamedDatatype, Node};
+use crate::store::Txn;
+
+/// What a new dataset is to be.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DatasetOptions {
+    /// Its shape, and how far it may grow.
+    pub dataspace: Dataspace,
+    /// The datatype of its elements.
+    pub datatype: Datatype,
+    /// The committed datatype that says so, if one does: of the same file.
+    pub committed: Option<NamedDatatype>,
+    /// How its elements are stored.
+    pub storage: NewStorage,
+    /// Filters that chunks go through, first to last.
+    pub filters: Vec<FilterSpec>,
+    /// What elements hold that were never written.
+    pub fill: FillBytes,
+    /// When the fill value is written.
+    pub fill_time: FillTime,
+    /// When space is allocated, if not when libhdf5 would.
+    pub allocation: Option<AllocationTime>,
+    /// Whether attributes know in which order they are created.
+    pub track_order: bool,
+    /// Seconds since 1970, to be stored as the time of the last change, if any.
+    pub modification: Option<u32>,
+    /// Whether chunks that hold nothing but the fill value are left out: [`Dataset::set_skip_fill_chunks`]. The file's setting if
+    /// not said.
+    pub skip_fill_chunks: Option<bool>,
+}
+
+/// How a new dataset stores its elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewStorage {
+    /// One after another, in one extent.
+    Contiguous,
+    /// In the object header: small data alone.
+    Compact,
+    /// In chunks of this shape.
+    Chunked(Vec<u64>),
+}
+
+impl DatasetOptions {
+    /// A dataset of elements of `datatype`, contiguous, without filters.
+    pub fn new(dataspace: Dataspace, datatype: Datatype) -> Self {
+        Self {
+            dataspace,
+            datatype,
+            committed: None,
+            storage: NewStorage::Contiguous,
+            filters: Vec::new(),
+            fill: FillBytes::Default,
+            fill_time: FillTime::IfSet,
+            allocation: None,
+            track_order: false,
+            modification: None,
+            skip_fill_chunks: None,
+        }
+    }
+
+    /// Stores elements in chunks of a shape, which go through filters, first to last.
+    pub fn chunked(mut self, chunk: &[u64], filters: &[FilterChoice]) -> Result<Self> {
+        let stored = |choice| filter_spec(choice, &self.datatype, chunk, Widths::EIGHT);
+        self.filters = filters.iter().map(stored).collect::<Result<_>>()?;
+        self.storage = NewStorage::Chunked(chunk.to_vec());
+        Ok(self)
+    }
+
+    /// Checks what is asked for. Returns the bytes of all elements.
+    fn check(&self, widths: Widths) -> Result<u64> {
+        let argument = |what: &str, why| RequestError::Argument { what: what.to_owned(), why };
+        let size = self.datatype.size(widths);
+        let bytes = self.dataspace.elements().and_then(|elements| elements.checked_mul(size));
+        let bytes = bytes.ok_or_else(|| argument("shape", "all elements take more than 2^64 bytes"))?;
+        let is_chunked = matches!(self.storage, NewStorage::Chunked(_));
+        if !self.filters.is_empty() && !is_chunked {
+            return Err(argument("filters", "only chunked data go through filters").into());
+        }
+        if let FillBytes::Defined(value) = &self.fill
+            && value.len() as u64 != size
+        {
+            return Err(argument("fill value", "it has another size than an element").into());
+        }
+        let Dataspace::Simple { shape, max_shape } = &self.dataspace else {
+            return if is_chunked { Err(argument("chunks", "a scalar has none").into()) } else { Ok(bytes) };
+        };
+        if let Some(max_shape) = max_shape {
+            let fits = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| *size <= max);
+            if max_shape.len() != shape.len() || !shape.iter().zip(max_shape).all(fits) {
+                return Err(argument("maxshape", "it is smaller than the shape, or has another rank").into());
+            }
+            let grows = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| max > *size);
+            if !is_chunked && shape.iter().zip(max_shape).any(grows) {
+                return Err(argument("maxshape", "only chunked data can grow").into());
+            }
+        }
+        if let NewStorage::Chunked(chunk) = &self.storage {
+            if chunk.len() != shape.len() || chunk.contains(&0) {
+                return Err(
+                    argument("chunks", "a chunk has the rank of the dataset, and no side of 0").into()
+                );
+            }
+            let elements = chunk.iter().try_fold(1_u64, |all, &len| all.checked_mul(len));
+            let chunk_bytes = elements.and_then(|elements| elements.checked_mul(size));
+            if chunk_bytes.is_none_or(|bytes| bytes > u64::from(u32::MAX)) {
+                return Err(argument("chunks", "a chunk has less than 4 GiB").into());
+            }
+        }
+        if self.storage == NewStorage::Compact && bytes > COMPACT_BYTES {
+            return Err(argument("compact data", "a header has room for less than 64 KiB").into());
+        }
+        Ok(bytes)
+    }
+}
+
+impl Group {
+    /// Makes a dataset at `path`, with the groups on the way that are missing.
+    pub fn create_dataset(&self, path: &str, options: &DatasetOptions) -> Result<Dataset> {
+        let bytes = options.check(self.store().widths()).map_err(|error| error.at(path))?;
+        let make = |txn: &mut Txn<'_>, parent: &Group| {
+            let address = make(txn, parent.file().version(), options, bytes)?;
+            Ok(address)
+        };
+        let dataset = self.create(path, make)?.into_dataset()?;
+        options.skip_fill_chunks.into_iter().for_each(|skips| dataset.set_skip_fill_chunks(skips));
+        Ok(dataset)
+    }
+
+    /// Commits a datatype under the name `path`.
+    pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<NamedDatatype> {
+        let make = |txn: &mut Txn<'_>, parent: &Group| {
+            let version = parent.file().version();
+            let raw = datatype_message(
+                datatype,
+                RawMessage::CONSTANT | RawMessage::DO_NOT_SHARE,
+                version,
+                txn.store().widths(),
+            );
+            header::edit::create(txn, header_prefix(version, false), vec![raw], 0)
+                .map(|header| header.address())
+        };
+        match self.create(path, make)? {
+            Node::Datatype(datatype) => Ok(datatype),
+            other => Err(RequestError::WrongKind {
+                name: other.path().to_owned(),
+                found: other.kind(),
+                expected: "datatype",
+            }
+            .into()),
+        }
+    }
+}
+
+/// The header of a new dataset, if what is asked for can be.
+pub(in crate::object) fn make_checked(
+    txn: &mut Txn<'_>,
+    version: LibVersion,
+    options: &DatasetOptions,
+) -> Result<Addr> {
+    let bytes = options.check(txn.store().widths())?;
+    make(txn, version, options, bytes)
+}
+
+/// A filter with its name, if it is known: h5repack of HDF5 1.10 makes damaged messages of those of version 1 without.
+fn named(filter: &FilterSpec) -> FilterSpec {
+    let known = || registered_name(FilterId(filter.id)).map(str::to_owned);
+    FilterSpec { name: filter.name.clone().or_else(known), ..filter.clone() }
+}
+
+/// Whether elements have anything of variable length.
+fn is_variable(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::VariableText(_) | Datatype::Sequence(_) => true,
+        Datatype::Array(array) => is_variable(&array.base),
+        Datatype::Compound(compound) => compound.members.iter().any(|member| is_variable(&member.datatype)),
+        _ => false,
+    }
+}
+
+/// Makes the header of a dataset, and what of its storage is there from the beginning.
+fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes: u64) -> Result<Addr> {
+    let widths = txn.store().widths();
+    let mut messages = vec![
+        message(
+            &DataspaceMessage {
+                version: dataspace_version(version, &options.dataspace),
+                dataspace: options.dataspace.clone(),
+            },
+            0,
+            widths,
+        ),
+        datatype_of(txn, version, options)?,
+    ];
+    let fill = FillValue {
+        version: version.fill(),
+        allocation: options.allocation.unwrap_or(match options.storage {
+            NewStorage::Contiguous => AllocationTime::Late,
+            NewStorage::Compact => AllocationTime::Early,
+            NewStorage::Chunked(_) => AllocationTime::Incremental,
+        }),
+        write: match options.fill_time {
+            // As in libhdf5: what was never written is no id of the heap.
+            FillTime::IfSet if is_variable(&options.datatype) => FillTime::OnAllocation,
+            other => other,
+        },
+        value: options.fill.clone(),
+    };
+    messages.push(message(&fill, RawMessage::CONSTANT, widths));
+    if let (true, FillBytes::Defined(value)) = (version.is_old(), &options.fill) {
+        messages.push(message(&OldFillValue { value: value.clone() }, RawMessage::CONSTANT, widths));
+    }
+    if !options.filters.is_empty() {
+        let filters = options.filters.iter().map(named).collect();
+        let pipeline = FilterPipeline { version: version.filters(), filters };
+        messages.push(message(&pipeline, RawMessage::CONSTANT, widths));
+    }
+    let layout = layout(txn, version, options, bytes)?;
+    messages.push(message(&layout, 0, widths));
+    if let Some(seconds) = options.modification {
+        messages.push(message(&ModificationTime { seconds }, 0, widths));
+    }
+    let prefix = header_prefix(version, options.track_order);
+    let header = header::edit::create(txn, prefix, messages, SMALLEST_HEADER)?;
+    Ok(header.address())
+}
+
+/// How the elements are stored, as the message says it; an implicit index gets its chunks here.
+fn layout(
+    txn: &mut Txn<'_>,
+    version: LibVersion,
+    options: &DatasetOptions,
+    bytes: u64,
+) -> Result<LayoutMessage> {
+    let layout = match &options.storage {
+        NewStorage::Contiguous => Layout::Contiguous(Extent::new(Addr::UNDEFINED, bytes)),
+        NewStorage::Compact => {
+            // At most 64 KiB, which was checked.
+            let mut data = vec![0; usize::try_from(bytes).unwrap_or(0)];
+            if let FillBytes::Defined(value) = &options.fill {
+                data.chunks_mut(value.len().max(1))
+                    .for_each(|slot| slot.copy_from_slice(&value[..slot.len()]));
+            }
+            Layout::Compact { data }
+        }
+        NewStorage::Chunked(chunk_shape) => {
+            let (shape, max_shape) = match &options.dataspace {
+                Dataspace::Simple { shape, max_shape } => (shape.as_slice(), max_shape.as_deref()),
+                Dataspace::Null | Dataspace::Scalar => (&[][..], None),
+            };
+            let is_allocated_early = options.allocation == Some(AllocationTime::Early);
+            let index = choose(&ChunkingPlan {
+                layout_version: version.layout(),
+                shape,
+                max_shape,
+                chunk_shape,
+                is_filtered: !options.filters.is_empty(),
+                is_allocated_early,
+            });
+            let size = options.datatype.size(txn.store().widths());
+            let mut chunked = ChunkedLayout {
+                version: version.layout(),
+                chunk_shape: chunk_shape.clone(),
+                // Of at most the bytes of a chunk, which were checked.
+                element_size: u32::try_from(size).unwrap_or(u32::MAX),
+                unfiltered_edges: false,
+                index,
+            };
+            if let ChunkIndexInfo::Implicit { .. } = chunked.index {
+                chunked.index = allocate_implicit(txn, &chunked, shape, max_shape, &options.fill)?;
+            }
+            Layout::Chunked(chunked)
+        }
+    };
+    Ok(LayoutMessage::from(layout))
+}
+
+/// Gives an implicit index its chunks, which hold the fill value from the beginning.
+fn allocate_implicit(
+    txn: &mut Txn<'_>,
+    chunked: &ChunkedLayout,
+    shape: &[u64],
+    max_shape: Option<&[Option<u64>]>,
+    fill: &FillBytes,
+) -> Result<ChunkIndexInfo> {
+    let grid = Grid::new(shape, max_shape, &chunked.chunk_shape);
+    let index =
+        ChunkIndex::new(chunked, grid, chunked.chunk_len(), false, txn.store().btree_k().indexed_storage_k);
+    let mut edit = IndexEdit::new(txn, &index);
+    let extent = edit.allocate_implicit()?;
+    let info = edit.info().clone();
+    super::write::fill_extent(txn.store(), extent, fill)?;
+    Ok(info)
+}
+
+/// The datatype message: the datatype itself, or where it is committed, which then counts one user more.
+fn datatype_of(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions) -> Result<RawMessage> {
+    let widths = txn.store().widths();
+    let Some(committed) = &options.committed else {
+        return Ok(datatype_message(&options.datatype, RawMessage::CONSTANT, version, widths));
+    };
+    committed.check_alive()?;
+    let mut change = HeaderChange::new(txn, committed.address())?;
+    change.add_references(1)?;
+    change.finish()?;
+    Ok(committed_message(committed.address(), RawMessage::CONSTANT, widths))
+}
+
+/// The datatype message of what uses a committed datatype.
+pub(in crate::object) fn committed_message(datatype: Addr, flags: u8, widths: Widths) -> RawMessage {
+    let mut data = Vec::new();
+    Writer::new(&mut data, widths).structure(&SharedLocation::Header(datatype), &());
+    let flags = flags | RawMessage::SHARED;
+    RawMessage { kind: kind::DATATYPE, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
+}
+
+pub(in crate::object) fn datatype_message(
+    datatype: &Datatype,
+    flags: u8,
+    version: LibVersion,
+    widths: Widths,
+) -> RawMessage {
+    let mut data = Vec::new();
+    datatype.encode_from(&mut Writer::new(&mut data, widths), version.datatype());
+    RawMessage { kind: Datatype::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
+}
+
+/// Version 1 cannot say that there are no elements at all.
+pub(in crate::object) fn dataspace_version(version: LibVersion, dataspace: &Dataspace) -> u8 {
+    if *dataspace == Dataspace::Null { 2 } else { version.dataspace() }
+}
+
+pub(in crate::object) fn header_prefix(version: LibVersion, track_order: bool) -> Prefix {
+    if version.is_old() && !track_order { Prefix::V1 { reference_count: 1 } } else { prefix(track_order) }
+}
+
+/// The most bytes of compact data: what is left of a message of 64 KiB.
+const COMPACT_BYTES: u64 = 65_520;
+/// Bytes of messages in the header of a dataset, at least, as libhdf5 makes them: attributes come.
+const SMALLEST_HEADER: usize = 256;

@@ -1,0 +1,307 @@
+//! Datasets: what the header says of one.
+
+pub(in crate::object) mod chunking;
+pub(in crate::object) mod create;
+pub(in crate::object) mod filter_spec;
+pub(in crate::object) mod read;
+pub(in crate::object) mod resize;
+pub(in crate::object) mod scales;
+pub(in crate::object) mod sparse;
+pub(in crate::object) mod vlen;
+pub(in crate::object) mod write;
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::layout::{ChunkedLayout, Layout};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
+use hyperslab_format::message::filters::FilterPipeline;
+use hyperslab_format::message::kind;
+use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
+use hyperslab_format::{Addr, ErrorKind};
+use parking_lot::RwLock;
+
+use super::Object;
+use super::header;
+use super::header::read::Header;
+use crate::engine::StoredArray;
+use crate::error::Result;
+use crate::index::{ChunkIndex, Grid};
+use crate::store::Store;
+
+/// A dataset: an array of elements in the file.
+#[derive(Clone)]
+pub struct Dataset {
+    pub(super) object: Object,
+    state: Arc<RwLock<Arc<State>>>,
+}
+
+/// What a header says of a dataset: decoded once, shared by all handles, made anew when the header changes.
+#[derive(Debug)]
+pub(super) struct State {
+    /// The header that says so.
+    header: Arc<Header>,
+    pub(super) dataspace: Dataspace,
+    pub(super) datatype: Arc<Datatype>,
+    pub(super) committed: Option<Addr>,
+    pub(super) element_size: usize,
+    pub(super) elements: u64,
+    pub(super) layout: Layout,
+    pub(super) filters: Arc<FilterPipeline>,
+    pub(super) fill: FillValue,
+    pub(super) has_external_files: bool,
+    /// What the engine needs; made at the first read.
+    pub(super) array: OnceLock<Arc<StoredArray>>,
+}
+
+impl Dataset {
+    pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
+        let state = State::of(header, object.store())?;
+        Ok(Self { object, state: Arc::new(RwLock::new(state)) })
+    }
+
+    /// What the header says now.
+    pub(super) fn state(&self) -> Result<Arc<State>> {
+        let _reading = self.store().reading();
+        let header = self.header()?;
+        let known = Arc::clone(&self.state.read());
+        if Arc::ptr_eq(&known.header, &header) {
+            return Ok(known);
+        }
+        let state = State::of(&header, self.store()).map_err(|error| error.at(self.path()))?;
+        *self.state.write() = Arc::clone(&state);
+        Ok(state)
+    }
+
+    /// Takes over what the header says since it was changed. Another handle to the dataset finds out by itself.
+    pub(super) fn set_state(&self, state: Arc<State>) {
+        *self.state.write() = state;
+    }
+
+    /// What the header says now, or said before the file was damaged or the dataset deleted: reading its elements will say
+    /// what is wrong.
+    fn latest(&self) -> Arc<State> {
+        self.state().unwrap_or_else(|_| Arc::clone(&self.state.read()))
+    }
+
+    /// The current size in each dimension; empty for a scalar, and for a dataset without a dataspace of elements.
+    pub fn shape(&self) -> Vec<u64> {
+        self.latest().dataspace.shape().to_vec()
+    }
+
+    /// The dataspace.
+    pub fn dataspace(&self) -> Dataspace {
+        self.latest().dataspace.clone()
+    }
+
+    /// The most that the dataset may grow to in each dimension, `None` meaning without limit; absent if it cannot grow.
+    pub fn max_shape(&self) -> Option<Vec<Option<u64>>> {
+        self.latest().max_shape().map(<[_]>::to_vec)
+    }
+
+    /// The datatype of the elements in the file; a committed one is resolved.
+    pub fn datatype(&self) -> Arc<Datatype> {
+        Arc::clone(&self.latest().datatype)
+    }
+
+    /// The address of the committed datatype that the dataset uses, if it does.
+    pub fn committed_datatype(&self) -> Option<Addr> {
+        self.latest().committed
+    }
+
+    /// Bytes of one element in the file.
+    pub fn element_size(&self) -> usize {
+        self.latest().element_size
+    }
+
+    /// How many elements there are.
+    pub fn size(&self) -> u64 {
+        self.latest().elements
+    }
+
+    /// Bytes of all elements.
+    pub fn len_bytes(&self) -> u64 {
+        self.latest().len_bytes()
+    }
+
+    /// Where the elements are.
+    pub fn layout(&self) -> Layout {
+        self.latest().layout.clone()
+    }
+
+    /// The shape of a chunk, if the dataset is stored in chunks.
+    pub fn chunk_shape(&self) -> Option<Vec<u64>> {
+        match &self.latest().layout {
+            Layout::Chunked(layout) => Some(layout.chunk_shape.clone()),
+            _ => None,
+        }
+    }
+
+    /// The filters, in the order in which a writer applies them.
+    pub fn filters(&self) -> Arc<FilterPipeline> {
+        Arc::clone(&self.latest().filters)
+    }
+
+    /// What elements hold that were never written.
+    pub fn fill_value(&self) -> FillValue {
+        self.latest().fill.clone()
+    }
+
+    /// Whether the elements are in files of their own, without any structure.
+    pub fn has_external_files(&self) -> bool {
+        self.latest().has_external_files
+    }
+
+    /// Whether the elements are those of other datasets.
+    pub fn is_virtual(&self) -> bool {
+        matches!(self.latest().layout, Layout::Virtual { .. })
+    }
+}
+
+impl Deref for Dataset {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.object.describe("Dataset", f)
+    }
+}
+
+impl State {
+    fn of(header: &Arc<Header>, store: &Store) -> Result<Arc<Self>> {
+        let is_current = |state: &Self| Arc::ptr_eq(&state.header, header);
+        store.get_or_make_where(header.address(), is_current, || {
+            let state = Self::read(header, store)?;
+            let weight = state.weight();
+            Ok((state, weight))
+        })
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What a header says in which the dataspace alone was changed.
+    pub(super) fn reshaped(
+        &self,
+        header: Arc<Header>,
+        dataspace: Dataspace,
+        array: Arc<StoredArray>,
+    ) -> Self {
+        Self {
+            header,
+            elements: dataspace.elements().unwrap_or(0),
+            dataspace,
+            datatype: Arc::clone(&self.datatype),
+            committed: self.committed,
+            element_size: self.element_size,
+            layout: self.layout.clone(),
+            filters: Arc::clone(&self.filters),
+            fill: self.fill.clone(),
+            has_external_files: self.has_external_files,
+            array: OnceLock::from(array),
+        }
+    }
+
+    pub(super) fn max_shape(&self) -> Option<&[Option<u64>]> {
+        match &self.dataspace {
+            Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn len_bytes(&self) -> u64 {
+        // Checked when the dataset was opened.
+        self.elements * self.element_size as u64
+    }
+
+    fn read(header: &Arc<Header>, store: &Store) -> Result<Self> {
+        let dataspace =
+            header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
+        let datatype =
+            header.find_here_or_shared::<Datatype>()?.ok_or_else(|| header.lacks("a datatype message"))?;
+        let committed = match &datatype {
+            MaybeShared::Shared(SharedLocation::Header(address)) => Some(*address),
+            _ => None,
+        };
+        let datatype = header::read::resolve(datatype, store)?;
+        let too_large = |field, value| header.error(ErrorKind::TooLarge { field, value, limit: u64::MAX });
+        let size = datatype.size(store.widths());
+        let element_size = usize::try_from(size).map_err(|_| too_large("datatype size", size))?;
+        let elements =
+            dataspace.elements().ok_or_else(|| too_large("the product of the dimensions", u64::MAX))?;
+        if elements.checked_mul(size).is_none() {
+            return Err(too_large("the size of all elements", u64::MAX));
+        }
+        Ok(Self {
+            header: Arc::clone(header),
+            dataspace,
+            datatype: Arc::new(datatype),
+            committed,
+            element_size,
+            elements,
+            layout: header.find(store)?.ok_or_else(|| header.lacks("a layout message"))?,
+            filters: Arc::new(header.find(store)?.unwrap_or_default()),
+            fill: fill_value(header, store)?,
+            has_external_files: header.has(kind::EXTERNAL_FILES),
+            array: OnceLock::new(),
+        })
+    }
+
+    /// Bytes for the cache's budget, roughly.
+    fn weight(&self) -> u64 {
+        let compact = match &self.layout {
+            Layout::Compact { data } => data.len(),
+            _ => 0,
+        };
+        (size_of::<Self>() + compact + 64 * self.filters.filters.len()) as u64
+    }
+}
+
+/// The fill value: the message of that name, else the old one, else zeros.
+fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
+    if let Some(fill) = header.find::<FillValue>(store)? {
+        return Ok(fill);
+    }
+    let old = header.find::<OldFillValue>(store)?.map(FillValue::from);
+    Ok(old.unwrap_or(FillValue {
+        version: 3,
+        allocation: AllocationTime::Late,
+        write: FillTime::IfSet,
+        value: FillBytes::Default,
+    }))
+}
+
+/// Bytes of all elements of a dataspace, or `None` if that overflows.
+pub(super) fn byte_count(dataspace: &Dataspace, datatype: &Datatype, store: &Store) -> Option<u64> {
+    dataspace.elements()?.checked_mul(datatype.size(store.widths()))
+}
+
+/// The committed datatype that a dataset's header names, if it does.
+pub(super) fn committed_type(header: &Header) -> Result<Option<Addr>> {
+    Ok(match header.find_here_or_shared::<Datatype>()? {
+        Some(MaybeShared::Shared(SharedLocation::Header(address))) => Some(address),
+        _ => None,
+    })
+}
+
+/// The chunk index of the dataset with this header and layout.
+pub(super) fn chunk_index(header: &Header, store: &Store, layout: &ChunkedLayout) -> Result<ChunkIndex> {
+    let dataspace = header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
+    let filters = header.find::<FilterPipeline>(store)?.unwrap_or_default();
+    let max_shape = match &dataspace {
+        Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
+        Dataspace::Null | Dataspace::Scalar => None,
+    };
+    let grid = Grid::new(dataspace.shape(), max_shape, &layout.chunk_shape);
+    let k = store.btree_k().indexed_storage_k;
+    Ok(ChunkIndex::new(layout, grid, layout.chunk_len(), !filters.filters.is_empty(), k))
+}

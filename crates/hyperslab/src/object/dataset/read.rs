@@ -1,0 +1,257 @@
+//! Reading the elements of a dataset, and its stored chunks.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+use hyperslab_filters::{Pipeline, StageSpec};
+use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
+use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
+use hyperslab_format::{ErrorKind, Extent};
+
+use super::State;
+use crate::engine::{
+    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Storage, StoredArray,
+};
+use crate::error::{Error, RequestError, Result};
+use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
+use crate::object::{Dataset, File};
+use crate::select::{Coord, Selection};
+use crate::types::Element;
+
+impl Dataset {
+    /// Reads the elements of `what` into `dst`, in the stored datatype.
+    ///
+    /// `dst` is row-major, of shape `what.shape(self.shape())`: exactly that many elements of `self.element_size()`
+    /// bytes. Elements that were never written read as the fill value (spec IV.A.2.f).
+    ///
+    /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the file is
+    /// damaged, in which case `dst` holds unspecified values.
+    pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
+        self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
+    }
+
+    /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
+    pub fn read_with(
+        &self,
+        what: &Selection,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(|reading| reading.read(what, dst, options))
+    }
+
+    /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
+    /// and decoded once.
+    pub fn read_many(
+        &self,
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(|reading| reading.read_many(reads, options))
+    }
+
+    /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
+    pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
+        let what = what.into();
+        let count = what.count(&self.shape())?;
+        let mut values = zeroed::<T::Raw>(count)?;
+        let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
+        let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
+        self.read_with(&what, &mut dst, &options)?;
+        Ok(T::from_raw(values))
+    }
+
+    /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
+    pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
+        self.with_reading(|reading| reading.plan(what))
+    }
+
+    /// Calls `f` with the coordinate (counted in chunks) and place of every stored chunk, in the order of the index,
+    /// until it breaks. Nothing if the dataset is not chunked.
+    pub fn visit_chunks(&self, f: &mut Visitor<'_>) -> Result<()> {
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Ok(()) };
+        let _reading = self.store().reading();
+        chunked.index.visit(self.store(), f).map_err(|error| error.at(self.path()))
+    }
+
+    /// How many chunks are stored.
+    pub fn stored_chunks(&self) -> Result<u64> {
+        let mut count = 0;
+        self.visit_chunks(&mut |_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written, or the dataset has none.
+    pub fn chunk_at(&self, coord: &[u64]) -> Result<Option<ChunkRecord>> {
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Ok(None) };
+        let is_inside = coord.len() == chunked.chunk_shape.len()
+            && coord.iter().zip(&chunked.index.grid().current).all(|(at, count)| at < count);
+        if !is_inside {
+            return Ok(None);
+        }
+        let _reading = self.store().reading();
+        let mut cursor = chunked.index.cursor(self.store());
+        cursor.lookup(&Coord::from_slice(coord)).map_err(|error| error.at(self.path()))
+    }
+
+    /// The stored bytes of a chunk, still filtered.
+    pub fn read_stored_chunk(&self, record: ChunkRecord) -> Result<Vec<u8>> {
+        let bytes = self.file().store().bytes(record.extent, RAW_DATA);
+        bytes.map_err(|error| error.at(self.path()))
+    }
+
+    /// Bytes that the elements take in the file: of all stored chunks, or of contiguous or compact data.
+    pub fn storage_bytes(&self) -> Result<u64> {
+        Ok(match &self.array()?.storage {
+            Storage::Compact(data) => data.len() as u64,
+            Storage::Contiguous(extent) => extent.map_or(0, |extent| extent.len),
+            Storage::Chunked(_) => {
+                let mut total = 0_u64;
+                self.visit_chunks(&mut |_, record| {
+                    total = total.saturating_add(record.extent.len);
+                    ControlFlow::Continue(())
+                })?;
+                total
+            }
+        })
+    }
+
+    fn with_reading<T>(&self, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+        // Before the dataset is looked at: what that says where data are holds as long as the read.
+        let _data = self.store().reading_data();
+        let array = self.array()?;
+        let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
+        f(&reading).map_err(|error| error.at(self.path()))
+    }
+
+    /// What the engine knows of the dataset as it is now; made when it is first needed.
+    pub fn array(&self) -> Result<Arc<StoredArray>> {
+        let state = self.state()?;
+        if let Some(array) = state.array.get() {
+            return Ok(Arc::clone(array));
+        }
+        let array = state.make_array(self.file()).map_err(|error| error.at(self.path()))?;
+        Ok(Arc::clone(state.array.get_or_init(|| Arc::new(array))))
+    }
+}
+
+impl State {
+    fn make_array(&self, file: &File) -> Result<StoredArray> {
+        if self.has_external_files {
+            return Err(Error::unsupported("external raw data", "IV.A.2.h"));
+        }
+        let fill = match &self.fill.value {
+            FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
+            FillBytes::Defined(value) if value.len() == self.element_size => Fill::Value(value.clone()),
+            FillBytes::Defined(value) => {
+                return Err(self.misfit(
+                    "Size of the fill value",
+                    value.len() as u64,
+                    "the size of an element",
+                ));
+            }
+        };
+        let store = file.store();
+        let len = self.len_bytes();
+        let storage = match &self.layout {
+            Layout::Compact { data } if (data.len() as u64) < len => {
+                return Err(self.misfit(
+                    "Size of compact data",
+                    data.len() as u64,
+                    "the size of all elements",
+                ));
+            }
+            Layout::Compact { data } => Storage::Compact(data.clone()),
+            Layout::Contiguous(extent) if extent.addr.is_undefined() || len == 0 => Storage::Contiguous(None),
+            Layout::Contiguous(extent) => {
+                let extent = Extent::new(extent.addr, len);
+                store.check(extent, RAW_DATA)?;
+                Storage::Contiguous(Some(extent))
+            }
+            Layout::Chunked(layout) => Storage::Chunked(Box::new(self.make_chunked(layout, file)?)),
+            Layout::Virtual { .. } => return Err(Error::unsupported("a virtual dataset", "IV.A.2.i")),
+        };
+        Ok(StoredArray {
+            header: self.header().address(),
+            shape: self.dataspace.shape().to_vec(),
+            datatype: Arc::clone(&self.datatype),
+            element_size: self.element_size,
+            fill,
+            may_skip_fill: self.may_skip_fill(),
+            storage,
+        })
+    }
+
+    /// Whether every reader takes an absent chunk for one of fill values. libhdf5 leaves a reader's memory as it is where no
+    /// fill value is defined or it is never written, and takes all chunks to be there that are allocated early.
+    fn may_skip_fill(&self) -> bool {
+        let is_implicit = |layout: &ChunkedLayout| matches!(layout.index, ChunkIndexInfo::Implicit { .. });
+        self.fill.value != FillBytes::Undefined
+            && self.fill.write != FillTime::Never
+            && self.fill.allocation != AllocationTime::Early
+            && matches!(&self.layout, Layout::Chunked(layout) if !is_implicit(layout))
+    }
+
+    fn make_chunked(&self, layout: &ChunkedLayout, file: &File) -> Result<ChunkedStorage> {
+        let chunk_shape = layout.chunk_shape.clone();
+        if chunk_shape.len() != self.dataspace.shape().len() {
+            let expected = "that of the dataspace, and one more";
+            return Err(self.misfit("Dimensionality", chunk_shape.len() as u64 + 1, expected));
+        }
+        if u64::from(layout.element_size) != self.element_size as u64 {
+            let expected = "the size of the datatype";
+            return Err(self.misfit("Dataset Element Size", layout.element_size.into(), expected));
+        }
+        let elements = chunk_shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
+        let bytes = elements.and_then(|elements| elements.checked_mul(self.element_size as u64));
+        let in_memory = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        let (Some(bytes @ 1..), Some(in_memory)) = (bytes, in_memory) else {
+            return Err(self.misfit(
+                "Size of a chunk",
+                bytes.unwrap_or(u64::MAX),
+                "1 or more, and addressable",
+            ));
+        };
+        let specs: Vec<StageSpec<'_>> = self
+            .filters
+            .filters
+            .iter()
+            .map(|filter| StageSpec {
+                id: hyperslab_filters::FilterId(filter.id),
+                name: filter.name.as_deref(),
+                flags: filter.flags,
+                client_data: &filter.client_data,
+            })
+            .collect();
+        let pipeline = Pipeline::new(&specs, self.element_size, in_memory, &file.options().registry)
+            .map_err(|source| Error::Filter { source })?;
+        let grid = Grid::new(self.dataspace.shape(), self.max_shape(), &chunk_shape);
+        let is_filtered = !pipeline.is_empty();
+        let index =
+            ChunkIndex::new(layout, grid, bytes, is_filtered, file.store().btree_k().indexed_storage_k);
+        let pipeline = Arc::new(pipeline);
+        Ok(ChunkedStorage { chunk_shape, pipeline, unfiltered_edges: layout.unfiltered_edges, index })
+    }
+
+    fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {
+        self.header().error(ErrorKind::Value { field, value, expected })
+    }
+}
+
+/// So many zeros; more than there is memory is an error.
+fn zeroed<T: Zeroable + Clone>(count: u64) -> Result<Vec<T>> {
+    let limit = isize::MAX.unsigned_abs() as u64;
+    let too_many = || RequestError::TooMany { what: "a result that does not fit into memory", limit };
+    let count = usize::try_from(count).map_err(|_| too_many())?;
+    Vec::<T>::new().try_reserve_exact(count).map_err(|_| too_many())?;
+    Ok(vec![T::zeroed(); count])
+}
+
+/// How errors name data that no structure wraps.
+const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");

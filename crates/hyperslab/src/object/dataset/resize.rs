@@ -1,0 +1,157 @@
+//! Datasets that grow and shrink.
+//!
+//! To grow is a change of the dataspace message and nothing else: programs append row by row. To shrink takes chunks out of
+//! the index, and what the new edge cuts off inside a chunk is set to the fill value, which is what it holds when the dataset
+//! grows again.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hyperslab_format::layout::ChunkIndexInfo;
+use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
+
+use super::State;
+use super::write::{fill_extent, set_index};
+use crate::engine::{ChunkedStorage, Storage, StoredArray};
+use crate::error::{RequestError, Result};
+use crate::index::{ChunkIndex, Grid, IndexEdit};
+use crate::object::Dataset;
+use crate::object::header::edit::HeaderChange;
+use crate::store::Txn;
+
+impl Dataset {
+    /// Gives the dataset another shape, in which elements keep their coordinates. New elements hold the fill value.
+    ///
+    /// Errors: `Request` if the dataset is not chunked, or `shape` has another rank or exceeds the
+    /// [maximum](Self::max_shape). If it fails for another reason, elements outside `shape` may hold the fill value already.
+    pub fn resize(&self, shape: &[u64]) -> Result<()> {
+        self.resize_unnamed(shape).map_err(|error| error.at(self.path()))
+    }
+
+    fn resize_unnamed(&self, shape: &[u64]) -> Result<()> {
+        self.check_writable()?;
+        let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
+        let _alone = lock.write();
+        let state = self.state()?;
+        let dataspace = state.resized(shape)?;
+        if dataspace.shape() == state.dataspace.shape() {
+            return Ok(());
+        }
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+        self.cut(&array, chunked, shape)?;
+        self.change_shape(dataspace)?;
+        if array.shape.iter().zip(shape).any(|(old, new)| new < old) {
+            self.engine(&array).forget_outside(shape);
+        }
+        Ok(())
+    }
+
+    /// Changes what chunks hold that are cut, no more of them at a time than may be held.
+    fn cut(&self, array: &StoredArray, chunked: &ChunkedStorage, shape: &[u64]) -> Result<()> {
+        let engine = self.engine(array);
+        let dirty = &self.file().chunk_cache().dirty;
+        let budget = self.file().chunk_cache().dirty_budget();
+        let batch = usize::try_from(budget / chunked.index.chunk_bytes().max(1)).unwrap_or(usize::MAX).max(1);
+        for coords in engine.changed_by(shape)?.chunks(batch) {
+            engine.cut(coords, shape, None)?;
+            // Where edges are stored without filters, they have to wait for the new shape, which says what an edge is.
+            if dirty.bytes() > budget && !chunked.unfiltered_edges {
+                self.flush_locked()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the header, and the index where chunks are gone.
+    fn change_shape(&self, dataspace: Dataspace) -> Result<()> {
+        let mut txn = self.begin()?;
+        let before = self.store().generation();
+        // As they are now: attributes may have changed the header.
+        let (state, array) = (self.state()?, self.array()?);
+        let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+        let max_shape = match &dataspace {
+            Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
+            Dataspace::Null | Dataspace::Scalar => None,
+        };
+        let grid = Grid::new(dataspace.shape(), max_shape, &chunked.chunk_shape);
+        let info = remove_outside(&mut txn, &chunked.index, &grid)?;
+        // The step raises the generation by one.
+        let index = chunked.index.reshaped(grid, before, before + 1);
+        if let ChunkIndexInfo::Implicit { .. } = index.info() {
+            self.fill_new(&state, &chunked.index, &index)?;
+        }
+        let mut change = HeaderChange::new(&mut txn, self.address())?;
+        let message: Option<DataspaceMessage> = change.find()?;
+        let message = message.ok_or_else(|| state.header().lacks("a dataspace message of its own"))?;
+        change.set(&DataspaceMessage { dataspace: dataspace.clone(), ..message })?;
+        let has_same_index = info.is_none();
+        if let Some(info) = info {
+            set_index(&mut change, info)?;
+        }
+        let header = change.finish()?;
+        txn.finish()?;
+        if has_same_index {
+            let array = array.reshaped(dataspace.shape(), index);
+            self.set_state(Arc::new(state.reshaped(header, dataspace, Arc::new(array))));
+        }
+        Ok(())
+    }
+
+    /// Chunks of an implicit index are in the file before they are part of the dataset, and hold what they held when they
+    /// were the last time.
+    fn fill_new(&self, state: &State, old: &ChunkIndex, new: &ChunkIndex) -> Result<()> {
+        let mut extents = Vec::new();
+        new.visit_beyond(self.store(), &old.grid().current, &mut |_, record| {
+            extents.push(record.extent);
+            ControlFlow::Continue(())
+        })?;
+        extents.into_iter().try_for_each(|extent| fill_extent(self.store(), extent, &state.fill.value))
+    }
+}
+
+impl State {
+    /// The dataspace of this shape, if the dataset can have it.
+    fn resized(&self, shape: &[u64]) -> Result<Dataspace> {
+        let Dataspace::Simple { shape: old, max_shape } = &self.dataspace else {
+            let why = "a dataset without dimensions keeps its shape";
+            return Err(RequestError::Argument { what: format!("shape {shape:?}"), why }.into());
+        };
+        if shape.len() != old.len() {
+            let (given, expected) = (shape.len() as u64, old.len() as u64);
+            return Err(RequestError::Length { what: "shape", given, expected }.into());
+        }
+        for (axis, &len) in shape.iter().enumerate() {
+            let max = max_shape.as_ref().map_or(Some(old[axis]), |max| max[axis]);
+            if let Some(max) = max.filter(|&max| len > max) {
+                return Err(RequestError::MaxShape { axis, len, max }.into());
+            }
+        }
+        // Where nothing was said, the largest shape is the first one, and chunks are numbered by it.
+        let max_shape = max_shape.clone().unwrap_or_else(|| old.iter().map(|&len| Some(len)).collect());
+        let dataspace = Dataspace::Simple { shape: shape.to_vec(), max_shape: Some(max_shape) };
+        let bytes = dataspace.elements().and_then(|elements| elements.checked_mul(self.element_size as u64));
+        if bytes.is_none() {
+            let why = "all elements take more than 2^64 bytes";
+            return Err(RequestError::Argument { what: format!("shape {shape:?}"), why }.into());
+        }
+        Ok(dataspace)
+    }
+}
+
+/// Takes the chunks out of the index that lie outside `grid`, and frees them. Returns what the layout message has to say of
+/// the index, if that is something else now.
+fn remove_outside(txn: &mut Txn<'_>, index: &ChunkIndex, grid: &Grid) -> Result<Option<ChunkIndexInfo>> {
+    if index.grid().current.iter().zip(&grid.current).all(|(old, new)| old <= new) {
+        return Ok(None);
+    }
+    let mut removed = Vec::new();
+    let mut edit = IndexEdit::new(txn, index);
+    edit.resize(grid.clone(), &mut |record| removed.push(record.extent))?;
+    let info = (edit.info() != index.info()).then(|| edit.info().clone());
+    for extent in removed {
+        txn.free(extent);
+    }
+    Ok(info)
+}

@@ -1,0 +1,273 @@
+//! Writing the elements of a dataset.
+
+use std::sync::Arc;
+
+use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
+use hyperslab_format::message::fill::FillBytes;
+use hyperslab_format::{Addr, Extent};
+
+use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions};
+use crate::error::{Error, RequestError, Result};
+use crate::index::IndexEdit;
+use crate::object::Dataset;
+use crate::object::header::edit::HeaderChange;
+use crate::select::{Coord, Selection};
+use crate::store::{SpaceKind, Store};
+use crate::types::Element;
+
+impl Dataset {
+    /// Writes `values`, converted to the stored datatype, to the elements of `what`, row by row.
+    pub fn write<T: Element>(&self, what: impl Into<Selection>, values: &[T]) -> Result<()> {
+        let options = WriteOptions { datatype: Some(T::datatype()), ..WriteOptions::default() };
+        self.write_with(&what.into(), T::bytes(values), &options)
+    }
+
+    /// Writes `bytes`, the elements of `what` row by row, in the stored datatype or the one that `options` name.
+    ///
+    /// A chunk that is written whole is encoded and written at once, on as many threads as there are; one that is written in
+    /// part is kept until it is flushed, or until there are too many. If it fails, elements may be old or new, each.
+    pub fn write_with(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+        self.write_unnamed(what, bytes, options).map_err(|error| error.at(self.path()))
+    }
+
+    fn write_unnamed(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+        self.check_writable()?;
+        let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
+        // What is changed in place, or read to be changed, is in use like what is read: should another thread delete the
+        // dataset, its space goes to nobody else before this is done.
+        let found = self.store().reading_data();
+        if self.engine(&*self.array()?).held_part(what)?.is_some() {
+            let _alone = lock.write();
+            if self.engine(&*self.array()?).patch(what, bytes, options)? {
+                return Ok(());
+            }
+        }
+        {
+            let _shared = lock.read();
+            let array = self.array()?;
+            let write = self.engine(&array);
+            if write.is_whole(what)? {
+                if write.gives_new_space() {
+                    drop(found);
+                }
+                let placed = write.run(what, bytes, options)?;
+                return self.keep(&array, placed);
+            }
+        }
+        let _alone = lock.write();
+        let array = self.array()?;
+        match &array.storage {
+            Storage::Compact(data) => return self.write_compact(data, &array, what, bytes, options),
+            Storage::Contiguous(None) if what.count(&array.shape)? > 0 => {
+                return self.write_first(what, bytes, options);
+            }
+            _ => {}
+        }
+        let placed = self.engine(&array).run(what, bytes, options)?;
+        self.keep(&array, placed)?;
+        let cache = self.file().chunk_cache();
+        if let Err(gone) = self.check_alive() {
+            // Deleted meanwhile: nobody will ever ask for what is held.
+            cache.dirty.forget_dataset(self.address());
+            return Err(gone);
+        }
+        if cache.dirty.bytes() > cache.dirty_budget() { self.flush_locked() } else { Ok(()) }
+    }
+
+    /// Encodes and writes the chunks that were changed in part.
+    pub(in crate::object) fn flush_chunks(&self) -> Result<()> {
+        let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
+        let _found = self.store().reading_data();
+        let _alone = lock.write();
+        self.flush_locked().map_err(|error| error.at(self.path()))
+    }
+
+    pub(in crate::object) fn flush_locked(&self) -> Result<()> {
+        let array = self.array()?;
+        let write = self.engine(&array);
+        let coords = write.held();
+        let placed = write.flush(None)?;
+        self.keep(&array, placed)?;
+        write.forget(coords);
+        Ok(())
+    }
+
+    pub(in crate::object) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
+        let skips_fill = array.may_skip_fill && self.skips_fill_chunks();
+        Write { store: self.store(), cache: self.file().chunk_cache(), array, skips_fill }
+    }
+
+    pub(in crate::object) fn check_writable(&self) -> Result<()> {
+        if !self.store().is_writable() {
+            return Err(RequestError::ReadOnly.into());
+        }
+        self.store().check_readable()
+    }
+
+    /// Tells the index of chunks that were written; if that fails, their space is given back.
+    fn keep(&self, array: &StoredArray, mut placed: Vec<Placed>) -> Result<()> {
+        if placed.is_empty() {
+            return Ok(());
+        }
+        // A tree that is filled in order leaves full nodes behind; threads end their tasks in any.
+        placed.sort_unstable_by(|a, b| a.coord.cmp(&b.coord));
+        let kept = self.insert_chunks(&placed);
+        if kept.is_err() {
+            self.engine(array).abandon(placed);
+        }
+        kept
+    }
+
+    fn insert_chunks(&self, placed: &[Placed]) -> Result<()> {
+        let mut txn = self.begin()?;
+        // As the index is now: another thread may have changed it since.
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+        let mut edit = IndexEdit::new(&mut txn, &chunked.index);
+        let mut replaced: Vec<Extent> = Vec::new();
+        for Placed { coord, record } in placed {
+            let old = match record {
+                Some(record) => edit.insert(coord, *record)?,
+                None => edit.remove(coord)?,
+            };
+            replaced.extend(old.map(|old| old.extent));
+        }
+        let info = (edit.info() != chunked.index.info()).then(|| edit.info().clone());
+        for extent in replaced {
+            txn.free(extent);
+        }
+        if let Some(info) = info {
+            let mut change = HeaderChange::new(&mut txn, self.address())?;
+            set_index(&mut change, info)?;
+            change.finish()?;
+        }
+        txn.finish()
+    }
+
+    /// Writes contiguous elements for the first time: to new space, which the dataset has from then on.
+    fn write_first(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+        let state = self.state()?;
+        let extent = self.store().allocate(SpaceKind::Raw, state.len_bytes())?;
+        let written = self.write_to(extent, &state.fill.value, what, bytes, options).and_then(|()| {
+            let mut txn = self.begin()?;
+            let mut change = HeaderChange::new(&mut txn, self.address())?;
+            let mut message: LayoutMessage =
+                change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
+            message.layout = Layout::Contiguous(extent);
+            change.set(&message)?;
+            change.finish()?;
+            txn.finish()
+        });
+        if written.is_err() {
+            self.store().release(extent);
+        }
+        written
+    }
+
+    /// Writes elements to space that the dataset does not have yet; those that are not written hold the fill value.
+    fn write_to(
+        &self,
+        extent: Extent,
+        fill: &FillBytes,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        self.store().reserve(extent)?;
+        if *what != Selection::All {
+            fill_extent(self.store(), extent, fill)?;
+        }
+        let array = self.array()?.at(extent);
+        self.engine(&array).run(what, bytes, options).map(drop)
+    }
+
+    /// Elements in the header are changed with it.
+    fn write_compact(
+        &self,
+        data: &[u8],
+        array: &Arc<StoredArray>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let mut data = data.to_vec();
+        self.engine(array).place_in(what, bytes, options, &mut data)?;
+        let mut txn = self.begin()?;
+        let mut change = HeaderChange::new(&mut txn, self.address())?;
+        let mut message: LayoutMessage = change.find()?.ok_or_else(|| self.not_chunked())?;
+        message.layout = Layout::Compact { data };
+        change.set(&message)?;
+        change.finish()?;
+        txn.finish()
+    }
+
+    /// Stores a chunk that is filtered already; `first` is its first element. `mask` says which filters it was stored without.
+    pub fn write_stored_chunk(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
+        self.write_stored(first, mask, bytes).map_err(|error| error.at(self.path()))
+    }
+
+    fn write_stored(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
+        self.check_writable()?;
+        let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
+        let _alone = lock.write();
+        let array = self.array()?;
+        let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+        let coord: Option<Coord> = first
+            .iter()
+            .zip(&chunked.chunk_shape)
+            .zip(&chunked.index.grid().current)
+            .map(|((at, len), count)| (at % len == 0 && at / len < *count).then_some(at / len))
+            .collect();
+        let why = "it is not the first element of a chunk of the dataset";
+        let coord = coord
+            .filter(|coord| coord.len() == chunked.chunk_shape.len() && first.len() == coord.len())
+            .ok_or_else(|| RequestError::Argument { what: format!("chunk at {first:?}"), why })?;
+        let write = self.engine(&array);
+        let placed = write.place_stored(&coord, hyperslab_filters::FilterMask(mask), bytes)?;
+        self.keep(&array, vec![placed])?;
+        write.forget([coord]);
+        Ok(())
+    }
+
+    pub(in crate::object) fn not_chunked(&self) -> Error {
+        RequestError::Argument {
+            what: format!("dataset {:?}", self.path()),
+            why: "it is not stored in chunks",
+        }
+        .into()
+    }
+}
+
+/// Says in the layout message where the chunk index is now.
+pub(in crate::object) fn set_index(change: &mut HeaderChange<'_, '_>, info: ChunkIndexInfo) -> Result<()> {
+    let Some(mut message) = change.find::<LayoutMessage>()? else { return Ok(()) };
+    if let Layout::Chunked(layout) = &mut message.layout {
+        layout.index = info;
+    }
+    change.set(&message)
+}
+
+/// Fills new space with what elements hold that were never written.
+pub(in crate::object) fn fill_extent(store: &Store, extent: Extent, fill: &FillBytes) -> Result<()> {
+    let value: &[u8] = match fill {
+        FillBytes::Defined(value) if value.iter().any(|&byte| byte != 0) => value,
+        // Beyond the end of the file there are zeros as soon as it is longer.
+        _ => return store.zero(extent),
+    };
+    let at_most = usize::try_from(extent.len).unwrap_or(FILL_BYTES).min(FILL_BYTES);
+    let piece = value.repeat(at_most.div_ceil(value.len()).max(1));
+    let mut at = 0;
+    while at < extent.len {
+        let len = (extent.len - at).min(piece.len() as u64);
+        let from = extent.addr.checked_add(at).unwrap_or(Addr::UNDEFINED);
+        store.write_data(from, &piece[..usize::try_from(len).unwrap_or(piece.len())])?;
+        at += len;
+    }
+    Ok(())
+}
+
+/// As much as is written at a time.
+const FILL_BYTES: usize = 1 << 20;

@@ -1,0 +1,312 @@
+//! Files that change: making and opening them, and getting changes into them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
+use hyperslab_format::header::{Prefix, RawMessage, v2};
+use hyperslab_format::message::MessageBody;
+use hyperslab_format::message::dense_info::LinkInfo;
+use hyperslab_format::message::file_space::FileSpaceInfo;
+use hyperslab_format::message::group_info::GroupInfo;
+use hyperslab_format::message::small::SymbolTable;
+use hyperslab_format::superblock::v0::SuperblockV0;
+use hyperslab_format::superblock::v2::SuperblockV2;
+use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
+use hyperslab_format::{Addr, Widths, Writer};
+use parking_lot::RwLock;
+
+use crate::driver::{Create, Driver, Memory, Posix};
+use crate::error::{Error, RequestError, Result};
+use crate::heap::symbol_table;
+use crate::object::header;
+use crate::object::header::read::Header;
+use crate::object::header::versions::LibVersion;
+use crate::object::{File, Node, OpenOptions};
+use crate::store::{Store, Txn, WriteOptions};
+
+/// How to make a file, or to open one for writing.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct CreateOptions {
+    /// Caches and filters.
+    pub open: OpenOptions,
+    /// What commits survive, and how much is kept in memory between them.
+    pub write: WriteOptions,
+    /// The oldest libhdf5 that new objects are made for; if not said, 1.10 in new files, in others what made them.
+    pub version: Option<LibVersion>,
+    /// Bytes before the file's own, for the user: 0, or a power of two from 512 on. New files alone.
+    pub user_block: u64,
+    /// Whether the root group of a new file tracks the order in which its links and attributes are created.
+    pub track_order: bool,
+}
+
+impl File {
+    /// Makes a file at `path`, in place of one that may be there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_with(path, &CreateOptions::default())
+    }
+
+    /// Makes a file at `path`, in place of one that may be there.
+    pub fn create_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::create_at(path.as_ref(), Create::IfMissing, options)
+    }
+
+    /// Makes a file at `path`, where there must be none.
+    pub fn create_new(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::create_at(path.as_ref(), Create::New, options)
+    }
+
+    fn create_at(path: &Path, create: Create, options: &CreateOptions) -> Result<Self> {
+        check_user_block(options.user_block)?;
+        let driver = Posix::open_writable(path, create).map_err(Error::io("create", 0, 0))?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::create_on(Arc::new(driver), Some(&absolute), options)
+    }
+
+    /// Makes a file in memory.
+    pub fn create_in_memory(options: &CreateOptions) -> Result<Self> {
+        Self::create_on(Arc::new(Memory::new(Vec::new())), None, options)
+    }
+
+    /// Makes a file of whatever `driver` has; external links are relative to `path`.
+    pub fn create_on(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
+        check_user_block(options.user_block)?;
+        let version = options.version.unwrap_or(LibVersion::V110);
+        let unrooted = superblock(version, options.user_block, Addr::new(0), None);
+        let cache = options.open.metadata_cache_bytes;
+        let mut store = Store::create(driver, options.user_block, unrooted, cache, options.write)?;
+        let (root, table) = {
+            let mut txn = store.begin()?;
+            let header = new_group(&mut txn, version, options.track_order)?;
+            txn.finish()?;
+            (header.address(), header.find::<SymbolTable>(&store)?)
+        };
+        store.set_superblock(superblock(version, options.user_block, root, table));
+        Self::of_store(store, path.map(Path::to_owned), &options.open, version)
+    }
+
+    /// Opens the file at `path` for reading and writing.
+    pub fn open_writable(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_writable_with(path, &CreateOptions::default())
+    }
+
+    /// Opens the file at `path` for reading and writing.
+    pub fn open_writable_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let driver = Posix::open_writable(path, Create::No).map_err(Error::io("open", 0, 0))?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::open_writable_on(Arc::new(driver), Some(&absolute), options)
+    }
+
+    /// Opens a file through any driver for reading and writing; external links are relative to `path`.
+    pub fn open_writable_on(
+        driver: Arc<dyn Driver>,
+        path: Option<&Path>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
+        let store = Store::open_writable(driver, options.open.metadata_cache_bytes, options.write)?;
+        if let Some(extension) = store.superblock().extension() {
+            let extension = Header::read(&store, extension)?;
+            extension.find::<FileSpaceInfo>(&store)?.map_or(Ok(()), |space| check_strategy(&space))?;
+        }
+        let version =
+            options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
+        Self::of_store(store, path.map(Path::to_owned), &options.open, version)
+    }
+
+    /// Whether the file can be changed.
+    pub fn is_writable(&self) -> bool {
+        self.store().is_writable()
+    }
+
+    /// The oldest libhdf5 that new objects are made for.
+    pub fn version(&self) -> LibVersion {
+        self.shared().version
+    }
+
+    /// Gets everything that was changed into the file, all or nothing. In a file open for reading there is nothing to do.
+    pub fn flush(&self) -> Result<()> {
+        if !self.is_writable() {
+            return Ok(());
+        }
+        self.flush_chunks()?;
+        self.store().commit()
+    }
+
+    /// Encodes and writes the chunks that were changed in part.
+    pub(in crate::object) fn flush_chunks(&self) -> Result<()> {
+        let dirty = &self.chunk_cache().dirty;
+        let generation = self.store().generation();
+        for address in dirty.datasets() {
+            let flushed = self.object_at(address).and_then(Node::into_dataset);
+            let flushed = flushed.and_then(|dataset| dataset.flush_chunks());
+            // Another thread may have deleted the dataset meanwhile, with what was held of it; who still wrote to it has the lock.
+            let is_gone = || {
+                self.store().is_over(address, generation) || {
+                    let lock = self.write_lock(address);
+                    let _alone = lock.write();
+                    !dirty.datasets().contains(&address)
+                }
+            };
+            if let Err(error) = flushed
+                && !is_gone()
+            {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does all of `f`, or nothing of it: commits what was changed before, then runs `f` and commits what it changed. If it
+    /// fails, or the commit does, the file is as before.
+    ///
+    /// Data that are not filtered are written in place and not taken back, and so is what other threads change meanwhile not
+    /// told apart.
+    pub fn transaction<R>(&self, f: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.begin_transaction()?;
+        let result = f();
+        self.end_transaction(result.is_ok())?;
+        result
+    }
+
+    /// Begins a [transaction](Self::transaction), which [`end_transaction`](Self::end_transaction) ends.
+    pub fn begin_transaction(&self) -> Result<()> {
+        self.flush()?;
+        self.store().begin_transaction()?;
+        self.shared().unlinked.lock().begin();
+        Ok(())
+    }
+
+    /// Ends a transaction: commits what was changed in it, or takes it back.
+    pub fn end_transaction(&self, is_kept: bool) -> Result<()> {
+        let flushed = if is_kept { self.flush_chunks() } else { Ok(()) };
+        let committed = match flushed {
+            Ok(()) if is_kept => self.store().end_transaction(),
+            other => other,
+        };
+        if !is_kept || committed.is_err() {
+            self.chunk_cache().dirty.clear();
+            let mut room = self.shared().heap_room.lock();
+            self.store().roll_back()?;
+            room.clear();
+        }
+        self.shared().unlinked.lock().end(is_kept && committed.is_ok());
+        committed
+    }
+
+    /// The lock of the data of one dataset: shared by writers of whole chunks, held alone by others.
+    pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<RwLock<()>> {
+        let mut locks = self.shared().write_locks.lock();
+        if locks.len() > WRITE_LOCKS {
+            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+        }
+        Arc::clone(locks.entry(dataset).or_default())
+    }
+}
+
+/// The header of a new group.
+pub(in crate::object) fn new_group(
+    txn: &mut Txn<'_>,
+    version: LibVersion,
+    track_order: bool,
+) -> Result<Arc<Header>> {
+    if version.is_old() && !track_order {
+        let table = symbol_table::create(txn)?;
+        let widths = txn.store().widths();
+        let messages = vec![message(&table, 0, widths)];
+        return header::edit::create(txn, Prefix::V1 { reference_count: 1 }, messages, 0);
+    }
+    let widths = txn.store().widths();
+    let info = LinkInfo {
+        max_creation_order: track_order.then_some(0),
+        heap: Addr::UNDEFINED,
+        name_index: Addr::UNDEFINED,
+        creation_order_index: track_order.then_some(Addr::UNDEFINED),
+    };
+    let messages = vec![
+        message(&info, 0, widths),
+        message(&GroupInfo { phase_change: None, estimate: None }, RawMessage::CONSTANT, widths),
+    ];
+    let room = if track_order { GROUP_ROOM_ORDERED } else { GROUP_ROOM };
+    header::edit::create(txn, prefix(track_order), messages, room)
+}
+
+/// The prefix of a new version 2 header.
+pub(in crate::object) fn prefix(track_order: bool) -> Prefix {
+    Prefix::V2(v2::Prefix {
+        len_width: 0,
+        tracks_creation_order: track_order,
+        indexes_creation_order: track_order,
+        times: None,
+        phase_change: None,
+    })
+}
+
+/// A message with this body.
+pub(in crate::object) fn message<T: MessageBody>(body: &T, flags: u8, widths: Widths) -> RawMessage {
+    let mut data = Vec::new();
+    Writer::new(&mut data, widths).structure(body, &());
+    RawMessage { kind: T::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
+}
+
+/// The superblock of a new file.
+fn superblock(version: LibVersion, base: u64, root: Addr, table: Option<SymbolTable>) -> Superblock {
+    let widths = Widths::EIGHT;
+    if version.superblock() > 0 {
+        return Superblock::V2(SuperblockV2 {
+            version: version.superblock(),
+            widths,
+            consistency_flags: 0,
+            base_address: base,
+            extension: Addr::UNDEFINED,
+            end_of_file: base,
+            root,
+        });
+    }
+    let cache = match table {
+        Some(SymbolTable { btree, heap }) => EntryCache::Group { btree, heap },
+        None => EntryCache::None,
+    };
+    Superblock::V0(SuperblockV0 {
+        version: 0,
+        widths,
+        group_leaf_k: DEFAULT_GROUP_LEAF_K,
+        group_internal_k: DEFAULT_GROUP_INTERNAL_K,
+        consistency_flags: 0,
+        indexed_storage_k: None,
+        base_address: base,
+        free_space: Addr::UNDEFINED,
+        end_of_file: base,
+        driver_information: Addr::UNDEFINED,
+        root: SymbolTableEntry { name_offset: 0, header: root, cache },
+    })
+}
+
+fn check_user_block(len: u64) -> Result<()> {
+    if len == 0 || (len >= 512 && len.is_power_of_two()) {
+        return Ok(());
+    }
+    let why = "a user block has no bytes, or a power of two of them from 512 on";
+    Err(RequestError::Argument { what: format!("user block of {len} bytes"), why }.into())
+}
+
+/// Space that we do not manage yet stays as it is: the file is not written.
+fn check_strategy(space: &FileSpaceInfo) -> Result<()> {
+    if space.page_size().is_some() {
+        return Err(Error::unsupported("writing to a file with paged space", "IV.A.2.x"));
+    }
+    match space {
+        FileSpaceInfo::V0 { managers: Some(_), .. } | FileSpaceInfo::V1 { managers: Some(_), .. } => {
+            Err(Error::unsupported("writing to a file that keeps its free space", "IV.A.2.x"))
+        }
+        FileSpaceInfo::V0 { .. } | FileSpaceInfo::V1 { .. } => Ok(()),
+    }
+}
+
+/// Bytes of messages in the header of a new group, as libhdf5 makes them: for four links with names of eight bytes.
+const GROUP_ROOM: usize = 120;
+/// The same where every message and link has its creation order.
+const GROUP_ROOM_ORDERED: usize = 180;
+/// More locks than this are looked through for those that nobody needs.
+const WRITE_LOCKS: usize = 1024;

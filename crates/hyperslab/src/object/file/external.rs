@@ -1,0 +1,78 @@
+//! Finding and opening the file of an external link (spec IV.A.2.g; the search order is libhdf5's).
+
+use std::env;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::driver::Posix;
+use crate::error::{Error, RequestError, Result};
+use crate::object::File;
+
+/// Opens the file that a link in `from` calls `name`.
+pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
+    let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
+    for candidate in candidates(name, from.path(), &prefixes) {
+        if let Some(file) = from.known_external(&candidate) {
+            return Ok(file);
+        }
+        match Posix::open(&candidate) {
+            Ok(driver) => return from.open_external(candidate, driver),
+            Err(error) if is_absence(&error) => {}
+            Err(error) => return Err(Error::io("open", 0, 0)(error)),
+        }
+    }
+    Err(RequestError::NoSuchFile { name: name.to_owned() }.into())
+}
+
+/// Where to look, in order: the absolute name; then the name (of an absolute one only its last component) under each
+/// prefix, beside the linking file, in the current directory, and beside the file that the linking one really is if it
+/// was opened through a symbolic link.
+fn candidates(name: &str, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
+    let name = Path::new(name);
+    let mut found = Vec::new();
+    let mut relative = name;
+    if name.is_absolute() {
+        found.push(name.to_owned());
+        relative = name.file_name().map_or(name, Path::new);
+    }
+    let prefixes = prefixes.split(':').filter(|prefix| !prefix.is_empty());
+    found.extend(prefixes.map(|prefix| Path::new(prefix).join(relative)));
+    found.extend(from.and_then(Path::parent).map(|directory| directory.join(relative)));
+    found.push(relative.to_owned());
+    let real = from.and_then(|from| from.canonicalize().ok());
+    found.extend(real.as_deref().and_then(Path::parent).map(|directory| directory.join(relative)));
+    found
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(name: &str, from: Option<&str>, prefixes: &str) -> Vec<String> {
+        let found = candidates(name, from.map(Path::new), prefixes);
+        found.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_relative_name_is_sought_by_prefix_then_beside_the_file_then_here() {
+        let found = paths("x.h5", Some("/no/such/dir/from.h5"), "/p::rel");
+        assert_eq!(found, ["/p/x.h5", "rel/x.h5", "/no/such/dir/x.h5", "x.h5"]);
+    }
+
+    #[test]
+    fn an_absolute_name_is_tried_as_it_is_and_then_by_its_last_component() {
+        assert_eq!(
+            paths("/gone/x.h5", Some("/no/such/dir/f"), ""),
+            ["/gone/x.h5", "/no/such/dir/x.h5", "x.h5"]
+        );
+    }
+
+    #[test]
+    fn a_file_in_memory_links_from_the_current_directory() {
+        assert_eq!(paths("x.h5", None, ""), ["x.h5"]);
+    }
+}

@@ -1,0 +1,83 @@
+//! Objects that no link leads to yet. They stay while the file is open; one that was not linked by then is deleted.
+
+use hyperslab_format::Addr;
+
+use super::create::new_group;
+use crate::error::{Error, Result};
+use crate::object::dataset::create::{self, DatasetOptions};
+use crate::object::header::edit::HeaderChange;
+use crate::object::{Dataset, File, Group, Node, delete};
+use crate::store::Txn;
+
+/// The headers of objects that no link leads to.
+#[derive(Debug, Default)]
+pub(in crate::object) struct Unlinked {
+    now: Vec<Addr>,
+    /// Those before the transaction that is under way, if one is.
+    before: Option<Vec<Addr>>,
+}
+
+impl Unlinked {
+    /// A link leads to the object now.
+    pub(in crate::object) fn forget(&mut self, address: Addr) {
+        self.now.retain(|&known| known != address);
+    }
+
+    /// A transaction begins, which may be taken back.
+    pub(in crate::object) fn begin(&mut self) {
+        self.before = Some(self.now.clone());
+    }
+
+    /// It has ended.
+    pub(in crate::object) fn end(&mut self, is_kept: bool) {
+        if let (Some(before), false) = (self.before.take(), is_kept) {
+            self.now = before;
+        }
+    }
+}
+
+impl File {
+    /// Makes a group to which no link leads: [`Group::link_to`] makes one, else it is gone with the last handle of the file.
+    pub fn create_unlinked_group(&self, track_order: bool) -> Result<Group> {
+        let version = self.version();
+        self.create_unlinked(|txn| new_group(txn, version, track_order).map(|header| header.address()))?
+            .into_group()
+    }
+
+    /// Makes a dataset to which no link leads: [`Group::link_to`] makes one, else it is gone with the last handle of the file.
+    pub fn create_unlinked_dataset(&self, options: &DatasetOptions) -> Result<Dataset> {
+        let version = self.version();
+        let make = |txn: &mut Txn<'_>| create::make_checked(txn, version, options);
+        let dataset = self.create_unlinked(make)?.into_dataset()?;
+        options.skip_fill_chunks.into_iter().for_each(|skips| dataset.set_skip_fill_chunks(skips));
+        Ok(dataset)
+    }
+
+    fn create_unlinked(&self, make: impl FnOnce(&mut Txn<'_>) -> Result<Addr>) -> Result<Node> {
+        let mut txn = self.store().begin()?;
+        let address = make(&mut txn)?;
+        let mut change = HeaderChange::new(&mut txn, address)?;
+        change.add_references(-1)?;
+        change.finish()?;
+        txn.finish()?;
+        self.shared().unlinked.lock().now.push(address);
+        self.object_at(address)
+    }
+
+    /// Deletes the objects to which no link leads. Their handles are of no use then.
+    pub fn delete_unlinked(&self) -> Result<()> {
+        let unlinked = std::mem::take(&mut self.shared().unlinked.lock().now);
+        for address in unlinked {
+            let deleted = self.store().begin().and_then(|mut txn| {
+                let deleted = delete::unlink(&mut txn, address)?;
+                txn.finish()?;
+                Ok(deleted)
+            });
+            let deleted = deleted.map_err(|error: Error| error.at(""))?;
+            for address in deleted {
+                self.chunk_cache().dirty.forget_dataset(address);
+            }
+        }
+        Ok(())
+    }
+}

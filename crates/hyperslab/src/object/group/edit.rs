@@ -1,0 +1,152 @@
+//! Groups that change: new members, links, and what becomes of those that are taken out.
+
+use hyperslab_format::Addr;
+use hyperslab_format::message::link::{Link, LinkTarget};
+
+use super::link_edit;
+use crate::error::{Error, RequestError, Result};
+use crate::object::file::create::new_group;
+use crate::object::header::edit::HeaderChange;
+use crate::object::path::{self, Place};
+use crate::object::{Group, Node, Object, delete};
+use crate::store::Txn;
+
+impl Group {
+    /// Makes a group at `path`, and those on the way that are missing.
+    pub fn create_group(&self, path: &str) -> Result<Group> {
+        self.create_group_with(path, false)
+    }
+
+    /// Makes a group at `path`, which may track the order in which its links and attributes are created.
+    pub fn create_group_with(&self, path: &str, track_order: bool) -> Result<Group> {
+        let make = |txn: &mut Txn<'_>, parent: &Group| {
+            new_group(txn, parent.file().version(), track_order).map(|header| header.address())
+        };
+        self.create(path, make)?.into_group()
+    }
+
+    /// Makes an object by `make`, which says where its header is, and links it at `path`.
+    pub(in crate::object) fn create(
+        &self,
+        path: &str,
+        make: impl FnOnce(&mut Txn<'_>, &Group) -> Result<Addr>,
+    ) -> Result<Node> {
+        let place = path::place(self, path)?;
+        let parent = &place.group;
+        let create = || {
+            let mut txn = parent.begin()?;
+            let address = make(&mut txn, parent)?;
+            insert(&mut txn, &place, link_edit::hard(place.name, address))?;
+            txn.finish()?;
+            Ok(address)
+        };
+        let path = place.path();
+        let address = create().map_err(|error: Error| error.at(&path))?;
+        Node::open(parent.file(), address, &path)
+    }
+
+    /// Links an object of the same file at `path`.
+    pub fn link_to(&self, path: &str, target: &Object) -> Result<()> {
+        let place = path::place(self, path)?;
+        if !place.group.file().is_same(target.file()) {
+            let why =
+                "a hard link leads to an object of the same file: use a soft or an external link, or copy it";
+            return Err(RequestError::Argument { what: format!("link {path:?}"), why }.into());
+        }
+        linked(&place, LinkTarget::Hard(target.address()), |txn| {
+            target.check_alive()?;
+            let mut change = HeaderChange::new(txn, target.address())?;
+            change.add_references(1)?;
+            change.finish().map(|_| ())
+        })?;
+        target.file().shared().unlinked.lock().forget(target.address());
+        Ok(())
+    }
+
+    /// Makes a link at `path` that leads to the path `target`, whether there is anything or not.
+    pub fn link_soft(&self, path: &str, target: &str) -> Result<()> {
+        let place = path::place(self, path)?;
+        linked(&place, LinkTarget::Soft(target.to_owned()), |_| Ok(()))
+    }
+
+    /// Makes a link at `path` that leads to the path `target` of another file, whether there is anything or not.
+    pub fn link_external(&self, path: &str, file: &str, target: &str) -> Result<()> {
+        let place = path::place(self, path)?;
+        let target = LinkTarget::External { file: file.to_owned(), path: target.to_owned() };
+        linked(&place, target, |_| Ok(()))
+    }
+
+    /// Takes out the link at `path`. An object to which no other hard link leads is deleted, and its space is used again.
+    pub fn remove(&self, path: &str) -> Result<()> {
+        let place = path::place(self, path)?;
+        let missing = || RequestError::NoSuchObject { name: path.to_owned() };
+        if !place.missing.is_empty() {
+            return Err(missing().into());
+        }
+        let remove = || {
+            let mut txn = place.group.begin()?;
+            let link = link_edit::remove(&mut txn, place.group.address(), place.name)?;
+            let deleted = match link.target {
+                LinkTarget::Hard(target) => delete::unlink(&mut txn, target)?,
+                _ => Vec::new(),
+            };
+            // Before anybody else sees that they are gone, or finds something else at their addresses.
+            let dirty = &place.group.file().chunk_cache().dirty;
+            for address in deleted {
+                dirty.forget_dataset(address);
+            }
+            txn.finish()
+        };
+        remove().map_err(|error: Error| error.at(&place.path()))
+    }
+
+    /// Moves the link at `from` to `to`: what it leads to stays where it is.
+    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+        let (source, target) = (path::place(self, from)?, path::place(self, to)?);
+        if !source.missing.is_empty() {
+            return Err(RequestError::NoSuchObject { name: from.to_owned() }.into());
+        }
+        if !source.group.file().is_same(target.group.file()) {
+            let why = "a link can be moved within its file alone: copy the object";
+            return Err(RequestError::Argument { what: format!("link {from:?}"), why }.into());
+        }
+        let rename = || {
+            let mut txn = source.group.begin()?;
+            let link = link_edit::remove(&mut txn, source.group.address(), source.name)?;
+            insert(
+                &mut txn,
+                &target,
+                Link { name: target.name.to_owned(), ..link_edit::new(target.name, link.target) },
+            )?;
+            txn.finish()
+        };
+        rename().map_err(|error: Error| error.at(&source.path()))
+    }
+}
+
+/// Makes a link at its place, after `f`.
+fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
+    let link = || {
+        let mut txn = place.group.begin()?;
+        f(&mut txn)?;
+        insert(&mut txn, place, link_edit::new(place.name, target))?;
+        txn.finish()
+    };
+    link().map_err(|error: Error| error.at(&place.path()))
+}
+
+/// Adds a link at its place, with the groups on the way.
+fn insert(txn: &mut Txn<'_>, place: &Place<'_>, link: Link) -> Result<()> {
+    let mut group = place.group.address();
+    for name in &place.missing {
+        // Another thread may have made it since the place was looked up.
+        if let Some(made) = link_edit::find_hard(txn, group, name)? {
+            group = made;
+            continue;
+        }
+        let header = new_group(txn, place.group.file().version(), false)?;
+        link_edit::insert(txn, group, link_edit::hard(name, header.address()))?;
+        group = header.address();
+    }
+    link_edit::insert(txn, group, link)
+}

@@ -1,0 +1,246 @@
+//! Making and changing object headers in a step of the store.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use hyperslab_format::header::edit::{Fit, HeaderEdit, Place};
+use hyperslab_format::header::{ChunkContext, ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::{Addr, Structure, Widths, Writer};
+
+use super::read::Header;
+use crate::error::{Error, Result};
+use crate::store::{Block, BlockCache, SpaceKind, Txn};
+
+/// A header that is being changed in a step; [`finish`](Self::finish) makes the change part of the step.
+pub(in crate::object) struct HeaderChange<'t, 's> {
+    txn: &'t mut Txn<'s>,
+    address: Addr,
+    edit: HeaderEdit,
+}
+
+impl<'t, 's> HeaderChange<'t, 's> {
+    /// Begins to change the header at `address`.
+    pub(in crate::object) fn new(txn: &'t mut Txn<'s>, address: Addr) -> Result<Self> {
+        let header = Header::read(txn.store(), address)?;
+        header.check_writable()?;
+        let edit = HeaderEdit::new(header.object_header().clone(), txn.store().widths());
+        Ok(Self { txn, address, edit: edit.map_err(Error::from_format)? })
+    }
+
+    /// The step.
+    pub(in crate::object) fn txn(&mut self) -> &mut Txn<'s> {
+        self.txn
+    }
+
+    /// The first message whose body is a `T` and that is stored here.
+    pub(in crate::object) fn find<T: MessageBody>(&self) -> Result<Option<T>> {
+        self.edit.header().own_message::<T>(self.txn.store().widths()).map_err(Error::from_format)
+    }
+
+    /// The messages of a type, and where they are.
+    pub(in crate::object) fn places(&self, kind: u16) -> impl Iterator<Item = (Place, &RawMessage)> {
+        self.edit.places(kind)
+    }
+
+    /// Adds a message.
+    pub(in crate::object) fn put<T: MessageBody>(&mut self, body: &T, flags: u8) -> Result<()> {
+        let message = self.edit.message(body, flags);
+        self.put_raw(message)
+    }
+
+    /// Adds a message as it is stored.
+    pub(in crate::object) fn put_raw(&mut self, message: RawMessage) -> Result<()> {
+        let fit = self.edit.put(message.clone()).map_err(Error::from_format)?;
+        self.settle(fit, message)
+    }
+
+    /// Puts a message in the place of the first of its type, with the flags of that; or adds it.
+    pub(in crate::object) fn set<T: MessageBody>(&mut self, body: &T) -> Result<()> {
+        let place = self.edit.places(T::KIND).next().map(|(place, old)| (place, old.flags));
+        match place {
+            Some((place, flags)) => {
+                let message = self.edit.message(body, flags);
+                self.replace(place, message)
+            }
+            None => self.put(body, 0),
+        }
+    }
+
+    /// Puts a message in the place of another.
+    pub(in crate::object) fn replace(&mut self, place: Place, message: RawMessage) -> Result<()> {
+        let fit = self.edit.replace(place, message.clone()).map_err(Error::from_format)?;
+        self.settle(fit, message)
+    }
+
+    /// Takes out the first message of a type, if there is one.
+    pub(in crate::object) fn take(&mut self, kind: u16) -> Result<Option<RawMessage>> {
+        let place = self.edit.places(kind).next().map(|(place, _)| place);
+        place.map(|place| self.remove(place)).transpose()
+    }
+
+    /// Takes a message out.
+    pub(in crate::object) fn remove(&mut self, place: Place) -> Result<RawMessage> {
+        self.edit.remove(place).map_err(Error::from_format)
+    }
+
+    /// Adds to the number of hard links; returns the new number.
+    pub(in crate::object) fn add_references(&mut self, change: i32) -> Result<u32> {
+        let widths = self.txn.store().widths();
+        let count = self.edit.header().reference_count(widths).map_err(Error::from_format)?;
+        let count = count.saturating_add_signed(change);
+        let fit = self.edit.set_reference_count(count).map_err(Error::from_format)?;
+        let message = self.edit.message(&hyperslab_format::message::small::ReferenceCount { count }, 0);
+        self.settle(fit, message)?;
+        Ok(count)
+    }
+
+    /// Finds room where a message does not fit: a chunk grows, if what is after it is free, or there is a further one.
+    fn settle(&mut self, fit: Fit, message: RawMessage) -> Result<()> {
+        let Fit::Needs(len) = fit else { return Ok(()) };
+        for (number, extent, missing) in self.edit.short_chunks(&message) {
+            if let Some(extent) = self.txn.extend(extent, missing) {
+                self.edit.lengthen(number, extent).map_err(Error::from_format)?;
+                let fit = self.edit.put(message.clone()).map_err(Error::from_format)?;
+                return self.settle(fit, message);
+            }
+        }
+        // Who grew often without room to do so where it stood grows again: few chunks make a header quick to read.
+        let chunks = &self.edit.header().chunks;
+        let spare = if chunks.len() > FEW_CHUNKS { len / 2 } else { 0 };
+        let len = (len + spare).next_multiple_of(8);
+        let extent = self.txn.allocate(SpaceKind::Metadata, len)?;
+        self.edit.put_in(message, extent).map_err(Error::from_format)
+    }
+
+    /// Makes the change part of the step.
+    pub(in crate::object) fn finish(self) -> Result<Arc<Header>> {
+        let Self { txn, address, mut edit } = self;
+        for extent in edit.condense().map_err(Error::from_format)? {
+            txn.free(extent);
+        }
+        let (header, mut changed) = edit.finish();
+        // Who asks for the header asks at its address.
+        changed.insert(0);
+        let header = Arc::new(Header::new(address, txn.store().widths(), header)?);
+        for number in changed {
+            put_chunk(txn, &header, number);
+        }
+        Ok(header)
+    }
+}
+
+/// Makes a header of these messages, and its space: room for `room` bytes of messages with what stands before each, or for
+/// these if they are more.
+pub(in crate::object) fn create(
+    txn: &mut Txn<'_>,
+    prefix: Prefix,
+    mut messages: Vec<RawMessage>,
+    room: usize,
+) -> Result<Arc<Header>> {
+    let widths = txn.store().widths();
+    let is_tracked = matches!(prefix, Prefix::V2(prefix) if prefix.tracks_creation_order);
+    for message in &mut messages {
+        message.creation_order = is_tracked.then_some(message.creation_order.unwrap_or(0));
+        if matches!(prefix, Prefix::V1 { .. }) {
+            message.pad();
+        }
+    }
+    let before = prefix.framing().message_prefix_len();
+    let used: usize = messages.iter().map(|message| before + message.data.len()).sum();
+    // A header must be able to name a further chunk.
+    let continuation = before + (widths.offset.bytes() + widths.length.bytes()).next_multiple_of(8);
+    let room = if used < continuation { room.max(continuation + before) } else { room };
+    if let Some(spare) = room.checked_sub(used + before) {
+        messages.push(RawMessage {
+            kind: kind::NIL,
+            flags: 0,
+            creation_order: is_tracked.then_some(0),
+            data: vec![0; spare].into(),
+            at: Addr::UNDEFINED,
+        });
+    }
+    let sized =
+        ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths).map_err(Error::from_format)?;
+    let prefix = widened(prefix, sized.encoded_len(widths, &()));
+    let len = ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths)
+        .map_err(Error::from_format)?
+        .encoded_len(widths, &());
+    let extent = txn.allocate(SpaceKind::Metadata, len as u64)?;
+    let header = ObjectHeader::new(prefix, messages, extent.addr, widths).map_err(Error::from_format)?;
+    let header = Arc::new(Header::new(extent.addr, widths, header)?);
+    put_chunk(txn, &header, 0);
+    txn.born(extent.addr);
+    Ok(header)
+}
+
+/// Gives back all space of a header.
+pub(in crate::object) fn delete(txn: &mut Txn<'_>, header: &Header) {
+    txn.died(header.address());
+    header.object_header().chunks.iter().for_each(|chunk| txn.free(chunk.extent));
+}
+
+/// The prefix with a length field for a first chunk of so many bytes.
+fn widened(mut prefix: Prefix, len: usize) -> Prefix {
+    if let Prefix::V2(prefix) = &mut prefix {
+        prefix.len_width = match len {
+            0..=0xff => 0,
+            0x100..=0xffff => 1,
+            _ => 2,
+        };
+    }
+    prefix
+}
+
+fn put_chunk(txn: &mut Txn<'_>, header: &Arc<Header>, number: usize) {
+    let at = header.object_header().chunks[number].extent.addr;
+    txn.put_block(at, Arc::new(HeaderChunk { header: Arc::clone(header), number }));
+}
+
+/// One chunk of a header that was changed.
+#[derive(Debug)]
+struct HeaderChunk {
+    header: Arc<Header>,
+    number: usize,
+}
+
+impl Block for HeaderChunk {
+    fn encode(&self, w: &mut Writer<'_>) {
+        let header = self.header.object_header();
+        match self.number {
+            0 => w.structure(header, &()),
+            number => {
+                let chunk = &header.chunks[number];
+                w.structure(chunk, &ChunkContext { framing: header.prefix.framing(), len: chunk.extent.len });
+            }
+        }
+    }
+
+    fn encoded_len(&self, _: Widths) -> usize {
+        usize::try_from(self.header.object_header().chunks[self.number].extent.len).unwrap_or(usize::MAX)
+    }
+
+    fn memory_bytes(&self, widths: Widths) -> usize {
+        if self.number == 0 { self.header.memory_bytes() } else { self.encoded_len(widths) }
+    }
+
+    /// The whole header, which readers ask for at the address of its first chunk.
+    fn value(&self) -> &dyn Any {
+        &self.header
+    }
+
+    fn remember(&self, cache: &BlockCache, at: Addr, len: u64) {
+        if self.number == 0 {
+            cache.insert(at, Arc::clone(&self.header), len);
+        }
+    }
+
+    fn forget(&self, cache: &BlockCache, at: Addr) {
+        if self.number == 0 {
+            cache.remove::<Header>(at);
+        }
+    }
+}
+
+/// Headers of more chunks get further ones with room to spare.
+const FEW_CHUNKS: usize = 3;

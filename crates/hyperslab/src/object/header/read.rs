@@ -1,0 +1,192 @@
+//! Reading object headers whole, with their continuations, and the messages in them, with those that are shared.
+
+use std::sync::Arc;
+
+use hyperslab_format::header::{Chunk, ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::message::group_info::PhaseChange;
+use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
+use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::{Addr, ErrorKind, FormatError, Reader, Structure, Widths};
+
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// An object header with all its chunks, and where it is.
+#[derive(Debug)]
+pub(in crate::object) struct Header {
+    address: Addr,
+    widths: Widths,
+    inner: ObjectHeader,
+}
+
+impl Header {
+    /// The header at `address`, from the cache or the file.
+    pub(in crate::object) fn read(store: &Store, address: Addr) -> Result<Arc<Self>> {
+        store.get_or_make(address, || {
+            let mut inner = store.read::<ObjectHeader>(address, &())?;
+            // The header itself refuses circles, and more bytes than any header needs.
+            while let Some(extent) = inner.next_pending() {
+                let bytes = store.bytes(extent, (ObjectHeader::NAME, ObjectHeader::SPEC))?;
+                let mut reader = Reader::new(&bytes, store.widths(), extent.addr);
+                inner.decode_continuation(&mut reader).map_err(Error::from_format)?;
+            }
+            let header = Self::new(address, store.widths(), inner)?;
+            let bytes = header.memory_bytes() as u64;
+            Ok((header, bytes))
+        })
+    }
+
+    /// A header all of whose chunks are there.
+    pub(in crate::object) fn new(address: Addr, widths: Widths, inner: ObjectHeader) -> Result<Self> {
+        let header = Self { address, widths, inner };
+        header.check_unknown()?;
+        Ok(header)
+    }
+
+    /// Bytes of memory that the header takes, about: small messages take several times as much as in the file.
+    pub(in crate::object) fn memory_bytes(&self) -> usize {
+        let message = |message: &RawMessage| size_of::<RawMessage>() + ALLOCATION + message.data.len();
+        let chunk = |chunk: &Chunk| ALLOCATION + chunk.messages.iter().map(message).sum::<usize>();
+        size_of::<Self>() + self.inner.chunks.iter().map(chunk).sum::<usize>()
+    }
+
+    /// The header as it is stored.
+    pub(in crate::object) fn object_header(&self) -> &ObjectHeader {
+        &self.inner
+    }
+
+    /// Refuses to change an object with a message of an unknown type that forbids it.
+    pub(in crate::object) fn check_writable(&self) -> Result<()> {
+        match self.inner.forbids_writing() {
+            Some(message) => Err(Error::unsupported(
+                format!("changing an object with a message of type {:#x}", message.kind),
+                "IV.A.2",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    pub(in crate::object) fn address(&self) -> Addr {
+        self.address
+    }
+
+    pub(in crate::object) fn widths(&self) -> Widths {
+        self.widths
+    }
+
+    /// Whether attributes know the order in which they were created.
+    pub(in crate::object) fn tracks_attribute_order(&self) -> bool {
+        match &self.inner.prefix {
+            Prefix::V1 { .. } => false,
+            Prefix::V2(prefix) => prefix.tracks_creation_order,
+        }
+    }
+
+    /// Whether the order in which attributes were created has an index of its own, when they are many.
+    pub(in crate::object) fn indexes_attribute_order(&self) -> bool {
+        match &self.inner.prefix {
+            Prefix::V1 { .. } => false,
+            Prefix::V2(prefix) => prefix.indexes_creation_order,
+        }
+    }
+
+    /// When attributes move between messages and the heap.
+    pub(in crate::object) fn phase_change(&self) -> PhaseChange {
+        let stated = match &self.inner.prefix {
+            Prefix::V1 { .. } => None,
+            Prefix::V2(prefix) => prefix.phase_change,
+        };
+        stated.unwrap_or(PhaseChange::DEFAULT)
+    }
+
+    /// How many hard links there are to the object.
+    pub(in crate::object) fn reference_count(&self) -> Result<u32> {
+        self.inner.reference_count(self.widths).map_err(Error::from_format)
+    }
+
+    /// Whether there is a message of this type.
+    pub(in crate::object) fn has(&self, kind: u16) -> bool {
+        self.inner.find(kind).is_some()
+    }
+
+    /// The first message whose body is a `T`; a shared one is fetched.
+    pub(in crate::object) fn find<T: MessageBody>(&self, store: &Store) -> Result<Option<T>> {
+        self.find_here_or_shared::<T>()?.map(|found| resolve(found, store)).transpose()
+    }
+
+    /// The first message whose body is a `T`, or where it is.
+    pub(in crate::object) fn find_here_or_shared<T: MessageBody>(&self) -> Result<Option<MaybeShared<T>>> {
+        self.inner.message::<T>(self.widths).map_err(Error::from_format)
+    }
+
+    /// How many messages have a `T` as their body.
+    pub(in crate::object) fn count<T: MessageBody>(&self) -> usize {
+        self.raw::<T>().count()
+    }
+
+    /// All messages whose bodies are a `T`, each with its creation order or else its position.
+    pub(in crate::object) fn all<T: MessageBody>(
+        &self,
+        store: &Store,
+    ) -> impl Iterator<Item = Result<(u32, T)>> {
+        self.raw::<T>().zip(0..).map(|(message, position)| {
+            let body = message.decode::<T>(self.widths).map_err(Error::from_format)?;
+            let order =
+                if self.tracks_attribute_order() { message.creation_order.map(u32::from) } else { None };
+            Ok((order.unwrap_or(position), resolve(body, store)?))
+        })
+    }
+
+    /// The error of an object that lacks `what`.
+    pub(in crate::object) fn lacks(&self, what: &'static str) -> Error {
+        self.error(ErrorKind::Missing { what })
+    }
+
+    /// An error in the header as a whole.
+    pub(in crate::object) fn error(&self, kind: ErrorKind) -> Error {
+        let (structure, spec) = (ObjectHeader::NAME, ObjectHeader::SPEC);
+        Error::from_format(FormatError { kind, structure, spec, at: self.address, offset: 0 })
+    }
+
+    fn raw<T: MessageBody>(&self) -> impl Iterator<Item = &RawMessage> {
+        self.inner.messages().filter(|message| message.kind == T::KIND)
+    }
+
+    /// Refuses an object with a message of an unknown type that says it must be understood.
+    fn check_unknown(&self) -> Result<()> {
+        let must_be_known = |message: &&RawMessage| {
+            !kind::is_known(message.kind) && message.flags & RawMessage::FAIL_IF_UNKNOWN != 0
+        };
+        match self.inner.messages().find(must_be_known) {
+            Some(message) => {
+                Err(Error::unsupported(format!("a message of type {:#x}", message.kind), "IV.A.2"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The value of a message, fetched from the header of a committed datatype if it is there.
+pub(in crate::object) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &Store) -> Result<T> {
+    match found {
+        MaybeShared::Here(value) => Ok(value),
+        MaybeShared::Shared(SharedLocation::Heap(_)) => Err(shared_in_heap(T::NAME)),
+        MaybeShared::Shared(SharedLocation::Header(address)) => {
+            let header = Header::read(store, address)?;
+            match header.find_here_or_shared::<T>()? {
+                Some(MaybeShared::Here(value)) => Ok(value),
+                // A committed datatype holds its value; one that points elsewhere would be a chain without an end.
+                Some(MaybeShared::Shared(_)) => Err(header.error(ErrorKind::Depth { limit: 1 })),
+                None => Err(header.lacks(T::NAME)),
+            }
+        }
+    }
+}
+
+/// The error of a message that is in the file's heap of shared messages.
+pub(in crate::object) fn shared_in_heap(what: &str) -> Error {
+    Error::unsupported(format!("a {what} in the shared message heap"), "III.I")
+}
+
+/// What the allocator and a count of owners cost beside the bytes of one message, about.
+const ALLOCATION: usize = 32;
