@@ -51,6 +51,13 @@ impl<'a> Gather<'a> {
         self.convert.map_or(self.element_size, Convert::size)
     }
 
+    /// How shuffled elements are written: what has to be computed with is wanted in the cache.
+    #[inline]
+    pub(crate) fn stores(&self) -> Stores {
+        let is_moved = self.convert.is_none_or(|convert| convert.bytes().is_some());
+        if is_moved { self.stores } else { Stores::Cached }
+    }
+
     #[inline]
     pub(crate) fn converting(&self) -> Option<Converting<'a>> {
         self.convert.map(|convert| Converting { convert, element_size: self.element_size })

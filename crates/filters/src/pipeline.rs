@@ -253,7 +253,7 @@ impl Pipeline {
         };
         let order = converting.and_then(|converting| converting.planes(size));
         let elements = room.len() / size;
-        let planes = Planes::of(room, elements, (elements, size), order, gather.stores);
+        let planes = Planes::of(room, elements, (elements, size), order, gather.stores());
         hand(&planes, converting.filter(|_| order.is_none()), &mut scratch.room, user);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::convert::{Converting, User};
 use crate::filter::Scratch;
-use crate::gather::{Axis, Gather, MAX_RANK, Run, Source, Target, Walk};
+use crate::gather::{Axis, Gather, MAX_RANK, Run, Source, Stores, Target, Walk};
 
 /// Where elements go once they are decoded.
 pub(crate) trait Sink {
@@ -98,7 +98,7 @@ impl Feed<'_> {
         }
         let mut room = std::mem::take(&mut scratch.handed);
         let mut feed = Feed { f, element_size: gather.element_size, size: gather.size(), room: &mut room };
-        let in_chunk = Gather { axes, offset, convert: None, ..*gather };
+        let in_chunk = Gather { axes, offset, convert: None, stores: Stores::Cached, ..*gather };
         let result = hand_on(&in_chunk, gather.converting(), &mut feed, scratch);
         scratch.handed = room;
         result

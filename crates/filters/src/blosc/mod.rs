@@ -156,7 +156,7 @@ impl Blosc {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let (buffers, room) = (&mut scratch.blosc, &mut scratch.room);
-        buffers.stores = gather.stores;
+        buffers.stores = gather.stores();
         let content = self.open(stored, buffers)?;
         match &content.grid {
             None => {

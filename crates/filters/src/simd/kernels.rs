@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use super::Stores;
 use super::pick;
-use super::plane::{Plane, Rack};
+use super::plane::{From, Plane, Rack, Strided};
 use super::scalar;
-use super::transpose::{Runs, Strided};
+use super::transpose::Runs;
 
 /// The transposes compiled for one set of instructions.
 ///
@@ -61,13 +61,17 @@ static SCALAR: Kernels = {
         // SAFETY: the same contract.
         unsafe { scalar::unshuffle(Strided { first: src, stride }, size, dst, n) }
     }
-    unsafe fn unshuffle_runs(planes: &[Plane<'_>], runs: Runs) {
-        // SAFETY: the same contract.
-        unsafe { runs.each(planes, |planes, dst, n| scalar::unshuffle(planes, planes.planes.len(), dst, n)) }
+    unsafe fn unshuffle_runs(planes: &[Plane<'_>], mut runs: Runs) {
+        while let Some((first, dst)) = runs.next() {
+            // SAFETY: the same contract.
+            unsafe { scalar::unshuffle(From { planes, first }, planes.len(), dst, runs.elements) }
+        }
     }
-    unsafe fn unshuffle_rack(rack: &Rack<'_>, runs: Runs) {
-        // SAFETY: the same contract.
-        unsafe { runs.each(rack, |planes, dst, n| scalar::unshuffle(planes, rack.count(), dst, n)) }
+    unsafe fn unshuffle_rack(rack: &Rack<'_>, mut runs: Runs) {
+        while let Some((first, dst)) = runs.next() {
+            // SAFETY: the same contract.
+            unsafe { scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements) }
+        }
     }
     unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
         // SAFETY: the same contract.
@@ -99,8 +103,8 @@ macro_rules! kernels {
         /// The transposes for this set of instructions.
         pub(super) static $name: Kernels = {
             use super::Stores;
-            use super::plane::{Plane, Rack};
-            use super::transpose::{self, Runs, Strided};
+            use super::plane::{Plane, Rack, Strided};
+            use super::transpose::{self, Runs};
 
             #[target_feature(enable = $feature)]
             unsafe fn unshuffle(

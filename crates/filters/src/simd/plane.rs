@@ -139,3 +139,81 @@ impl<'a> Rack<'a> {
         (self.bytes.as_ptr(), self.pitch, self.order)
     }
 }
+
+/// Where the bytes of each plane are: byte k of every element.
+pub(super) trait Planes: Copy {
+    /// Plane `k` from element `index` on, up to the widest register.
+    ///
+    /// # Safety
+    /// The plane and the element must exist.
+    unsafe fn at(self, k: usize, index: usize) -> *const u8;
+}
+
+/// Planes at equal distances.
+#[derive(Clone, Copy)]
+pub(super) struct Strided {
+    pub(super) first: *const u8,
+    pub(super) stride: usize,
+}
+
+impl Planes for Strided {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that the element of plane k exists, so it is inside the buffer.
+        unsafe { self.first.add(k * self.stride + index) }
+    }
+}
+
+/// Some planes of those at equal distances, in any order.
+#[derive(Clone, Copy)]
+pub(super) struct Picked<'a> {
+    pub(super) all: Strided,
+    pub(super) order: &'a [u16],
+}
+
+impl Planes for Picked<'_> {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k of the order and the element exist.
+        unsafe { self.all.at(usize::from(*self.order.get_unchecked(k)), index) }
+    }
+}
+
+/// Planes anywhere, from an element on.
+#[derive(Clone, Copy)]
+pub(super) struct From<P> {
+    pub(super) planes: P,
+    pub(super) first: usize,
+}
+
+impl<P: Planes> Planes for From<P> {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the same contract for the element, counted from the first of all.
+        unsafe { self.planes.at(k, self.first + index) }
+    }
+}
+
+impl Planes for &[Plane<'_>] {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k and the element exist.
+        unsafe { self.get_unchecked(k).from(index) }
+    }
+}
+
+impl Planes for &Rack<'_> {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k and the element exist.
+        unsafe { self.plane(k).from(index) }
+    }
+}
+
+impl<const N: usize> Planes for [Plane<'_>; N] {
+    #[inline(always)]
+    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
+        // SAFETY: the caller says that plane k and the element exist.
+        unsafe { self.get_unchecked(k).from(index) }
+    }
+}
