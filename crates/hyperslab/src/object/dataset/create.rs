@@ -190,16 +190,6 @@ fn named(filter: &FilterSpec) -> FilterSpec {
     FilterSpec { name: filter.name.clone().or_else(known), ..filter.clone() }
 }
 
-/// Whether elements have anything of variable length.
-fn is_variable(datatype: &Datatype) -> bool {
-    match datatype {
-        Datatype::VariableText(_) | Datatype::Sequence(_) => true,
-        Datatype::Array(array) => is_variable(&array.base),
-        Datatype::Compound(compound) => compound.members.iter().any(|member| is_variable(&member.datatype)),
-        _ => false,
-    }
-}
-
 /// Makes the header of a dataset, and what of its storage is there from the beginning.
 fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes: u64) -> Result<Addr> {
     let widths = txn.store().widths();
@@ -223,7 +213,7 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
         }),
         write: match options.fill_time {
             // As in libhdf5: what was never written is no id of the heap.
-            FillTime::IfSet if is_variable(&options.datatype) => FillTime::OnAllocation,
+            FillTime::IfSet if options.datatype.has_variable_parts() => FillTime::OnAllocation,
             other => other,
         },
         value: options.fill.clone(),
