@@ -39,7 +39,19 @@ impl Dataset {
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        self.with_reading(|reading| reading.read(what, dst, options))
+        self.with_reading(None, |reading| reading.read(what, dst, options))
+    }
+
+    /// As [`read_with`](Self::read_with), for a `dst` that was made for a dataset of this shape. [`RequestError::Reshaped`]: it has
+    /// another by now, and nothing was read.
+    pub fn read_shaped(
+        &self,
+        shape: &[u64],
+        what: &Selection,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(Some(shape), |reading| reading.read(what, dst, options))
     }
 
     /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
@@ -49,7 +61,18 @@ impl Dataset {
         reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
     ) -> Result<()> {
-        self.with_reading(|reading| reading.read_many(reads, options))
+        self.with_reading(None, |reading| reading.read_many(reads, options))
+    }
+
+    /// As [`read_many`](Self::read_many), for destinations that were made for a dataset of this shape:
+    /// [`read_shaped`](Self::read_shaped).
+    pub fn read_many_shaped(
+        &self,
+        shape: &[u64],
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(Some(shape), |reading| reading.read_many(reads, options))
     }
 
     /// Hands the elements of `what` to `sink` on whichever threads decode them, while they are in the processor's cache; see [`Block`](crate::engine::Block).
@@ -63,27 +86,32 @@ impl Dataset {
         threads: Option<NonZeroUsize>,
         sink: &Sink<'_>,
     ) -> Result<()> {
-        self.with_reading(|reading| reading.blocks(what, columns, threads, sink))
+        self.with_reading(None, |reading| reading.blocks(what, columns, threads, sink))
     }
 
     /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
     pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
         let what = what.into();
-        let count = what.count(&self.shape())?;
-        let mut values = zeroed::<T::Raw>(count)?;
-        let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
         let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
-        self.read_with(&what, &mut dst, &options)?;
-        Ok(T::from_raw(values))
+        loop {
+            let shape = self.shape();
+            let mut values = zeroed::<T::Raw>(what.count(&shape)?)?;
+            let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
+            match self.read_shaped(&shape, &what, &mut dst, &options) {
+                Err(error) if error.is_reshaped() => {}
+                read => return read.map(|()| T::from_raw(values)),
+            }
+        }
     }
 
     /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
-        self.with_reading(|reading| reading.plan(what))
+        self.with_reading(None, |reading| reading.plan(what))
     }
 
     /// Calls `f` with the coordinate (counted in chunks) and place of every stored chunk, in the order of the index,
-    /// until it breaks. Nothing if the dataset is not chunked.
+    /// until it breaks. Nothing if the dataset is not chunked. Changes of the file wait meanwhile: `f` makes none, and reads no
+    /// elements.
     pub fn visit_chunks(&self, f: &mut Visitor<'_>) -> Result<()> {
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Ok(()) };
@@ -137,12 +165,24 @@ impl Dataset {
         })
     }
 
-    fn with_reading<T>(&self, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+    /// Runs `f` on the dataset as it is, which must have the shape that the caller knows, if he knows one.
+    fn with_reading<T>(&self, shape: Option<&[u64]>, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+        // A dataset that becomes smaller loses elements, chunks and parts of its index: not while they are read.
+        let _uncut = self.store().is_writable().then(|| self.shape_lock().read());
         // Before the dataset is looked at: what that says where data are holds as long as the read.
         let _data = self.store().reading_data();
-        let array = self.array()?;
+        let array = self.array_of(shape)?;
         let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
         f(&reading).map_err(|error| error.at(self.path()))
+    }
+
+    /// What the engine knows of the dataset, if it has the shape that the caller knows.
+    pub(in crate::object) fn array_of(&self, shape: Option<&[u64]>) -> Result<Arc<StoredArray>> {
+        let array = self.array()?;
+        if shape.is_some_and(|shape| *shape != array.shape) {
+            return Err(Error::from(RequestError::Reshaped).at(self.path()));
+        }
+        Ok(array)
     }
 
     /// What the engine knows of the dataset as it is now; made when it is first needed.

@@ -1,5 +1,6 @@
 //! Files that change: making and opening them, and getting changes into them.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
 use hyperslab_format::{Addr, Widths, Writer};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::driver::{Create, Driver, Memory, Posix};
 use crate::error::{Error, RequestError, Result};
@@ -197,8 +198,23 @@ impl File {
 
     /// The lock of the data of one dataset: shared by writers of whole chunks, held alone by others.
     pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<RwLock<()>> {
-        let mut locks = self.shared().write_locks.lock();
-        if locks.len() > WRITE_LOCKS {
+        self.shared().write_locks.of(dataset)
+    }
+
+    /// The lock of the shape of one dataset: shared by readers, held alone by who makes it smaller.
+    pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<RwLock<()>> {
+        self.shared().shape_locks.of(dataset)
+    }
+}
+
+/// Locks of datasets, by the addresses of their headers.
+#[derive(Debug, Default)]
+pub(in crate::object) struct Locks(Mutex<HashMap<Addr, Arc<RwLock<()>>>>);
+
+impl Locks {
+    fn of(&self, dataset: Addr) -> Arc<RwLock<()>> {
+        let mut locks = self.0.lock();
+        if locks.len() > KEPT_LOCKS {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
         Arc::clone(locks.entry(dataset).or_default())
@@ -309,4 +325,4 @@ const GROUP_ROOM: usize = 120;
 /// The same where every message and link has its creation order.
 const GROUP_ROOM_ORDERED: usize = 180;
 /// More locks than this are looked through for those that nobody needs.
-const WRITE_LOCKS: usize = 1024;
+const KEPT_LOCKS: usize = 1024;

@@ -26,6 +26,7 @@ use crate::engine::ChunkCache;
 use crate::error::{Error, Result};
 use crate::heap::HeapRoom;
 use crate::store::Store;
+use create::Locks;
 use unlinked::Unlinked;
 
 /// An open file. Clones are handles to one file, which closes when the last of them and of its objects is dropped: what was
@@ -54,9 +55,13 @@ pub(super) struct Shared {
     /// What new objects are made for.
     pub(super) version: LibVersion,
     /// Of the data of datasets, by the address of the header.
-    pub(super) write_locks: Mutex<HashMap<Addr, Arc<RwLock<()>>>>,
+    pub(super) write_locks: Locks,
+    /// The locks of shapes of datasets.
+    pub(super) shape_locks: Locks,
     /// Where data of variable length go next. Taken before a step is begun.
     pub(super) heap_room: Mutex<HeapRoom>,
+    /// Held by who reads ids and what they lead to, and alone by who takes that out of the file.
+    pub(super) heap_objects: RwLock<()>,
     /// Objects to which no link leads.
     pub(super) unlinked: Mutex<Unlinked>,
     /// Datasets that leave out chunks.
@@ -146,8 +151,10 @@ impl File {
             root: header,
             externals: Mutex::default(),
             version,
-            write_locks: Mutex::default(),
+            write_locks: Locks::default(),
+            shape_locks: Locks::default(),
             heap_room: Mutex::default(),
+            heap_objects: RwLock::default(),
             unlinked: Mutex::default(),
             sparse: Sparse::default(),
         })))
