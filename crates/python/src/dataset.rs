@@ -376,8 +376,9 @@ impl Dataset {
         slf.py().import("hyperslab._dims")?.getattr("RegionProxy")?.call1((slf,))
     }
 
-    fn refresh(&self) -> PyResult<()> {
-        self.state.check()
+    fn refresh(&self, py: Python<'_>) -> PyResult<()> {
+        self.state.check()?;
+        py.detach(|| self.core.refresh()).or_raise()
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {

@@ -44,7 +44,10 @@ pub trait Driver: Debug + Send + Sync {
     /// Cuts the file, or extends it with zeros.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Makes every completed write durable. `closing` says that no call follows.
+    /// Makes every completed write durable.
+    ///
+    /// A file that was open for writing is `closing` once: no call follows. Commits have made durable by then what had to
+    /// be, and a medium has only to hand over what it holds back itself.
     fn flush(&self, closing: bool) -> io::Result<()>;
 
     /// Reads every range that `queue` asks for, in any order, each exactly once: [`next`](ReadQueue::next) says which,

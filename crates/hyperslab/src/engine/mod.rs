@@ -21,7 +21,7 @@ pub use fill::Fill;
 pub use plan::explain::{PlannedTask, ReadPlan};
 pub use plan::pieces::{ReadTask, Source};
 pub use plan::route::{JOINED_BYTES, Route, is_small};
-pub use pool::{run as run_on_threads, set_threads, threads};
+pub use pool::{run as run_on_threads, set_threads, threads, threads_warning};
 pub use read::blocks::{Block, Sink};
 pub use read::{ReadOptions, Reading};
 pub use share::CLAIM_BYTES;

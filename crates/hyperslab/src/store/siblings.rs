@@ -10,12 +10,20 @@ use crate::driver::{ReadQueue, Request};
 
 /// The structures at some addresses, read into the cache.
 pub(super) struct Siblings<'s, S: Structure> {
-    pub(super) store: &'s Store,
-    pub(super) at: &'s [Addr],
+    store: &'s Store,
+    at: &'s [Addr],
+    context: &'s S::Context,
+    /// Bytes of the file that can be read.
+    end: u64,
     /// The bytes of each that was asked for and has not arrived.
-    pub(super) bytes: Vec<Vec<u8>>,
-    pub(super) context: &'s S::Context,
-    pub(super) has_arrived: bool,
+    bytes: Vec<Vec<u8>>,
+    has_arrived: bool,
+}
+
+impl<'s, S: Structure> Siblings<'s, S> {
+    pub(super) fn new(store: &'s Store, at: &'s [Addr], context: &'s S::Context) -> Self {
+        Self { store, at, context, end: store.readable_bytes(), bytes: Vec::new(), has_arrived: false }
+    }
 }
 
 impl<S: Structure + Send + Sync + 'static> ReadQueue for Siblings<'_, S> {
@@ -27,11 +35,11 @@ impl<S: Structure + Send + Sync + 'static> ReadQueue for Siblings<'_, S> {
         }
         let number = self.bytes.len();
         let at = *self.at.get(number)?;
-        if self.store.known::<S>(at).is_some() {
+        if self.store.cache.get::<S>(at).is_some() {
             self.at = &self.at[..number];
             return None;
         }
-        let available = self.store.readable_bytes().checked_sub(at.get())?;
+        let available = self.end.checked_sub(at.get())?;
         let len = (S::read_len(self.store.widths(), self.context) as u64).min(available);
         let len = usize::try_from(len).ok()?;
         self.bytes.push(vec![0; len]);

@@ -9,6 +9,7 @@ use quick_cache::sync::Cache;
 
 use super::dirty::DirtyChunks;
 use crate::index::ChunkRecord;
+use crate::store::Store;
 
 /// The cache, and which chunks were touched lately.
 #[derive(Debug)]
@@ -27,8 +28,17 @@ pub struct ChunkCache {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct ChunkKey {
     /// The object header of its dataset.
-    pub(in crate::engine) dataset: Addr,
-    pub(in crate::engine) record: ChunkRecord,
+    dataset: Addr,
+    record: ChunkRecord,
+    /// That of the store before it was read.
+    epoch: u64,
+}
+
+impl ChunkKey {
+    /// The key of a chunk that has not been read yet.
+    pub(in crate::engine) fn new(store: &Store, dataset: Addr, record: ChunkRecord) -> Self {
+        Self { dataset, record, epoch: store.epoch() }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -50,6 +60,16 @@ impl ChunkCache {
             touched: Mutex::new([None; TOUCHED]),
             dirty: DirtyChunks::default(),
         }
+    }
+
+    /// What a forked child has of it: the changed chunks. `None` if another thread was changing one at the fork.
+    pub fn in_child(&self) -> Option<Self> {
+        Some(Self { dirty: self.dirty.in_child()?, ..Self::new(self.budget_bytes) })
+    }
+
+    /// Forgets all chunks that are in the file.
+    pub fn clear(&self) {
+        self.chunks.clear();
     }
 
     /// The decoded chunk.
@@ -120,7 +140,8 @@ mod tests {
 
     fn key(at: u64) -> ChunkKey {
         let extent = Extent::new(Addr::new(at), 8);
-        ChunkKey { dataset: Addr::new(0), record: ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED } }
+        let record = ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED };
+        ChunkKey { dataset: Addr::new(0), record, epoch: 0 }
     }
 
     #[test]

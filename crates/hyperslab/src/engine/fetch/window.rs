@@ -102,7 +102,8 @@ impl<'w> Window<'w> {
     pub(in crate::engine) fn drive(mut self) -> Result<()> {
         let store = self.run.reading.store;
         store.check_readable()?;
-        let read = store.driver().read_many(&mut self);
+        let driver = store.driver()?;
+        let read = driver.read_many(&mut self);
         self.end(read)
     }
 
@@ -110,18 +111,19 @@ impl<'w> Window<'w> {
     pub(in crate::engine) fn drive_one(mut self) -> Result<()> {
         let store = self.run.reading.store;
         store.check_readable()?;
+        let driver = store.driver()?;
         let mut read = Ok(());
         while read.is_ok()
             && let Some(request) = self.next()
         {
             if self.boxes.is_none() && self.asking.is_empty() {
-                read = self.place(request.id).and_then(|dst| store.driver().read_at(request.offset, dst));
+                read = self.place(request.id).and_then(|dst| driver.read_at(request.offset, dst));
                 if read.is_ok() {
                     self.arrived(request.id);
                 }
             } else {
                 self.again = Some(request);
-                read = store.driver().read_many(&mut self);
+                read = driver.read_many(&mut self);
             }
         }
         self.end(read)

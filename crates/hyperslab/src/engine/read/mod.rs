@@ -149,7 +149,7 @@ impl Reading<'_> {
             Storage::Chunked(chunked) => Some(&**chunked),
             _ => None,
         };
-        let hints = self.store.driver().hints();
+        let hints = self.store.hints();
         Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked, hints, is_alone: false })
     }
 }
@@ -200,7 +200,7 @@ impl Run<'_> {
 
 /// How many threads work on so many pieces.
 pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
-    if (tasks as u64).saturating_mul(piece_bytes) < PARALLEL_BYTES || !store.driver().hints().concurrent {
+    if (tasks as u64).saturating_mul(piece_bytes) < PARALLEL_BYTES || !store.hints().concurrent {
         return 1;
     }
     threads.map_or_else(pool::threads, NonZeroUsize::get).min(tasks).max(1)

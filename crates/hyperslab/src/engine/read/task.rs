@@ -177,7 +177,7 @@ impl Run<'_> {
 
     /// What a decoded chunk is kept under.
     fn key(&self, record: ChunkRecord) -> ChunkKey {
-        ChunkKey { dataset: self.reading.array.header, record }
+        ChunkKey::new(self.reading.store, self.reading.array.header, record)
     }
 
     /// Finishes a task for which nothing is read; `kept` is its chunk, decoded, if it was kept.

@@ -174,7 +174,7 @@ fn partial(to: &Path) -> PathBuf {
 /// Copies what is before the superblock.
 fn copy_user_block(from: &File, to: &File) -> Result<()> {
     let len = from.store().base();
-    let (from, to) = (from.store().driver(), to.store().driver());
+    let (from, to) = (from.store().driver()?, to.store().driver()?);
     let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(USER_BLOCK_PIECE)];
     let mut at = 0;
     while at < len {

@@ -74,12 +74,15 @@ impl Dataset {
     pub(super) fn state(&self) -> Result<Arc<State>> {
         let _reading = self.store().reading();
         let header = self.header()?;
-        let known = Arc::clone(&self.state.read());
-        if Arc::ptr_eq(&known.header, &header) {
-            return Ok(known);
+        // Tried, as in `Object::header`.
+        let known = self.state.try_read_recursive();
+        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.header, &header)) {
+            return Ok(Arc::clone(&known));
         }
         let state = State::of(&header, self.store()).map_err(|error| error.at(self.path()))?;
-        *self.state.write() = Arc::clone(&state);
+        if let Some(mut known) = self.state.try_write() {
+            *known = Arc::clone(&state);
+        }
         Ok(state)
     }
 
@@ -92,6 +95,11 @@ impl Dataset {
     /// what is wrong.
     fn latest(&self) -> Arc<State> {
         self.state().unwrap_or_else(|_| Arc::clone(&self.state.read()))
+    }
+
+    /// Looks at the file again, which another process extends: see [`File::refresh`](crate::File::refresh).
+    pub fn refresh(&self) -> Result<()> {
+        self.file().refresh()
     }
 
     /// The current size in each dimension; empty for a scalar, and for a dataset without a dataspace of elements.

@@ -151,9 +151,7 @@ impl Dataset {
     }
 
     pub(in crate::object) fn check_writable(&self) -> Result<()> {
-        if !self.store().is_writable() {
-            return Err(RequestError::ReadOnly.into());
-        }
+        self.store().check_writable()?;
         self.store().check_readable()
     }
 
