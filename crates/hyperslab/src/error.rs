@@ -101,6 +101,11 @@ impl Error {
         }
     }
 
+    /// Whether a dataset has another shape than the caller knew.
+    pub fn is_reshaped(&self) -> bool {
+        matches!(self.root(), Self::Request(RequestError::Reshaped))
+    }
+
     /// Valid HDF5 that is not handled yet, as an error.
     pub fn unsupported(feature: impl Into<String>, spec: &'static str) -> Self {
         Self::Unsupported { feature: feature.into(), spec }
@@ -280,6 +285,9 @@ pub enum RequestError {
         /// The most it can have.
         max: u64,
     },
+    /// A dataset has another shape than the one for which a selection or a destination was made.
+    #[error("the dataset was given another shape meanwhile: ask for it again")]
+    Reshaped,
     /// A value that an option or argument cannot have.
     #[error("{what}: {why}")]
     Argument {

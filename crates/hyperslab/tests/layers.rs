@@ -18,8 +18,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("heap", &["error", "driver", "types", "store", "tree"]),
     ("index", &["error", "driver", "select", "store", "tree"]),
     ("engine", &["error", "process", "driver", "select", "types", "store", "index"]),
-    ("object", &["error", "process", "driver", "select", "types", "store", "tree", "heap", "index", "engine"]),
-    ("check", &["error", "driver", "store", "heap", "index", "object"]),
+    (
+        "object",
+        &["error", "process", "driver", "select", "types", "store", "tree", "heap", "index", "engine"],
+    ),
+    ("check", &["error", "driver", "select", "store", "heap", "index", "object"]),
 ];
 
 #[test]

@@ -9,8 +9,8 @@ use std::sync::{Arc, Barrier};
 use hyperslab::driver::{Create, Driver, Locking, Memory, Operation, Posix, Trace};
 use hyperslab::types::Element;
 use hyperslab::{
-    CreateOptions, Dataset, DatasetOptions, Durability, Error, File, Group, NewStorage, OpenOptions, RequestError,
-    Result,
+    CreateOptions, Dataset, DatasetOptions, Durability, Error, File, Group, NewStorage, OpenOptions,
+    RequestError, Result,
 };
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
@@ -145,7 +145,8 @@ fn reads_under_way_while_a_file_is_closed_are_right_or_say_that_it_is_closed() {
         let (start, is_read) = (Barrier::new(5), AtomicBool::new(false));
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                let (dataset, start, is_read, values) = (file.dataset("series").unwrap(), &start, &is_read, &values);
+                let (dataset, start, is_read, values) =
+                    (file.dataset("series").unwrap(), &start, &is_read, &values);
                 scope.spawn(move || {
                     start.wait();
                     loop {
@@ -332,7 +333,9 @@ fn reads_beside_a_refresh_see_one_state() {
                     // The new shape with a chunk of before would show what was never written; where that was there is
                     // something else by now, or nothing.
                     for found in (0..4).filter_map(|_| dataset.read::<i32>(..).ok()) {
-                        assert!(found == vec![1; found.len()] && (len - 1..=len).contains(&(found.len() as u64)));
+                        assert!(
+                            found == vec![1; found.len()] && (len - 1..=len).contains(&(found.len() as u64))
+                        );
                     }
                 });
             }

@@ -19,6 +19,20 @@ mod defined {
 
 pub(crate) use defined::{ClosedError, UnsupportedDtypeError};
 
+// A dataset was resized between a look at its shape and the read or write that followed. Never leaves the package.
+pyo3::create_exception!(hyperslab, Reshaped, PyRuntimeError);
+
+/// What `f` does, which looks at the shape of a dataset and then reads or writes; again, where another thread has given the
+/// dataset another shape in between.
+pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>) -> PyResult<T> {
+    loop {
+        match f() {
+            Err(error) if error.is_instance_of::<Reshaped>(py) => py.check_signals()?,
+            done => return done,
+        }
+    }
+}
+
 /// Turns an engine result into one that `?` raises.
 pub(crate) trait OrRaise<T> {
     /// The value, or the exception for the error.
@@ -127,6 +141,7 @@ fn request(error: &RequestError, message: String) -> PyErr {
         }
         RequestError::Closed => ClosedError::new_err(message),
         RequestError::AlreadyOpen { .. } | RequestError::OtherFile => PyOSError::new_err(message),
+        RequestError::Reshaped => Reshaped::new_err(message),
         RequestError::OutOfBounds { .. } => PyIndexError::new_err(message),
         RequestError::TooMany { .. } => PyMemoryError::new_err(message),
         RequestError::WrongKind { .. } | RequestError::DestinationSize { .. } | RequestError::Rank { .. } => {

@@ -100,6 +100,6 @@ impl Driver for FileObject {
     }
 
     fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 64 << 10, prefetch_gap: 64 << 10, max_span: 16 << 20, concurrent: false }
+        Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth: 1, concurrent: false }
     }
 }

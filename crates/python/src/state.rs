@@ -28,12 +28,7 @@ pub(crate) struct FileState {
 
 impl FileState {
     /// The state of a file that was just opened.
-    pub(crate) fn new(
-        core: File,
-        name: String,
-        driver: &'static str,
-        libver: (String, String),
-    ) -> Arc<Self> {
+    pub(crate) fn new(core: File, name: String, driver: &'static str, libver: (String, String)) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
         let identity = identity(&core);
         Arc::new(Self { core, name, driver, mode, libver, identity, closed: AtomicBool::new(false) })

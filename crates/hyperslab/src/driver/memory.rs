@@ -93,6 +93,6 @@ impl Driver for Memory {
     }
 
     fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 0, prefetch_gap: 0, max_span: u64::MAX, concurrent: true }
+        Hints { coalesce_gap: 0, max_span: u64::MAX, queue_depth: 1, concurrent: true }
     }
 }

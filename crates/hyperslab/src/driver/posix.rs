@@ -5,7 +5,7 @@ use std::env;
 use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
 #[cfg(target_os = "linux")]
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 #[cfg(target_os = "linux")]
 use std::num::NonZeroU64;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -16,7 +16,8 @@ use rustix::fs::{Advice, FallocateFlags};
 #[cfg(target_os = "linux")]
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::{Driver, Hints};
+use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
+use super::{Driver, Hints, ReadQueue, WriteRequest};
 use crate::process;
 
 /// An open file.
@@ -134,7 +135,36 @@ impl Posix {
         );
         io::Error::new(io::ErrorKind::WouldBlock, why)
     }
+
+    /// Writes requests of which each begins where the one before ends.
+    #[cfg(target_os = "linux")]
+    fn write_joined(&self, run: &[WriteRequest<'_>]) -> io::Result<()> {
+        let mut slices: Vec<IoSlice<'_>> = run.iter().map(|request| IoSlice::new(request.src)).collect();
+        let (mut slices, mut offset) = (&mut slices[..], run.first().map_or(0, |request| request.offset));
+        // Drops empty slices at the front: a write of nothing would look like a full disk.
+        IoSlice::advance_slices(&mut slices, 0);
+        while !slices.is_empty() {
+            match rustix::io::pwritev(&self.file, slices, offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    IoSlice::advance_slices(&mut slices, written);
+                    offset += written as u64;
+                }
+                Err(Errno::INTR) => {}
+                // As for reads.
+                Err(Errno::BADF) => {
+                    return run.iter().try_for_each(|request| self.write_at(request.offset, request.src));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
 }
+
+/// As many slices as Linux takes in one call (`IOV_MAX`).
+#[cfg(target_os = "linux")]
+const MAX_SLICES: usize = 1024;
 
 impl Locking {
     /// What the user's environment makes of it.
@@ -222,6 +252,19 @@ impl Driver for Posix {
         self.file.write_all_at(src, offset)
     }
 
+    /// Writes that follow each other in the file are one call.
+    #[cfg(target_os = "linux")]
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        let follows = |a: &WriteRequest<'_>, b: &WriteRequest<'_>| {
+            a.offset.checked_add(a.src.len() as u64) == Some(b.offset)
+        };
+        let runs = requests.chunk_by(follows).flat_map(|run| run.chunks(MAX_SLICES));
+        runs.into_iter().try_for_each(|run| match run {
+            [one] => self.write_at(one.offset, one.src),
+            run => self.write_joined(run),
+        })
+    }
+
     fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if let Err(error) = rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, offset, len)
@@ -243,24 +286,32 @@ impl Driver for Posix {
         if closing { Ok(()) } else { self.file.sync_data() }
     }
 
-    #[cfg(target_os = "linux")]
-    fn is_at_hand(&self, offset: u64) -> bool {
-        let read =
-            rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(&mut [0])], offset, ReadWriteFlags::NOWAIT);
-        read != Err(Errno::AGAIN)
-    }
-
-    #[cfg(target_os = "linux")]
-    fn prefetch(&self, offset: u64, len: u64) {
-        let Some(len) = NonZeroU64::new(len) else { return };
-        // A file that takes no advice is read without.
-        let _ = rustix::fs::fadvise(&self.file, offset, Some(len), Advice::WillNeed);
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        read_ahead(self, queue)
     }
 
     fn hints(&self) -> Hints {
-        // A system call costs about as much as copying 8 KiB out of the page cache, a request to a disk as much as 16 KiB of
-        // its bandwidth: docs/io-hints.md.
-        Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true }
+        // A system call costs about as much as copying 8 KiB out of the page cache: docs/io-hints.md.
+        Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: QUEUE_DEPTH, concurrent: true }
+    }
+}
+
+impl Medium for Posix {
+    #[cfg(target_os = "linux")]
+    fn read_now(&self, offset: u64, dst: &mut [u8]) -> Option<usize> {
+        match rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(dst)], offset, ReadWriteFlags::NOWAIT) {
+            Ok(read) => Some(read),
+            Err(Errno::AGAIN) => Some(0),
+            // A file system that cannot say.
+            Err(_) => None,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn fetch(&self, offset: u64, len: u64) {
+        let Some(len) = NonZeroU64::new(len) else { return };
+        // A file that takes no advice is read without.
+        let _ = rustix::fs::fadvise(&self.file, offset, Some(len), Advice::WillNeed);
     }
 }
 

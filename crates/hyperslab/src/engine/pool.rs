@@ -81,7 +81,10 @@ fn asked_threads() -> Result<Option<NonZeroUsize>, String> {
     let Some(asked) = std::env::var_os(THREADS).filter(|asked| !asked.is_empty()) else { return Ok(None) };
     let number = asked.to_str().and_then(|text| text.trim().parse().ok());
     number.map(Some).ok_or_else(|| {
-        format!("{THREADS}={} is no number of threads and is ignored: give a whole number from 1 on", asked.display())
+        format!(
+            "{THREADS}={} is no number of threads and is ignored: give a whole number from 1 on",
+            asked.display()
+        )
     })
 }
 

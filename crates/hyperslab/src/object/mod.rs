@@ -12,6 +12,7 @@ mod dense;
 mod file;
 mod group;
 mod header;
+mod limits;
 mod path;
 mod reference;
 

@@ -2,8 +2,8 @@
 //! and closed once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
@@ -189,7 +189,8 @@ impl Store {
 
     /// Makes the file of a forked child one that cannot be read.
     pub fn give_up(&mut self) {
-        *self.media.untimely().write() = Media { medium: None, view: None, gone: RequestError::ForkedInChange };
+        *self.media.untimely().write() =
+            Media { medium: None, view: None, gone: RequestError::ForkedInChange };
     }
 
     /// What a forked child sees of the file: as it was at the fork, what was changed and not committed included. It has

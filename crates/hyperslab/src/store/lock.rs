@@ -5,9 +5,7 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::{
-    MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-};
+use parking_lot::{MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What a lock of a file is for, in the order in which a thread takes them: none after one that is below it here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,6 +10,7 @@ mod life;
 mod lives;
 mod lock;
 pub mod recovery;
+mod siblings;
 mod space;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -23,13 +24,15 @@ use std::sync::{Arc, OnceLock};
 use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
+use smallvec::SmallVec;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::driver::{Driver, Hints};
+use crate::driver::{Driver, Hints, WriteRequest};
 use crate::error::{Error, RequestError, Result};
 use crate::process;
 use life::Media;
+use siblings::Siblings;
 use writing::Writing;
 
 pub use cache::BlockCache;
@@ -147,18 +150,21 @@ impl Store {
         self.remember(at, || self.decode::<S>(at, context))
     }
 
-    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, so are those at the others: for
-    /// who will ask for them next.
+    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, those at the others are
+    /// read with it: for who will ask for them next.
     pub fn get_first<S>(&self, at: &[Addr], context: &S::Context) -> Result<Arc<S>>
     where
         S: Structure + Send + Sync + 'static,
     {
         let first = at.first().copied().unwrap_or(Addr::UNDEFINED);
-        if at.len() > 1 && self.known::<S>(first).is_none() && !self.is_at_hand(first) {
-            let len = S::read_len(self.widths(), context) as u64;
-            for &addr in at {
-                self.prefetch(Extent::new(addr, len));
-            }
+        if at.len() > 1 && self.hints.queue_depth > 1 && self.known::<S>(first).is_none() {
+            self.check_readable()?;
+            // Locks of changed blocks and of space are taken before that of the medium.
+            let is_unknown = |at: &&Addr| self.writing.is_none() || self.known::<S>(**at).is_none();
+            let at = &at[..at.iter().take_while(is_unknown).count()];
+            let mut siblings = Siblings::<S>::new(self, at, context);
+            // What could not be read is read again, and its error told, by whoever needs it.
+            let _ = self.driver()?.read_many(&mut siblings);
         }
         self.get(first, context)
     }
@@ -241,18 +247,6 @@ impl Store {
         self.driver()?.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
     }
 
-    /// Whether the byte at `at` can be read without waiting for a slow medium.
-    pub fn is_at_hand(&self, at: Addr) -> bool {
-        self.driver().is_ok_and(|driver| driver.is_at_hand(self.base.saturating_add(at.get())))
-    }
-
-    /// Says that `extent` will be read soon, wherever it is.
-    pub fn prefetch(&self, extent: Extent) {
-        if let Ok(driver) = self.driver() {
-            driver.prefetch(self.base.saturating_add(extent.addr.get()), extent.len);
-        }
-    }
-
     /// An error where a commit failed half-way: what is in the file may be neither the old state nor the new one.
     pub fn check_readable(&self) -> Result<()> {
         self.writing.as_ref().map_or(Ok(()), |writing| writing.check())
@@ -260,13 +254,23 @@ impl Store {
 
     /// Writes bytes to space of the dataset that they belong to, or that nothing reaches yet.
     pub fn write_data(&self, at: Addr, bytes: &[u8]) -> Result<()> {
+        self.write_batch([(at, bytes)])
+    }
+
+    /// The same of several runs of bytes at once, none of which meets another.
+    pub fn write_batch<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
         let writing = self.writing()?;
         writing.check()?;
+        let request =
+            |(at, src): (Addr, &'b [u8])| WriteRequest { offset: self.base.saturating_add(at.get()), src };
+        let requests: SmallVec<[WriteRequest<'_>; 1]> = runs.into_iter().map(request).collect();
+        let Some(first) = requests.first() else { return Ok(()) };
         writing.cut_tail(self)?;
-        let offset = self.base.saturating_add(at.get());
-        commit::write(&**self.driver()?, offset, bytes)?;
+        let bytes: u64 = requests.iter().map(|request| request.src.len() as u64).sum();
+        self.driver()?.write_batch(&requests).map_err(Error::io("write", first.offset, bytes))?;
         // Not before: a flush meanwhile need not have made it durable.
-        writing.wrote(Extent::new(at, bytes.len() as u64));
+        let end = requests.iter().map(|request| request.offset + request.src.len() as u64).max();
+        writing.wrote(end.unwrap_or(0) - self.base);
         Ok(())
     }
 
@@ -378,17 +382,31 @@ impl Store {
 
     /// Space that no committed state reaches, for the data of a dataset.
     pub fn allocate(&self, kind: SpaceKind, len: u64) -> Result<Extent> {
+        Ok(self.allocate_all(kind, [len])?[0])
+    }
+
+    /// Space for several at once: one beside the other, where no hole between others fits better.
+    pub fn allocate_all(
+        &self,
+        kind: SpaceKind,
+        lens: impl IntoIterator<Item = u64>,
+    ) -> Result<SmallVec<[Extent; 1]>> {
         let mut space = self.writing()?.space.lock();
-        let Some(extent) = space.allocate(kind, len) else {
-            let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
-            return Err(RequestError::TooMany {
-                what: "bytes of a file with addresses of this width",
-                limit,
-            }
-            .into());
-        };
+        let mut extents = SmallVec::new();
+        for len in lens {
+            let Some(extent) = space.allocate(kind, len) else {
+                extents.into_iter().for_each(|extent| space.release(extent));
+                let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
+                return Err(RequestError::TooMany {
+                    what: "bytes of a file with addresses of this width",
+                    limit,
+                }
+                .into());
+            };
+            extents.push(extent);
+        }
         self.len.fetch_max(space.end(), Ordering::Relaxed);
-        Ok(extent)
+        Ok(extents)
     }
 
     /// Makes an extent longer by `len` bytes where it stands; returns what is added. `None` if that cannot be.

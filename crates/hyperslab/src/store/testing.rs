@@ -6,7 +6,7 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Widths};
 
-use super::{Store, CommitOptions};
+use super::{CommitOptions, Store};
 use crate::driver::{Driver, Memory};
 
 /// A new file, open for writing, with an address of a root that nobody reads.

@@ -530,8 +530,8 @@ class Dataset(HLObject):
         """
     def make_scale(self, name: str | None = None) -> None:
         """Makes the dataset a dimension scale."""
-    def _write(self, sel: Any, array: _Array, threads: int | None = None) -> None: ...
-    def _shape_of(self, sel: Any = None) -> tuple[int, ...]: ...
+    def _write(self, sel: Any, array: _Array, shape: tuple[int, ...]) -> None: ...
+    def _shape_of(self, sel: Any = None) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
 
 @type_check_only
 class _View:
@@ -599,7 +599,11 @@ class ReadPlan:
         """How many chunks (or runs of rows, if the dataset has none) will be read."""
     @property
     def bytes(self) -> int:
-        """Their stored bytes. Of unfiltered and of Blosc chunks, less may be read."""
+        """Their stored bytes."""
+    @property
+    def read_bytes(self) -> int:
+        """Those that will be read: none of chunks in memory, of unfiltered ones what is wanted, of large Blosc chunks that
+        are wanted in part at least the first."""
     @property
     def result_bytes(self) -> int:
         """Bytes of the result."""

@@ -77,6 +77,11 @@ impl ChunkCache {
         self.chunks.get(key)
     }
 
+    /// Whether the decoded chunk is there. To ask changes nothing.
+    pub(in crate::engine) fn has(&self, key: &ChunkKey) -> bool {
+        self.chunks.peek(key).is_some()
+    }
+
     /// Keeps a decoded chunk, if it is small enough to leave room for others.
     pub(in crate::engine) fn insert(&self, key: ChunkKey, chunk: Arc<Vec<u8>>) {
         if self.admits(chunk.len()) {
@@ -101,11 +106,16 @@ impl ChunkCache {
 
     /// Notes that a small part of the chunk is read; true if that happened several times a short while ago.
     pub(in crate::engine) fn touch(&self, key: ChunkKey) -> bool {
+        let is_touched = self.is_touched(key);
         let mut touched = self.touched.lock();
-        let before = touched.iter().filter(|&&other| other == Some(key)).count();
         touched.rotate_right(1);
         touched[0] = Some(key);
-        before >= TOUCHES
+        is_touched
+    }
+
+    /// Whether small parts of the chunk were read several times a short while ago.
+    pub(in crate::engine) fn is_touched(&self, key: ChunkKey) -> bool {
+        self.touched.lock().iter().filter(|&&other| other == Some(key)).count() >= TOUCHES
     }
 
     /// Bytes held now.

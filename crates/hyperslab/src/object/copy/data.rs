@@ -18,7 +18,7 @@ use crate::object::dataset::{self, State};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::{Dataset, Node};
-use crate::select::{Coord, Dim, Selection, Slab};
+use crate::select::{Coord, Dim, Selection, Slab, first_element};
 use crate::store::{SpaceKind, Store};
 
 /// Stored chunks, and where they are.
@@ -244,9 +244,8 @@ fn parts(source: &Dataset, state: &State) -> Result<Vec<Selection>> {
         Layout::Chunked(chunked) => {
             let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
             let chunks = stored_chunks(source.store(), &index)?;
-            let first =
-                |coord: &Coord| coord.iter().zip(&chunked.chunk_shape).map(|(at, len)| at * len).collect();
-            Ok(chunks.iter().map(|(coord, _)| boxed(&first(coord) as &Coord, &chunked.chunk_shape)).collect())
+            let len = &chunked.chunk_shape;
+            Ok(chunks.iter().map(|(coord, _)| boxed(&first_element(coord, len), len)).collect())
         }
         Layout::Compact { .. } | Layout::Contiguous(_) if shape.is_empty() => Ok(vec![Selection::All]),
         Layout::Compact { .. } => Ok(vec![Selection::All]),

@@ -37,6 +37,8 @@ use crate::store::Store;
 pub struct Dataset {
     pub(super) object: Object,
     state: Arc<RwLock<Arc<State>>>,
+    /// Held by reads, and alone by who makes the dataset smaller; after the lock for writing.
+    shape_lock: OnceLock<Arc<RwLock<()>>>,
 }
 
 /// What a header says of a dataset: decoded once, shared by all handles, made anew when the header changes.
@@ -60,7 +62,12 @@ pub(super) struct State {
 impl Dataset {
     pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
         let state = State::of(header, object.store())?;
-        Ok(Self { object, state: Arc::new(RwLock::new(state)) })
+        Ok(Self { object, state: Arc::new(RwLock::new(state)), shape_lock: OnceLock::new() })
+    }
+
+    /// The lock of the dataset's shape, which all handles share.
+    fn shape_lock(&self) -> &RwLock<()> {
+        self.shape_lock.get_or_init(|| self.file().shape_lock(self.address()))
     }
 
     /// What the header says now.

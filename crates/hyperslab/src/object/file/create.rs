@@ -1,5 +1,6 @@
 //! Files that change: what new and changed ones are, and getting changes into them.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
 use hyperslab_format::{Addr, Widths, Writer};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::Shared;
 use crate::driver::Driver;
@@ -44,7 +45,11 @@ pub struct CreateOptions {
 
 impl Shared {
     /// Makes a file of what `driver` has.
-    pub(super) fn create(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
+    pub(super) fn create(
+        driver: Arc<dyn Driver>,
+        path: Option<&Path>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
         check_user_block(options.user_block)?;
         let version = options.version.unwrap_or(LibVersion::V110);
         let unrooted = superblock(version, options.user_block, Addr::new(0), None);
@@ -61,7 +66,11 @@ impl Shared {
     }
 
     /// Opens a file for reading and writing.
-    pub(super) fn change(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
+    pub(super) fn change(
+        driver: Arc<dyn Driver>,
+        path: Option<&Path>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
         let store = Store::open_writable(driver, options.open.metadata_cache_bytes, options.commit)?;
         if let Some(extension) = store.superblock().extension() {
             let extension = Header::read(&store, extension)?;
@@ -157,12 +166,33 @@ impl File {
 
     /// The lock of the data of one dataset: shared by writers of whole chunks, held alone by others.
     pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
-        let mut locks = self.shared().write_locks.lock();
-        if locks.len() > WRITE_LOCKS {
+        let new = || Ranked::new(self.store().number(), Rank::Dataset, RwLock::default());
+        self.shared().write_locks.of(dataset, new)
+    }
+
+    /// The lock of the shape of one dataset: shared by readers, held alone by who makes it smaller.
+    pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<RwLock<()>> {
+        self.shared().shape_locks.of(dataset, RwLock::default)
+    }
+}
+
+/// Locks of datasets, by the addresses of their headers.
+#[derive(Debug)]
+pub(in crate::object) struct Locks<L>(Mutex<HashMap<Addr, Arc<L>>>);
+
+impl<L> Default for Locks<L> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<L> Locks<L> {
+    fn of(&self, dataset: Addr, new: impl FnOnce() -> L) -> Arc<L> {
+        let mut locks = self.0.lock();
+        if locks.len() > KEPT_LOCKS {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
-        let new = || Arc::new(Ranked::new(self.store().number(), Rank::Dataset, RwLock::default()));
-        Arc::clone(locks.entry(dataset).or_insert_with(new))
+        Arc::clone(locks.entry(dataset).or_insert_with(|| Arc::new(new())))
     }
 }
 
@@ -270,4 +300,4 @@ const GROUP_ROOM: usize = 120;
 /// The same where every message and link has its creation order.
 const GROUP_ROOM_ORDERED: usize = 180;
 /// More locks than this are looked through for those that nobody needs.
-const WRITE_LOCKS: usize = 1024;
+const KEPT_LOCKS: usize = 1024;

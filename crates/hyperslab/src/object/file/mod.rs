@@ -5,7 +5,7 @@ pub(in crate::object) mod external;
 mod opening;
 pub(in crate::object) mod unlinked;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +27,7 @@ use crate::engine::ChunkCache;
 use crate::error::Result;
 use crate::heap::HeapRoom;
 use crate::store::{Rank, Ranked, Store};
+use create::Locks;
 use opening::{Opening, Openings};
 use unlinked::Unlinked;
 
@@ -49,9 +50,13 @@ pub(super) struct Shared {
     /// What new objects are made for.
     pub(super) version: LibVersion,
     /// Of the data of datasets, by the address of the header.
-    pub(super) write_locks: Mutex<HashMap<Addr, Arc<Ranked<RwLock<()>>>>>,
+    pub(super) write_locks: Locks<Ranked<RwLock<()>>>,
+    /// The locks of shapes of datasets.
+    pub(super) shape_locks: Locks<RwLock<()>>,
     /// Where data of variable length go next. Taken before a step is begun.
     pub(super) heap_room: Ranked<Mutex<HeapRoom>>,
+    /// Held by who reads ids and what they lead to, and alone by who takes that out of the file.
+    pub(super) heap_objects: RwLock<()>,
     /// Objects to which no link leads.
     pub(super) unlinked: Mutex<Unlinked>,
     /// Datasets that leave out chunks.
@@ -92,7 +97,12 @@ impl Shared {
     }
 
     /// The file of an open store.
-    fn of_store(store: Store, path: Option<&Path>, options: &OpenOptions, version: LibVersion) -> Result<Self> {
+    fn of_store(
+        store: Store,
+        path: Option<&Path>,
+        options: &OpenOptions,
+        version: LibVersion,
+    ) -> Result<Self> {
         if let Some(extension) = store.superblock().extension() {
             let header = Header::read(&store, extension)?;
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));
@@ -123,7 +133,9 @@ impl Shared {
             openings: Openings::default(),
             root,
             version,
-            write_locks: Mutex::default(),
+            write_locks: Locks::default(),
+            shape_locks: Locks::default(),
+            heap_objects: RwLock::default(),
             unlinked: Mutex::default(),
             sparse: Sparse::default(),
         }
@@ -137,7 +149,14 @@ impl Shared {
             store.give_up();
         }
         let chunks = chunks.unwrap_or_else(|| ChunkCache::new(0));
-        Self::new(store, chunks, self.path.clone(), self.options.clone(), Arc::clone(&self.root), self.version)
+        Self::new(
+            store,
+            chunks,
+            self.path.clone(),
+            self.options.clone(),
+            Arc::clone(&self.root),
+            self.version,
+        )
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, LazyLock, Weak};
 
 use parking_lot::Mutex;
 
-use super::{File, Shared};
 use super::create::CreateOptions;
+use super::{File, Shared};
 use crate::driver::{Create, Driver, Memory, Posix};
 use crate::error::{Error, RequestError, Result};
 use crate::object::OpenOptions;
@@ -149,7 +149,8 @@ impl File {
         };
         // Nobody else opens or closes the file meanwhile.
         let mut open = place.lock();
-        if let Some(shared) = open.upgrade().filter(|shared| shared.get(Shared::in_child).openings.are_left()) {
+        if let Some(shared) = open.upgrade().filter(|shared| shared.get(Shared::in_child).openings.are_left())
+        {
             return Opening::further(&shared, access, options);
         }
         let driver = Arc::new(driver.locked(options.open.locking).map_err(failed)?);
@@ -207,7 +208,9 @@ impl Opening {
     fn further(shared: &Arc<PerProcess<Shared>>, access: Access, options: &CreateOptions) -> Result<File> {
         let open = shared.get(Shared::in_child);
         let why = match access {
-            Access::Replace | Access::New => "unable to truncate a file which is already open in this process",
+            Access::Replace | Access::New => {
+                "unable to truncate a file which is already open in this process"
+            }
             Access::Change | Access::Append if !open.store.is_writable() => {
                 "the file is already open for read-only in this process: close it before it is opened to be changed"
             }
@@ -235,7 +238,8 @@ impl Opening {
             return Ok(());
         };
         // A handle without an opening of its own.
-        let handle = File(Arc::new(Self { shared: Arc::clone(&self.shared), is_closed: AtomicBool::new(true) }));
+        let handle =
+            File(Arc::new(Self { shared: Arc::clone(&self.shared), is_closed: AtomicBool::new(true) }));
         let _alone = shared.openings.place.as_ref().map(|place| place.lock());
         if shared.openings.count.fetch_sub(1, Ordering::AcqRel) > 1 {
             return handle.flush();
