@@ -5,6 +5,7 @@
 
 mod boxes;
 mod chunk;
+mod cover;
 mod dim;
 mod parse;
 mod part;

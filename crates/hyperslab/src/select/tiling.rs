@@ -15,8 +15,8 @@ use crate::error::RequestError;
 /// four dimensions.
 #[derive(Debug, Clone)]
 pub struct Tiling {
-    cuts: Cuts,
-    chunk: Coord,
+    pub(super) cuts: Cuts,
+    pub(super) chunk: Coord,
     /// Element strides of the result.
     strides: Coord,
     /// The unit of places in a result that holds chunk after chunk, and not row after row.
@@ -25,20 +25,20 @@ pub struct Tiling {
 }
 
 #[derive(Debug, Clone)]
-enum Cuts {
+pub(super) enum Cuts {
     Axes(SmallVec<[AxisCuts; 4]>),
     Points(PointsByChunk),
 }
 
 /// The indices along one axis, cut by the chunks along it.
 #[derive(Debug, Clone)]
-enum AxisCuts {
+pub(super) enum AxisCuts {
     Range { dim: Dim, chunk: u64 },
     List(ListCuts),
 }
 
 #[derive(Debug, Clone)]
-struct ListCuts {
+pub(super) struct ListCuts {
     cuts: Vec<Cut>,
     /// The coordinate of each touched chunk, rising, and where its cuts begin.
     groups: Vec<(u64, usize)>,

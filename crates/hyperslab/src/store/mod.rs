@@ -22,8 +22,9 @@ use std::sync::{Arc, OnceLock};
 use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
+use smallvec::SmallVec;
 
-use crate::driver::Driver;
+use crate::driver::{Driver, WriteRequest};
 use crate::error::{Error, RequestError, Result};
 use recovery::Report;
 use siblings::Siblings;
@@ -286,13 +287,23 @@ impl Store {
 
     /// Writes bytes to space of the dataset that they belong to, or that nothing reaches yet.
     pub fn write_data(&self, at: Addr, bytes: &[u8]) -> Result<()> {
+        self.write_batch([(at, bytes)])
+    }
+
+    /// The same of several runs of bytes at once, none of which meets another.
+    pub fn write_batch<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
         let writing = self.writing()?;
         writing.check()?;
+        let request =
+            |(at, src): (Addr, &'b [u8])| WriteRequest { offset: self.base.saturating_add(at.get()), src };
+        let requests: SmallVec<[WriteRequest<'_>; 1]> = runs.into_iter().map(request).collect();
+        let Some(first) = requests.first() else { return Ok(()) };
         writing.cut_tail(self)?;
-        let offset = self.base.saturating_add(at.get());
-        commit::write(&*self.driver, offset, bytes)?;
+        let bytes: u64 = requests.iter().map(|request| request.src.len() as u64).sum();
+        self.driver.write_batch(&requests).map_err(Error::io("write", first.offset, bytes))?;
         // Not before: a flush meanwhile need not have made it durable.
-        writing.wrote(Extent::new(at, bytes.len() as u64));
+        let end = requests.iter().map(|request| request.offset + request.src.len() as u64).max();
+        writing.wrote(end.unwrap_or(0) - self.base);
         Ok(())
     }
 
@@ -378,17 +389,31 @@ impl Store {
 
     /// Space that no committed state reaches, for the data of a dataset.
     pub fn allocate(&self, kind: SpaceKind, len: u64) -> Result<Extent> {
+        Ok(self.allocate_all(kind, [len])?[0])
+    }
+
+    /// Space for several at once: one beside the other, where no hole between others fits better.
+    pub fn allocate_all(
+        &self,
+        kind: SpaceKind,
+        lens: impl IntoIterator<Item = u64>,
+    ) -> Result<SmallVec<[Extent; 1]>> {
         let mut space = self.writing()?.space.lock();
-        let Some(extent) = space.allocate(kind, len) else {
-            let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
-            return Err(RequestError::TooMany {
-                what: "bytes of a file with addresses of this width",
-                limit,
-            }
-            .into());
-        };
+        let mut extents = SmallVec::new();
+        for len in lens {
+            let Some(extent) = space.allocate(kind, len) else {
+                extents.into_iter().for_each(|extent| space.release(extent));
+                let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
+                return Err(RequestError::TooMany {
+                    what: "bytes of a file with addresses of this width",
+                    limit,
+                }
+                .into());
+            };
+            extents.push(extent);
+        }
         self.len.fetch_max(space.end(), Ordering::Relaxed);
-        Ok(extent)
+        Ok(extents)
     }
 
     /// Makes an extent longer by `len` bytes where it stands; returns what is added. `None` if that cannot be.

@@ -170,9 +170,9 @@ impl Writing {
         blocks.into_iter().partition(|(at, _)| space.is_fresh(*at))
     }
 
-    /// Something was written beside a commit: data, or new blocks.
-    pub(super) fn wrote(&self, extent: Extent) {
-        self.written.fetch_max(extent.addr.get() + extent.len, Ordering::AcqRel);
+    /// Something was written beside a commit, data or new blocks, before this address.
+    pub(super) fn wrote(&self, end: u64) {
+        self.written.fetch_max(end, Ordering::AcqRel);
         self.has_written.store(true, Ordering::Release);
     }
 

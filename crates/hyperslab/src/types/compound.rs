@@ -69,6 +69,17 @@ impl Fields {
             && self.fields.iter().all(|field| field.src == field.dst && field.conversion.is_identity())
     }
 
+    /// Appends which byte of the source each byte of the destination is, for an element that begins at byte `at`; false if
+    /// members are converted in earnest, or there are bytes that come from nowhere.
+    pub(super) fn map(&self, at: u16, bytes: &mut Vec<u16>) -> bool {
+        let start = bytes.len();
+        self.complete
+            && self.fields.iter().all(|field| {
+                let source = u16::try_from(field.src).ok().and_then(|src| at.checked_add(src));
+                bytes.len() - start == field.dst && source.is_some_and(|at| field.conversion.map(at, bytes))
+            })
+    }
+
     /// Converts every element; `src` and `dst` hold the same number of them, of the given sizes.
     pub(super) fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize, dst_size: usize) {
         for field in &self.fields {

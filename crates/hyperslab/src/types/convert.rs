@@ -1,5 +1,8 @@
 //! The conversion of elements from one datatype to another, made once and applied to many.
 
+use std::sync::Arc;
+
+use hyperslab_filters::{ByteMap, Convert};
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{ByteOrder, Datatype, Enumeration};
 
@@ -9,6 +12,8 @@ use super::real::Layout;
 use super::text::TextConversion;
 use crate::error::RequestError;
 
+/// Elements of more bytes are moved member by member: a copy of many bytes is faster than a choice of each.
+const MAPPED_BYTES: usize = 256;
 /// Datatypes nested more deeply than this are not converted.
 const DEPTH: u32 = 32;
 
@@ -30,6 +35,8 @@ enum Plan {
     Fields(Fields),
     /// Several elements for each.
     Repeat(Box<Conversion>),
+    /// Bytes of the source in another order, or some of them: whatever else it is, this is faster.
+    Bytes(Arc<ByteMap>),
 }
 
 impl Conversion {
@@ -40,7 +47,7 @@ impl Conversion {
 
     /// From elements of `from` to elements of `to`; `widths` decide the size of ids of variable length.
     pub fn with_widths(from: &Datatype, to: &Datatype, widths: Widths) -> Result<Self, RequestError> {
-        Self::nested(from, to, widths, 0)
+        Self::nested(from, to, widths, 0).map(Self::by_bytes)
     }
 
     /// Whether elements stay as they are, so that they may be read straight into their destination.
@@ -52,7 +59,7 @@ impl Conversion {
     /// gaps between members.
     pub fn is_partial(&self) -> bool {
         match &self.plan {
-            Plan::Copy | Plan::Number(_) | Plan::Text(_) => false,
+            Plan::Copy | Plan::Number(_) | Plan::Text(_) | Plan::Bytes(_) => false,
             Plan::Fields(_) => true,
             Plan::Repeat(inner) => inner.is_partial(),
         }
@@ -91,7 +98,37 @@ impl Conversion {
             Plan::Text(text) => text.run(src, dst, self.src_size, self.dst_size),
             Plan::Fields(fields) => fields.run(src, dst, self.src_size, self.dst_size),
             Plan::Repeat(inner) => inner.run(src, dst),
+            Plan::Bytes(map) => map.run(src, dst),
         }
+    }
+
+    /// The same conversion as a map of bytes, if it is one.
+    fn by_bytes(mut self) -> Self {
+        if !self.is_identity() && self.dst_size <= MAPPED_BYTES {
+            let mut bytes = Vec::with_capacity(self.dst_size);
+            let map = self.map(0, &mut bytes).then(|| ByteMap::new(self.src_size, &bytes)).flatten();
+            if let Some(map) = map.filter(|_| bytes.len() == self.dst_size) {
+                self.plan = Plan::Bytes(Arc::new(map));
+            }
+        }
+        self
+    }
+
+    /// Appends which byte of the source each byte of the destination is, for an element that begins at byte `at`; false if
+    /// that is not all that there is to do.
+    pub(super) fn map(&self, at: u16, bytes: &mut Vec<u16>) -> bool {
+        let size = u16::try_from(self.src_size).ok();
+        let Some(end) = size.and_then(|size| at.checked_add(size)) else { return false };
+        match &self.plan {
+            Plan::Copy => bytes.extend(at..end),
+            Plan::Number(stages) if stages.is_swap() => bytes.extend((at..end).rev()),
+            Plan::Fields(fields) => return fields.map(at, bytes),
+            Plan::Repeat(inner) => {
+                return (at..end).step_by(inner.src_size).all(|at| inner.map(at, bytes));
+            }
+            Plan::Number(_) | Plan::Text(_) | Plan::Bytes(_) => return false,
+        }
+        true
     }
 
     /// Elements of `size` bytes as they are.
@@ -167,9 +204,31 @@ impl Conversion {
             Plan::Text(text) => text.is_identity(),
             Plan::Fields(fields) => fields.is_identity(),
             Plan::Repeat(inner) => inner.is_identity(),
+            Plan::Bytes(_) => false,
         };
         let plan = if unchanged && src_size == dst_size { Plan::Copy } else { plan };
         Ok(Self { plan, src_size, dst_size })
+    }
+}
+
+impl Convert for Conversion {
+    fn size(&self) -> usize {
+        self.dst_size
+    }
+
+    fn bytes(&self) -> Option<&[u16]> {
+        match &self.plan {
+            Plan::Bytes(map) => map.bytes(),
+            _ => None,
+        }
+    }
+
+    fn run(&self, src: &[u8], dst: &mut [u8]) {
+        if self.is_partial() {
+            // Members that the file lacks, and the gaps between members.
+            dst.fill(0);
+        }
+        self.run(src, dst);
     }
 }
 
@@ -247,8 +306,8 @@ fn describe(datatype: &Datatype) -> String {
 #[cfg(test)]
 mod tests {
     use hyperslab_format::datatype::{
-        Array, BitRange, Bits, Charset, Complex, Compound, Float, Integer, Member, Normalization, Opaque,
-        Padding, Text, VariableText,
+        Array, BitRange, Bits, Charset, Complex, Compound, Float, Integer, Member, Opaque, Padding, Text,
+        VariableText,
     };
 
     use super::super::Element;
@@ -264,26 +323,13 @@ mod tests {
         let order = if words[2] == "<" { ByteOrder::Little } else { ByteOrder::Big };
         match words[0] {
             "f" => {
-                let [exponent, mantissa, precision] = [3, 4, 6].map(number);
-                Datatype::Float(Float {
-                    size,
-                    order,
-                    low_pad: false,
-                    high_pad: false,
-                    internal_pad: false,
-                    normalization: if words[5] == "none" {
-                        Normalization::None
-                    } else {
-                        Normalization::Implied
-                    },
-                    sign_location: u8::try_from(exponent + mantissa).unwrap(),
-                    bits: BitRange { offset: 0, precision },
-                    exponent_location: u8::try_from(mantissa).unwrap(),
-                    exponent_size: u8::try_from(exponent).unwrap(),
-                    mantissa_location: 0,
-                    mantissa_size: u8::try_from(mantissa).unwrap(),
-                    exponent_bias: (1 << (exponent - 1)) - 1,
-                })
+                use Float as F;
+                let known = [F::E5M2, F::HALF, F::BFLOAT16, F::SINGLE, F::DOUBLE, F::EXTENDED];
+                let [exponent, mantissa] = [3, 4].map(|at| u8::try_from(number(at)).unwrap());
+                let known = known.into_iter().find(|known| {
+                    (known.exponent_size, known.mantissa_size, known.size) == (exponent, mantissa, size)
+                });
+                Datatype::Float(known.unwrap().in_order(order))
             }
             class => {
                 let bits = BitRange { offset: number(4), precision: number(5) };

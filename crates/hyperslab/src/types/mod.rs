@@ -7,8 +7,6 @@ mod kernels;
 mod number;
 mod real;
 mod text;
-mod vlen;
 
 pub use convert::Conversion;
 pub use element::Element;
-pub use vlen::{VlenId, parse_ids};

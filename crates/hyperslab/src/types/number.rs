@@ -3,7 +3,7 @@
 use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer};
 use smallvec::SmallVec;
 
-use super::element;
+use super::element::NATIVE;
 use super::kernels::{Kernel, Native, route, swap};
 use super::real::{IntegerLayout, Layout};
 
@@ -123,6 +123,11 @@ impl Stages {
         Ok(Self(stages))
     }
 
+    /// Whether the bytes are reversed, and nothing else is done.
+    pub(super) fn is_swap(&self) -> bool {
+        matches!(self.0[..], [Stage { step: Step::Swap, .. }])
+    }
+
     /// Whether the bytes stay as they are.
     pub(super) fn is_identity(&self) -> bool {
         self.0.is_empty()
@@ -194,40 +199,22 @@ fn form(layout: &Layout) -> Form {
             let size = u32::try_from(layout.size).unwrap_or(0);
             match Native::integer(size, layout.signed) {
                 Some(native) if layout.bits == whole && layout.order != ByteOrder::Vax => {
-                    Form::Native { native, swapped: native.size() > 1 && foreign(layout.order) }
+                    Form::Native { native, swapped: native.size() > 1 && layout.order != NATIVE }
                 }
                 _ => Form::Packed(*layout),
             }
         }
         Layout::Float(float) => {
             let known = [
-                (Native::F16, element::float(2, 5, 10)),
-                (Native::Bf16, element::float(2, 8, 7)),
-                (Native::F32, element::float(4, 8, 23)),
-                (Native::F64, element::float(8, 11, 52)),
+                (Native::F16, Float::HALF),
+                (Native::Bf16, Float::BFLOAT16),
+                (Native::F32, Float::SINGLE),
+                (Native::F64, Float::DOUBLE),
             ];
             known
                 .into_iter()
-                .find(|(_, datatype)| matches!(datatype, Datatype::Float(known) if same_bits(known, float)))
-                .map_or(Form::Other, |(native, _)| Form::Native { native, swapped: foreign(float.order) })
+                .find(|(_, known)| float.has_values_of(known))
+                .map_or(Form::Other, |(native, _)| Form::Native { native, swapped: float.order != NATIVE })
         }
     }
-}
-
-/// Whether two layouts differ at most in the byte order of this machine and the reverse, and in paddings that
-/// numbers without unused bits do not have.
-fn same_bits(one: &Float, other: &Float) -> bool {
-    let plain = |float: &Float| Float {
-        order: ByteOrder::Little,
-        low_pad: false,
-        high_pad: false,
-        internal_pad: false,
-        ..*float
-    };
-    other.order != ByteOrder::Vax && plain(one) == plain(other)
-}
-
-fn foreign(order: ByteOrder) -> bool {
-    let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
-    order != native
 }

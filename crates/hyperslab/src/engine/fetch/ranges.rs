@@ -1,12 +1,11 @@
 //! Unfiltered data: only the spans that the selection touches are read, straight into the destination where it can be.
 
-use hyperslab_filters::gather::Axis;
+use hyperslab_filters::gather::{Axis, scatter};
 use smallvec::SmallVec;
 
 use crate::driver::Hints;
 use crate::engine::dst::Region;
 use crate::engine::read::emit::{Axes, Emit};
-use crate::error::Result;
 
 /// A box of an unfiltered piece, as a loop over spans of the file: the inner axes of every span are read in one request,
 /// gaps included; the outer ones are looped over.
@@ -106,9 +105,8 @@ impl Spans {
         bytes: &[u8],
         target: usize,
         region: &mut Region<'_>,
-        convert: &mut [Vec<u8>; 2],
-    ) -> Result<()> {
-        emit.scatter(bytes, &emit.piece[self.split..], &self.inner, target, region, convert)
+    ) {
+        scatter(&emit.gather_of(&emit.piece[self.split..], &self.inner, target), bytes, region);
     }
 }
 
@@ -136,7 +134,7 @@ mod tests {
     }
 
     fn emit(piece: &[usize]) -> Emit<'static> {
-        Emit { conversion: None, stored_size: 4, memory_size: 4, piece: SmallVec::from_slice(piece) }
+        Emit { convert: None, sink: None, stored_size: 4, memory_size: 4, piece: SmallVec::from_slice(piece) }
     }
 
     #[test]

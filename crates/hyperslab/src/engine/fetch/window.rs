@@ -232,7 +232,7 @@ impl<'w> Window<'w> {
             Kind::Spans { spans, region, .. } => {
                 let buffer = take(&mut self.lent, id, spans.len)?;
                 let (bytes, target) = (&buffer[..spans.len], spans.at(number).1);
-                spans.scatter(&self.run.emit, bytes, target, region, &mut self.scratch.convert)?;
+                spans.scatter(&self.run.emit, bytes, target, region);
                 self.scratch.put_back(buffer);
             }
             Kind::Whole { tasks, extent, route } => {

@@ -111,7 +111,7 @@ pub(in crate::engine) fn each_place(
 /// What of a chunk is wanted.
 #[derive(Debug)]
 pub(in crate::engine) enum Wanted {
-    /// All of it, in one run of the destination.
+    /// All of it as it is, in one run of the destination.
     Dense { offset: usize },
     /// One box; `is_all` if the array has no other element of the chunk.
     Box { axes: Axes, offset: usize, elements: usize, is_all: bool },
@@ -147,7 +147,7 @@ impl Wanted {
             run = run.saturating_mul(len);
             whole
         });
-        if dense {
+        if dense && emit.is_identity() {
             return Self::Dense { offset };
         }
         let piece: Coord = emit.piece.iter().map(|&len| len as u64).collect();

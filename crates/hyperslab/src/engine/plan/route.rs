@@ -28,8 +28,6 @@ pub enum Route {
 pub(in crate::engine) struct Filtered {
     /// Whether Blosc is its only filter, which can decode a part of it.
     pub(in crate::engine) is_blosc: bool,
-    /// Whether elements are wanted as they are stored.
-    pub(in crate::engine) is_identity: bool,
     /// Bytes that it decodes to, and of an element.
     pub(in crate::engine) decoded: usize,
     pub(in crate::engine) element_size: usize,
@@ -72,9 +70,9 @@ impl Route {
         is_touched: impl FnOnce() -> bool,
     ) -> Self {
         match wanted {
-            Wanted::Dense { .. } if chunk.is_identity => Self::DecodeInto,
-            Wanted::Dense { .. } | Wanted::Several { by_one: false } => Self::Scatter,
-            &Wanted::Box { elements, is_all, .. } if chunk.is_blosc && chunk.is_identity => {
+            Wanted::Dense { .. } => Self::DecodeInto,
+            Wanted::Several { by_one: false } => Self::Scatter,
+            &Wanted::Box { elements, is_all, .. } if chunk.is_blosc => {
                 let bytes = elements * chunk.element_size;
                 let is_small = bytes.saturating_mul(SMALL_PARTS) <= chunk.decoded;
                 if is_small && chunk.may_keep && !is_all && is_touched() { Self::Keep } else { Self::Blocks }
@@ -137,32 +135,29 @@ mod tests {
         let dense = Wanted::Dense { offset: 0 };
         let (one, many) = (Wanted::Several { by_one: true }, Wanted::Several { by_one: false });
         let (part, all, tiny) = (boxed(500, false), boxed(900, true), boxed(2, false));
-        // With Blosc and without, then the same for elements that are converted.
+        // With Blosc and without.
         for (wanted, routes) in [
-            (&dense, [DecodeInto, DecodeInto, Scatter, Scatter]),
-            (&part, [Blocks, Keep, Keep, Keep]),
-            (&tiny, [Keep, Keep, Keep, Keep]),
-            (&all, [Blocks, Scatter, Scatter, Scatter]),
-            (&one, [Keep, Keep, Keep, Keep]),
-            (&many, [Scatter, Scatter, Scatter, Scatter]),
+            (&dense, [DecodeInto, DecodeInto]),
+            (&part, [Blocks, Keep]),
+            (&tiny, [Keep, Keep]),
+            (&all, [Blocks, Scatter]),
+            (&one, [Keep, Keep]),
+            (&many, [Scatter, Scatter]),
         ] {
-            for (number, expected) in routes.into_iter().enumerate() {
-                let (is_blosc, is_identity) = (number % 2 == 0, number < 2);
-                let chunk =
-                    Filtered { is_blosc, is_identity, decoded: 1000, element_size: 1, may_keep: true };
+            for (is_blosc, expected) in [true, false].into_iter().zip(routes) {
+                let chunk = Filtered { is_blosc, decoded: 1000, element_size: 1, may_keep: true };
                 assert_eq!(Route::filtered(wanted, chunk, || true), expected, "{wanted:?} {chunk:?}");
                 let never =
                     Route::filtered(wanted, Filtered { may_keep: false, ..chunk }, || panic!("not asked"));
                 let expected = match expected {
-                    Keep if is_blosc && is_identity && matches!(wanted, Wanted::Box { .. }) => Blocks,
+                    Keep if is_blosc && matches!(wanted, Wanted::Box { .. }) => Blocks,
                     Keep => Scatter,
                     other => other,
                 };
                 assert_eq!(never, expected, "{wanted:?} {chunk:?}");
             }
         }
-        let chunk =
-            Filtered { is_blosc: true, is_identity: true, decoded: 1000, element_size: 1, may_keep: true };
+        let chunk = Filtered { is_blosc: true, decoded: 1000, element_size: 1, may_keep: true };
         assert_eq!(Route::filtered(&tiny, chunk, || false), Blocks, "the first time");
         assert_eq!(Route::filtered(&part, chunk, || panic!("not asked")), Blocks, "not small");
     }

@@ -1,11 +1,13 @@
 //! Reads of one dataset: plans them, and spreads their tasks over threads. (What one task does is in `task.rs`.)
 
+pub(in crate::engine) mod blocks;
 pub(in crate::engine) mod emit;
 pub(in crate::engine) mod task;
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
+use hyperslab_filters::Convert;
 use hyperslab_format::datatype::Datatype;
 
 use super::array::{Storage, StoredArray};
@@ -48,8 +50,9 @@ impl Reading<'_> {
     /// Reads one selection.
     pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = Pieces::of(self.array);
-        let mut run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let pieces = self.pieces(conversion.as_ref());
+        let mut run =
+            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // The small read: no tiling, no list of tasks, no threads.
@@ -66,17 +69,7 @@ impl Reading<'_> {
         let (tiling, dst) = self.tiling(&pieces, what, dst, memory_size)?;
         let user = User { cut: Cut::Tiling(&tiling), dst };
         run.is_alone = tiling.len() == 1;
-        let mut next = 0;
-        while next < tiling.len() {
-            let end = tiling.len().min(next + BATCH_TASKS);
-            let tasks = {
-                let _reading = self.store.reading();
-                pieces.tasks(self.store, self.cache, &tiling, next..end)?
-            };
-            run.execute(&tasks, &[0], &[user], options.threads)?;
-            next = end;
-        }
-        Ok(())
+        run.all(&pieces, &tiling, user, options.threads)
     }
 
     /// Reads several selections, each to its own destination; a chunk that several touch is decoded once.
@@ -86,14 +79,15 @@ impl Reading<'_> {
         options: &ReadOptions,
     ) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = Pieces::of(self.array);
+        let pieces = self.pieces(conversion.as_ref());
         let tilings = reads
             .iter_mut()
             .map(|(what, dst)| self.tiling(&pieces, what, dst, memory_size))
             .collect::<Result<Vec<_>>>()?;
         let users: Vec<User<'_>> =
             tilings.iter().map(|(tiling, dst)| User { cut: Cut::Tiling(tiling), dst: *dst }).collect();
-        let mut run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let mut run =
+            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         let (tasks, touches) = {
             let _reading = self.store.reading();
@@ -105,6 +99,10 @@ impl Reading<'_> {
         };
         run.is_alone = tasks.len() == 1;
         run.execute(&tasks, &touches, &users, options.threads)
+    }
+
+    fn pieces(&self, conversion: Option<&Conversion>) -> Pieces<'_> {
+        if conversion.is_some() { Pieces::converted(self.array) } else { Pieces::of(self.array) }
     }
 
     /// The conversion, if there is one to do, and the bytes of a wanted element.
@@ -132,12 +130,13 @@ impl Reading<'_> {
     pub(super) fn run<'r>(
         &'r self,
         pieces: &'r Pieces<'_>,
-        conversion: Option<&'r Conversion>,
+        convert: Option<&'r dyn Convert>,
         memory_size: usize,
     ) -> Result<Run<'r>> {
         let stored_size = self.array.element_size;
         let emit = Emit {
-            conversion,
+            convert,
+            sink: None,
             stored_size,
             memory_size,
             piece: pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect(),
@@ -156,6 +155,28 @@ impl Reading<'_> {
 }
 
 impl Run<'_> {
+    /// Reads all that a selection touches, a batch of tasks after the other.
+    fn all(
+        &self,
+        pieces: &Pieces<'_>,
+        tiling: &Tiling,
+        user: User<'_>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<()> {
+        let Reading { store, cache, .. } = self.reading;
+        let mut next = 0;
+        while next < tiling.len() {
+            let end = tiling.len().min(next + BATCH_TASKS);
+            let tasks = {
+                let _reading = store.reading();
+                pieces.tasks(store, cache, tiling, next..end)?
+            };
+            self.execute(&tasks, &[0], &[user], threads)?;
+            next = end;
+        }
+        Ok(())
+    }
+
     fn execute(
         &self,
         tasks: &[ReadTask],

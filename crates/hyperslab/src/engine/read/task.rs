@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use hyperslab_filters::Scratch;
 use hyperslab_filters::blosc::Spans as Needed;
-use hyperslab_filters::gather::Target;
+use hyperslab_filters::gather::{Gather, Stores, Target, blocks, scatter};
 use hyperslab_format::Extent;
 
 use super::Reading;
@@ -127,6 +128,7 @@ impl Run<'_> {
 
     fn unfiltered(&self, task: &ReadTask, extent: Extent, users: Users<'_>) -> Route {
         match self.chunked {
+            _ if self.emit.sink.is_some() => Route::Whole,
             None => Route::Direct,
             Some(_) => Route::unfiltered(extent.len, self.is_alone, || self.spans(task, users)),
         }
@@ -136,7 +138,6 @@ impl Run<'_> {
         let pipeline = self.chunked.map(|chunked| &chunked.pipeline);
         let chunk = Filtered {
             is_blosc: pipeline.is_some_and(|pipeline| pipeline.as_blosc(record.mask).is_some()),
-            is_identity: self.emit.is_identity(),
             decoded: self.piece_bytes,
             element_size: self.emit.stored_size,
             may_keep: self.reading.cache.admits(self.piece_bytes),
@@ -188,11 +189,19 @@ impl Run<'_> {
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
         match (&task.held, kept, &self.reading.array.storage) {
-            (Some(held), ..) => self.scatter(&held.read(), users, &task.coord, scratch),
-            (None, Some(kept), _) => self.scatter(&kept, users, &task.coord, scratch),
-            (None, None, Storage::Compact(data)) => self.scatter(data, users, &task.coord, scratch),
+            (Some(held), ..) => self.scatter(&held.read(), users, &task.coord, &mut scratch.filters),
+            (None, Some(kept), _) => self.scatter(&kept, users, &task.coord, &mut scratch.filters),
+            (None, None, Storage::Compact(data)) => {
+                self.scatter(data, users, &task.coord, &mut scratch.filters)
+            }
             (None, None, _) => {
-                let fill = self.fill()?;
+                if self.emit.sink.is_some() {
+                    let WorkerScratch { chunk, filters, .. } = scratch;
+                    let chunk = sized(chunk, self.piece_bytes)?;
+                    self.reading.array.fill.write(chunk);
+                    return self.scatter(chunk, users, &task.coord, filters);
+                }
+                let fill = self.fill();
                 each_place(users, &task.coord, |axes, offset, region| {
                     self.emit.fill(fill, axes, offset, region);
                     Ok(())
@@ -210,7 +219,9 @@ impl Run<'_> {
         stored: &[u8],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let Some(chunk) = self.chunk(task) else { return self.scatter(stored, users, &task.coord, scratch) };
+        let Some(chunk) = self.chunk(task) else {
+            return self.scatter(stored, users, &task.coord, &mut scratch.filters);
+        };
         let wanted = self.wanted(task, users);
         let touch = || self.reading.cache.touch(self.key(chunk.record));
         let route = route.unwrap_or_else(|| self.filtered(chunk.record, &wanted, touch));
@@ -247,24 +258,22 @@ impl Run<'_> {
         }
     }
 
-    fn scatter(
-        &self,
-        source: &[u8],
-        users: Users<'_>,
-        coord: &[u64],
-        scratch: &mut WorkerScratch,
-    ) -> Result<()> {
+    /// Copies what is wanted of a decoded piece, or hands it on, converted where that is wanted.
+    fn scatter(&self, source: &[u8], users: Users<'_>, coord: &[u64], filters: &mut Scratch) -> Result<()> {
         each_place(users, coord, |axes, offset, region| {
-            self.emit.scatter(source, &self.emit.piece, axes, offset, region, &mut scratch.convert)
+            let gather = self.emit.gather(axes, offset);
+            match self.emit.sink {
+                Some(sink) => self.hand_on(sink, coord, |f| blocks(&gather, source, filters, f)),
+                None => {
+                    scatter(&gather, source, region);
+                    Ok(())
+                }
+            }
         })
     }
 
-    fn fill(&self) -> Result<&[u8]> {
-        if let Some(fill) = self.fill.get() {
-            return Ok(fill);
-        }
-        let fill = self.emit.fill_element(&self.reading.array.fill)?;
-        Ok(self.fill.get_or_init(|| fill))
+    fn fill(&self) -> &[u8] {
+        self.fill.get_or_init(|| self.emit.fill_element(&self.reading.array.fill))
     }
 
     /// Decodes a chunk, by its route.
@@ -278,6 +287,17 @@ impl Run<'_> {
     ) -> Result<()> {
         let (pipeline, mask, filters) = (&chunk.chunked.pipeline, chunk.record.mask, &mut scratch.filters);
         let decoded = match (route, wanted, users.only()) {
+            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(_))
+                if let Some(sink) = self.emit.sink =>
+            {
+                let gather = self.emit.gather(&axes, offset);
+                let room = sized(&mut scratch.chunk, self.piece_bytes)?;
+                let mut decoded = Ok(());
+                self.hand_on(sink, chunk.coord, |f| {
+                    decoded = pipeline.blocks(mask, stored, room, &gather, filters, f);
+                })?;
+                decoded
+            }
             (Route::DecodeInto, Wanted::Dense { offset }, Some(user)) => {
                 let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
@@ -287,10 +307,10 @@ impl Run<'_> {
                     pipeline.decode_into(mask, stored, dst, filters)
                 }
             }
-            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user))
-                if self.emit.is_identity() =>
-            {
-                let (gather, mut region) = (self.emit.gather(&axes, offset), user.dst.region());
+            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user)) => {
+                let stores = if user.dst.is_beyond_caches() { Stores::PastCache } else { Stores::Cached };
+                let gather = Gather { stores, ..self.emit.gather(&axes, offset) };
+                let mut region = user.dst.region();
                 if let Some(blosc) = pipeline.as_blosc(mask) {
                     blosc.scatter_into(stored, &gather, &mut region, filters).map(drop)
                 } else {
@@ -304,7 +324,7 @@ impl Run<'_> {
                 let mut buffer = if keeps { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
                 let whole = sized(&mut buffer, self.piece_bytes)?;
                 chunk.decode(stored, whole, filters)?;
-                self.scatter(whole, users, chunk.coord, scratch)?;
+                self.scatter(whole, users, chunk.coord, filters)?;
                 if keeps {
                     self.reading.cache.insert(self.key(chunk.record), Arc::new(buffer));
                 } else {

@@ -1,6 +1,7 @@
 //! Reading the elements of a dataset, and its stored chunks.
 
-use std::ops::ControlFlow;
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
@@ -11,7 +12,7 @@ use hyperslab_format::{ErrorKind, Extent};
 
 use super::State;
 use crate::engine::{
-    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Storage, StoredArray,
+    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
 };
 use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
@@ -49,6 +50,20 @@ impl Dataset {
         options: &ReadOptions,
     ) -> Result<()> {
         self.with_reading(|reading| reading.read_many(reads, options))
+    }
+
+    /// Hands the elements of `what` to `sink` on whichever threads decode them, while they are in the processor's cache; see [`Block`](crate::engine::Block).
+    ///
+    /// Elements are as they are stored, or those `columns` of them, which are ranges of bytes. Blocks of one chunk come in their
+    /// order, those of several in any order and at the same time.
+    pub fn blocks(
+        &self,
+        what: &Selection,
+        columns: &[Range<usize>],
+        threads: Option<NonZeroUsize>,
+        sink: &Sink<'_>,
+    ) -> Result<()> {
+        self.with_reading(|reading| reading.blocks(what, columns, threads, sink))
     }
 
     /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
