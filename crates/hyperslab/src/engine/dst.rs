@@ -20,14 +20,14 @@ use crate::select::Coord;
 ///
 /// A read has it for itself. Two reads into one destination, on two threads or in one call, are not possible:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0499
 /// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
 /// fn twice(dataset: &Dataset, what: &Selection, dst: &mut Destination<'_>) -> hyperslab::Result<()> {
 ///     dataset.read_many(&mut [(what, dst), (what, dst)], &ReadOptions::default())
 /// }
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0308
 /// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
 /// fn shared(dataset: &Dataset, what: &Selection, dst: &Destination<'_>) -> hyperslab::Result<()> {
 ///     dataset.read_with(what, dst, &ReadOptions::default())
@@ -36,7 +36,7 @@ use crate::select::Coord;
 ///
 /// ```
 /// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
-/// fn once(dataset: &Dataset, what: &Selection, a: &mut Destination<'_>, b: &mut Destination<'_>) -> hyperslab::Result<()> {
+/// fn once<'d>(dataset: &Dataset, what: &Selection, [a, b]: [&mut Destination<'d>; 2]) -> hyperslab::Result<()> {
 ///     dataset.read_with(what, a, &ReadOptions::default())?;
 ///     dataset.read_many(&mut [(what, a), (what, b)], &ReadOptions::default())
 /// }

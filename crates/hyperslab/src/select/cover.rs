@@ -37,8 +37,8 @@ impl Dim {
     /// Whether of each chunk that these indices of an axis of `end` touch, they are all that the axis has.
     fn covers_chunks(self, chunk: u64, end: u64) -> bool {
         let Some(last) = self.last() else { return true };
-        let begins = self.start % chunk == 0;
-        let ends = last + 1 == end || (last + 1) % chunk == 0;
+        let begins = self.start.is_multiple_of(chunk);
+        let ends = last + 1 == end || (last + 1).is_multiple_of(chunk);
         // Where a step leaves an index out, it has to be a whole chunk that is left out.
         let leaves_no_gap = self.step == 1 || self.count == 1 || chunk == 1;
         begins && ends && leaves_no_gap

@@ -6,6 +6,7 @@ mod element;
 mod kernels;
 mod number;
 mod real;
+mod refusal;
 mod text;
 
 pub use convert::Conversion;

@@ -1,10 +1,11 @@
 //! Conversions between numbers, as a chain of loops over blocks that stay in the cache.
 
+use hyperslab_filters::{ByteMap, Convert};
 use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer};
 use smallvec::SmallVec;
 
 use super::element::NATIVE;
-use super::kernels::{Kernel, Native, route, swap};
+use super::kernels::{Kernel, Native, route};
 use super::real::{IntegerLayout, Layout};
 
 /// Elements of a block.
@@ -23,7 +24,8 @@ struct Stage {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Swap,
+    /// The bytes in reverse order.
+    Swap(Box<ByteMap>),
     Cast(Kernel),
     /// From the bits of a layout to a number of eight bytes.
     Unpack(IntegerLayout),
@@ -92,7 +94,7 @@ impl Stages {
             Form::Other => return Ok(exact()),
             Form::Native { native, swapped } => {
                 if swapped {
-                    stages.push(Stage { step: Step::Swap, size: native.size() });
+                    stages.extend(Stage::swap(native.size()));
                 }
                 native
             }
@@ -104,7 +106,7 @@ impl Stages {
         let (last, end) = match form(&to) {
             Form::Other => return Ok(exact()),
             Form::Native { native, swapped } => {
-                (native, swapped.then_some(Stage { step: Step::Swap, size: native.size() }))
+                (native, if swapped { Stage::swap(native.size()) } else { None })
             }
             Form::Packed(layout) => {
                 let native = if layout.signed { Native::I64 } else { Native::U64 };
@@ -117,20 +119,23 @@ impl Stages {
         );
         match (&stages[..], &end) {
             // Two swaps undo each other.
-            ([Stage { step: Step::Swap, .. }], Some(Stage { step: Step::Swap, .. })) => stages.clear(),
+            ([Stage { step: Step::Swap(_), .. }], Some(Stage { step: Step::Swap(_), .. })) => stages.clear(),
             _ => stages.extend(end),
         }
         Ok(Self(stages))
     }
 
-    /// Whether the bytes are reversed, and nothing else is done.
-    pub(super) fn is_swap(&self) -> bool {
-        matches!(self.0[..], [Stage { step: Step::Swap, .. }])
-    }
-
     /// Whether the bytes stay as they are.
     pub(super) fn is_identity(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Which byte of an element each byte afterwards is, if all are.
+    pub(super) fn moved(&self) -> Option<&[u16]> {
+        match &self.0[..] {
+            [Stage { step: Step::Swap(map), .. }] => map.bytes(),
+            _ => None,
+        }
     }
 
     /// Converts every element; `src` and `dst` hold the same number of them, of the given sizes.
@@ -161,9 +166,15 @@ impl Stages {
 }
 
 impl Stage {
+    /// Turns the bytes of numbers of `size` bytes round.
+    fn swap(size: usize) -> Option<Self> {
+        let bytes: Vec<u16> = (0..8).take(size).rev().collect();
+        Some(Self { step: Step::Swap(Box::new(ByteMap::new(size, &bytes)?)), size })
+    }
+
     fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize) {
         match &self.step {
-            Step::Swap => swap(self.size, src, dst),
+            Step::Swap(map) => map.run(src, dst),
             Step::Cast(kernel) => kernel(src, dst),
             Step::Unpack(layout) => {
                 for (to, from) in dst.as_chunks_mut::<8>().0.iter_mut().zip(src.chunks_exact(src_size)) {

@@ -250,14 +250,14 @@ impl Run<'_> {
             Source::Chunk(record) => Some(record),
             Source::Fill | Source::Compact => None,
         };
-        let elements = match cut.part.as_ref().and_then(|part| self.plan.input.whole(part)) {
-            Some(elements) => elements,
-            None => {
-                let elements = sized(chunk, self.piece_bytes)?;
-                fill_outside(elements, &chunked.chunk_shape, &cut.used, &self.write.array.fill);
-                self.plan.place(&task.coord, elements, convert)?;
-                elements
-            }
+        let given = cut.part.as_ref().and_then(|part| self.plan.input.whole(part));
+        let elements = if let Some(given) = given {
+            given
+        } else {
+            let elements = sized(chunk, self.piece_bytes)?;
+            fill_outside(elements, &chunked.chunk_shape, &cut.used, &self.write.array.fill);
+            self.plan.place(&task.coord, elements, convert)?;
+            elements
         };
         self.write.encode(chunked, &task.coord, elements, known, filters)
     }
