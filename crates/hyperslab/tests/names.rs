@@ -122,8 +122,8 @@ fn datatypes_that_would_not_come_back_are_refused() {
     let space = Dataspace::Simple { shape: vec![1; 33], max_shape: None };
     assert_refused(root.create_dataset("d", &DatasetOptions::new(space.clone(), u8::datatype())));
     assert_refused(root.set_attribute(&Attribute { dataspace: space, ..number("d") }));
-    file.close().unwrap();
     assert!(root.names().unwrap().is_empty() && root.attribute_names().unwrap().is_empty());
+    file.close().unwrap();
     assert_sound(&driver.bytes());
 }
 

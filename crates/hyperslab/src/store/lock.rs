@@ -10,12 +10,16 @@ use parking_lot::{MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGu
 /// What a lock of a file is for, in the order in which a thread takes them: none after one that is below it here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// Where data of variable length go next.
-    HeapRoom,
     /// What was given out for data and no index knows yet.
     Data,
     /// The data of one dataset.
     Dataset,
+    /// Which data of variable length there are.
+    HeapObjects,
+    /// The shape of one dataset.
+    Shape,
+    /// Where data of variable length go next.
+    HeapRoom,
     /// All metadata.
     Metadata,
     /// Changed blocks.

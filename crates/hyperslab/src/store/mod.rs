@@ -452,14 +452,16 @@ impl Store {
         self.commit()
     }
 
-    /// Forgets everything since the last commit.
-    pub fn roll_back(&self) -> Result<()> {
+    /// Forgets everything since the last commit. Nobody writes data meanwhile; `lock` takes what else has to stand still, and is
+    /// given back.
+    pub fn roll_back<G>(&self, lock: impl FnOnce() -> G) -> Result<G> {
         let writing = self.writing()?;
         let _data = writing.data.change();
+        let locked = lock();
         let _guard = writing.lock.change();
         writing.set_in_transaction(false);
         writing.roll_back(self);
-        Ok(())
+        Ok(locked)
     }
 
     fn set_len(&self, len: u64) {

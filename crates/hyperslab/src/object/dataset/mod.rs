@@ -30,7 +30,7 @@ use super::header::read::Header;
 use crate::engine::StoredArray;
 use crate::error::Result;
 use crate::index::{ChunkIndex, Grid};
-use crate::store::Store;
+use crate::store::{Ranked, Store};
 
 /// A dataset: an array of elements in the file.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ pub struct Dataset {
     pub(super) object: Object,
     state: Arc<RwLock<Arc<State>>>,
     /// Held by reads, and alone by who makes the dataset smaller; after the lock for writing.
-    shape_lock: OnceLock<Arc<RwLock<()>>>,
+    shape_lock: OnceLock<Arc<Ranked<RwLock<()>>>>,
 }
 
 /// What a header says of a dataset: decoded once, shared by all handles, made anew when the header changes.
@@ -66,7 +66,7 @@ impl Dataset {
     }
 
     /// The lock of the dataset's shape, which all handles share.
-    fn shape_lock(&self) -> &RwLock<()> {
+    fn shape_lock(&self) -> &Ranked<RwLock<()>> {
         self.shape_lock.get_or_init(|| self.file().shape_lock(self.address()))
     }
 

@@ -156,9 +156,7 @@ impl File {
         };
         if !is_kept || committed.is_err() {
             self.chunk_cache().dirty.clear();
-            let mut room = self.shared().heap_room.lock();
-            self.store().roll_back()?;
-            room.clear();
+            self.store().roll_back(|| self.shared().heap_room.lock())?.clear();
         }
         self.shared().unlinked.lock().end(is_kept && committed.is_ok());
         committed
@@ -166,33 +164,27 @@ impl File {
 
     /// The lock of the data of one dataset: shared by writers of whole chunks, held alone by others.
     pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
-        let new = || Ranked::new(self.store().number(), Rank::Dataset, RwLock::default());
-        self.shared().write_locks.of(dataset, new)
+        self.shared().write_locks.of(self, Rank::Dataset, dataset)
     }
 
     /// The lock of the shape of one dataset: shared by readers, held alone by who makes it smaller.
-    pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<RwLock<()>> {
-        self.shared().shape_locks.of(dataset, RwLock::default)
+    pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
+        self.shared().shape_locks.of(self, Rank::Shape, dataset)
     }
 }
 
 /// Locks of datasets, by the addresses of their headers.
-#[derive(Debug)]
-pub(in crate::object) struct Locks<L>(Mutex<HashMap<Addr, Arc<L>>>);
+#[derive(Debug, Default)]
+pub(in crate::object) struct Locks(Mutex<HashMap<Addr, Arc<Ranked<RwLock<()>>>>>);
 
-impl<L> Default for Locks<L> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<L> Locks<L> {
-    fn of(&self, dataset: Addr, new: impl FnOnce() -> L) -> Arc<L> {
+impl Locks {
+    fn of(&self, file: &File, rank: Rank, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
         let mut locks = self.0.lock();
         if locks.len() > KEPT_LOCKS {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
-        Arc::clone(locks.entry(dataset).or_insert_with(|| Arc::new(new())))
+        let new = || Arc::new(Ranked::new(file.store().number(), rank, RwLock::default()));
+        Arc::clone(locks.entry(dataset).or_insert_with(new))
     }
 }
 

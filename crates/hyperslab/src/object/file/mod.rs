@@ -50,13 +50,13 @@ pub(super) struct Shared {
     /// What new objects are made for.
     pub(super) version: LibVersion,
     /// Of the data of datasets, by the address of the header.
-    pub(super) write_locks: Locks<Ranked<RwLock<()>>>,
+    pub(super) write_locks: Locks,
     /// The locks of shapes of datasets.
-    pub(super) shape_locks: Locks<RwLock<()>>,
+    pub(super) shape_locks: Locks,
     /// Where data of variable length go next. Taken before a step is begun.
     pub(super) heap_room: Ranked<Mutex<HeapRoom>>,
     /// Held by who reads ids and what they lead to, and alone by who takes that out of the file.
-    pub(super) heap_objects: RwLock<()>,
+    pub(super) heap_objects: Ranked<RwLock<()>>,
     /// Objects to which no link leads.
     pub(super) unlinked: Mutex<Unlinked>,
     /// Datasets that leave out chunks.
@@ -126,6 +126,7 @@ impl Shared {
     ) -> Self {
         Self {
             heap_room: Ranked::new(store.number(), Rank::HeapRoom, Mutex::default()),
+            heap_objects: Ranked::new(store.number(), Rank::HeapObjects, RwLock::default()),
             store,
             chunk_cache,
             path,
@@ -135,7 +136,6 @@ impl Shared {
             version,
             write_locks: Locks::default(),
             shape_locks: Locks::default(),
-            heap_objects: RwLock::default(),
             unlinked: Mutex::default(),
             sparse: Sparse::default(),
         }

@@ -247,7 +247,7 @@ impl Opening {
         let kept = if shared.store.is_writable() {
             let kept = handle.delete_unlinked().and_then(|()| handle.flush());
             // All of what was changed, or nothing.
-            kept.inspect_err(|_| _ = shared.store.roll_back())
+            kept.inspect_err(|_| _ = shared.store.roll_back(|| ()))
         } else {
             Ok(())
         };
