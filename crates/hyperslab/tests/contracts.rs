@@ -77,7 +77,7 @@ impl ReadQueue for Ranges {
 }
 
 fn many_reads_are_each_read_once_in_whatever_order(driver: &dyn Driver) {
-    let ranges: Vec<(u64, usize)> = (0..700).map(|n| (n * 7 % 251, n as usize % 5)).collect();
+    let ranges: Vec<(u64, usize)> = (0..700_usize).map(|n| (n as u64 * 7 % 251, n % 5)).collect();
     for later in [0, 1, 300, 699] {
         let mut queue = Ranges::new(&ranges, later);
         driver.read_many(&mut queue).unwrap();

@@ -141,7 +141,7 @@ fn a_name_that_should_not_be_hides_nothing_and_can_be_deleted() {
             let bad = if group.ends_with('0') { "" } else { "a\0b" };
             let group = file.group(group).unwrap();
             let mut names = group.attribute_names().unwrap();
-            names.retain(|name| !name.starts_with("a") || name == bad);
+            names.retain(|name| !name.starts_with('a') || name == bad);
             names.sort_unstable();
             assert_eq!(names, [bad, "unit"]);
             assert_eq!(

@@ -135,11 +135,11 @@ fn compare(plan: &ReadPlan, reads: &[(u64, u64)], case: &str) {
 #[test]
 fn a_read_does_what_its_plan_says() {
     let posix = Trace::new(Posix::new(tempfile::tempfile().unwrap()));
-    compare_all(Arc::new(posix));
-    compare_all(Arc::new(Trace::new(Memory::default())));
+    compare_all(&Arc::new(posix));
+    compare_all(&Arc::new(Trace::new(Memory::default())));
 }
 
-fn compare_all<D: Driver + 'static>(driver: Arc<Trace<D>>) {
+fn compare_all<D: Driver + 'static>(driver: &Arc<Trace<D>>) {
     let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
     let made = fill(&file);
     file.close().unwrap();

@@ -286,12 +286,12 @@ impl Dataset {
         &self,
         py: Python<'py>,
         sel: Option<&Bound<'py, PyAny>>,
-        out: Option<Bound<'py, PyUntypedArray>>,
+        out: Option<&Bound<'py, PyUntypedArray>>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
         in_one_shape(py, || {
             let request = read::request_of(self, sel)?;
-            match &out {
+            match out {
                 None => read::array(py, self, self.translation(py)?, &request, threads),
                 Some(out) => read::into(py, self, &request, out, threads).map(|()| out.clone()),
             }
@@ -307,7 +307,7 @@ impl Dataset {
         threads: Option<NonZeroUsize>,
     ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
         let selections = selections.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-        in_one_shape(py, || self.read_all(py, &selections, out.as_deref(), threads))
+        in_one_shape(py, move || self.read_all(py, &selections, out.as_deref(), threads))
     }
 
     #[pyo3(signature = (sel=None))]
@@ -390,6 +390,7 @@ impl Dataset {
     }
 
     /// Writes an array of the shape of the selection of a dataset of this shape.
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python becomes a vector")]
     #[pyo3(name = "_write")]
     fn write_array(
         &self,

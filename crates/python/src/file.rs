@@ -192,7 +192,9 @@ pub(crate) fn image(name: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
 
 /// A file that is open already keeps what was said of it first.
 fn set_skips(core: &CoreFile, skip_fill_chunks: Option<bool>) {
-    skip_fill_chunks.into_iter().for_each(|skips| core.set_skip_fill_chunks(skips));
+    if let Some(skips) = skip_fill_chunks {
+        core.set_skip_fill_chunks(skips);
+    }
 }
 
 fn no_swmr() -> PyErr {

@@ -168,6 +168,7 @@ const MAX_SLICES: usize = 1024;
 
 impl Locking {
     /// What the user's environment makes of it.
+    #[must_use]
     pub fn effective(self) -> Self {
         match env::var("HDF5_USE_FILE_LOCKING").map(|value| value.to_uppercase()).as_deref() {
             Ok("FALSE" | "0") => Self::No,

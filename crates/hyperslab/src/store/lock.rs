@@ -46,7 +46,7 @@ pub struct Ranked<L> {
 #[must_use]
 pub struct Guard<G> {
     guard: G,
-    _note: Note,
+    note: Note,
 }
 
 impl<L> Ranked<L> {
@@ -62,7 +62,7 @@ impl<L> Ranked<L> {
 
     fn take<'l, G>(&'l self, is_shared: bool, take: impl FnOnce(&'l L) -> G) -> Guard<G> {
         let note = Note::new(self.place, is_shared);
-        Guard { guard: take(&self.lock), _note: note }
+        Guard { guard: take(&self.lock), note }
     }
 }
 
@@ -77,7 +77,7 @@ impl<T> Ranked<RwLock<T>> {
     /// Returns the lock if it is free. Who does not wait breaks no order.
     fn try_write(&self) -> Option<Guard<RwLockWriteGuard<'_, T>>> {
         let guard = self.lock.try_write()?;
-        Some(Guard { guard, _note: Note::of(self.place, false) })
+        Some(Guard { guard, note: Note::of(self.place, false) })
     }
 
     /// Waits for the lock, to share it. A thread that shares it already may share it again.
@@ -146,8 +146,8 @@ impl<'l, T> Guard<RwLockReadGuard<'l, T>> {
         part: impl FnOnce(&T) -> Option<&U>,
     ) -> Result<Guard<MappedRwLockReadGuard<'l, U>>, Self> {
         match RwLockReadGuard::try_map(self.guard, part) {
-            Ok(guard) => Ok(Guard { guard, _note: self._note }),
-            Err(guard) => Err(Self { guard, _note: self._note }),
+            Ok(guard) => Ok(Guard { guard, note: self.note }),
+            Err(guard) => Err(Self { guard, note: self.note }),
         }
     }
 }

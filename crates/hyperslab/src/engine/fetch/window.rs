@@ -63,6 +63,7 @@ struct Job<'w> {
     kind: Kind<'w>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a worker has few of them, and makes one for each small read")]
 enum Kind<'w> {
     /// Neighbouring tasks, whose stored bytes are one range.
     Whole { tasks: &'w [ReadTask], extent: Extent, route: Option<Route> },
@@ -259,7 +260,9 @@ impl<'w> Window<'w> {
                         Needed::Whole => wanted.push(*known..len),
                         Needed::Parts => {
                             // Nothing more is to be found out.
-                            wanted.iter_mut().for_each(|range| range.start = range.start.max(*known));
+                            for range in wanted.iter_mut() {
+                                range.start = range.start.max(*known);
+                            }
                             wanted.retain(|range| !range.is_empty());
                             *known = len;
                         }
@@ -379,7 +382,7 @@ impl ReadQueue for Window<'_> {
 
 /// The job that a request is of, and which of its requests it is.
 fn split(id: u64) -> (usize, u64) {
-    ((id & (1 << JOB_BITS) - 1) as usize, id >> JOB_BITS)
+    ((id & ((1 << JOB_BITS) - 1)) as usize, id >> JOB_BITS)
 }
 
 fn moved(at: Addr, by: usize) -> Addr {

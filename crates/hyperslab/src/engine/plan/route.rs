@@ -71,14 +71,13 @@ impl Route {
     ) -> Self {
         match wanted {
             Wanted::Dense { .. } => Self::DecodeInto,
-            Wanted::Several { by_one: false } => Self::Scatter,
             &Wanted::Box { elements, is_all, .. } if chunk.is_blosc => {
                 let bytes = elements * chunk.element_size;
                 let is_small = bytes.saturating_mul(SMALL_PARTS) <= chunk.decoded;
                 if is_small && chunk.may_keep && !is_all && is_touched() { Self::Keep } else { Self::Blocks }
             }
             // All there is, or more than is ever kept: nobody comes back for the rest.
-            Wanted::Box { is_all: true, .. } => Self::Scatter,
+            Wanted::Box { is_all: true, .. } | Wanted::Several { by_one: false } => Self::Scatter,
             Wanted::Box { .. } | Wanted::Several { by_one: true } if chunk.may_keep => Self::Keep,
             Wanted::Box { .. } | Wanted::Several { .. } => Self::Scatter,
         }
@@ -126,7 +125,7 @@ mod tests {
     use super::*;
 
     fn boxed(elements: usize, is_all: bool) -> Wanted {
-        Wanted::Box { axes: Default::default(), offset: 0, elements, is_all }
+        Wanted::Box { axes: smallvec::SmallVec::default(), offset: 0, elements, is_all }
     }
 
     #[test]

@@ -262,13 +262,11 @@ impl Run<'_> {
     fn scatter(&self, source: &[u8], users: Users<'_>, coord: &[u64], filters: &mut Scratch) -> Result<()> {
         each_place(users, coord, |axes, offset, region| {
             let gather = self.emit.gather(axes, offset);
-            match self.emit.sink {
-                Some(sink) => self.hand_on(sink, coord, |f| blocks(&gather, source, filters, f)),
-                None => {
-                    scatter(&gather, source, region);
-                    Ok(())
-                }
+            if let Some(sink) = self.emit.sink {
+                return self.hand_on(sink, coord, |f| blocks(&gather, source, filters, f));
             }
+            scatter(&gather, source, region);
+            Ok(())
         })
     }
 

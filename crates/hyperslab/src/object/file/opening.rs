@@ -35,9 +35,11 @@ pub(super) struct Openings {
 /// The file that is open at some device and inode, if one is.
 type Place = Mutex<Weak<PerProcess<Shared>>>;
 
+/// By device and inode.
+type Places = HashMap<(u64, u64), Arc<Place>>;
+
 /// Places by device and inode. A child has none: what its parent has open is not opened again, but opened anew.
-static PLACES: LazyLock<PerProcess<Mutex<HashMap<(u64, u64), Arc<Place>>>>> =
-    LazyLock::new(|| PerProcess::new(Mutex::default()));
+static PLACES: LazyLock<PerProcess<Mutex<Places>>> = LazyLock::new(|| PerProcess::new(Mutex::default()));
 
 /// How a file is opened by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
