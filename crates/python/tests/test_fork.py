@@ -193,7 +193,9 @@ def test_a_fork_beside_threads_that_read_gives_a_child_that_reads(tmp_path):
 
         def work(number):
             again = f["gzip"]
-            assert np.array_equal(again[number * 7 : number * 7 + 90, 30:70], VALUES[number * 7 : number * 7 + 90, 30:70])
+            assert np.array_equal(
+                again[number * 7 : number * 7 + 90, 30:70], VALUES[number * 7 : number * 7 + 90, 30:70]
+            )
             assert len(f.attrs) == 1 and f["plain"][number, 3] == VALUES[number, 3]
 
         def forks():
