@@ -16,6 +16,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_testkit::fuzz::mutate::seals;
+use hyperslab_testkit::sound::assert_sound;
 
 fn sample(name: &str) -> Vec<u8> {
     std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/object").join(name))
@@ -221,6 +222,7 @@ fn a_write_to_a_part_of_a_damaged_chunk_names_the_chunk() {
     file.close().unwrap();
     let stored = dataset.chunk_at(&[1, 1]).unwrap().unwrap().extent;
     let mut bytes = driver.bytes();
+    assert_sound(&bytes);
     bytes[usize::try_from(stored.addr.get()).unwrap()] ^= 0xFF;
     let damaged = Arc::new(Memory::new(bytes));
     let file = File::open_writable_on(damaged, None, &CreateOptions::default()).unwrap();

@@ -24,4 +24,4 @@ pub use pool::{run as run_on_threads, set_threads, threads};
 pub use read::{ReadOptions, Reading};
 pub use transfer::extents::{Move, copy_extents};
 pub use transfer::recode::Recode;
-pub use write::{Encoded, Form, Placed, Places, Write, WriteOptions, WritePlan};
+pub use write::{Encoded, Form, Placed, Places, Write, WriteOptions, WritePlan, abandon};
