@@ -219,8 +219,8 @@ fn a_write_to_a_part_of_a_damaged_chunk_names_the_chunk() {
     options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![4] }];
     let dataset = file.root().create_dataset("values", &options).unwrap();
     dataset.write(.., &[7; 24]).unwrap();
-    file.close().unwrap();
     let stored = dataset.chunk_at(&[1, 1]).unwrap().unwrap().extent;
+    file.close().unwrap();
     let mut bytes = driver.bytes();
     assert_sound(&bytes);
     bytes[usize::try_from(stored.addr.get()).unwrap()] ^= 0xFF;

@@ -13,9 +13,9 @@ use hyperslab::engine::{Encoded, Storage, Write, WriteOptions};
 use hyperslab::select::Coord;
 use hyperslab::types::Element;
 use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, NewStorage, Selection};
-use hyperslab_format::Extent;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_format::{Addr, Extent};
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_accounted;
 
@@ -32,7 +32,11 @@ struct Calls {
 
 impl Calls {
     fn new() -> Arc<Self> {
-        Arc::new(Self { inner: Memory::default(), calls: Mutex::default(), left: AtomicUsize::new(usize::MAX) })
+        Arc::new(Self {
+            inner: Memory::default(),
+            calls: Mutex::default(),
+            left: AtomicUsize::new(usize::MAX),
+        })
     }
 
     fn take(&self) -> Vec<Vec<Extent>> {
@@ -58,7 +62,8 @@ impl Driver for Calls {
         if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_left).is_err() {
             return Err(io::Error::other("the disk is gone"));
         }
-        let extent = |request: &WriteRequest<'_>| Extent::new(request.offset.into(), request.src.len() as u64);
+        let extent =
+            |request: &WriteRequest<'_>| Extent::new(Addr::new(request.offset), request.src.len() as u64);
         self.calls.lock().unwrap().push(requests.iter().map(extent).collect());
         self.inner.write_batch(requests)
     }
@@ -99,7 +104,7 @@ fn places(dataset: &Dataset) -> Vec<Extent> {
         ControlFlow::Continue(())
     };
     dataset.visit_chunks(&mut note).unwrap();
-    found.sort();
+    found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     found.into_iter().map(|(_, extent)| extent).collect()
 }
 
@@ -145,7 +150,8 @@ fn ranks_that_exchange_sizes_write_one_dataset() {
             let mut filters = hyperslab_filters::Scratch::default();
             let mut chunk = |(number, elements): (u64, &[i32])| {
                 let coord: Coord = [number].into_iter().collect();
-                let encoded = write.encode(chunked, &coord, i32::bytes(elements), None, &mut filters).unwrap();
+                let encoded =
+                    write.encode(chunked, &coord, i32::bytes(elements), None, &mut filters).unwrap();
                 encoded.unwrap().into_owned()
             };
             (0..).zip(values.chunks(64)).skip(rank).step_by(3).map(&mut chunk).collect()

@@ -133,9 +133,9 @@ impl<'s> Txn<'s> {
         drop(space);
         let mut lives = self.writing.lives.lock();
         lives.born(std::mem::take(&mut self.born));
-        lives.died(std::mem::take(&mut self.died), self.writing.generation() + 1);
+        lives.died(std::mem::take(&mut self.died), self.store.generation() + 1);
         drop(lives);
-        self.writing.changed();
+        self.store.changed();
         Ok(())
     }
 
@@ -164,6 +164,6 @@ impl Drop for Txn<'_> {
         let mut space = self.writing.space.lock();
         undo.allocated.into_iter().for_each(|extent| space.release(extent));
         drop(space);
-        self.writing.changed();
+        self.store.changed();
     }
 }

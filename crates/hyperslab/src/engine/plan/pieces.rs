@@ -27,6 +27,26 @@ pub struct ReadTask {
     pub(in crate::engine) held: Option<HeldChunk>,
 }
 
+impl ReadTask {
+    /// Where its stored bytes are, if it has any.
+    pub(in crate::engine) fn extent(&self) -> Option<Extent> {
+        match self.source {
+            Source::Fill | Source::Compact => None,
+            Source::Raw(extent) => Some(extent),
+            Source::Chunk(record) => Some(record.extent),
+        }
+    }
+
+    /// Its stored bytes, of those at `whole`.
+    pub(in crate::engine) fn stored_in<'b>(&self, whole: Extent, bytes: &'b [u8]) -> &'b [u8] {
+        let range = self.extent().and_then(|extent| {
+            let start = usize::try_from(extent.addr.get().checked_sub(whole.addr.get())?).ok()?;
+            Some(start..start + usize::try_from(extent.len).ok()?)
+        });
+        range.and_then(|range| bytes.get(range)).unwrap_or_default()
+    }
+}
+
 /// Where the elements of a chunk come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
@@ -59,11 +79,20 @@ enum PieceKind<'a> {
 
 impl<'a> Pieces<'a> {
     pub(in crate::engine) fn of(array: &'a StoredArray) -> Self {
+        Self::of_size(array, PIECE_BYTES)
+    }
+
+    /// The same for elements that are converted: so small pieces of contiguous data that they are in the cache from one to the other.
+    pub(in crate::engine) fn converted(array: &'a StoredArray) -> Self {
+        Self::of_size(array, CONVERTED_BYTES)
+    }
+
+    fn of_size(array: &'a StoredArray, row_bytes: u64) -> Self {
         let whole = || array.shape.iter().map(|&len| len.max(1)).collect();
         let (shape, kind) = match &array.storage {
             Storage::Compact(_) => (whole(), PieceKind::Compact),
-            Storage::Contiguous(None) => (rows(array), PieceKind::Unwritten),
-            Storage::Contiguous(Some(extent)) => (rows(array), PieceKind::Rows(*extent)),
+            Storage::Contiguous(None) => (rows(array, row_bytes), PieceKind::Unwritten),
+            Storage::Contiguous(Some(extent)) => (rows(array, row_bytes), PieceKind::Rows(*extent)),
             Storage::Chunked(chunked) => {
                 (Coord::from_slice(&chunked.chunk_shape), PieceKind::Chunks(chunked))
             }
@@ -186,23 +215,19 @@ impl Finder<'_> {
 
 /// Data in file order, so that a disk reads forwards; what is not in the file comes first.
 fn sort(tasks: &mut [ReadTask]) {
-    let key = |task: &ReadTask| match task.source {
-        Source::Fill | Source::Compact => 0,
-        Source::Raw(extent) => extent.addr.get(),
-        Source::Chunk(record) => record.extent.addr.get(),
-    };
+    let key = |task: &ReadTask| task.extent().map_or(0, |extent| extent.addr.get());
     if !tasks.is_sorted_by_key(key) {
         tasks.sort_by_cached_key(key);
     }
 }
 
-/// The shape of a piece of contiguous data: whole rows of the inner dimensions, about [`PIECE_BYTES`] of them, so that
+/// The shape of a piece of contiguous data: whole rows of the inner dimensions, about so many bytes of them, so that
 /// a piece is one run of the file.
-fn rows(array: &StoredArray) -> Coord {
+fn rows(array: &StoredArray, bytes: u64) -> Coord {
     let mut shape: Coord = array.shape.iter().map(|&len| len.max(1)).collect();
     let mut inner = array.element_size as u64;
     for axis in (0..shape.len()).rev() {
-        let fit = (PIECE_BYTES / inner.max(1)).clamp(1, shape[axis]);
+        let fit = (bytes / inner.max(1)).clamp(1, shape[axis]);
         if fit < shape[axis] {
             shape[axis] = fit;
             shape[..axis].fill(1);
@@ -228,3 +253,5 @@ fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) 
 
 /// Large enough that a call costs nothing beside the copy, small enough that two threads share the work evenly.
 const PIECE_BYTES: u64 = 4 << 20;
+/// With what becomes of them they fit a second-level cache.
+const CONVERTED_BYTES: u64 = 128 << 10;

@@ -53,7 +53,8 @@ impl Write<'_> {
                 Form::InPlace { .. } => continue,
             };
             // What was known of a chunk that had this place before.
-            record.inspect(|&record| self.cache.forget(&ChunkKey { dataset: self.array.header, record }));
+            record
+                .inspect(|&record| self.cache.forget(&ChunkKey::new(self.store, self.array.header, record)));
             placed.push(Placed { coord: chunk.coord.clone(), record });
         }
         let reserved = placed
@@ -79,7 +80,6 @@ impl Write<'_> {
         let encoded = [Encoded { coord: coord.clone(), form }];
         self.write(&encoded, &self.allocate(&encoded)?)
     }
-
 }
 
 /// Gives back the space of chunks that no index will know.

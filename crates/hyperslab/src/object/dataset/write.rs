@@ -26,24 +26,50 @@ impl Dataset {
     ///
     /// A chunk that is written whole is encoded and written at once, on as many threads as there are; one that is written in
     /// part is kept until it is flushed, or until there are too many. If it fails, elements may be old or new, each.
+    ///
+    /// Parts of variable length are [ids](crate::VlenId), which belong to the dataset from then on; what its elements led to before
+    /// is taken out of the file.
     pub fn write_with(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
-        self.write_unnamed(what, bytes, options).map_err(|error| error.at(self.path()))
+        self.write_unnamed(None, what, bytes, options).map_err(|error| error.at(self.path()))
     }
 
-    fn write_unnamed(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+    /// As [`write_with`](Self::write_with), for `what` of a dataset of this shape. [`RequestError::Reshaped`]: it has another by
+    /// now, and nothing was written.
+    pub fn write_shaped(
+        &self,
+        shape: &[u64],
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        self.write_unnamed(Some(shape), what, bytes, options).map_err(|error| error.at(self.path()))
+    }
+
+    fn write_unnamed(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         // What is changed in place, or read to be changed, is in use like what is read: should another thread delete the
         // dataset, its space goes to nobody else before this is done.
         let found = self.store().reading_data();
-        let mut array = self.array()?;
+        let mut array = self.array_of(shape)?;
+        if array.datatype.has_variable_parts() {
+            // Between what is read to be taken out and what is written nobody else writes.
+            let _alone = lock.write();
+            return self.replace_locked(shape, what, bytes, options);
+        }
         loop {
             let plan = self.engine(&array).plan(what, bytes, options)?;
             let is_shared = self.engine(&array).is_side_by_side(&plan);
             let _shared = is_shared.then(|| lock.read());
             let _alone = (!is_shared).then(|| lock.write());
-            array = self.array()?;
+            array = self.array_of(shape)?;
             let write = self.engine(&array);
             // Another thread may have resized the dataset before the lock was taken.
             if plan.fits(&array) && write.is_side_by_side(&plan) == is_shared {
@@ -54,6 +80,20 @@ impl Dataset {
                 return if is_shared { Ok(()) } else { self.keep_to_budget() };
             }
         }
+    }
+
+    /// Writes where the caller has the lock for himself.
+    pub(in crate::object) fn write_alone(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let array = self.array_of(shape)?;
+        let plan = self.engine(&array).plan(what, bytes, options)?;
+        self.write_locked(&array, &plan, options.threads)?;
+        self.keep_to_budget()
     }
 
     fn write_locked(
@@ -111,9 +151,7 @@ impl Dataset {
     }
 
     pub(in crate::object) fn check_writable(&self) -> Result<()> {
-        if !self.store().is_writable() {
-            return Err(RequestError::ReadOnly.into());
-        }
+        self.store().check_writable()?;
         self.store().check_readable()
     }
 
