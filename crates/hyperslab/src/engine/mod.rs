@@ -27,4 +27,4 @@ pub use read::{ReadOptions, Reading};
 pub use share::CLAIM_BYTES;
 pub use transfer::extents::{Move, copy_extents};
 pub use transfer::recode::Recode;
-pub use write::{Encoded, Form, Placed, Places, Write, WriteOptions, WritePlan};
+pub use write::{Encoded, Form, Placed, Places, Write, WriteOptions, WritePlan, abandon};

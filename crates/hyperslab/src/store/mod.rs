@@ -33,6 +33,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::process;
 use life::Media;
 use siblings::Siblings;
+use space::Space;
 use writing::Writing;
 
 pub use cache::BlockCache;
@@ -380,33 +381,36 @@ impl Store {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Space that no committed state reaches, for the data of a dataset.
-    pub fn allocate(&self, kind: SpaceKind, len: u64) -> Result<Extent> {
-        Ok(self.allocate_all(kind, [len])?[0])
+    /// Space that no committed state reaches, for the data of a dataset. A step [names](Txn::names) it, or it is
+    /// [released](Self::release).
+    pub fn allocate(&self, len: u64) -> Result<Extent> {
+        Ok(self.allocate_all([len])?[0])
     }
 
     /// Space for several at once: one beside the other, where no hole between others fits better.
-    pub fn allocate_all(
-        &self,
-        kind: SpaceKind,
-        lens: impl IntoIterator<Item = u64>,
-    ) -> Result<SmallVec<[Extent; 1]>> {
+    pub fn allocate_all(&self, lens: impl IntoIterator<Item = u64>) -> Result<SmallVec<[Extent; 1]>> {
+        self.with_space(|space| {
+            let mut extents = SmallVec::new();
+            for len in lens {
+                let Some(extent) = space.allocate_unnamed(len) else {
+                    extents.into_iter().for_each(|extent| space.release(extent));
+                    return None;
+                };
+                extents.push(extent);
+            }
+            Some(extents)
+        })
+    }
+
+    /// What `f` takes of the space; `None` if addresses do not reach so far.
+    fn with_space<R>(&self, f: impl FnOnce(&mut Space) -> Option<R>) -> Result<R> {
         let mut space = self.writing()?.space.lock();
-        let mut extents = SmallVec::new();
-        for len in lens {
-            let Some(extent) = space.allocate(kind, len) else {
-                extents.into_iter().for_each(|extent| space.release(extent));
-                let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
-                return Err(RequestError::TooMany {
-                    what: "bytes of a file with addresses of this width",
-                    limit,
-                }
-                .into());
-            };
-            extents.push(extent);
-        }
+        let taken = f(&mut space).ok_or_else(|| {
+            let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
+            RequestError::TooMany { what: "bytes of a file with addresses of this width", limit }
+        })?;
         self.len.fetch_max(space.end(), Ordering::Relaxed);
-        Ok(extents)
+        Ok(taken)
     }
 
     /// Makes an extent longer by `len` bytes where it stands; returns what is added. `None` if that cannot be.

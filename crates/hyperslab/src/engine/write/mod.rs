@@ -36,7 +36,7 @@ use crate::select::Coord;
 use crate::store::Store;
 pub use encode::{Encoded, Form};
 use place::Batch;
-pub use place::{Placed, Places};
+pub use place::{Placed, Places, abandon};
 use plan::Cut;
 pub use plan::WritePlan;
 
@@ -94,7 +94,7 @@ impl Write<'_> {
             match plan.tasks(self, &pieces, next..end).and_then(|tasks| run.execute(&tasks, threads)) {
                 Ok(more) => placed.extend(more),
                 Err(error) => {
-                    self.abandon(placed);
+                    abandon(self.store, &placed);
                     return Err(error);
                 }
             }
@@ -185,7 +185,7 @@ impl Write<'_> {
         match done {
             Ok(()) => Ok(placed),
             Err(error) => {
-                self.abandon(placed);
+                abandon(self.store, &placed);
                 Err(error)
             }
         }

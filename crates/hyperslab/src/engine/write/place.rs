@@ -13,7 +13,7 @@ use crate::engine::chunks::cache::ChunkKey;
 use crate::error::Result;
 use crate::index::ChunkRecord;
 use crate::select::Coord;
-use crate::store::SpaceKind;
+use crate::store::Store;
 
 /// A chunk that was written to a new place, or has none any more, which the index does not know yet.
 #[derive(Debug, Clone)]
@@ -32,8 +32,7 @@ impl Write<'_> {
     /// room.
     pub fn allocate(&self, encoded: &[Encoded<'_>]) -> Result<Places> {
         let new = encoded.iter().filter(|chunk| matches!(chunk.form, Form::New { .. }));
-        let mut new =
-            self.store.allocate_all(SpaceKind::Raw, new.map(|chunk| chunk.bytes().len() as u64))?.into_iter();
+        let mut new = self.store.allocate_all(new.map(|chunk| chunk.bytes().len() as u64))?.into_iter();
         let nowhere = Extent::new(Addr::UNDEFINED, 0);
         let place = |chunk: &Encoded<'_>| match &chunk.form {
             Form::New { .. } => new.next().unwrap_or(nowhere),
@@ -69,7 +68,7 @@ impl Write<'_> {
         match written {
             Ok(()) => Ok(placed),
             Err(error) => {
-                self.abandon(placed);
+                abandon(self.store, &placed);
                 Err(error)
             }
         }
@@ -81,13 +80,11 @@ impl Write<'_> {
         let encoded = [Encoded { coord: coord.clone(), form }];
         self.write(&encoded, &self.allocate(&encoded)?)
     }
+}
 
-    /// Gives back the space of chunks that no index will know.
-    pub fn abandon(&self, placed: Vec<Placed>) {
-        for record in placed.into_iter().filter_map(|placed| placed.record) {
-            self.store.release(record.extent);
-        }
-    }
+/// Gives back the space of chunks that no index will know.
+pub fn abandon(store: &Store, placed: &[Placed]) {
+    placed.iter().filter_map(|placed| placed.record).for_each(|record| store.release(record.extent));
 }
 
 /// The encoded chunks of one worker on their way into the file: small ones wait until they are worth one call.

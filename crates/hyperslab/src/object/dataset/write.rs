@@ -6,13 +6,13 @@ use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{Addr, Extent};
 
-use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions, WritePlan};
+use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions, WritePlan, abandon};
 use crate::error::{Error, RequestError, Result};
 use crate::index::IndexEdit;
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
-use crate::store::{SpaceKind, Store};
+use crate::store::Store;
 use crate::types::Element;
 
 impl Dataset {
@@ -108,7 +108,7 @@ impl Dataset {
             Storage::Contiguous(_) | Storage::Chunked(_) => {
                 let write = self.engine(array);
                 let placed = write.run(plan, threads)?;
-                self.keep(array, placed)?;
+                self.insert_chunks(placed)?;
                 write.forget_replaced(plan);
                 Ok(())
             }
@@ -140,7 +140,7 @@ impl Dataset {
         let write = self.engine(&array);
         let coords = write.held();
         let placed = write.flush(None)?;
-        self.keep(&array, placed)?;
+        self.insert_chunks(placed)?;
         write.forget(coords);
         Ok(())
     }
@@ -155,21 +155,18 @@ impl Dataset {
         self.store().check_readable()
     }
 
-    /// Tells the index of chunks that were written; if that fails, their space is given back.
-    fn keep(&self, array: &StoredArray, mut placed: Vec<Placed>) -> Result<()> {
+    /// Tells the index of chunks that were [written](Write::write), by whichever executor; if that fails, their space is given
+    /// back.
+    pub fn insert_chunks(&self, mut placed: Vec<Placed>) -> Result<()> {
         if placed.is_empty() {
             return Ok(());
         }
         // A tree that is filled in order leaves full nodes behind; threads end their tasks in any.
         placed.sort_unstable_by(|a, b| a.coord.cmp(&b.coord));
-        let kept = self.insert_chunks(&placed);
-        if kept.is_err() {
-            self.engine(array).abandon(placed);
-        }
-        kept
+        self.insert_sorted(&placed).inspect_err(|_| abandon(self.store(), &placed))
     }
 
-    fn insert_chunks(&self, placed: &[Placed]) -> Result<()> {
+    fn insert_sorted(&self, placed: &[Placed]) -> Result<()> {
         let mut txn = self.begin()?;
         // As the index is now: another thread may have changed it since.
         let array = self.array()?;
@@ -187,6 +184,7 @@ impl Dataset {
         for extent in replaced {
             txn.free(extent);
         }
+        placed.iter().filter_map(|placed| placed.record).for_each(|record| txn.names(record.extent));
         if let Some(info) = info {
             let mut change = HeaderChange::new(&mut txn, self.address())?;
             set_index(&mut change, info)?;
@@ -198,7 +196,7 @@ impl Dataset {
     /// Writes contiguous elements for the first time: to new space, which the dataset has from then on.
     fn write_first(&self, plan: &WritePlan<'_>, threads: Option<NonZeroUsize>) -> Result<()> {
         let state = self.state()?;
-        let extent = self.store().allocate(SpaceKind::Raw, state.len_bytes())?;
+        let extent = self.store().allocate(state.len_bytes())?;
         let written = self
             .write_to(extent, &state.fill.value, plan, threads)
             .and_then(|()| self.set_layout(Layout::Contiguous(extent)));
@@ -235,6 +233,9 @@ impl Dataset {
     fn set_layout(&self, layout: Layout) -> Result<()> {
         let header = self.header()?;
         let mut txn = self.begin()?;
+        if let Layout::Contiguous(extent) = layout {
+            txn.names(extent);
+        }
         let mut change = HeaderChange::new(&mut txn, self.address())?;
         let mut message: LayoutMessage = change.find()?.ok_or_else(|| header.lacks("a layout message"))?;
         message.layout = layout;
@@ -267,7 +268,7 @@ impl Dataset {
             .ok_or_else(|| RequestError::Argument { what: format!("chunk at {first:?}"), why })?;
         let write = self.engine(&array);
         let placed = write.place_stored(&coord, hyperslab_filters::FilterMask(mask), bytes)?;
-        self.keep(&array, placed)?;
+        self.insert_chunks(placed)?;
         write.forget([coord]);
         Ok(())
     }
