@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hyperslab::driver::{Driver, Memory};
+use hyperslab::driver::{Aside, Driver, Memory};
 use hyperslab::{CreateOptions, File, OpenOptions};
 use pyo3::prelude::*;
 
@@ -45,10 +45,10 @@ pub(crate) struct Backing {
 impl Backing {
     /// Writes the file there, in place of what may be there, at once.
     fn save(&self) -> hyperslab::Result<()> {
-        let mut partial = self.path.clone().into_os_string();
-        partial.push(".partial");
-        let saved =
-            std::fs::write(&partial, self.image.bytes()).and_then(|()| std::fs::rename(&partial, &self.path));
+        let saved = Aside::new(&self.path).and_then(|aside| {
+            aside.medium().write_at(0, &self.image.bytes())?;
+            aside.finish()
+        });
         saved.map_err(hyperslab::Error::io("write", 0, 0))
     }
 }

@@ -3,11 +3,13 @@
 use std::fmt::Debug;
 use std::io;
 
+mod aside;
 mod memory;
 mod overlay;
 mod posix;
 mod trace;
 
+pub use aside::Aside;
 pub use memory::Memory;
 pub use overlay::Overlay;
 pub use posix::{Create, Locking, Posix};

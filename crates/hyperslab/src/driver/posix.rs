@@ -8,7 +8,7 @@ use std::io;
 use std::io::IoSliceMut;
 #[cfg(target_os = "linux")]
 use std::num::NonZeroU64;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
@@ -82,6 +82,17 @@ impl Posix {
         let file = options.open(path)?;
         lock(&file, locking, fs::File::try_lock, "another program has it open")?;
         Ok(Self { file })
+    }
+
+    /// Whether the file has this path.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        let known = |found: &fs::Metadata| (found.dev(), found.ino());
+        matches!((fs::symlink_metadata(path), self.file.metadata()), (Ok(there), Ok(here)) if known(&there) == known(&here))
+    }
+
+    /// Says who may read and write the file.
+    pub(super) fn set_permissions(&self, permissions: fs::Permissions) -> io::Result<()> {
+        self.file.set_permissions(permissions)
     }
 
     /// The driver of a file opened by the caller, with what access and lock it has.
