@@ -28,6 +28,7 @@ mod plain;
 mod plan;
 mod read;
 mod reference;
+mod scales;
 mod segy;
 mod selection;
 mod state;
@@ -77,6 +78,8 @@ mod _native {
     use super::plan::ReadPlan;
     #[pymodule_export]
     use super::reference::{Reference, RegionReference};
+    #[pymodule_export]
+    use super::scales::{attach_scale, axis_label, make_scale, scale_name, scales, set_axis_label};
     #[pymodule_export]
     use super::segy::{describe, export, extract, ingest, scan};
     #[pymodule_export]

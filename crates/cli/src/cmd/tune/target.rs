@@ -3,7 +3,6 @@
 use hyperslab::{Dataset, File, Node};
 
 use crate::error::Usage;
-use crate::show::value::{Decoder, Target, Value};
 use crate::show::{plain, shape};
 use crate::walk::{self, Visit};
 
@@ -45,20 +44,13 @@ pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset
 
 /// The names of a dataset's axes: of the dimension scales that are attached to them.
 pub(super) fn axis_names(dataset: &Dataset) -> Vec<Option<String>> {
-    let rank = dataset.shape().len();
-    let mut names = vec![None; rank];
-    let Ok(attribute) = dataset.attribute("DIMENSION_LIST") else { return names };
-    let decoder = Decoder::new(dataset.file());
     // Names are a convenience: axes whose scales cannot be read have their numbers.
-    let Ok(scales) = decoder.attribute(&attribute, rank) else { return names };
-    for (name, scales) in names.iter_mut().zip(scales) {
-        if let Value::List(scales) = scales
-            && let Some(Value::Reference(Target::Object(path))) = scales.first()
-        {
-            *name = path.rsplit('/').next().map(str::to_owned);
-        }
-    }
-    names
+    let name = |axis| {
+        let scales = dataset.scales(axis).ok()?;
+        let path = dataset.file().path_of(scales.first()?.address()).ok()??;
+        path.rsplit('/').next().map(str::to_owned)
+    };
+    (0..dataset.shape().len()).map(name).collect()
 }
 
 /// What the array of a file is usually called.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use hyperslab_format::btree2::record::Record;
 use hyperslab_format::bytes::lookup3::lookup3;
-use hyperslab_format::datatype::Datatype;
+use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
 use hyperslab_format::header::RawMessage;
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
@@ -16,10 +16,11 @@ use hyperslab_format::message::dense_info::AttributeInfo;
 use super::header;
 use super::header::read::Header;
 use super::{Object, dataset};
-use crate::error::{RequestError, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::heap::FractalHeap;
 use crate::store::Store;
 use crate::tree::BTree2;
+use crate::types::Element;
 
 /// An attribute with its value.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,29 @@ pub struct Attribute {
     pub dataspace: Dataspace,
     /// Its elements, as stored: those of variable length are ids of objects in the global heap.
     pub data: Vec<u8>,
+}
+
+impl Attribute {
+    /// A string of fixed length that ends with a zero byte, as libhdf5's own conventions have it.
+    pub fn text(name: impl Into<String>, text: &str) -> Self {
+        let mut data = text.as_bytes().to_vec();
+        data.push(0);
+        let charset = if text.is_ascii() { Charset::Ascii } else { Charset::Utf8 };
+        let size = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let datatype = Datatype::Text(Text { size, padding: Padding::NullTerminated, charset });
+        Self { name: name.into(), datatype, dataspace: Dataspace::Scalar, data }
+    }
+
+    /// A number.
+    pub fn number<T: Element>(name: impl Into<String>, number: T) -> Self {
+        Self { dataspace: Dataspace::Scalar, ..Self::numbers(name, &[number]) }
+    }
+
+    /// Numbers, one after another.
+    pub fn numbers<T: Element>(name: impl Into<String>, numbers: &[T]) -> Self {
+        let dataspace = Dataspace::Simple { shape: vec![numbers.len() as u64], max_shape: None };
+        Self { name: name.into(), datatype: T::datatype(), dataspace, data: T::bytes(numbers).to_vec() }
+    }
 }
 
 impl Object {
@@ -50,13 +74,18 @@ impl Object {
         })
     }
 
-    /// The attribute `name`.
-    pub fn attribute(&self, name: &str) -> Result<Attribute> {
+    /// The attribute `name`, if there is one.
+    pub(super) fn found_attribute(&self, name: &str) -> Result<Option<Attribute>> {
         self.with_attributes(|storage, header| {
             let found = storage.find(header, self.store(), name)?;
-            let message = found.ok_or_else(|| RequestError::NoSuchAttribute { name: name.to_owned() })?;
-            self.resolve(header, message)
+            found.map(|message| self.resolve(header, message)).transpose()
         })
+    }
+
+    /// The attribute `name`.
+    pub fn attribute(&self, name: &str) -> Result<Attribute> {
+        let missing = || Error::from(RequestError::NoSuchAttribute { name: name.to_owned() }).at(self.path());
+        self.found_attribute(name)?.ok_or_else(missing)
     }
 
     /// Whether there is an attribute `name`.
