@@ -6,7 +6,7 @@ use hyperslab::engine::WriteOptions;
 use hyperslab::{CopyOptions, DatasetOptions, Node, Selection};
 use hyperslab_format::message::link::Link;
 use numpy::prelude::*;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
 
@@ -115,7 +115,7 @@ impl Group {
         args: &Bound<'py, PyTuple>,
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        writable::<PyValueError>(&slf.as_super().get().state, "create an object")?;
+        slf.as_super().get().state.check()?;
         let mut all = vec![slf.clone().into_any()];
         all.extend(args.iter());
         create(slf.py(), function)?.call(PyTuple::new(slf.py(), all)?, kwds)
@@ -308,7 +308,9 @@ impl Group {
         track_order: Option<bool>,
         track_times: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let _ = track_times;
+        if track_times {
+            return Err(PyNotImplementedError::new_err("groups that track times are not supported yet"));
+        }
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         writable::<PyValueError>(state, "create a group")?;
         let path = if name.is_none() { None } else { Some(name_required(name)?) };
@@ -331,6 +333,7 @@ impl Group {
         if let Some(made) = Self::create_plain(slf, args, kwds)? {
             return Ok(made);
         }
+        writable::<PyValueError>(&slf.as_super().get().state, "create a dataset")?;
         Self::by_python(slf, "create_dataset", args, kwds)
     }
 
@@ -340,6 +343,7 @@ impl Group {
         args: &Bound<'py, PyTuple>,
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        writable::<PyValueError>(&slf.as_super().get().state, "create a dataset")?;
         Self::by_python(slf, "create_dataset_like", args, kwds)
     }
 
@@ -415,6 +419,7 @@ impl Group {
         flags: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         source.get().state.check()?;
+        writable::<PyValueError>(&slf.as_super().get().state, "copy an object into the file")?;
         let options = copy_options(flags)?;
         let (group, node) = (&slf.get().group, &source.get().node);
         slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)

@@ -58,9 +58,17 @@ pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
 }
 
 fn default_threads() -> usize {
-    let asked = std::env::var("HYPERSLAB_THREADS").ok().and_then(|text| text.trim().parse().ok());
-    asked.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    let own = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let Some(asked) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else { return own() };
+    let number = asked.to_str().and_then(|text| text.trim().parse().ok()).map(NonZeroUsize::get);
+    number.unwrap_or_else(|| {
+        let own = own();
+        eprintln!("hyperslab: {VARIABLE}={asked:?} is no number of threads from 1 on: {own} are used");
+        own
+    })
 }
+
+const VARIABLE: &str = "HYPERSLAB_THREADS";
 
 #[cfg(test)]
 mod tests {
