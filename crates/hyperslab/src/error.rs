@@ -243,6 +243,24 @@ pub enum RequestError {
     /// The file is open for reading alone.
     #[error("the file is open for reading: open it with mode \"r+\" or \"a\" to change it")]
     ReadOnly,
+    /// The file was closed.
+    #[error("the file is closed")]
+    Closed,
+    /// The file is that of the parent of this process.
+    #[error("the file was opened by the process that this one was forked from: open it here to change it")]
+    Forked,
+    /// The same, and what the child has of it in memory is of no use.
+    #[error("another thread was changing the file when this process was forked: open it here to read it")]
+    ForkedInChange,
+    /// The process has the file open in a way that stands against another.
+    #[error("{why}")]
+    AlreadyOpen {
+        /// What cannot be.
+        why: &'static str,
+    },
+    /// Another file has been written in the place of the one that is open.
+    #[error("the file was written anew since it was opened: open it again")]
+    OtherFile,
     /// What is given to be written does not have the size of the selection.
     #[error("the source has {found} bytes, the selection {expected}")]
     SourceSize {

@@ -122,8 +122,8 @@ fn datatypes_that_would_not_come_back_are_refused() {
     let space = Dataspace::Simple { shape: vec![1; 33], max_shape: None };
     assert_refused(root.create_dataset("d", &DatasetOptions::new(space.clone(), u8::datatype())));
     assert_refused(root.set_attribute(&Attribute { dataspace: space, ..number("d") }));
-    file.close().unwrap();
     assert!(root.names().unwrap().is_empty() && root.attribute_names().unwrap().is_empty());
+    file.close().unwrap();
     assert_sound(&driver.bytes());
 }
 
@@ -141,7 +141,7 @@ fn a_name_that_should_not_be_hides_nothing_and_can_be_deleted() {
             let bad = if group.ends_with('0') { "" } else { "a\0b" };
             let group = file.group(group).unwrap();
             let mut names = group.attribute_names().unwrap();
-            names.retain(|name| !name.starts_with("a") || name == bad);
+            names.retain(|name| !name.starts_with('a') || name == bad);
             names.sort_unstable();
             assert_eq!(names, [bad, "unit"]);
             assert_eq!(

@@ -323,7 +323,7 @@ fn a_read_beside_threads_that_resize_is_of_one_state() {
             let read = dataset.read_shaped(
                 &[60, 5],
                 &Selection::All,
-                &Destination::contiguous(&mut place),
+                &mut Destination::contiguous(&mut place),
                 &ReadOptions::default(),
             );
             assert!(read.unwrap_err().is_reshaped());

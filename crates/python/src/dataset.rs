@@ -293,12 +293,12 @@ impl Dataset {
         &self,
         py: Python<'py>,
         sel: Option<&Bound<'py, PyAny>>,
-        out: Option<Bound<'py, PyUntypedArray>>,
+        out: Option<&Bound<'py, PyUntypedArray>>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
         in_one_shape(py, || {
             let request = read::request_of(self, sel)?;
-            match &out {
+            match out {
                 None => read::array(py, self, self.translation(py)?, &request, threads),
                 Some(out) => read::into(py, self, &request, out, threads).map(|()| out.clone()),
             }
@@ -314,7 +314,7 @@ impl Dataset {
         threads: Option<NonZeroUsize>,
     ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
         let selections = selections.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-        in_one_shape(py, || self.read_all(py, &selections, out.as_deref(), threads))
+        in_one_shape(py, move || self.read_all(py, &selections, out.as_deref(), threads))
     }
 
     #[pyo3(signature = (sel=None))]
@@ -382,8 +382,9 @@ impl Dataset {
         slf.py().import("hyperslab._dims")?.getattr("RegionProxy")?.call1((slf,))
     }
 
-    fn refresh(&self) -> PyResult<()> {
-        self.state.check()
+    fn refresh(&self, py: Python<'_>) -> PyResult<()> {
+        self.state.check()?;
+        py.detach(|| self.core.refresh()).or_raise()
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
@@ -395,6 +396,7 @@ impl Dataset {
     }
 
     /// Writes an array of the shape of the selection of a dataset of this shape.
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python becomes a vector")]
     #[pyo3(name = "_write")]
     fn write_array(
         &self,
@@ -512,12 +514,13 @@ impl Dataset {
             return Err(PyValueError::new_err("the arrays in `out` overlap"));
         }
         let options = read::options(py, self, translation, threads);
-        let destinations = arrays
+        let mut destinations = arrays
             .iter_mut()
             .map(|array| Ok(Destination::contiguous(buffer::bytes_mut(array)?)))
             .collect::<PyResult<Vec<_>>>()?;
-        let reads: Vec<_> = requests.iter().map(|request| &request.selection).zip(&destinations).collect();
-        py.detach(|| self.core.read_many_shaped(extent, &reads, &options)).or_raise()?;
+        let mut reads: Vec<_> =
+            requests.iter().map(|request| &request.selection).zip(&mut destinations).collect();
+        py.detach(|| self.core.read_many_shaped(extent, &mut reads, &options)).or_raise()?;
         drop(destinations);
         Ok(arrays)
     }

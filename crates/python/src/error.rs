@@ -94,6 +94,9 @@ pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
             system(source, format!("Unable to open file '{name}': {}", plain(source)))
         }
         Error::Io { source, .. } => system(source, format!("Unable to open file '{name}': {error}")),
+        Error::Request(RequestError::AlreadyOpen { why }) => {
+            PyOSError::new_err(format!("Unable to open file '{name}': {why}"))
+        }
         Error::Format(_) => defined::FormatError::new_err(format!("Unable to open file '{name}': {error}")),
         _ => exception(error),
     }
@@ -133,7 +136,11 @@ fn request(error: &RequestError, message: String) -> PyErr {
         RequestError::NoSuchObject { .. }
         | RequestError::NoSuchFile { .. }
         | RequestError::NoSuchAttribute { .. } => PyKeyError::new_err(message),
-        RequestError::TooManyLinks { .. } => PyRuntimeError::new_err(message),
+        RequestError::TooManyLinks { .. } | RequestError::Forked | RequestError::ForkedInChange => {
+            PyRuntimeError::new_err(message)
+        }
+        RequestError::Closed => ClosedError::new_err(message),
+        RequestError::AlreadyOpen { .. } | RequestError::OtherFile => PyOSError::new_err(message),
         RequestError::Reshaped => Reshaped::new_err(message),
         RequestError::OutOfBounds { .. } => PyIndexError::new_err(message),
         RequestError::TooMany { .. } => PyMemoryError::new_err(message),
@@ -154,6 +161,8 @@ fn system(error: &io::Error, message: String) -> PyErr {
         io::ErrorKind::NotFound => Some(2),
         io::ErrorKind::PermissionDenied => Some(13),
         io::ErrorKind::IsADirectory => Some(21),
+        // Python makes it a BlockingIOError.
+        io::ErrorKind::WouldBlock => Some(if cfg!(target_os = "linux") { 11 } else { 35 }),
         _ => None,
     });
     match number {

@@ -247,8 +247,8 @@ pub(crate) fn array<'py>(
             // What is read leads to objects of the heap until they are read, too.
             let _reading = core.file().reading_vlen();
             if bytes > 0 {
-                let destination = Destination::contiguous(&mut raw);
-                core.read_shaped(&request.extent, &request.selection, &destination, &options)?;
+                let mut destination = Destination::contiguous(&mut raw);
+                core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
             }
             objects::fetch(core.file(), translation, &raw)
         });
@@ -262,9 +262,11 @@ pub(crate) fn array<'py>(
             // A conversion leaves the gaps between members as they are.
             bytes.fill(0);
         }
-        let destination = Destination::contiguous(bytes).untouched();
-        py.detach(|| dataset.core.read_shaped(&request.extent, &request.selection, &destination, &options))
-            .or_raise()?;
+        let mut destination = Destination::contiguous(bytes).untouched();
+        py.detach(|| {
+            dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
+        })
+        .or_raise()?;
     }
     Ok(array)
 }
@@ -284,8 +286,8 @@ fn element<'py>(
     let mut bytes = [0; SMALL_ELEMENT];
     let bytes = &mut bytes[..size];
     let options = options(py, dataset, translation, None);
-    let destination = Destination::contiguous(bytes);
-    py.detach(|| dataset.core.read_shaped(&request.extent, &request.selection, &destination, &options))
+    let mut destination = Destination::contiguous(bytes);
+    py.detach(|| dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options))
         .or_raise()?;
     buffer::scalar(descr, bytes).map(Some)
 }
@@ -319,11 +321,11 @@ pub(crate) fn into<'py>(
     if let Some(translation) = converted(dataset, &element)? {
         let shape = request.selection.shape(&request.extent);
         let mut place = out.clone();
-        if let Some(destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
+        if let Some(mut destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
             if !out.is_empty() {
                 let options = options(py, dataset, &translation, threads);
                 py.detach(|| {
-                    dataset.core.read_shaped(&request.extent, &request.selection, &destination, &options)
+                    dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
                 })
                 .or_raise()?;
             }

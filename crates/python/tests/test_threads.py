@@ -206,4 +206,6 @@ def test_strings_that_threads_replace_are_old_or_new(tmp_path):
     with h5py.File(tmp_path / "f.h5", "r") as f:
         assert f["filled"][THREADS] == b"never" and len({*f["plain"][:]}) == 1
         assert all(found.decode().isdigit() for found in f["chunked"][:])
-        assert [k for k, *_ in f["table"][:]] == [int(text.decode()[0]) if k < 10 else k for k, text, _ in f["table"][:]]
+        assert [k for k, *_ in f["table"][:]] == [
+            int(text.decode()[0]) if k < 10 else k for k, text, _ in f["table"][:]
+        ]

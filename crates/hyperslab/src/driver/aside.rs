@@ -61,7 +61,7 @@ impl Aside {
             let _ = self.medium.set_permissions(before);
         }
         // Else a loss of power could leave the name with nothing behind it.
-        self.medium.flush(true)?;
+        self.medium.flush(false)?;
         fs::rename(&self.part, &self.to)?;
         self.is_named = true;
         let folder = self.to.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -202,6 +202,16 @@ mod tests {
         }
         symlink("circle", directory.path().join("circle")).unwrap();
         assert!(written(&directory.path().join("circle"), b"three").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_renamed_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let to = directory.path().join("a");
+        let aside = Aside::new(&to).unwrap();
+        fs::create_dir(&to).unwrap();
+        assert!(aside.finish().is_err());
+        assert!(to.is_dir() && !directory.path().join("a.part").exists());
     }
 
     #[test]

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use hyperslab_filters::FilterMask;
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node, ChunkKeys};
 use hyperslab_format::{Addr, ErrorKind, Extent};
-use smallvec::SmallVec;
 
 use super::{ChunkIndex, ChunkRecord, State, Visitor, broken};
 use crate::error::Result;
-use crate::select::Coord;
+use crate::select::{Coord, first_element};
 use crate::store::Store;
 
 /// The leaf that was used last.
@@ -24,8 +23,7 @@ pub(super) fn lookup(
     coord: &Coord,
     state: &mut State,
 ) -> Result<Option<ChunkRecord>> {
-    let first: SmallVec<[u64; 4]> =
-        coord.iter().zip(&index.chunk_shape).map(|(at, len)| at.saturating_mul(*len)).collect();
+    let first = first_element(coord, &index.chunk_shape);
     if let State::BTree1(Leaf(leaf)) = state
         && let Some(child) = child_of(leaf, &first)
     {

@@ -311,6 +311,13 @@ class File(Group):
     skip_fill_chunks : True for what ``Dataset.skip_fill_chunks`` says, in all datasets of which nothing else is said.
     userblock_size, track_order : of a new file.  rdcc_nbytes : the budget for decoded chunks, of the whole file.
     h5py's keywords about libhdf5's own caches and buffers are accepted with a warning: they have no effect.
+    NotImplementedError: ``swmr=True``.
+
+    A file that this process has open, by whatever path, is opened once more: both are the same file, which closes with the
+    last of them. "r" then gives "r+" where the other can change it; OSError: "r+" of a file that is open for reading, "w"
+    of one that is open at all. A process that is forked from this one can read the file, as it was at the fork and
+    as long as this one does not change it, and cannot change it itself (RuntimeError). BlockingIOError: another process has
+    the file locked; the message names it.
 
     What was changed is in the file after ``flush``, ``close``, or the end of a ``with`` block: all of it, or nothing. Elements of
     datasets without filters are an exception: they are written in place, and after a crash each may be old or new.
@@ -334,6 +341,12 @@ class File(Group):
         """Gets what was changed into the file and closes it. Every object of it becomes unusable."""
     def flush(self) -> None:
         """Gets what was changed into the file, all or nothing: from here on it survives what ``durability`` says."""
+    def refresh(self) -> None:
+        """Looks at a file again that another program extends: all objects show what is there now.
+
+        Open it with ``locking=False``: a lock keeps the other program out. In a file that this process can change there is
+        nothing to do. OSError: another file was written in its place.
+        """
     def transaction(self) -> Transaction:
         """For a ``with`` block: what is done in it is committed at its end, or taken back if an exception leaves it.
 
@@ -366,7 +379,9 @@ class File(Group):
         """libhdf5's default; it means nothing to a reader."""
     @property
     def swmr_mode(self) -> bool:
-        """Always False."""
+        """Always False. NotImplementedError: it is set to True."""
+    @swmr_mode.setter
+    def swmr_mode(self, is_on: bool, /) -> None: ...
 
 @final
 class Datatype(HLObject):
@@ -508,7 +523,7 @@ class Dataset(HLObject):
         TypeError: not stored in chunks. ValueError: the region leaves the dataset, or is empty.
         """
     def refresh(self) -> None:
-        """Does nothing: objects always show what the file has."""
+        """Looks at the file again, as ``File.refresh`` does: at all of it, not at this dataset alone."""
     def flush(self) -> None:
         """Gets everything that was changed into the file, as ``File.flush`` does."""
     def __setitem__(self, key: _Index, value: Any, /) -> None:
@@ -598,7 +613,11 @@ class ReadPlan:
         """How many chunks (or runs of rows, if the dataset has none) will be read."""
     @property
     def bytes(self) -> int:
-        """Their stored bytes. Of unfiltered and of Blosc chunks, less may be read."""
+        """Their stored bytes."""
+    @property
+    def read_bytes(self) -> int:
+        """Those that will be read: none of chunks in memory, of unfiltered ones what is wanted, of large Blosc chunks that
+        are wanted in part at least the first."""
     @property
     def result_bytes(self) -> int:
         """Bytes of the result."""

@@ -94,7 +94,7 @@ def _set_fields(dataset: "Dataset", index: "tuple[Any, ...]", names: "list[str]"
     if unknown:
         listed = ", ".join(f'"{name}"' for name in unknown)
         raise ValueError(f"Illegal slicing argument (fields {listed} not in dataset type)")
-    shape = dataset.shape
+    _, shape = dataset._shape_of(index if index else None)
     whole = np.asarray(dataset[index if index else ...])
     records = np.array(whole, dtype=dataset.dtype)
     source = np.asarray(value)

@@ -1,6 +1,7 @@
 //! Reading the elements of a dataset, and its stored chunks.
 
-use std::ops::ControlFlow;
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
@@ -11,7 +12,7 @@ use hyperslab_format::{ErrorKind, Extent};
 
 use super::State;
 use crate::engine::{
-    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Storage, StoredArray,
+    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
 };
 use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
@@ -28,11 +29,16 @@ impl Dataset {
     /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the file is
     /// damaged, in which case `dst` holds unspecified values.
     pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
-        self.read_with(what, &Destination::contiguous(dst), &ReadOptions::default())
+        self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
     }
 
     /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
-    pub fn read_with(&self, what: &Selection, dst: &Destination<'_>, options: &ReadOptions) -> Result<()> {
+    pub fn read_with(
+        &self,
+        what: &Selection,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<()> {
         self.with_reading(None, |reading| reading.read(what, dst, options))
     }
 
@@ -42,7 +48,7 @@ impl Dataset {
         &self,
         shape: &[u64],
         what: &Selection,
-        dst: &Destination<'_>,
+        dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
         self.with_reading(Some(shape), |reading| reading.read(what, dst, options))
@@ -50,7 +56,11 @@ impl Dataset {
 
     /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
     /// and decoded once.
-    pub fn read_many(&self, reads: &[(&Selection, &Destination<'_>)], options: &ReadOptions) -> Result<()> {
+    pub fn read_many(
+        &self,
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
         self.with_reading(None, |reading| reading.read_many(reads, options))
     }
 
@@ -59,10 +69,24 @@ impl Dataset {
     pub fn read_many_shaped(
         &self,
         shape: &[u64],
-        reads: &[(&Selection, &Destination<'_>)],
+        reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
     ) -> Result<()> {
         self.with_reading(Some(shape), |reading| reading.read_many(reads, options))
+    }
+
+    /// Hands the elements of `what` to `sink` on whichever threads decode them, while they are in the processor's cache; see [`Block`](crate::engine::Block).
+    ///
+    /// Elements are as they are stored, or those `columns` of them, which are ranges of bytes. Blocks of one chunk come in their
+    /// order, those of several in any order and at the same time.
+    pub fn blocks(
+        &self,
+        what: &Selection,
+        columns: &[Range<usize>],
+        threads: Option<NonZeroUsize>,
+        sink: &Sink<'_>,
+    ) -> Result<()> {
+        self.with_reading(None, |reading| reading.blocks(what, columns, threads, sink))
     }
 
     /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
@@ -72,8 +96,8 @@ impl Dataset {
         loop {
             let shape = self.shape();
             let mut values = zeroed::<T::Raw>(what.count(&shape)?)?;
-            let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
-            match self.read_shaped(&shape, &what, &dst, &options) {
+            let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
+            match self.read_shaped(&shape, &what, &mut dst, &options) {
                 Err(error) if error.is_reshaped() => {}
                 read => return read.map(|()| T::from_raw(values)),
             }

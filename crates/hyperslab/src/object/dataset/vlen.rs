@@ -194,7 +194,7 @@ impl Dataset {
         self.read_into(what, &mut old)?;
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
         file.objects_of(&array.datatype, &old, &mut gone)?;
-        self.write_locked(shape, what, bytes, options)?;
+        self.write_alone(shape, what, bytes, options)?;
         if let Fill::Value(value) = &array.fill {
             // Elements that were never written have it.
             file.objects_of(&array.datatype, value, &mut kept)?;
@@ -239,7 +239,7 @@ impl Dataset {
                 .iter_mut()
                 .zip(own.chunks_exact(fill.len()))
                 .for_each(|(to, from)| to.copy_from_slice(from));
-            self.write_locked(None, &part, &elements, &WriteOptions::default())?;
+            self.write_alone(None, &part, &elements, &WriteOptions::default())?;
         }
         Ok(())
     }
