@@ -1,8 +1,5 @@
 """No option and no value is dropped without a word: it does what it says, or is refused or warned of by name."""
 
-import os
-import subprocess
-import sys
 import warnings
 
 import h5py
@@ -240,20 +237,3 @@ def test_a_dataset_like_another_is_like_it(tmp_path):
         for dataset in (first, like):
             dataset.attrs["z"], dataset.attrs["a"] = 1, 2
         assert list(like.attrs) == list(first.attrs) == ["z", "a"]
-
-
-@needs_ours
-@pytest.mark.parametrize("value", ["abc", "0", "-3", "1.5", "2 threads"])
-def test_a_number_of_threads_that_is_none_is_said_to_be_so(value):
-    code = "import hyperslab as hs; print(hs.get_threads())"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "HYPERSLAB_THREADS": value},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "HYPERSLAB_THREADS" in done.stderr and value in done.stderr and int(done.stdout) >= 1
-    fine = {**os.environ, "HYPERSLAB_THREADS": " 3 "}
-    done = subprocess.run([sys.executable, "-c", code], env=fine, capture_output=True, text=True, check=True)
-    assert (done.stdout.strip(), done.stderr) == ("3", "")
