@@ -2,24 +2,15 @@
 
 pub(in crate::object) mod edit;
 
-use std::cmp::Ordering;
-use std::ops::ControlFlow;
-
-use hyperslab_format::btree2::record::Record;
-use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
-use hyperslab_format::header::RawMessage;
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_format::message::dense_info::AttributeInfo;
 
+use super::dense::Storage;
 use super::header;
 use super::header::read::Header;
 use super::{Object, dataset};
 use crate::error::{Error, RequestError, Result};
-use crate::heap::FractalHeap;
-use crate::store::Store;
-use crate::tree::BTree2;
 use crate::types::Element;
 
 /// An attribute with its value.
@@ -110,7 +101,10 @@ impl Object {
     }
 
     /// Runs `f` on the attributes as they are now.
-    fn with_attributes<T>(&self, f: impl FnOnce(&Storage, &Header) -> Result<T>) -> Result<T> {
+    fn with_attributes<T>(
+        &self,
+        f: impl FnOnce(&Storage<AttributeMessage>, &Header) -> Result<T>,
+    ) -> Result<T> {
         let _reading = self.store().reading();
         let result = self.header().and_then(|header| {
             let storage = Storage::of(&header, self.store())?;
@@ -119,7 +113,11 @@ impl Object {
         result.map_err(|error| error.at(self.path()))
     }
 
-    fn attribute_messages(&self, storage: &Storage, header: &Header) -> Result<Vec<AttributeMessage>> {
+    fn attribute_messages(
+        &self,
+        storage: &Storage<AttributeMessage>,
+        header: &Header,
+    ) -> Result<Vec<AttributeMessage>> {
         let mut found = Vec::new();
         storage.visit(header, self.store(), &mut |order, message| found.push((order, message)))?;
         if self.tracks_attribute_order() {
@@ -143,92 +141,5 @@ impl Object {
         };
         data.truncate(len);
         Ok(Attribute { name, datatype, dataspace, data })
-    }
-}
-
-/// Where the attributes of an object are.
-pub(super) enum Storage {
-    Compact,
-    Dense(AttributeInfo),
-}
-
-impl Storage {
-    pub(super) fn of(header: &Header, store: &Store) -> Result<Self> {
-        let info = header.find::<AttributeInfo>(store)?;
-        Ok(info.filter(AttributeInfo::is_dense).map_or(Self::Compact, Self::Dense))
-    }
-
-    pub(super) fn len(&self, header: &Header, store: &Store) -> Result<u64> {
-        match self {
-            Self::Compact => Ok(header.count::<AttributeMessage>() as u64),
-            Self::Dense(info) => Ok(BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.len()),
-        }
-    }
-
-    /// Calls `f` with every attribute and its creation order, in the order of the storage.
-    pub(super) fn visit(
-        &self,
-        header: &Header,
-        store: &Store,
-        f: &mut dyn FnMut(u32, AttributeMessage),
-    ) -> Result<()> {
-        match self {
-            Self::Compact => header
-                .all::<AttributeMessage>(store)
-                .try_for_each(|found| found.map(|(order, message)| f(order, message))),
-            Self::Dense(info) => {
-                let heap = FractalHeap::open(store, info.heap)?;
-                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit(&mut |record| {
-                    let (order, message) = message_in(&heap, record)?;
-                    f(order, message);
-                    Ok(ControlFlow::Continue(()))
-                })
-            }
-        }
-    }
-
-    fn find(&self, header: &Header, store: &Store, name: &str) -> Result<Option<AttributeMessage>> {
-        match self {
-            Self::Compact => {
-                let mut messages = header.all::<AttributeMessage>(store);
-                let found =
-                    messages.find(|found| found.as_ref().map_or(true, |(_, message)| message.name == name));
-                Ok(found.transpose()?.map(|(_, message)| message))
-            }
-            Self::Dense(info) => {
-                let hash = lookup3(name.as_bytes());
-                let heap = FractalHeap::open(store, info.heap)?;
-                let mut found = None;
-                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit_where(
-                    &|record| match record {
-                        Record::AttributeName { hash: this, .. } => this.cmp(&hash),
-                        _ => Ordering::Less, // no such record in a tree of this type
-                    },
-                    &mut |record| {
-                        let (_, message) = message_in(&heap, record)?;
-                        if message.name != name {
-                            return Ok(ControlFlow::Continue(()));
-                        }
-                        found = Some(message);
-                        Ok(ControlFlow::Break(()))
-                    },
-                )?;
-                Ok(found)
-            }
-        }
-    }
-}
-
-/// The type of B-trees of attributes by name.
-const ATTRIBUTE_NAMES: u8 = 8;
-
-/// The attribute that a record names, and its creation order.
-fn message_in(heap: &FractalHeap<'_>, record: &Record) -> Result<(u32, AttributeMessage)> {
-    match record {
-        Record::AttributeName { flags, .. } if flags & RawMessage::SHARED != 0 => {
-            Err(header::read::shared_in_heap("attribute"))
-        }
-        Record::AttributeName { id, order, .. } => Ok((*order, heap.decode(id)?)),
-        _ => Err(heap.foreign_record()),
     }
 }
