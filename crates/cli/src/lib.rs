@@ -10,7 +10,6 @@ mod place;
 pub mod plot;
 mod show;
 mod units;
-mod walk;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab::engine::WriteOptions;
-use hyperslab::{CopyOptions, DatasetOptions, Node, Selection};
+use hyperslab::{CopyOptions, DatasetOptions, Group as CoreGroup, Node, Selection, Step, Walk};
 use hyperslab_format::message::link::Link;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
@@ -14,13 +14,12 @@ use crate::buffer;
 use crate::create::{Request, dataspace, datatype, writable};
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
-use crate::error::{ClosedError, OrRaise, is_missing, missing_object};
+use crate::error::{ClosedError, OrRaise, exception, is_missing, missing_object};
 use crate::links::{ExternalLink, SoftLink, link_class, link_object};
 use crate::object::{HLObject, name_of, name_required, wrap};
 use crate::plain;
 use crate::reference::Reference;
 use crate::state::FileState;
-use crate::walk::{Step, Walk};
 
 /// A group. Documented in `_native.pyi`; this file only translates.
 #[pyclass(frozen, subclass, extends = HLObject, mapping, module = "hyperslab")]
@@ -130,8 +129,20 @@ impl Group {
         let py = slf.py();
         open_state(slf)?;
         let group = &slf.get().group;
-        let mut walk = py.detach(|| Walk::new(group, every_link)).or_raise()?;
-        while let Some(step) = py.detach(|| walk.step()).or_raise()? {
+        let by_name = |group: &CoreGroup| {
+            let mut links = group.links()?;
+            links.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(links)
+        };
+        let mut walk = Walk::ordered(group, by_name);
+        while let Some(step) = py.detach(|| walk.next()) {
+            let step = step.map_err(|(_, error)| error).or_raise()?;
+            if !every_link && (step.node.is_none() || step.before.is_some()) {
+                continue;
+            }
+            if let Some(Err(error)) = &step.node {
+                return Err(exception(error));
+            }
             let result = func.call1(arguments(&step)?)?;
             if !result.is_none() {
                 return Ok(Some(result));
@@ -250,7 +261,7 @@ impl Group {
 
     fn visit<'py>(slf: &Bound<'py, Self>, func: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        Self::walk(slf, false, func, |step| (step.path.as_str(),).into_pyobject(py))
+        Self::walk(slf, false, func, |step| (&*step.path,).into_pyobject(py))
     }
 
     fn visititems<'py>(
@@ -260,9 +271,8 @@ impl Group {
         let py = slf.py();
         let state = Arc::clone(open_state(slf)?);
         Self::walk(slf, false, func, |step| {
-            let node =
-                step.node.clone().ok_or_else(|| ClosedError::new_err("no object behind a hard link"))?;
-            (step.path.as_str(), wrap(py, &state, node)?).into_pyobject(py)
+            let node = step.new_node().ok_or_else(|| ClosedError::new_err("no object behind a hard link"))?;
+            (&*step.path, wrap(py, &state, node.clone())?).into_pyobject(py)
         })
     }
 
@@ -271,7 +281,7 @@ impl Group {
         func: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        Self::walk(slf, true, func, |step| (step.path.as_str(),).into_pyobject(py))
+        Self::walk(slf, true, func, |step| (&*step.path,).into_pyobject(py))
     }
 
     fn visititems_links<'py>(
@@ -280,7 +290,7 @@ impl Group {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         Self::walk(slf, true, func, |step| {
-            (step.path.as_str(), link_object(py, &step.link.target)?).into_pyobject(py)
+            (&*step.path, link_object(py, &step.link.target)?).into_pyobject(py)
         })
     }
 

@@ -35,7 +35,6 @@ mod state;
 mod store_info;
 mod stored;
 mod views;
-mod walk;
 mod write;
 
 use std::ffi::CString;

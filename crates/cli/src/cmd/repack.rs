@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use hyperslab::{File, LibVersion, Node, RepackChunks, RepackOptions};
+use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
 use hyperslab_filters::FilterChoice;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::Usage;
 use crate::show::{bytes, json, plain};
-use crate::walk::{self, Visit};
 use crate::{filters, place};
 
 /// Write a file anew, with other filters, chunks or versions of structures
@@ -147,8 +146,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let (before, after) = (from.store().driver()?.len()?, size(&args.to)?);
     let (elements, seconds) = (progress.position(), begun.elapsed().as_secs_f64());
     let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
-    if misfits.fitting == 0 && !misfits.others.is_empty() {
-        writeln!(err, "hyperslab: {misfits}")?;
+    if !misfits.others.is_empty() {
+        writeln!(err, "hyperslab: {misfits}: stored as before")?;
     }
     if args.json {
         let names = format!(r#""from":{},"to":{}"#, json(&source), json(&target));
@@ -165,9 +164,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         _ => format!(", {:.1} %", 100.0 * ratio(after, before)),
     };
     writeln!(out, "{}: {} -> {}: {}{share}", plain(&source), bytes(before), plain(&target), bytes(after))?;
-    if misfits.fitting > 0 && !misfits.others.is_empty() {
-        writeln!(out, "{misfits}")?;
-    }
     Ok(())
 }
 
@@ -184,19 +180,16 @@ impl Misfits {
     fn of(from: &File, args: &Args) -> anyhow::Result<Self> {
         let Some(RepackChunks::Shape(shape)) = &args.chunks else { return Ok(Self::default()) };
         let mut found = Self { shape: shape.clone(), ..Self::default() };
-        let mut visit = |visit: &Visit<'_>| {
-            if let (Some(Ok(Node::Dataset(dataset))), None) = (visit.node, visit.before)
-                && args.takes(visit.path)
-                && RepackChunks::can_chunk(dataset)
-            {
-                match dataset.shape().len() {
-                    rank if rank == shape.len() => found.fitting += 1,
-                    rank => found.others.push((visit.path.to_owned(), rank)),
-                }
+        for (path, dataset) in datasets(from, args) {
+            match dataset.shape().len() {
+                _ if !RepackChunks::can_chunk(&dataset) => {}
+                rank if rank == shape.len() => found.fitting += 1,
+                rank => found.others.push((path, rank)),
             }
-            Ok(())
-        };
-        walk::walk(&from.root(), true, &mut visit, &mut |_, _| {})?;
+        }
+        if found.fitting == 0 && !found.others.is_empty() {
+            return Err(Usage(found.to_string()).into());
+        }
         Ok(found)
     }
 }
@@ -210,8 +203,8 @@ impl std::fmt::Display for Misfits {
             write!(f, "{comma} {} of {rank} dimensions", plain(path))?;
         }
         match self.others.len().saturating_sub(NAMED) {
-            0 => write!(f, ": stored as before"),
-            more => write!(f, " and {more} others: stored as before"),
+            0 => Ok(()),
+            more => write!(f, " and {more} others"),
         }
     }
 }
@@ -224,21 +217,23 @@ fn ratio(after: u64, before: u64) -> f64 {
     after as f64 / before as f64
 }
 
+/// The datasets that are taken, with their paths.
+fn datasets(from: &File, args: &Args) -> impl Iterator<Item = (String, Dataset)> {
+    Walk::new(&from.root()).flatten().filter_map(|step| match step.new_node() {
+        Some(Node::Dataset(dataset)) if args.takes(&step.path) => {
+            Some((step.path.to_string(), dataset.clone()))
+        }
+        _ => None,
+    })
+}
+
 /// A bar as long as the elements of all datasets.
 fn progress(from: &File, args: &Args) -> anyhow::Result<ProgressBar> {
     if !std::io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());
     }
-    let mut total = 0_u64;
-    let mut visit = |visit: &Visit<'_>| {
-        if let (Some(Ok(Node::Dataset(dataset))), None) = (visit.node, visit.before)
-            && args.takes(visit.path)
-        {
-            total = total.saturating_add(dataset.len_bytes());
-        }
-        Ok(())
-    };
-    walk::walk(&from.root(), true, &mut visit, &mut |_, _| {})?;
+    let total =
+        datasets(from, args).fold(0_u64, |total, (_, dataset)| total.saturating_add(dataset.len_bytes()));
     let style = ProgressStyle::with_template(BAR)?;
     let progress = ProgressBar::new(total).with_style(style);
     progress.enable_steady_tick(Duration::from_millis(200));
