@@ -146,8 +146,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let (before, after) = (from.store().driver()?.len()?, size(&args.to)?);
     let (elements, seconds) = (progress.position(), begun.elapsed().as_secs_f64());
     let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
-    if !misfits.others.is_empty() {
-        writeln!(err, "hyperslab: {misfits}: stored as before")?;
+    if misfits.fitting == 0 && !misfits.others.is_empty() {
+        writeln!(err, "hyperslab: {misfits}")?;
     }
     if args.json {
         let names = format!(r#""from":{},"to":{}"#, json(&source), json(&target));
@@ -164,6 +164,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         _ => format!(", {:.1} %", 100.0 * ratio(after, before)),
     };
     writeln!(out, "{}: {} -> {}: {}{share}", plain(&source), bytes(before), plain(&target), bytes(after))?;
+    if misfits.fitting > 0 && !misfits.others.is_empty() {
+        writeln!(out, "{misfits}")?;
+    }
     Ok(())
 }
 
@@ -187,9 +190,6 @@ impl Misfits {
                 rank => found.others.push((path, rank)),
             }
         }
-        if found.fitting == 0 && !found.others.is_empty() {
-            return Err(Usage(found.to_string()).into());
-        }
         Ok(found)
     }
 }
@@ -203,8 +203,8 @@ impl std::fmt::Display for Misfits {
             write!(f, "{comma} {} of {rank} dimensions", plain(path))?;
         }
         match self.others.len().saturating_sub(NAMED) {
-            0 => Ok(()),
-            more => write!(f, " and {more} others"),
+            0 => write!(f, ": stored as before"),
+            more => write!(f, " and {more} others: stored as before"),
         }
     }
 }
