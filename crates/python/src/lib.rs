@@ -80,7 +80,7 @@ mod _native {
     #[pymodule_export]
     use super::reference::{Reference, RegionReference};
     #[pymodule_export]
-    use super::scales::{attach_scale, axis_label, make_scale, scale_name, scales, set_axis_label};
+    use super::scales::{attach_scale, axis_label, scale_name, scales, set_axis_label};
     #[pymodule_export]
     use super::segy::{describe, export, extract, ingest, scan};
     #[pymodule_export]

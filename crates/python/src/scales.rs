@@ -18,8 +18,6 @@ fn raised<T>(result: hyperslab::Result<T>) -> PyResult<T> {
 }
 
 /// Makes a dataset a scale.
-#[pyfunction]
-#[pyo3(name = "_make_scale")]
 pub(crate) fn make_scale(py: Python<'_>, dataset: &Bound<'_, Dataset>, name: &str) -> PyResult<()> {
     let dataset = dataset.get();
     writable::<PyRuntimeError>(&dataset.state, "make a dimension scale")?;

@@ -1,6 +1,7 @@
 """No option and no value is dropped without a word: it does what it says, or is refused or warned of by name."""
 
 import warnings
+from itertools import count
 
 import h5py
 import numpy as np
@@ -46,8 +47,9 @@ TEXTS = {
 }
 
 
-def ways(file, dtype, value, names=iter(range(10**6))):
+def ways(file, dtype, value):
     """Every way in which a value gets into strings of a file; each returns what is there then."""
+    names = count()
 
     def dataset():
         return file.create_dataset(f"d{next(names)}", shape=(3,), dtype=dtype)
@@ -188,7 +190,13 @@ def test_what_has_no_effect_is_warned_of_by_name(tmp_path):
                 pass
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        defaults = {"min_meta_keep": 0, "alignment_interval": 1, "fs_threshold": 1, "rdcc_nslots": None, "rdcc_nbytes": 1 << 20}
+        defaults = {
+            "min_meta_keep": 0,
+            "alignment_interval": 1,
+            "fs_threshold": 1,
+            "rdcc_nslots": None,
+            "rdcc_nbytes": 1 << 20,
+        }
         hs.File(tmp_path / "f.h5", "w", fs_persist=False, track_times=False, **defaults).close()
 
 

@@ -135,7 +135,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     }
     let from = place::open(&args.from)?;
     let begun = Instant::now();
-    let misfits = Misfits::of(&from, args)?;
+    let misfits = Misfits::of(&from, args);
     let progress = progress(&from, args)?;
     let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
@@ -180,8 +180,8 @@ struct Misfits {
 }
 
 impl Misfits {
-    fn of(from: &File, args: &Args) -> anyhow::Result<Self> {
-        let Some(RepackChunks::Shape(shape)) = &args.chunks else { return Ok(Self::default()) };
+    fn of(from: &File, args: &Args) -> Self {
+        let Some(RepackChunks::Shape(shape)) = &args.chunks else { return Self::default() };
         let mut found = Self { shape: shape.clone(), ..Self::default() };
         for (path, dataset) in datasets(from, args) {
             match dataset.shape().len() {
@@ -190,7 +190,7 @@ impl Misfits {
                 rank => found.others.push((path, rank)),
             }
         }
-        Ok(found)
+        found
     }
 }
 

@@ -68,7 +68,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     progress.enable_steady_tick(Duration::from_millis(200));
     let report = examine(&file, &progress);
     progress.finish_and_clear();
-    let report = report?;
     let path = args.file.display().to_string();
     let len = file.store().driver()?.len().with_context(|| path.clone())?;
     if args.json {
@@ -83,7 +82,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
 }
 
-fn examine(file: &File, progress: &ProgressBar) -> anyhow::Result<Report> {
+fn examine(file: &File, progress: &ProgressBar) -> Report {
     let root = file.root();
     let mut report = Report { groups: 1, ..Report::default() };
     report.attributes_of(&root, "/");
@@ -98,7 +97,7 @@ fn examine(file: &File, progress: &ProgressBar) -> anyhow::Result<Report> {
         }
     }
     report.broken.extend(unlisted);
-    Ok(report)
+    report
 }
 
 impl Report {

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ._native import _attach_scale, _axis_label, _make_scale, _scale_name, _scales, _set_axis_label
+from ._native import _attach_scale, _axis_label, _scale_name, _scales, _set_axis_label
 
 if TYPE_CHECKING:
     from ._native import Dataset, RegionReference
