@@ -69,11 +69,6 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// Bytes read so far, from the start of the current structure.
-    pub fn consumed(&self) -> usize {
-        self.position - self.start
-    }
-
     /// Bytes left.
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position

@@ -198,23 +198,6 @@ impl Store {
         self.remember(at, make)
     }
 
-    /// The value that `f` makes of the bytes at `extent`, cached under its type and address.
-    pub fn get_with<T: Send + Sync + 'static>(
-        &self,
-        extent: Extent,
-        name: (&'static str, &'static str),
-        f: impl FnOnce(&mut Reader<'_>) -> hyperslab_format::Result<T>,
-    ) -> Result<Arc<T>> {
-        if let Some(known) = self.known(extent.addr) {
-            return Ok(known);
-        }
-        self.remember(extent.addr, || {
-            let bytes = self.bytes(extent, name)?;
-            let mut reader = Reader::new(&bytes, self.widths(), extent.addr);
-            Ok((reader.within(name.0, name.1, f).map_err(Error::from_format)?, extent.len))
-        })
-    }
-
     /// Makes a value and keeps it in the cache, as of the time before it was made.
     fn remember<T: Send + Sync + 'static>(
         &self,
