@@ -15,6 +15,7 @@ pub(crate) mod testing;
 mod txn;
 mod writing;
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -183,29 +184,28 @@ impl Store {
     where
         S: Structure + Send + Sync + 'static,
     {
-        if let Some(known) = self.known(at) {
-            return Ok(known);
-        }
-        let (value, len) = self.decode::<S>(at, context)?;
-        let value = Arc::new(value);
-        self.cache.insert(at, Arc::clone(&value), len);
-        Ok(value)
+        self.get_first(std::iter::once(at), context)
     }
 
     /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, so are those at the others: for
     /// who will ask for them next.
-    pub fn get_first<S>(&self, at: &[Addr], context: &S::Context) -> Result<Arc<S>>
+    pub fn get_first<S>(&self, at: impl Iterator<Item = Addr>, context: &S::Context) -> Result<Arc<S>>
     where
         S: Structure + Send + Sync + 'static,
     {
-        let first = at.first().copied().unwrap_or(Addr::UNDEFINED);
-        if at.len() > 1 && self.known::<S>(first).is_none() && !self.is_at_hand(first) {
-            let len = S::read_len(self.widths(), context) as u64;
-            for &addr in at {
-                self.prefetch(Extent::new(addr, len));
-            }
+        let mut at = at.peekable();
+        let first = at.next().unwrap_or(Addr::UNDEFINED);
+        if let Some(known) = self.known(first) {
+            return Ok(known);
         }
-        self.get(first, context)
+        if at.peek().is_some() && !self.is_at_hand(first) {
+            let len = S::read_len(self.widths(), context) as u64;
+            std::iter::once(first).chain(at).for_each(|addr| self.prefetch(Extent::new(addr, len)));
+        }
+        let (value, len) = self.decode::<S>(first, context)?;
+        let value = Arc::new(value);
+        self.cache.insert(first, Arc::clone(&value), len);
+        Ok(value)
     }
 
     /// The structure at `at`, past the cache: what is read once.
@@ -469,10 +469,12 @@ impl Store {
         }
         let available = self.readable_bytes().saturating_sub(at.get());
         let mut want = (S::read_len(self.widths(), context) as u64).max(1);
+        let mut buffer = ReadBuffer::take();
         loop {
             let len = want.min(available);
-            let bytes = self.bytes(Extent::new(at, len), name)?;
-            let mut reader = Reader::new(&bytes, self.widths(), at);
+            let bytes = buffer.bytes(self.check(Extent::new(at, len), name)?);
+            self.read_raw(at, bytes)?;
+            let mut reader = Reader::new(bytes, self.widths(), at);
             match reader.structure::<S>(context) {
                 Ok(value) => return Ok((value, reader.position() as u64)),
                 Err(FormatError { kind: ErrorKind::Truncated { needed, .. }, .. })
@@ -503,6 +505,35 @@ impl Store {
     }
 }
 
+/// Memory that a thread reads structures into, one after another: a node of a B-tree is decoded in less time than it takes
+/// to allocate and clear as many bytes.
+struct ReadBuffer(Vec<u8>);
+
+impl ReadBuffer {
+    fn take() -> Self {
+        Self(READ_BUFFER.take())
+    }
+
+    fn bytes(&mut self, len: usize) -> &mut [u8] {
+        if self.0.len() < len {
+            self.0.resize(len, 0);
+        }
+        &mut self.0[..len]
+    }
+}
+
+impl Drop for ReadBuffer {
+    fn drop(&mut self) {
+        if self.0.len() <= READ_BUFFER_BYTES {
+            READ_BUFFER.set(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+thread_local! {
+    static READ_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 /// Refuses a file that is not all there: it was cut short, or is one of several.
 fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len: u64) -> Result<()> {
     let is_cut = superblock.end_of_file() > file_len;
@@ -527,6 +558,8 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
 
 /// Zeros that are written at a time.
 const ZERO_BYTES: u64 = 1 << 20;
+/// A thread keeps no more for the next structure that it reads.
+const READ_BUFFER_BYTES: usize = 64 << 10;
 /// Shorter writes gain less than it costs to say that they will come.
 const RESERVE_FROM: u64 = 1 << 20;
 
