@@ -176,6 +176,47 @@ def boxes_shape() -> tuple[int, ...]:
     return (max(128, round(512 * SCALE ** (1 / 3) / 64) * 64),) * 3
 
 
+def convert_count() -> int:
+    return scaled(50, 2) * FLAT_CHUNK[0]
+
+
+def convert_values() -> np.ndarray:
+    return np.arange(convert_count(), dtype="i4")
+
+
+def convert_stored(dtype: str) -> Path:
+    """Integers in Blosc2 chunks, in that byte order."""
+    options = {"chunks": FLAT_CHUNK, **blosc2_filter("lz4")}
+    return made(
+        f"convert{'_big' if dtype[0] == '>' else ''}.h5", hdf5(lambda: convert_values().astype(dtype), **options)
+    )
+
+
+def convert_contiguous() -> Path:
+    return made("convert_contiguous.h5", hdf5(lambda: convert_values().astype(">i4")))
+
+
+RECORD = np.dtype([("a", "i8"), ("b", "f4"), ("c", "i4"), ("d", "f8"), ("e", "i4"), ("f", "i4")])
+
+
+def record_count() -> int:
+    return convert_count() * 4 // RECORD.itemsize
+
+
+def record_values() -> np.ndarray:
+    """Rows of 32 bytes: numbers, counters and measurements."""
+    random = np.random.default_rng(4)
+    rows, number = np.empty(record_count(), RECORD), np.arange(record_count())
+    rows["a"], rows["c"], rows["e"], rows["f"] = number, number % 1000, number // 7, random.integers(0, 50, number.size)
+    rows["b"] = np.round(random.normal(20, 3, number.size), 1)
+    rows["d"] = np.sin(number / 5000)
+    return rows
+
+
+def records() -> Path:
+    return made("records.h5", hdf5(record_values, chunks=(FLAT_CHUNK[0] // 8,), **blosc2_filter("lz4")))
+
+
 def planes_shape() -> tuple[int, ...]:
     side = SCALE ** (1 / 3)
     return tuple(max(130, round(n * side)) for n in (500, 400, 1000))

@@ -8,6 +8,7 @@ ORDER = (
     "gzip",
     "boxes",
     "raw",
+    "convert",
     "planes",
     "seismic_planes",
     "scalar",
@@ -20,4 +21,5 @@ ORDER = (
     "commit",
     "repack",
     "ingest",
+    "scaling",
 )

@@ -111,6 +111,10 @@ pub struct Scratch {
     pub(crate) positions: Vec<u32>,
     /// What Blosc needs.
     pub(crate) blosc: crate::blosc::Buffers,
+    /// What conversions need.
+    pub(crate) room: crate::convert::Room,
+    /// Elements that are handed on.
+    pub(crate) handed: Vec<u8>,
     /// How the filter at work writes its result, if it can choose. Set by the pipeline.
     pub(crate) stores: Stores,
 }

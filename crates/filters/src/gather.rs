@@ -1,6 +1,10 @@
 //! Where the elements of a selection of one chunk go in the destination.
 
+use crate::convert::{Convert, Converting, Room, hand};
+use crate::filter::Scratch;
+pub use crate::simd::Stores;
 pub use crate::simd::comb::Comb;
+use crate::sink::{All, Feed};
 
 /// What is selected along one dimension of a chunk, and how far apart it lies in the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +33,35 @@ pub struct Gather<'a> {
     pub axes: &'a [Axis],
     /// Destination byte of the first selected element.
     pub offset: usize,
+    /// What becomes of the elements on their way; `None` if they stay as they are.
+    pub convert: Option<&'a dyn Convert>,
+    /// How shuffled elements are written.
+    pub stores: Stores,
+}
+
+impl<'a> Gather<'a> {
+    /// A copy of the elements at `axes` as they are.
+    pub fn new(element_size: usize, chunk_shape: &'a [usize], axes: &'a [Axis], offset: usize) -> Self {
+        Self { element_size, chunk_shape, axes, offset, convert: None, stores: Stores::Cached }
+    }
+
+    /// Bytes of an element in the destination.
+    #[inline]
+    pub(crate) fn size(&self) -> usize {
+        self.convert.map_or(self.element_size, Convert::size)
+    }
+
+    /// How shuffled elements are written: what has to be computed with is wanted in the cache.
+    #[inline]
+    pub(crate) fn stores(&self) -> Stores {
+        let is_moved = self.convert.is_none_or(|convert| convert.bytes().is_some());
+        if is_moved { self.stores } else { Stores::Cached }
+    }
+
+    #[inline]
+    pub(crate) fn converting(&self) -> Option<Converting<'a>> {
+        self.convert.map(|convert| Converting { convert, element_size: self.element_size })
+    }
 }
 
 /// Memory that decoded elements are written to.
@@ -56,21 +89,43 @@ impl Target for [u8] {
 #[inline]
 pub fn scatter<T: Target + ?Sized>(gather: &Gather<'_>, src: &[u8], target: &mut T) {
     if let Some(walk) = Walk::of(gather) {
-        walk.copy(&Rows(src), target);
+        hand(&Rows(src), gather.converting(), &mut Room::default(), &mut All { walk: &walk, sink: target });
     }
+}
+
+/// Hands the selected elements of `src`, a whole chunk in row-major order, to `f`, as [`Pipeline::blocks`](crate::Pipeline::blocks)
+/// does.
+pub fn blocks(gather: &Gather<'_>, src: &[u8], scratch: &mut Scratch, f: &mut dyn FnMut(usize, &[u8])) {
+    Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
+        if let Some(walk) = Walk::of(gather) {
+            hand(&Rows(src), converting, &mut scratch.room, &mut All { walk: &walk, sink: feed });
+        }
+    });
 }
 
 /// Decoded elements that can be copied out by their byte offset.
 pub(crate) trait Source {
-    /// Fills `into` with the bytes from `at` on.
+    /// Fills `into` with the elements from byte `at` on.
     fn copy(&self, at: usize, into: &mut [u8]);
 
-    /// Fills each run with the bytes from `at` on, `step` more for every next one.
+    /// Fills each run with the elements from byte `at` on, `step` more for every next one.
     #[inline]
     fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
         for index in 0..into.count() {
             self.copy(at + index * step, into.run(index));
         }
+    }
+
+    /// The `len` bytes from `at` on, if they lie together.
+    #[inline]
+    fn rows(&self, _at: usize, _len: usize) -> Option<&[u8]> {
+        None
+    }
+
+    /// Whether many runs at once are much cheaper than one by one.
+    #[inline]
+    fn takes_combs(&self) -> bool {
+        false
     }
 }
 
@@ -81,6 +136,11 @@ impl Source for Rows<'_> {
     #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
         into.copy_from_slice(&self.0[at..at + into.len()]);
+    }
+
+    #[inline]
+    fn rows(&self, at: usize, len: usize) -> Option<&[u8]> {
+        Some(&self.0[at..at + len])
     }
 }
 
@@ -103,9 +163,13 @@ pub(crate) struct Walk {
     source: usize,
     /// Destination byte of the first run.
     target: usize,
-    /// Bytes of every run, a multiple of an element's.
+    /// Source bytes of every run, a multiple of an element's.
     run: usize,
+    /// Destination bytes of every run.
+    run_size: usize,
+    /// Bytes of an element in the source, and in the destination.
     element_size: usize,
+    size: usize,
     /// Outermost first.
     loops: [Loop; MAX_RANK],
     depth: usize,
@@ -115,7 +179,8 @@ impl Walk {
     /// The walk over the selection of a whole chunk; `None` if nothing is selected.
     #[inline]
     pub(crate) fn of(gather: &Gather<'_>) -> Option<Self> {
-        Self::new(gather.element_size, gather.chunk_shape, gather.axes.iter().copied(), gather.offset)
+        let sizes = (gather.element_size, gather.size());
+        Self::new(sizes, gather.chunk_shape, gather.axes.iter().copied(), gather.offset)
     }
 
     /// The walk over `len` bytes that stay together.
@@ -124,16 +189,19 @@ impl Walk {
             source: 0,
             target: 0,
             run: len,
+            run_size: len,
             element_size: len,
+            size: len,
             loops: [Loop::default(); MAX_RANK],
             depth: 0,
         }
     }
 
-    /// The walk over the `axes` of a row-major array of `shape`; `None` if nothing is selected.
+    /// The walk over the `axes` of a row-major array of `shape`, whose elements have a size here and one in the destination;
+    /// `None` if nothing is selected.
     #[inline]
     pub(crate) fn new(
-        element_size: usize,
+        (element_size, size): (usize, usize),
         shape: &[usize],
         axes: impl DoubleEndedIterator<Item = Axis> + ExactSizeIterator,
         target: usize,
@@ -143,7 +211,9 @@ impl Walk {
             source: 0,
             target,
             run: element_size,
+            run_size: size,
             element_size,
+            size,
             loops: [Loop::default(); MAX_RANK],
             depth: 0,
         };
@@ -168,8 +238,9 @@ impl Walk {
     #[inline]
     fn nest(&mut self, outer: Loop) {
         if self.depth == 0 {
-            if outer.source == self.run && outer.target == self.run.cast_signed() {
+            if outer.source == self.run && outer.target == self.run_size.cast_signed() {
                 self.run *= outer.count;
+                self.run_size *= outer.count;
                 return;
             }
         } else {
@@ -202,6 +273,12 @@ impl Walk {
         self.loops[..self.depth].iter().fold(self.run, |len, l| len * l.count)
     }
 
+    /// The first run.
+    #[inline]
+    fn first(&self) -> Run {
+        Run { source: self.source, target: self.target, len: self.run, size: self.run_size }
+    }
+
     /// Every run starts at a multiple of this many bytes of the source, and is a multiple of it long.
     #[inline]
     pub(crate) fn element_size(&self) -> usize {
@@ -211,13 +288,14 @@ impl Walk {
     /// The destination, where the whole walk is one run.
     #[inline]
     pub(crate) fn single(&self) -> Option<Run> {
-        (self.depth == 0).then_some(Run { source: self.source, target: self.target, len: self.run })
+        (self.depth == 0).then_some(self.first())
     }
 
     /// Copies everything.
     #[inline]
     pub(crate) fn copy<S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
-        match self.run {
+        match self.run_size {
+            _ if source.takes_combs() => self.copy_runs::<0, S, T>(source, target),
             1 => self.copy_runs::<1, S, T>(source, target),
             2 => self.copy_runs::<2, S, T>(source, target),
             4 => self.copy_runs::<4, S, T>(source, target),
@@ -227,10 +305,10 @@ impl Walk {
         }
     }
 
-    /// Copies everything; `N` is the length of the runs, or 0 if it is not known to the compiler.
+    /// Copies everything; `N` is the length of the runs in the destination, or 0 if it is not known to the compiler.
     #[inline]
     fn copy_runs<const N: usize, S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
-        let run = if N == 0 { self.run } else { N };
+        let run = if N == 0 { self.run_size } else { N };
         let (outer, inner) = match self.loops[..self.depth].split_last() {
             Some((inner, outer)) => (outer, *inner),
             None => (&[][..], Loop { count: 1, source: 0, target: 0 }),
@@ -260,7 +338,7 @@ impl Walk {
         Runs {
             walk: self,
             index: [0; MAX_RANK],
-            next: Some(Run { source: self.source, target: self.target, len: self.run }),
+            next: Some(self.first()),
             from: self.source,
             to: self.target,
         }
@@ -289,7 +367,10 @@ fn advance(loops: &[Loop], index: &mut [usize; MAX_RANK], from: &mut usize, to: 
 pub(crate) struct Run {
     pub(crate) source: usize,
     pub(crate) target: usize,
+    /// Bytes of the source.
     pub(crate) len: usize,
+    /// Bytes of the destination.
+    pub(crate) size: usize,
 }
 
 /// The runs of a walk, cut where the caller wants.
@@ -308,14 +389,14 @@ impl Runs<'_> {
         self.next.map(|run| run.source)
     }
 
-    /// Takes the next run or part of one if it is exactly the source bytes of `block`; where it goes.
+    /// Takes the next run or part of one if it is exactly the source bytes of `block`.
     #[inline]
-    pub(crate) fn whole(&mut self, block: &std::ops::Range<usize>) -> Option<usize> {
+    pub(crate) fn whole(&mut self, block: &std::ops::Range<usize>) -> Option<Run> {
         let run = self.next?;
         if run.source != block.start || run.len < block.len() {
             return None;
         }
-        self.before(block.end).map(|run| run.target)
+        self.before(block.end)
     }
 
     /// The next run, or the part of it, that lies before the source byte `end`.
@@ -327,12 +408,20 @@ impl Runs<'_> {
         }
         let len = run.len.min(end - run.source);
         if len < run.len {
-            self.next = Some(Run { source: run.source + len, target: run.target + len, len: run.len - len });
-            return Some(Run { len, ..run });
+            let Walk { element_size, size: element, .. } = *self.walk;
+            // Bytes that stay as they are may be cut anywhere, others between elements.
+            let size = if element_size == element { len } else { len / element_size * element };
+            self.next = Some(Run {
+                source: run.source + len,
+                target: run.target + size,
+                len: run.len - len,
+                size: run.size - size,
+            });
+            return Some(Run { len, size, ..run });
         }
         let more =
             advance(&self.walk.loops[..self.walk.depth], &mut self.index, &mut self.from, &mut self.to);
-        self.next = more.then_some(Run { source: self.from, target: self.to, len: self.walk.run });
+        self.next = more.then_some(Run { source: self.from, target: self.to, ..self.walk.first() });
         Some(run)
     }
 }
@@ -362,15 +451,14 @@ mod tests {
     fn a_whole_chunk_in_a_contiguous_destination_is_one_run() {
         let shape = [3, 4, 5];
         let axes = contiguous(&shape, 8);
-        let walk =
-            Walk::of(&Gather { element_size: 8, chunk_shape: &shape, axes: &axes, offset: 7 }).unwrap();
-        assert_eq!(walk.single(), Some(Run { source: 0, target: 7, len: 480 }));
+        let walk = Walk::of(&Gather::new(8, &shape, &axes, 7)).unwrap();
+        assert_eq!(walk.single(), Some(Run { source: 0, target: 7, len: 480, size: 480 }));
     }
 
     #[test]
     fn a_destination_that_runs_backwards_is_filled() {
         let axes = [Axis { start: 0, step: 1, count: 4, stride: -2 }];
-        let gather = Gather { element_size: 2, chunk_shape: &[4], axes: &axes, offset: 6 };
+        let gather = Gather::new(2, &[4], &axes, 6);
         let mut out = [0u8; 8];
         scatter(&gather, &[1, 2, 3, 4, 5, 6, 7, 8], &mut out[..]);
         assert_eq!(out, [7, 8, 5, 6, 3, 4, 1, 2]);
@@ -383,11 +471,7 @@ mod tests {
             Axis { start: 1, step: 1, count: 0, stride: 1 },
         ];
         let mut out = [9u8; 4];
-        scatter(
-            &Gather { element_size: 1, chunk_shape: &[2, 3], axes: &axes, offset: 0 },
-            &[0; 6],
-            &mut out[..],
-        );
+        scatter(&Gather::new(1, &[2, 3], &axes, 0), &[0; 6], &mut out[..]);
         assert_eq!(out, [9; 4]);
     }
 
@@ -443,7 +527,7 @@ mod tests {
             (element_size, shape, axes, len) in selections(), cut in 1usize..50
         ) {
             let src: Vec<u8> = (0..=250).cycle().take(shape.iter().product::<usize>() * element_size).collect();
-            let gather = Gather { element_size, chunk_shape: &shape, axes: &axes, offset: 3 };
+            let gather = Gather::new(element_size, &shape, &axes, 3);
             let want = expected(&gather, &src, len + 3);
             let mut got = vec![0xEE; len + 3];
             scatter(&gather, &src, &mut got[..]);

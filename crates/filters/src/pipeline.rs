@@ -8,12 +8,14 @@
 use std::sync::Arc;
 
 use crate::blosc::Blosc;
+use crate::convert::{Converting, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer};
-use crate::gather::{Gather, Target, Walk, scatter};
-use crate::planes::{MAX_PLANES, Planes};
+use crate::gather::{Gather, Rows, Target, Walk};
+use crate::planes::Planes;
 use crate::registry::{Parameters, Registry, registered_name};
 use crate::simd::Stores;
+use crate::sink::{All, Feed, Sink};
 
 /// The filters of a dataset, in the order in which they encode.
 #[derive(Debug, Clone, Default)]
@@ -205,15 +207,54 @@ impl Pipeline {
         target: &mut T,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let Some((index, size)) = self.shuffle(mask).filter(|&(_, size)| size == gather.element_size) else {
-            self.decode_into(mask, stored, room, scratch)?;
-            scatter(gather, room, target);
+        self.hand_on(mask, stored, room, gather, gather.converting(), target, scratch)
+    }
+
+    /// Decodes a chunk and hands its selected elements to `f`, converted as the selection says, while they are in the cache:
+    /// runs of whole elements that follow each other in the chunk, of 64 KiB at most unless one element is longer, and where
+    /// the first of them is in the chunk, in bytes. Runs ascend, but for chunks of n-dimensional blocks, of which one comes
+    /// after the other. Places in a destination are not looked at. `room` is as long as the chunk, and clobbered.
+    pub fn blocks(
+        &self,
+        mask: FilterMask,
+        stored: &[u8],
+        room: &mut [u8],
+        gather: &Gather<'_>,
+        scratch: &mut Scratch,
+        f: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
+            self.hand_on(mask, stored, room, gather, converting, feed, scratch)
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)] // those of the two above
+    fn hand_on<K: Sink + ?Sized>(
+        &self,
+        mask: FilterMask,
+        stored: &[u8],
+        room: &mut [u8],
+        gather: &Gather<'_>,
+        converting: Option<Converting<'_>>,
+        sink: &mut K,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        if let Some(blosc) = self.as_blosc(mask) {
+            return blosc.hand_on(stored, gather, converting, sink, scratch);
+        }
+        let shuffle = self.shuffle(mask).filter(|&(_, size)| size == gather.element_size);
+        let without = shuffle.map_or(mask, |(index, _)| mask.skipping(index));
+        self.decode_into(without, stored, room, scratch)?;
+        let Some(walk) = Walk::of(gather) else { return Ok(()) };
+        let user = &mut All { walk: &walk, sink };
+        let Some((_, size)) = shuffle else {
+            hand(&Rows(room), converting, &mut scratch.room, user);
             return Ok(());
         };
-        self.decode_into(mask.skipping(index), stored, room, scratch)?;
-        if let Some(walk) = Walk::of(gather) {
-            walk.copy(&Planes::of(room, size, Stores::Cached), target);
-        }
+        let order = converting.and_then(|converting| converting.planes(size));
+        let elements = room.len() / size;
+        let planes = Planes::of(room, elements, (elements, size), order, gather.stores());
+        hand(&planes, converting.filter(|_| order.is_none()), &mut scratch.room, user);
         Ok(())
     }
 
@@ -222,7 +263,7 @@ impl Pipeline {
     fn shuffle(&self, mask: FilterMask) -> Option<(usize, usize)> {
         let (index, stage) = self.active(mask).next()?;
         let size = stage.filter.as_ref().ok()?.as_shuffle()?;
-        (2..=MAX_PLANES).contains(&size).then_some((index, size))
+        (size > 1).then_some((index, size))
     }
 
     fn decode(

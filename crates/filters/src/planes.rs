@@ -1,35 +1,61 @@
 //! Shuffled elements as a source of copies: they are put together where they go.
 
 use crate::gather::{Comb, Source};
-use crate::simd::{self, Plane, Stores};
+use crate::simd::{self, Plane, Rack, Stores};
 
-/// Elements of more bytes are put together in a buffer first.
-pub(crate) const MAX_PLANES: usize = 16;
+/// Planes up to this number may be anywhere, more of them are at equal distances.
+pub(crate) const MAX_FEW: usize = 16;
 
-/// The byte planes of shuffled elements.
+/// The byte planes of shuffled elements, or some of them in another order.
 #[derive(Clone, Copy)]
 pub(crate) struct Planes<'a> {
-    all: [Plane<'a>; MAX_PLANES],
+    few: [Plane<'a>; MAX_FEW],
+    /// How many these are; none if there is a rack.
+    count: usize,
+    many: Option<Rack<'a>>,
+    /// Bytes of an element before it was shuffled.
     width: usize,
     stores: Stores,
 }
 
 impl<'a> Planes<'a> {
-    /// One plane for each byte of an element, up to [`MAX_PLANES`] of them.
-    pub(crate) fn new(planes: &[Plane<'a>], stores: Stores) -> Self {
-        let mut all = [Plane::of(&[]); MAX_PLANES];
-        all[..planes.len()].copy_from_slice(planes);
-        Self { all, width: planes.len(), stores }
+    /// The planes of elements of `width` bytes that `order` names, or else all, of up to [`MAX_FEW`] that are anywhere.
+    #[inline]
+    pub(crate) fn few(
+        planes: &[Plane<'a>; MAX_FEW],
+        width: usize,
+        order: Option<&[u16]>,
+        stores: Stores,
+    ) -> Self {
+        let mut few = *planes;
+        let count = order.map_or(width, <[u16]>::len);
+        for (chosen, &k) in few.iter_mut().zip(order.unwrap_or_default()) {
+            *chosen = planes[usize::from(k)];
+        }
+        Self { few, count, many: None, width, stores }
     }
 
-    /// The planes of shuffled elements of `width` bytes, 2 or more, that lie one after the other in `bytes`; what is after
-    /// the last whole element belongs to none.
-    pub(crate) fn of(bytes: &'a [u8], width: usize, stores: Stores) -> Self {
-        let mut all = [Plane::of(&[]); MAX_PLANES];
-        for (plane, bytes) in all[..width].iter_mut().zip(bytes.chunks_exact((bytes.len() / width).max(1))) {
-            *plane = Plane::of(bytes);
+    /// The planes of `elements` shuffled elements of `width` bytes, `pitch` bytes from one to the next: those that `order`
+    /// names, or else all.
+    #[inline]
+    pub(crate) fn of(
+        bytes: &'a [u8],
+        pitch: usize,
+        (elements, width): (usize, usize),
+        order: Option<&'a [u16]>,
+        stores: Stores,
+    ) -> Self {
+        let mut few = [Plane::of(&[]); MAX_FEW];
+        let count = order.map_or(width, <[u16]>::len);
+        if count > MAX_FEW {
+            let many = Some(Rack::new(bytes, pitch, elements, width, order));
+            return Self { few, count: 0, many, width, stores };
         }
-        Self { all, width, stores }
+        for (k, plane) in few[..count].iter_mut().enumerate() {
+            let k = order.map_or(k, |order| order[k].into());
+            *plane = Plane::of(&bytes[k * pitch..k * pitch + elements]);
+        }
+        Self { few, count, many: None, width, stores }
     }
 
     /// The element at byte `at`.
@@ -48,10 +74,9 @@ impl<'a> Planes<'a> {
 impl Source for Planes<'_> {
     #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
-        let planes = &self.all[..self.width];
-        if into.len() == self.width {
+        if into.len() == self.count {
             let at = self.element(at);
-            for (byte, plane) in into.iter_mut().zip(planes) {
+            for (byte, plane) in into.iter_mut().zip(&self.few) {
                 *byte = plane.byte(at);
             }
             return;
@@ -62,7 +87,10 @@ impl Source for Planes<'_> {
 
     #[inline]
     fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
-        let planes = &self.all[..self.width];
-        simd::unshuffle_runs(planes, self.element(at), self.element(step), into, self.stores);
+        let (first, step) = (self.element(at), self.element(step));
+        match &self.many {
+            None => simd::unshuffle_runs(&self.few[..self.count], first, step, into, self.stores),
+            Some(rack) => simd::unshuffle_rack(rack, first, step, into, self.stores),
+        }
     }
 }

@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
+mod conversions;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hyperslab_filters::blosc::{Blosc, Spans};
-use hyperslab_filters::{Axis, Encoded, Filter, FilterId, Gather, Scratch};
+use hyperslab_filters::{Axis, Convert, Encoded, Filter, FilterId, Gather, Scratch, Stores};
+
+use crate::conversions::{conversions, converted};
 
 struct Sample {
     name: String,
@@ -90,13 +94,51 @@ impl Random {
 
 /// What the selection is in a decoded chunk.
 fn selected(decoded: &[u8], sample: &Sample, axes: &[Axis]) -> Vec<u8> {
-    let mut offsets = vec![0];
+    let size = sample.element_size;
+    numbers(sample, axes).into_iter().flat_map(|at| &decoded[at * size..(at + 1) * size]).copied().collect()
+}
+
+/// The numbers of the selected elements of a chunk.
+fn numbers(sample: &Sample, axes: &[Axis]) -> Vec<usize> {
+    let mut numbers = vec![0];
     for (axis, &extent) in axes.iter().zip(&sample.shape) {
         let along = |outer: usize| (0..axis.count).map(move |i| outer * extent + axis.start + i * axis.step);
-        offsets = offsets.into_iter().flat_map(along).collect();
+        numbers = numbers.into_iter().flat_map(along).collect();
     }
+    numbers
+}
+
+/// Checks that selections of a chunk are those of `decoded`, however elements are converted and wherever they go.
+fn check_conversions(sample: &Sample, decoded: &[u8], random: &mut Random, scratch: &mut Scratch) {
     let size = sample.element_size;
-    offsets.into_iter().flat_map(|at| &decoded[at * size..(at + 1) * size]).copied().collect()
+    let most = [4, 16, 40][random.below(3)];
+    let picks: Vec<usize> = (0..=random.below(most)).map(|_| random.below(1000)).collect();
+    for convert in conversions(size, &picks) {
+        let convert = convert.as_deref();
+        let (axes, len) = random.selection(&sample.shape, convert.map_or(size, Convert::size));
+        let stores = if random.below(2) == 0 { Stores::Cached } else { Stores::PastCache };
+        let gather = Gather { convert, stores, ..Gather::new(size, &sample.shape, &axes, 3) };
+        let what = format!("{} {axes:?} {convert:?}", sample.name);
+        let mut out = vec![0xEE; len + 5];
+        assert_eq!(
+            sample.blosc.scatter_into(&sample.stored, &gather, &mut out[..], scratch),
+            Ok(()),
+            "{what}"
+        );
+        assert!([&out[..3], &out[len + 3..]].concat() == [0xEE; 5], "{what}");
+        assert!(out[3..len + 3] == converted(convert, size, &selected(decoded, sample, &axes)), "{what}");
+        let mut seen = Vec::new();
+        let feed = &mut |at: usize, elements: &[u8]| {
+            let count = elements.len() / convert.map_or(size, Convert::size);
+            assert!(at.is_multiple_of(size) && count > 0 && elements.len() <= 64 << 10, "{what}");
+            let stored = &decoded[at..at + count * size];
+            assert!(elements == converted(convert, size, stored), "{what} at {at}");
+            seen.extend(at / size..at / size + count);
+        };
+        assert_eq!(sample.blosc.blocks(&sample.stored, &gather, scratch, feed), Ok(()), "{what}");
+        seen.sort_unstable();
+        assert!(seen == numbers(sample, &axes), "{what}");
+    }
 }
 
 #[test]
@@ -122,18 +164,25 @@ fn a_selection_is_the_same_as_that_of_the_whole_chunk() {
         let decoded = sample.decode(&mut scratch);
         for _ in 0..8 {
             let (axes, len) = random.selection(&sample.shape, sample.element_size);
-            let gather = Gather {
-                element_size: sample.element_size,
-                chunk_shape: &sample.shape,
-                axes: &axes,
-                offset: 5,
-            };
+            let gather = Gather::new(sample.element_size, &sample.shape, &axes, 5);
             let mut out = vec![0xEE; len + 7];
             let result = sample.blosc.scatter_into(&sample.stored, &gather, &mut out[..], &mut scratch);
             assert_eq!(result, Ok(()), "{} {axes:?}", sample.name);
             assert_eq!(out[..5], [0xEE; 5]);
             assert_eq!(out[len + 5..], [0xEE; 2]);
             assert!(out[5..len + 5] == selected(&decoded, &sample, &axes), "{} {axes:?}", sample.name);
+        }
+    }
+}
+
+#[test]
+fn elements_are_converted_on_their_way() {
+    let mut scratch = Scratch::default();
+    let mut random = Random(5);
+    for sample in samples() {
+        let decoded = sample.decode(&mut scratch);
+        for _ in 0..4 {
+            check_conversions(&sample, &decoded, &mut random, &mut scratch);
         }
     }
 }
@@ -147,12 +196,7 @@ fn only_the_bytes_that_are_asked_for_are_used() {
         let decoded = sample.decode(&mut scratch);
         for _ in 0..8 {
             let (axes, len) = random.selection(&sample.shape, sample.element_size);
-            let gather = Gather {
-                element_size: sample.element_size,
-                chunk_shape: &sample.shape,
-                axes: &axes,
-                offset: 0,
-            };
+            let gather = Gather::new(sample.element_size, &sample.shape, &axes, 0);
             let mut ranges = Vec::new();
             let mut prefix = 0;
             let spans = loop {
@@ -210,12 +254,7 @@ fn damaged_chunks_are_errors_or_other_values_but_nothing_worse() {
                 assert!(len <= out.len());
             }
             let (axes, len) = random.selection(&sample.shape, sample.element_size);
-            let gather = Gather {
-                element_size: sample.element_size,
-                chunk_shape: &sample.shape,
-                axes: &axes,
-                offset: 0,
-            };
+            let gather = Gather::new(sample.element_size, &sample.shape, &axes, 0);
             let mut part = vec![0; len];
             let _ = sample.blosc.scatter_into(&stored, &gather, &mut part[..], &mut scratch);
             let _ = sample.blosc.spans(&stored, stored.len() + 100_000, &gather, &mut Vec::new());
@@ -277,7 +316,7 @@ fn decode_undoes_encode() {
     let mut random = Random(4);
     let (mut chunks, mut lines) = (Vec::new(), String::new());
     for number in 0..600u32 {
-        let size = [1, 2, 3, 4, 7, 8, 12, 16, 17, 255, 300][random.below(11)];
+        let size = [1, 2, 3, 4, 7, 8, 12, 16, 17, 24, 32, 255, 300][random.below(13)];
         let shapes: [&[u32]; 11] = [
             &[1],
             &[700],
@@ -323,6 +362,15 @@ fn decode_undoes_encode() {
         let decoded = blosc.decode_into(&stored, &mut back, &mut scratch);
         assert_eq!(decoded, Ok(raw.len()), "{client:?}");
         assert!(back == expected || (change == 4 && back == raw), "{client:?}");
+        let sample = Sample {
+            name: format!("{client:?}"),
+            blosc,
+            element_size: size,
+            shape: shape.iter().map(|&extent| extent as usize).collect(),
+            stored: stored.clone(),
+            hash: 0,
+        };
+        check_conversions(&sample, &back, &mut random, &mut scratch);
         let name = format!("encoded-{number}-{codec}-{level}-{}", client[5]);
         let shape: Vec<String> = shape.iter().map(ToString::to_string).collect();
         let (at, len) = (chunks.len(), stored.len());

@@ -2,14 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
+mod conversions;
+
 use std::sync::Arc;
 
 use hyperslab_filters::error::Result;
 use hyperslab_filters::gather::scatter;
 use hyperslab_filters::{
-    Axis, Encoded, Filter, FilterError, FilterId, FilterMask, Gather, Pipeline, Registry, Scratch, StageSpec,
+    Axis, Convert, Encoded, Filter, FilterError, FilterId, FilterMask, Gather, Pipeline, Registry, Scratch,
+    StageSpec,
 };
 use proptest::prelude::*;
+
+use crate::conversions::{conversions, converted};
 
 /// Each filter with some of its parameters.
 const FILTERS: [(FilterId, &[u32]); 19] = [
@@ -87,27 +92,17 @@ proptest! {
     }
 
     #[test]
-    fn selected_elements_are_those_of_the_decoded_chunk(
+    fn selected_elements_are_those_of_the_decoded_chunk_and_converted(
         specs in chains(),
         shape in prop::collection::vec(1usize..9, 1..4),
-        size in prop::sample::select(vec![1usize, 2, 3, 4, 8, 16, 20]),
+        size in prop::sample::select(vec![1usize, 2, 3, 4, 8, 16, 20, 24, 40]),
         picks in prop::collection::vec((0usize..9, 1usize..4, 1usize..9), 3),
         gap in 0usize..5,
+        bytes in prop::collection::vec(0usize..1000, 1..30),
         seed in any::<u8>(),
     ) {
         let elements: usize = shape.iter().product();
         let raw: Vec<u8> = (0..elements * size).map(|i| ((i * 7 + i / 13) % 251).to_le_bytes()[0] ^ seed).collect();
-        let mut axes = Vec::new();
-        let mut pitch = size + gap;
-        for (&len, &(start, step, count)) in shape.iter().zip(&picks).rev() {
-            let start = start % len;
-            let count = count.min((len - start).div_ceil(step));
-            axes.insert(0, Axis { start, step, count, stride: pitch.cast_signed() });
-            pitch = pitch * count + gap;
-        }
-        let gather = Gather { element_size: size, chunk_shape: &shape, axes: &axes, offset: gap };
-        let mut expected = vec![0xee; pitch + gap];
-        scatter(&gather, &raw, &mut expected[..]);
         // A shuffle of exactly these elements comes first in half of the chains.
         let width = [u32::try_from(size).unwrap()];
         let mut specs = specs;
@@ -116,9 +111,36 @@ proptest! {
         }
         let (pipeline, scratch) = (pipeline(&specs), &mut Scratch::default());
         let (stored, mask) = pipeline.encode(&raw, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
-        let (mut found, mut room) = (vec![0xee; pitch + gap], vec![0; raw.len()]);
-        pipeline.scatter_into(mask, &stored, &mut room, &gather, &mut found[..], scratch).unwrap();
-        prop_assert_eq!(found, expected);
+        for convert in conversions(size, &bytes) {
+            let convert = convert.as_deref();
+            let mut pitch = convert.map_or(size, Convert::size) + gap;
+            let mut axes = Vec::new();
+            for (&len, &(start, step, count)) in shape.iter().zip(&picks).rev() {
+                let start = start % len;
+                let count = count.min((len - start).div_ceil(step));
+                axes.insert(0, Axis { start, step, count, stride: pitch.cast_signed() });
+                pitch = pitch * count + gap;
+            }
+            let after = converted(convert, size, &raw);
+            let mut expected = vec![0xee; pitch + gap];
+            scatter(&Gather::new(after.len() / elements, &shape, &axes, gap), &after, &mut expected[..]);
+            let gather = Gather { convert, ..Gather::new(size, &shape, &axes, gap) };
+            let (mut found, mut room) = (vec![0xee; pitch + gap], vec![0; raw.len()]);
+            scatter(&gather, &raw, &mut found[..]);
+            prop_assert_eq!(&found, &expected);
+            found.fill(0xee);
+            pipeline.scatter_into(mask, &stored, &mut room, &gather, &mut found[..], scratch).unwrap();
+            prop_assert_eq!(found, expected);
+            let (mut next, mut seen) = (0, 0);
+            let feed = &mut |at: usize, run: &[u8]| {
+                let from = at / size * (after.len() / elements);
+                assert!(at >= next && run == &after[from..from + run.len()]);
+                next = at + run.len() * elements / after.len() * size;
+                seen += run.len() * elements / after.len();
+            };
+            pipeline.blocks(mask, &stored, &mut room, &gather, scratch, feed).unwrap();
+            prop_assert_eq!(seen, axes.iter().map(|axis| axis.count).product::<usize>());
+        }
     }
 
     #[test]

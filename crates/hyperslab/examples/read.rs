@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..times {
         let begin = Instant::now();
         let options = ReadOptions { threads, ..ReadOptions::default() };
-        dataset.read_with(&Selection::All, &Destination::contiguous(&mut bytes), &options)?;
+        dataset.read_with(&Selection::All, &mut Destination::contiguous(&mut bytes), &options)?;
         let elapsed = begin.elapsed();
         println!("{elapsed:.2?}, {} MB/s", bytes.len() as u128 / elapsed.as_micros().max(1));
     }

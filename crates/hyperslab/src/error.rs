@@ -101,6 +101,11 @@ impl Error {
         }
     }
 
+    /// Whether a dataset has another shape than the caller knew.
+    pub fn is_reshaped(&self) -> bool {
+        matches!(self.root(), Self::Request(RequestError::Reshaped))
+    }
+
     /// Valid HDF5 that is not handled yet, as an error.
     pub fn unsupported(feature: impl Into<String>, spec: &'static str) -> Self {
         Self::Unsupported { feature: feature.into(), spec }
@@ -238,6 +243,24 @@ pub enum RequestError {
     /// The file is open for reading alone.
     #[error("the file is open for reading: open it with mode \"r+\" or \"a\" to change it")]
     ReadOnly,
+    /// The file was closed.
+    #[error("the file is closed")]
+    Closed,
+    /// The file is that of the parent of this process.
+    #[error("the file was opened by the process that this one was forked from: open it here to change it")]
+    Forked,
+    /// The same, and what the child has of it in memory is of no use.
+    #[error("another thread was changing the file when this process was forked: open it here to read it")]
+    ForkedInChange,
+    /// The process has the file open in a way that stands against another.
+    #[error("{why}")]
+    AlreadyOpen {
+        /// What cannot be.
+        why: &'static str,
+    },
+    /// Another file has been written in the place of the one that is open.
+    #[error("the file was written anew since it was opened: open it again")]
+    OtherFile,
     /// What is given to be written does not have the size of the selection.
     #[error("the source has {found} bytes, the selection {expected}")]
     SourceSize {
@@ -262,6 +285,9 @@ pub enum RequestError {
         /// The most it can have.
         max: u64,
     },
+    /// A dataset has another shape than the one for which a selection or a destination was made.
+    #[error("the dataset was given another shape meanwhile: ask for it again")]
+    Reshaped,
     /// A value that an option or argument cannot have.
     #[error("{what}: {why}")]
     Argument {

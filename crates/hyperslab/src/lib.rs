@@ -20,6 +20,7 @@ pub mod error;
 pub mod heap;
 pub mod index;
 pub mod object;
+pub mod process;
 pub mod select;
 pub mod store;
 pub mod tree;
@@ -33,3 +34,5 @@ pub use object::{
     filter_spec, refitted_filter,
 };
 pub use select::Selection;
+pub use store::CommitOptions;
+pub use store::commit::Durability;

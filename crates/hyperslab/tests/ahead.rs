@@ -6,7 +6,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::driver::{Driver, Hints, Medium, Memory, ReadQueue, read_ahead};
 use hyperslab::engine::{Destination, ReadOptions};
 use hyperslab::select::{Dim, Slab};
 use hyperslab::types::Element;
@@ -35,7 +35,7 @@ impl Slow {
     }
 
     /// Makes bytes be at hand; how many were not.
-    fn fetch(&self, offset: u64, len: u64) -> u64 {
+    fn bring(&self, offset: u64, len: u64) -> u64 {
         let mut at_hand = self.at_hand.lock();
         let end = at_hand.len().min(usize::try_from(offset.saturating_add(len)).unwrap());
         let range = &mut at_hand[usize::try_from(offset).unwrap().min(end)..end];
@@ -55,7 +55,7 @@ impl Driver for Slow {
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        let waited = self.fetch(offset, dst.len() as u64);
+        let waited = self.bring(offset, dst.len() as u64);
         self.counts.lock().0 += waited;
         self.inner.read_at(offset, dst)
     }
@@ -72,16 +72,25 @@ impl Driver for Slow {
         self.inner.flush(closing)
     }
 
-    fn is_at_hand(&self, offset: u64) -> bool {
-        self.at_hand.lock().get(usize::try_from(offset).unwrap()).is_none_or(|&is| is)
-    }
-
-    fn prefetch(&self, offset: u64, len: u64) {
-        self.counts.lock().1 += self.fetch(offset, len);
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        read_ahead(self, queue)
     }
 
     fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 512, prefetch_gap: 1024, max_span: 1 << 20, concurrent: true }
+        Hints { coalesce_gap: 512, max_span: 1 << 20, queue_depth: 256, concurrent: true }
+    }
+}
+
+impl Medium for Slow {
+    fn read_now(&self, offset: u64, dst: &mut [u8]) -> Option<usize> {
+        let start = usize::try_from(offset).unwrap();
+        let there = self.at_hand.lock()[start..].iter().take(dst.len()).take_while(|&&is| is).count();
+        self.inner.read_at(offset, &mut dst[..there]).unwrap();
+        Some(there)
+    }
+
+    fn fetch(&self, offset: u64, len: u64) {
+        self.counts.lock().1 += self.bring(offset, len);
     }
 }
 
@@ -140,7 +149,7 @@ fn read_planes(edge: u64, filters: &[FilterSpec], threads: usize, check: impl Fn
             // Where the chunks are, is known afterwards.
             dataset.plan(&what).unwrap();
             slow.cool();
-            dataset.read_with(&what, &Destination::contiguous(&mut found), &options).unwrap();
+            dataset.read_with(&what, &mut Destination::contiguous(&mut found), &options).unwrap();
             let (waited, asked) = *slow.counts.lock();
             check(axis, waited, asked, found.len() as u64);
             let found: Vec<i32> =
@@ -149,7 +158,7 @@ fn read_planes(edge: u64, filters: &[FilterSpec], threads: usize, check: impl Fn
             // All of it is at hand now.
             slow.counts.lock().1 = 0;
             let mut again = vec![0_u8; expected.len() * 4];
-            dataset.read_with(&what, &Destination::contiguous(&mut again), &options).unwrap();
+            dataset.read_with(&what, &mut Destination::contiguous(&mut again), &options).unwrap();
             assert_eq!(slow.counts.lock().1, 0, "what is at hand is not asked for");
         }
     }

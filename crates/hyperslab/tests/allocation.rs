@@ -35,7 +35,7 @@ fn golden(name: &str) -> PathBuf {
 /// Reads on this thread, so that everything is counted.
 fn read(dataset: &Dataset, what: &Selection, dst: &mut [u8]) {
     let options = ReadOptions { threads: NonZeroUsize::new(1), datatype: None };
-    dataset.read_with(what, &Destination::contiguous(dst), &options).unwrap();
+    dataset.read_with(what, &mut Destination::contiguous(dst), &options).unwrap();
 }
 
 /// What reading the first `len` elements allocates when everything is warm.
@@ -139,7 +139,7 @@ fn touch(bytes: Vec<u8>) {
         if bytes.max(dataset.len_bytes()) <= 16 << 10 && dataset.size() <= 16 << 10 {
             let mut dst = vec![0; usize::try_from(dataset.len_bytes()).unwrap()];
             let options = ReadOptions { threads: NonZeroUsize::new(1), datatype: None };
-            let _ = dataset.read_with(&Selection::All, &Destination::contiguous(&mut dst), &options);
+            let _ = dataset.read_with(&Selection::All, &mut Destination::contiguous(&mut dst), &options);
         }
     }
 }

@@ -44,7 +44,7 @@ fn read(dataset: &Dataset, what: &Selection, threads: usize) -> Result<Vec<u8>> 
     let len = usize::try_from(what.count(&dataset.shape())?).unwrap() * dataset.element_size();
     let mut dst = vec![0xEE; len];
     let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
-    dataset.read_with(what, &Destination::contiguous(&mut dst), &options)?;
+    dataset.read_with(what, &mut Destination::contiguous(&mut dst), &options)?;
     Ok(dst)
 }
 

@@ -5,16 +5,18 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use hyperslab::driver::{Driver, Memory, Operation, Posix, ReadRequest, Trace};
+use hyperslab::driver::{Driver, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace, WriteRequest};
+use hyperslab_testkit::deep::Deep;
 
 /// What every driver keeps, whatever is below it.
 fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
     reads_are_exact(&*make(b"0123456789"));
     reading_past_the_end_is_an_error_and_not_a_short_read(&*make(b"0123456789"));
-    a_batch_reads_what_single_reads_do(&*make(b"0123456789"));
+    many_reads_are_each_read_once_in_whatever_order(&*make(&(0..=255).collect::<Vec<u8>>()));
+    an_error_of_one_of_many_reads_is_that_of_the_call(&*make(&(0..=255).collect::<Vec<u8>>()));
     writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
+    a_batch_writes_what_single_writes_do(&*make(b"0123456789"));
     room_that_is_made_changes_nothing_to_be_seen(&*make(b"0123456789"));
-    reads_that_are_announced_change_nothing_to_be_seen(&*make(b"0123456789"));
     a_file_is_cut_and_extended(&*make(b"0123456789"));
     threads_read_at_once(&make(&(0..=255).collect::<Vec<u8>>()));
 }
@@ -38,13 +40,69 @@ fn reading_past_the_end_is_an_error_and_not_a_short_read(driver: &dyn Driver) {
     }
 }
 
-fn a_batch_reads_what_single_reads_do(driver: &dyn Driver) {
-    let (mut a, mut b) = ([0; 2], [0; 3]);
-    let mut requests =
-        [ReadRequest { offset: 8, dst: &mut a[..] }, ReadRequest { offset: 0, dst: &mut b[..] }];
-    driver.read_batch(&mut requests).unwrap();
-    assert_eq!((&a, &b), (b"89", b"012"));
-    assert!(driver.read_batch(&mut [ReadRequest { offset: 9, dst: &mut a[..] }]).is_err());
+/// Ranges to read; those of `later` are asked for when one has arrived.
+struct Ranges {
+    /// Offsets, the bytes that come, and how often they did.
+    asked: Vec<(u64, Vec<u8>, usize)>,
+    next: usize,
+    later: usize,
+}
+
+impl Ranges {
+    fn new(ranges: &[(u64, usize)], later: usize) -> Self {
+        let asked = ranges.iter().map(|&(offset, len)| (offset, vec![0; len], 0)).collect();
+        Self { asked, next: 0, later }
+    }
+}
+
+impl ReadQueue for Ranges {
+    fn next(&mut self) -> Option<Request> {
+        let has_arrived = self.asked.iter().any(|(.., times)| *times > 0);
+        let ready = self.asked.len() - if has_arrived { 0 } else { self.later };
+        let (offset, bytes, _) = self.asked[..ready].get(self.next)?;
+        self.next += 1;
+        // Any number will do for an id.
+        Some(Request { id: u64::MAX - self.next as u64, offset: *offset, len: bytes.len() })
+    }
+
+    fn place(&mut self, id: u64) -> std::io::Result<&mut [u8]> {
+        let number = usize::try_from(u64::MAX - id).unwrap() - 1;
+        assert!(number < self.next && self.asked[number].2 == 0, "a place is for what was asked for");
+        Ok(&mut self.asked[number].1)
+    }
+
+    fn arrived(&mut self, id: u64) {
+        self.asked[usize::try_from(u64::MAX - id).unwrap() - 1].2 += 1;
+    }
+}
+
+fn many_reads_are_each_read_once_in_whatever_order(driver: &dyn Driver) {
+    let ranges: Vec<(u64, usize)> = (0..700_usize).map(|n| (n as u64 * 7 % 251, n % 5)).collect();
+    for later in [0, 1, 300, 699] {
+        let mut queue = Ranges::new(&ranges, later);
+        driver.read_many(&mut queue).unwrap();
+        for (offset, bytes, times) in queue.asked {
+            let expected: Vec<u8> =
+                (offset..offset + bytes.len() as u64).map(|n| u8::try_from(n).unwrap()).collect();
+            assert_eq!((bytes, times), (expected, 1), "from {offset}");
+        }
+    }
+    driver.read_many(&mut Ranges::new(&[], 0)).unwrap();
+}
+
+fn an_error_of_one_of_many_reads_is_that_of_the_call(driver: &dyn Driver) {
+    for (at, range) in [(0, (255, 2)), (2, (1 << 40, 1)), (4, (u64::MAX, 3))] {
+        let mut ranges = vec![(3, 4); 4];
+        ranges.insert(at, range);
+        let mut queue = Ranges::new(&ranges, 0);
+        let error = driver.read_many(&mut queue).unwrap_err();
+        assert!(
+            matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput),
+            "{range:?}: {error}"
+        );
+        assert_eq!(queue.asked[at].2, 0, "what failed has not arrived");
+        assert!(queue.asked.iter().all(|(.., times)| *times <= 1));
+    }
 }
 
 fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
@@ -56,6 +114,39 @@ fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
     driver.flush(true).unwrap();
 }
 
+fn a_batch_writes_what_single_writes_do(driver: &dyn Driver) {
+    let write = |offset, src| WriteRequest { offset, src };
+    driver.write_batch(&[]).unwrap();
+    // Neighbours, one of them empty; one behind a gap; one that was written out of order; one beyond the end.
+    driver
+        .write_batch(&[
+            write(2, b"ab"),
+            write(4, b""),
+            write(4, b"c"),
+            write(7, b"d"),
+            write(0, b"e"),
+            write(12, b"f"),
+        ])
+        .unwrap();
+    driver.write_batch(&[write(9, b""), write(9, b"")]).unwrap();
+    let mut bytes = [9; 13];
+    driver.read_at(0, &mut bytes).unwrap();
+    assert_eq!((&bytes, driver.len().unwrap()), (b"e1abc56d89\0\0f", 13));
+    // More neighbours than any system takes in one call, of lengths that differ.
+    let many: Vec<Vec<u8>> = (0..2500_usize).map(|i| vec![i.to_le_bytes()[0]; i % 7]).collect();
+    let mut offset = 3;
+    let place = |src: &Vec<u8>| {
+        offset += src.len() as u64;
+        offset - src.len() as u64
+    };
+    let offsets: Vec<u64> = many.iter().map(place).collect();
+    let requests: Vec<_> = many.iter().zip(offsets).map(|(src, offset)| write(offset, src)).collect();
+    driver.write_batch(&requests).unwrap();
+    let mut bytes = vec![9; many.concat().len()];
+    driver.read_at(3, &mut bytes).unwrap();
+    assert_eq!(bytes, many.concat());
+}
+
 fn room_that_is_made_changes_nothing_to_be_seen(driver: &dyn Driver) {
     driver.reserve(4, 1 << 20).unwrap();
     assert_eq!(driver.len().unwrap(), 10);
@@ -64,17 +155,6 @@ fn room_that_is_made_changes_nothing_to_be_seen(driver: &dyn Driver) {
     assert_eq!(&bytes, b"0123456789");
     driver.write_at(12, b"23").unwrap();
     assert_eq!(driver.len().unwrap(), 14);
-}
-
-fn reads_that_are_announced_change_nothing_to_be_seen(driver: &dyn Driver) {
-    for (offset, len) in [(0, 10), (3, 0), (7, 100), (1 << 40, 1), (5, u64::MAX), (u64::MAX, u64::MAX)] {
-        driver.prefetch(offset, len);
-        driver.is_at_hand(offset);
-    }
-    let mut bytes = [0; 10];
-    driver.read_at(0, &mut bytes).unwrap();
-    assert_eq!((&bytes, driver.len().unwrap()), (b"0123456789", 10));
-    assert!(driver.is_at_hand(4), "it was read just now");
 }
 
 fn a_file_is_cut_and_extended(driver: &dyn Driver) {
@@ -106,6 +186,23 @@ fn memory_keeps_the_contract() {
 }
 
 #[test]
+fn a_driver_that_answers_out_of_order_keeps_the_contract() {
+    keeps_the_contract(|bytes| Arc::new(Deep::new(bytes.to_vec())));
+}
+
+#[test]
+fn a_view_reads_by_the_contract() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    let mut below = bytes.clone();
+    below[10..20].fill(0);
+    below[250..].fill(0);
+    let patches = vec![(10, bytes[10..20].to_vec()), (250, bytes[250..].to_vec())];
+    let view = Overlay::new(Arc::new(Memory::new(below)), patches, 256);
+    many_reads_are_each_read_once_in_whatever_order(&view);
+    an_error_of_one_of_many_reads_is_that_of_the_call(&view);
+}
+
+#[test]
 fn posix_keeps_the_contract() {
     keeps_the_contract(|bytes| Arc::new(posix(bytes)));
 }
@@ -119,15 +216,15 @@ fn a_traced_driver_keeps_the_contract() {
 fn a_trace_has_every_operation_in_order() {
     let driver = Trace::new(Memory::new(vec![0; 10]));
     driver.read_at(1, &mut [0; 2]).unwrap();
-    driver.read_batch(&mut [ReadRequest { offset: 4, dst: &mut [0; 3] }]).unwrap();
+    driver.read_many(&mut Ranges::new(&[(4, 3)], 0)).unwrap();
     driver.write_at(5, &[1]).unwrap();
-    driver.prefetch(2, 6);
+    driver.write_batch(&[WriteRequest { offset: 6, src: &[2, 3] }]).unwrap();
     driver.flush(true).unwrap();
     let expected = [
         Operation::Read { offset: 1, len: 2 },
         Operation::Read { offset: 4, len: 3 },
         Operation::Write { offset: 5, len: 1 },
-        Operation::Prefetch { offset: 2, len: 6 },
+        Operation::Write { offset: 6, len: 2 },
         Operation::Flush { closing: true },
     ];
     assert_eq!(driver.take(), expected);

@@ -5,12 +5,18 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use hyperslab::{File, Node, Selection};
+use hyperslab::driver::Memory;
+use hyperslab::types::Element;
+use hyperslab::{CreateOptions, DatasetOptions, Error, File, NewStorage, Node, Selection};
 use hyperslab_format::array::fixed::{FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_testkit::fuzz::mutate::seals;
+use hyperslab_testkit::sound::assert_sound;
 
 fn sample(name: &str) -> Vec<u8> {
     std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/object").join(name))
@@ -201,4 +207,27 @@ fn a_wrong_checksum_of_a_heap_block_is_an_error() {
         !is_whole(&damaged)
     });
     assert!(refused.count() > 0);
+}
+
+#[test]
+fn a_write_to_a_part_of_a_damaged_chunk_names_the_chunk() {
+    let driver = Arc::new(Memory::default());
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let shape = Dataspace::Simple { shape: vec![4, 6], max_shape: None };
+    let mut options = DatasetOptions::new(shape, i32::datatype());
+    options.storage = NewStorage::Chunked(vec![2, 3]);
+    options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![4] }];
+    let dataset = file.root().create_dataset("values", &options).unwrap();
+    dataset.write(.., &[7; 24]).unwrap();
+    let stored = dataset.chunk_at(&[1, 1]).unwrap().unwrap().extent;
+    file.close().unwrap();
+    let mut bytes = driver.bytes();
+    assert_sound(&bytes);
+    bytes[usize::try_from(stored.addr.get()).unwrap()] ^= 0xFF;
+    let damaged = Arc::new(Memory::new(bytes));
+    let file = File::open_writable_on(damaged, None, &CreateOptions::default()).unwrap();
+    let written = file.dataset("/values").unwrap().write([3..4, 3..6], &[8; 3]);
+    let Err(error) = written else { panic!("what a damaged chunk holds is not known") };
+    let Error::Chunk { coord, addr, .. } = error.root() else { panic!("{error}") };
+    assert_eq!((coord.as_slice(), *addr), (&[2, 3][..], stored.addr.get()));
 }

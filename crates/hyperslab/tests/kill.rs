@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use hyperslab::store::WriteOptions;
+use hyperslab::store::CommitOptions;
 use hyperslab::store::commit::Durability;
 use hyperslab::types::Element;
 use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Result};
@@ -29,7 +29,7 @@ fn options(version: Option<LibVersion>, durability: Durability) -> CreateOptions
     let mut options = CreateOptions::default();
     options.version = version;
     // So little memory that new blocks leave it early.
-    options.write = WriteOptions { durability, dirty_bytes: 4000 };
+    options.commit = CommitOptions { durability, dirty_bytes: 4000 };
     options
 }
 

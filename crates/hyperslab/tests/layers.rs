@@ -9,16 +9,20 @@ use std::path::{Path, PathBuf};
 /// Each module and what it may use. `error` is everybody's.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
-    ("driver", &["error"]),
+    ("process", &[]),
+    ("driver", &["error", "process"]),
     ("select", &["error"]),
     ("types", &["error"]),
-    ("store", &["error", "driver"]),
+    ("store", &["error", "process", "driver"]),
     ("tree", &["error", "driver", "store"]),
     ("heap", &["error", "driver", "types", "store", "tree"]),
     ("index", &["error", "driver", "select", "store", "tree"]),
-    ("engine", &["error", "driver", "select", "types", "store", "index"]),
-    ("object", &["error", "driver", "select", "types", "store", "tree", "heap", "index", "engine"]),
-    ("check", &["error", "driver", "store", "heap", "index", "object"]),
+    ("engine", &["error", "process", "driver", "select", "types", "store", "index"]),
+    (
+        "object",
+        &["error", "process", "driver", "select", "types", "store", "tree", "heap", "index", "engine"],
+    ),
+    ("check", &["error", "driver", "select", "store", "heap", "index", "object"]),
 ];
 
 #[test]

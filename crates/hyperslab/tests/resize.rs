@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
+use hyperslab::engine::{Destination, ReadOptions, WriteOptions};
 use hyperslab::select::{Dim, Slab};
 use hyperslab::types::Element;
 use hyperslab::{
@@ -277,4 +278,62 @@ fn read(dataset: &Dataset, what: &Selection) -> Vec<u8> {
     let mut bytes = vec![0; count * dataset.element_size()];
     dataset.read_into(what, &mut bytes).unwrap();
     bytes
+}
+
+/// Rows of a dataset that only ever loses rows hold what was written to them: whoever reads beside it sees one state.
+#[test]
+fn a_read_beside_threads_that_resize_is_of_one_state() {
+    for (is_filtered, max) in [(false, None), (true, None), (true, Some(60)), (false, Some(60))] {
+        let driver = Arc::new(Memory::new(Vec::new()));
+        let mut create = CreateOptions::default();
+        // Some chunks leave memory, others are held.
+        create.open.chunk_cache_bytes = 500;
+        let file = File::create_on(driver.clone(), None, &create).unwrap();
+        let space = Dataspace::Simple { shape: vec![60, 5], max_shape: Some(vec![max, Some(5)]) };
+        let mut options = DatasetOptions::new(space, i32::datatype());
+        options.storage = NewStorage::Chunked(vec![7, 3]);
+        let deflate = FilterSpec { id: 1, name: None, flags: 0, client_data: vec![1] };
+        options.filters = if is_filtered { vec![deflate] } else { Vec::new() };
+        let values: Vec<i32> = (1..=300).collect();
+        for round in 0..12 {
+            let path = round.to_string();
+            let dataset = file.root().create_dataset(&path, &options).unwrap();
+            dataset.write(Selection::All, &values).unwrap();
+            file.flush().unwrap();
+            std::thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| {
+                        // With a handle of its own, which finds out by itself.
+                        let dataset = file.dataset(&path).unwrap();
+                        let mut reads = 0;
+                        loop {
+                            let found = dataset.read::<i32>(Selection::All).unwrap();
+                            assert_eq!(found, values[..found.len()], "after {reads} reads");
+                            reads += 1;
+                            if found.len() <= 5 {
+                                break;
+                            }
+                        }
+                    });
+                }
+                (1..60).rev().for_each(|rows| dataset.resize(&[rows, 5]).unwrap());
+            });
+            // What was read for one shape does not end up in memory for another.
+            let mut place = vec![0_u8; 20];
+            let read = dataset.read_shaped(
+                &[60, 5],
+                &Selection::All,
+                &mut Destination::contiguous(&mut place),
+                &ReadOptions::default(),
+            );
+            assert!(read.unwrap_err().is_reshaped());
+            let bytes = &i32::bytes(&values)[..20];
+            let written = dataset.write_shaped(&[5, 1], &Selection::All, bytes, &WriteOptions::default());
+            assert!(written.unwrap_err().is_reshaped());
+            dataset.write_shaped(&[1, 5], &Selection::All, bytes, &WriteOptions::default()).unwrap();
+            assert_eq!(dataset.read::<i32>(Selection::All).unwrap(), values[..5]);
+        }
+        file.close().unwrap();
+        assert_sound(&driver.bytes());
+    }
 }

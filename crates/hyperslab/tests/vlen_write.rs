@@ -9,8 +9,11 @@ use hyperslab::driver::Memory;
 use hyperslab::engine::WriteOptions;
 use hyperslab::{CreateOptions, DatasetOptions, File, NewStorage, Selection, VlenId};
 use hyperslab_format::Addr;
-use hyperslab_format::datatype::{Charset, Datatype, Padding, Reference, ReferenceKind, VariableText};
+use hyperslab_format::datatype::{
+    Array, Charset, Compound, Datatype, Member, Padding, Reference, ReferenceKind, VariableText,
+};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::FillBytes;
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use proptest::prelude::*;
 
@@ -213,4 +216,130 @@ fn references_lead_to_the_objects_that_they_were_made_of() {
     assert_eq!(file.reference_target(&kind, &stored[16..]).unwrap(), None);
     let (_, other) = new_file();
     assert!(other.object_reference(&file.root()).is_err());
+}
+
+/// A compound of a number, a string and two strings in an array, and one element of it with these texts.
+fn record() -> (Datatype, impl Fn(&File, i32, [&str; 3]) -> Vec<u8>) {
+    let text =
+        Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 });
+    let pair = Datatype::Array(Array { base: Box::new(text.clone()), shape: vec![2] });
+    let members = vec![
+        Member::new("number", 0, <i32 as hyperslab::types::Element>::datatype()),
+        Member::new("text", 8, text),
+        Member::new("pair", 24, pair),
+    ];
+    let element = |file: &File, number: i32, texts: [&str; 3]| {
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.extend([0; 4]);
+        bytes.extend(file.vlen_stored(&file.put_text(&texts).unwrap()));
+        bytes
+    };
+    (Datatype::Compound(Compound { size: 56, members }), element)
+}
+
+#[test]
+fn strings_that_threads_replace_are_each_taken_out_once() {
+    let (driver, file) = new_file();
+    let mut options = strings(4);
+    options.storage = NewStorage::Chunked(vec![3]);
+    file.root().create_dataset("chunks", &options).unwrap();
+    file.root().create_dataset("texts", &strings(4)).unwrap();
+    let (datatype, element) = record();
+    let one = Dataspace::Simple { shape: vec![1], max_shape: None };
+    file.root().create_dataset("records", &DatasetOptions::new(one, datatype)).unwrap();
+    let words =
+        |thread: usize, turn: usize| [1, 2, 3, 4].map(|k| format!("{thread}: {}", "x".repeat(turn * k % 50)));
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (file, element) = (&file, &element);
+            scope.spawn(move || {
+                for turn in 0..150 {
+                    for path in ["texts", "chunks"] {
+                        let dataset = file.dataset(path).unwrap();
+                        dataset.replace_vlen(&Selection::All, &words(thread, turn)).unwrap();
+                        let _reading = file.reading_vlen();
+                        let found = texts(file, path);
+                        let of = found[0].split(':').next().unwrap();
+                        assert!(
+                            found.iter().all(|text| text.starts_with(of)) || path == "chunks",
+                            "{found:?}"
+                        );
+                    }
+                    let records = file.dataset("records").unwrap();
+                    let bytes = element(file, 7, ["a", &"b".repeat(turn), "c"]);
+                    records.write_with(&Selection::All, &bytes, &WriteOptions::default()).unwrap();
+                }
+            });
+        }
+    });
+    for path in ["texts", "chunks"] {
+        file.dataset(path).unwrap().replace_vlen(&Selection::All, &words(0, 0)).unwrap();
+        assert_eq!(texts(&file, path), words(0, 0));
+    }
+    assert_accounted(&file, 0);
+    assert_sound(&driver.bytes());
+}
+
+#[test]
+fn strings_in_records_that_are_overwritten_make_room_for_others() {
+    let (_, file) = new_file();
+    let (datatype, element) = record();
+    let space = Dataspace::Simple { shape: vec![50], max_shape: None };
+    let dataset = file.root().create_dataset("records", &DatasetOptions::new(space, datatype)).unwrap();
+    let mut lengths = Vec::new();
+    for round in 0..8 {
+        let long = "x".repeat(500 + round);
+        let records: Vec<u8> = (0..50).flat_map(|number| element(&file, number, ["a", &long, "b"])).collect();
+        dataset.write_with(&Selection::All, &records, &WriteOptions::default()).unwrap();
+        // What is written once more is not taken out.
+        dataset.write_with(&Selection::All, &records, &WriteOptions::default()).unwrap();
+        let mut stored = vec![0; 56 * 50];
+        dataset.read_into(&Selection::All, &mut stored).unwrap();
+        let ids = file.vlen_ids(&stored[56 * 49 + 8..]).unwrap();
+        assert_eq!(file.vlen_many(&ids, 1).unwrap(), [b"a".as_slice(), long.as_bytes(), b"b"]);
+        assert_accounted(&file, 0);
+        lengths.push(file.store().len_bytes());
+    }
+    assert!(lengths[4..].iter().max() <= lengths[..4].iter().max(), "{lengths:?}");
+}
+
+#[test]
+fn the_string_of_a_fill_value_stays_when_elements_that_hold_it_are_written() {
+    for storage in [NewStorage::Contiguous, NewStorage::Chunked(vec![2])] {
+        let (driver, file) = new_file();
+        let mut options = strings(5);
+        options.storage = storage;
+        let fill = file.put_text(&["fill"]).unwrap();
+        options.fill = FillBytes::Defined(file.vlen_stored(&fill));
+        let dataset = file.root().create_dataset("texts", &options).unwrap();
+        assert_eq!(texts(&file, "texts"), ["fill"; 5]);
+        for index in [0, 3, 0] {
+            dataset.replace_vlen(&(index..index + 1).into(), &["new"]).unwrap();
+        }
+        assert_eq!(texts(&file, "texts"), ["new", "fill", "fill", "new", "fill"]);
+        // What is stored is nobody else's: libhdf5 takes out what it replaces.
+        let mut stored = vec![0; 16 * 4];
+        dataset.read_into(&(0..4).into(), &mut stored).unwrap();
+        let mut ids: Vec<u32> = file.vlen_ids(&stored).unwrap().iter().map(|id| id.id.index).collect();
+        ids.push(fill[0].id.index);
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 5, "{ids:?}");
+        file.close().unwrap();
+        assert_sound(&driver.bytes());
+    }
+}
+
+#[test]
+fn strings_that_do_not_fit_what_they_replace_leave_no_trace() {
+    let (_, file) = new_file();
+    let dataset = file.root().create_dataset("texts", &strings(3)).unwrap();
+    dataset.replace_vlen(&Selection::All, &["a", "b", "c"]).unwrap();
+    let free = file.put_text(&["x"]).unwrap();
+    file.remove_vlen(&free).unwrap();
+    assert!(dataset.replace_vlen(&Selection::All, &["one", "two"]).is_err());
+    assert!(dataset.replace_vlen(&(2..4).into(), &["one", "two"]).is_err());
+    assert_eq!(texts(&file, "texts"), ["a", "b", "c"]);
+    // The next object stands where it did before.
+    assert_eq!(file.put_text(&["x"]).unwrap(), free);
 }

@@ -19,7 +19,7 @@ use crate::buffer;
 use crate::chunks::{ChunkIterator, DatasetIterator};
 use crate::create::writable;
 use crate::dtype::{Translation, descr_of};
-use crate::error::OrRaise;
+use crate::error::{OrRaise, in_one_shape};
 use crate::filters;
 use crate::object::{HLObject, base_name};
 use crate::objects;
@@ -246,11 +246,14 @@ impl Dataset {
                 "Dataset.__array__ received copy=False but memory allocation cannot be avoided on read",
             ));
         }
-        let request = read::request_of(self, None)?;
-        match dtype {
-            None => read::array(py, self, self.translation(py)?, &request, None),
-            Some(dtype) => read::cast(py, self, &request, &descr_of(dtype)?),
-        }
+        let dtype = dtype.map(descr_of).transpose()?;
+        in_one_shape(py, || {
+            let request = read::request_of(self, None)?;
+            match &dtype {
+                None => read::array(py, self, self.translation(py)?, &request, None),
+                Some(dtype) => read::cast(py, self, &request, dtype),
+            }
+        })
     }
 
     #[pyo3(signature = (dest, source_sel=None, dest_sel=None))]
@@ -261,19 +264,21 @@ impl Dataset {
         source_sel: Option<&Bound<'py, PyAny>>,
         dest_sel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
-        let request = read::request_of(self, source_sel)?;
-        let Some(dest_sel) = dest_sel else {
-            return self.read_or_broadcast(py, &request, dest);
-        };
-        let place = dest.get_item(dest_sel)?;
-        match place.cast::<PyUntypedArray>() {
-            // Slices give a view of the destination; lists and masks a copy, and integers alone an element.
-            Ok(view) if !view.getattr("base")?.is_none() => self.read_or_broadcast(py, &request, view),
-            _ => {
-                let whole = read::array(py, self, self.translation(py)?, &request, None)?;
-                dest.set_item(dest_sel, whole)
+        in_one_shape(py, || {
+            let request = read::request_of(self, source_sel)?;
+            let Some(dest_sel) = dest_sel else {
+                return self.read_or_broadcast(py, &request, dest);
+            };
+            let place = dest.get_item(dest_sel)?;
+            match place.cast::<PyUntypedArray>() {
+                // Slices give a view of the destination; lists and masks a copy, and integers alone an element.
+                Ok(view) if !view.getattr("base")?.is_none() => self.read_or_broadcast(py, &request, view),
+                _ => {
+                    let whole = read::array(py, self, self.translation(py)?, &request, None)?;
+                    dest.set_item(dest_sel, whole)
+                }
             }
-        }
+        })
     }
 
     #[pyo3(signature = (sel=None, out=None, threads=None))]
@@ -281,17 +286,16 @@ impl Dataset {
         &self,
         py: Python<'py>,
         sel: Option<&Bound<'py, PyAny>>,
-        out: Option<Bound<'py, PyUntypedArray>>,
+        out: Option<&Bound<'py, PyUntypedArray>>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
-        let request = read::request_of(self, sel)?;
-        match out {
-            None => read::array(py, self, self.translation(py)?, &request, threads),
-            Some(out) => {
-                read::into(py, self, &request, &out, threads)?;
-                Ok(out)
+        in_one_shape(py, || {
+            let request = read::request_of(self, sel)?;
+            match out {
+                None => read::array(py, self, self.translation(py)?, &request, threads),
+                Some(out) => read::into(py, self, &request, out, threads).map(|()| out.clone()),
             }
-        }
+        })
     }
 
     #[pyo3(signature = (selections, out=None, threads=None))]
@@ -302,48 +306,8 @@ impl Dataset {
         out: Option<Vec<Bound<'py, PyUntypedArray>>>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
-        let requests = selections
-            .try_iter()?
-            .map(|sel| read::request_of(self, Some(&sel?)))
-            .collect::<PyResult<Vec<_>>>()?;
-        if out.as_ref().is_some_and(|out| out.len() != requests.len()) {
-            return Err(PyValueError::new_err("read_many needs as many arrays in `out` as selections"));
-        }
-        let translation = self.translation(py)?;
-        let direct = translation.recipe.is_none()
-            && out.iter().flatten().zip(&requests).all(|(array, request)| {
-                array.shape() == &request.shape[..]
-                    && array.is_c_contiguous()
-                    && array.dtype().is_equiv_to(translation.descr.bind(py))
-            });
-        if !direct {
-            let mut arrays = out.map(Vec::into_iter);
-            return requests
-                .iter()
-                .map(|request| match arrays.as_mut().and_then(Iterator::next) {
-                    None => read::array(py, self, translation, request, threads),
-                    Some(array) => read::into(py, self, request, &array, threads).map(|()| array),
-                })
-                .collect();
-        }
-        let mut arrays = if let Some(arrays) = out {
-            arrays
-        } else {
-            let make = |request: &Request| buffer::empty(py, &request.shape, translation.descr.bind(py));
-            requests.iter().map(make).collect::<PyResult<_>>()?
-        };
-        if buffer::overlap(&arrays) {
-            return Err(PyValueError::new_err("the arrays in `out` overlap"));
-        }
-        let options = read::options(py, self, translation, threads);
-        let destinations = arrays
-            .iter_mut()
-            .map(|array| Ok(Destination::contiguous(buffer::bytes_mut(array)?)))
-            .collect::<PyResult<Vec<_>>>()?;
-        let reads: Vec<_> = requests.iter().map(|request| &request.selection).zip(&destinations).collect();
-        py.detach(|| self.core.read_many(&reads, &options)).or_raise()?;
-        drop(destinations);
-        Ok(arrays)
+        let selections = selections.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        in_one_shape(py, move || self.read_all(py, &selections, out.as_deref(), threads))
     }
 
     #[pyo3(signature = (sel=None))]
@@ -412,8 +376,9 @@ impl Dataset {
         slf.py().import("hyperslab._dims")?.getattr("RegionProxy")?.call1((slf,))
     }
 
-    fn refresh(&self) -> PyResult<()> {
-        self.state.check()
+    fn refresh(&self, py: Python<'_>) -> PyResult<()> {
+        self.state.check()?;
+        py.detach(|| self.core.refresh()).or_raise()
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
@@ -424,25 +389,27 @@ impl Dataset {
         write::set_item(slf, key, value)
     }
 
-    /// Writes an array of the shape of the selection.
-    #[pyo3(name = "_write", signature = (sel, array, threads=None))]
+    /// Writes an array of the shape of the selection of a dataset of this shape.
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python becomes a vector")]
+    #[pyo3(name = "_write")]
     fn write_array(
         &self,
         sel: Option<&Bound<'_, PyAny>>,
         array: &Bound<'_, PyUntypedArray>,
-        threads: Option<NonZeroUsize>,
+        shape: Vec<u64>,
     ) -> PyResult<()> {
-        write::write_array(self, sel, array, threads)
+        write::write_array(self, sel, array, &shape)
     }
 
-    /// The shape of a selection.
+    /// The shape of a selection, and that of the dataset.
     #[pyo3(name = "_shape_of", signature = (sel=None))]
     fn shape_of<'py>(
         &self,
         py: Python<'py>,
         sel: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &read::request_of(self, sel)?.shape)
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)> {
+        let request = read::request_of(self, sel)?;
+        Ok((PyTuple::new(py, &request.shape)?, PyTuple::new(py, &request.extent)?))
     }
 
     #[pyo3(signature = (source, source_sel=None, dest_sel=None))]
@@ -453,7 +420,7 @@ impl Dataset {
         dest_sel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let write = slf.py().import("hyperslab._write")?.getattr("write_direct")?;
-        write.call1((slf, source, source_sel, dest_sel)).map(drop)
+        in_one_shape(slf.py(), || write.call1((slf, source, source_sel, dest_sel)).map(drop))
     }
 
     #[pyo3(signature = (size, axis=None))]
@@ -462,20 +429,17 @@ impl Dataset {
             return Err(PyTypeError::new_err("Only chunked datasets can be resized"));
         }
         writable::<PyRuntimeError>(&self.state, "resize the dataset")?;
-        let mut shape = self.core.shape();
-        match axis {
-            Some(axis) => {
-                let rank = shape.len();
-                let place = shape.get_mut(axis).ok_or_else(|| {
-                    PyValueError::new_err(format!("Invalid axis (0 to {} allowed)", rank - 1))
-                })?;
-                *place = size.extract().map_err(|_| {
-                    PyTypeError::new_err("Argument must be a single int if axis is specified")
-                })?;
-            }
-            None => shape = size.extract().or_else(|_| size.extract::<u64>().map(|size| vec![size]))?,
+        let Some(axis) = axis else {
+            let shape: Vec<u64> = size.extract().or_else(|_| size.extract().map(|size| vec![size]))?;
+            return py.detach(|| self.core.resize(&shape)).or_raise();
+        };
+        let rank = self.core.shape().len();
+        if axis >= rank {
+            return Err(PyValueError::new_err(format!("Invalid axis (0 to {} allowed)", rank - 1)));
         }
-        py.detach(|| self.core.resize(&shape)).or_raise()
+        let single = |_| PyTypeError::new_err("Argument must be a single int if axis is specified");
+        let size: u64 = size.extract().map_err(single)?;
+        py.detach(|| self.core.resize_axis(axis, size)).or_raise()
     }
 
     #[pyo3(signature = (name=None))]
@@ -503,6 +467,58 @@ impl Dataset {
 }
 
 impl Dataset {
+    /// Reads several selections, each into an array of `out` or a new one.
+    fn read_all<'py>(
+        &self,
+        py: Python<'py>,
+        selections: &[Bound<'py, PyAny>],
+        out: Option<&[Bound<'py, PyUntypedArray>]>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
+        let requests =
+            selections.iter().map(|sel| read::request_of(self, Some(sel))).collect::<PyResult<Vec<_>>>()?;
+        if out.is_some_and(|out| out.len() != requests.len()) {
+            return Err(PyValueError::new_err("read_many needs as many arrays in `out` as selections"));
+        }
+        let translation = self.translation(py)?;
+        let Some(extent) = requests.first().map(|first| &first.extent) else { return Ok(Vec::new()) };
+        let direct = translation.recipe.is_none()
+            && requests.iter().all(|request| request.extent == *extent)
+            && out.into_iter().flatten().zip(&requests).all(|(array, request)| {
+                array.shape() == &request.shape[..]
+                    && array.is_c_contiguous()
+                    && array.dtype().is_equiv_to(translation.descr.bind(py))
+            });
+        if !direct {
+            let mut arrays = out.into_iter().flatten();
+            return requests
+                .iter()
+                .map(|request| match arrays.next() {
+                    None => read::array(py, self, translation, request, threads),
+                    Some(array) => read::into(py, self, request, array, threads).map(|()| array.clone()),
+                })
+                .collect();
+        }
+        let make = |request: &Request| buffer::empty(py, &request.shape, translation.descr.bind(py));
+        let mut arrays = match out {
+            Some(arrays) => arrays.to_vec(),
+            None => requests.iter().map(make).collect::<PyResult<_>>()?,
+        };
+        if buffer::overlap(&arrays) {
+            return Err(PyValueError::new_err("the arrays in `out` overlap"));
+        }
+        let options = read::options(py, self, translation, threads);
+        let mut destinations = arrays
+            .iter_mut()
+            .map(|array| Ok(Destination::contiguous(buffer::bytes_mut(array)?)))
+            .collect::<PyResult<Vec<_>>>()?;
+        let mut reads: Vec<_> =
+            requests.iter().map(|request| &request.selection).zip(&mut destinations).collect();
+        py.detach(|| self.core.read_many_shaped(extent, &mut reads, &options)).or_raise()?;
+        drop(destinations);
+        Ok(arrays)
+    }
+
     fn read_or_broadcast<'py>(
         &self,
         py: Python<'py>,

@@ -2,8 +2,8 @@
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{
-    Array, BitRange, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer,
-    Member, Normalization, Opaque, Padding, Reference, ReferenceKind, Text,
+    Array, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer, Member,
+    Opaque, Padding, Reference, ReferenceKind, Text,
 };
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
@@ -171,7 +171,7 @@ impl<'py> Translator<'py> {
     fn integer(&self, integer: Integer) -> PyResult<Level<'py>> {
         let kind = if integer.signed { 'i' } else { 'u' };
         let descr = self.number(kind, integer.order, integer.size)?;
-        self.plain(descr, Datatype::Integer(whole_integer(integer.size, integer.order, integer.signed)))
+        self.plain(descr, Datatype::Integer(Integer::whole(integer.size, integer.signed, integer.order)))
     }
 
     fn bits(&self, bits: Bits) -> PyResult<Level<'py>> {
@@ -207,7 +207,7 @@ impl<'py> Translator<'py> {
                 "Insufficient precision in available types to represent {place:?}"
             )));
         };
-        let memory = if size == 16 { float } else { ieee(size, float.order) };
+        let memory = Float::ieee(size, float.order).filter(|memory| memory.size < 16).unwrap_or(float);
         self.plain(self.named(&format!("{sign}f{size}"))?, Datatype::Float(memory))
     }
 
@@ -224,7 +224,7 @@ impl<'py> Translator<'py> {
             )));
         }
         let descr = self.named(&format!("{}c{}", order_sign(base.order)?, base.size * 2))?;
-        let part = if base.size == 16 { *base } else { ieee(base.size, base.order) };
+        let part = Float::ieee(base.size, base.order).filter(|part| part.size < 16).unwrap_or(*base);
         self.plain(descr, Datatype::Complex(Complex { base: Box::new(Datatype::Float(part)) }))
     }
 
@@ -280,7 +280,7 @@ impl<'py> Translator<'py> {
             let memory = if base.size == 1 {
                 stored
             } else {
-                let base = whole_integer(1, ByteOrder::Little, true);
+                let base = Integer::little(1, true);
                 let member = |(name, value): (&str, u8)| (name.to_owned(), vec![value]);
                 let members = [("FALSE", 0), ("TRUE", 1)].map(member).into();
                 Datatype::Enumeration(Enumeration { base: Box::new(Datatype::Integer(base)), members })
@@ -423,56 +423,6 @@ impl<'py> Translator<'py> {
 /// NumPy's floats: bytes, bits of the mantissa, largest and smallest exponent. The last is x86's extended precision.
 const FLOATS: [(u32, u8, i64, i64); 4] =
     [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
-
-/// An integer of which every bit counts.
-pub(crate) fn whole_integer(size: u32, order: ByteOrder, signed: bool) -> Integer {
-    let precision = u16::try_from(size * 8).unwrap_or(u16::MAX);
-    let bits = BitRange { offset: 0, precision };
-    Integer { size, order, signed, low_pad: false, high_pad: false, bits }
-}
-
-/// x86's extended precision, in the sixteen bytes of NumPy's `longdouble`: the leading bit is stored.
-pub(crate) fn extended() -> Float {
-    Float {
-        size: 16,
-        order: ByteOrder::Little,
-        low_pad: false,
-        high_pad: false,
-        internal_pad: false,
-        normalization: Normalization::None,
-        sign_location: 79,
-        bits: BitRange { offset: 0, precision: 80 },
-        exponent_location: 64,
-        exponent_size: 15,
-        mantissa_location: 0,
-        mantissa_size: 64,
-        exponent_bias: 16383,
-    }
-}
-
-/// The IEEE 754 float of 2, 4 or 8 bytes.
-pub(crate) fn ieee(size: u32, order: ByteOrder) -> Float {
-    let (exponent_size, mantissa_size) = match size {
-        2 => (5, 10),
-        4 => (8, 23),
-        _ => (11, 52),
-    };
-    Float {
-        size,
-        order,
-        low_pad: false,
-        high_pad: false,
-        internal_pad: false,
-        normalization: Normalization::Implied,
-        sign_location: exponent_size + mantissa_size,
-        bits: BitRange { offset: 0, precision: u16::from(exponent_size + mantissa_size + 1) },
-        exponent_location: mantissa_size,
-        exponent_size,
-        mantissa_location: 0,
-        mantissa_size,
-        exponent_bias: (1 << (exponent_size - 1)) - 1,
-    }
-}
 
 /// h5py's rule: two members `r` and `i` of the same float type.
 fn is_complex(compound: &Compound) -> bool {

@@ -19,6 +19,20 @@ mod defined {
 
 pub(crate) use defined::{ClosedError, UnsupportedDtypeError};
 
+// A dataset was resized between a look at its shape and the read or write that followed. Never leaves the package.
+pyo3::create_exception!(hyperslab, Reshaped, PyRuntimeError);
+
+/// What `f` does, which looks at the shape of a dataset and then reads or writes; again, where another thread has given the
+/// dataset another shape in between.
+pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>) -> PyResult<T> {
+    loop {
+        match f() {
+            Err(error) if error.is_instance_of::<Reshaped>(py) => py.check_signals()?,
+            done => return done,
+        }
+    }
+}
+
 /// Turns an engine result into one that `?` raises.
 pub(crate) trait OrRaise<T> {
     /// The value, or the exception for the error.
@@ -80,6 +94,9 @@ pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
             system(source, format!("Unable to open file '{name}': {}", plain(source)))
         }
         Error::Io { source, .. } => system(source, format!("Unable to open file '{name}': {error}")),
+        Error::Request(RequestError::AlreadyOpen { why }) => {
+            PyOSError::new_err(format!("Unable to open file '{name}': {why}"))
+        }
         Error::Format(_) => defined::FormatError::new_err(format!("Unable to open file '{name}': {error}")),
         _ => exception(error),
     }
@@ -119,7 +136,12 @@ fn request(error: &RequestError, message: String) -> PyErr {
         RequestError::NoSuchObject { .. }
         | RequestError::NoSuchFile { .. }
         | RequestError::NoSuchAttribute { .. } => PyKeyError::new_err(message),
-        RequestError::TooManyLinks { .. } => PyRuntimeError::new_err(message),
+        RequestError::TooManyLinks { .. } | RequestError::Forked | RequestError::ForkedInChange => {
+            PyRuntimeError::new_err(message)
+        }
+        RequestError::Closed => ClosedError::new_err(message),
+        RequestError::AlreadyOpen { .. } | RequestError::OtherFile => PyOSError::new_err(message),
+        RequestError::Reshaped => Reshaped::new_err(message),
         RequestError::OutOfBounds { .. } => PyIndexError::new_err(message),
         RequestError::TooMany { .. } => PyMemoryError::new_err(message),
         RequestError::WrongKind { .. } | RequestError::DestinationSize { .. } | RequestError::Rank { .. } => {
@@ -139,6 +161,8 @@ fn system(error: &io::Error, message: String) -> PyErr {
         io::ErrorKind::NotFound => Some(2),
         io::ErrorKind::PermissionDenied => Some(13),
         io::ErrorKind::IsADirectory => Some(21),
+        // Python makes it a BlockingIOError.
+        io::ErrorKind::WouldBlock => Some(if cfg!(target_os = "linux") { 11 } else { 35 }),
         _ => None,
     });
     match number {

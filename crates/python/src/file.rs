@@ -4,9 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab::driver::{Create, Driver, Locking, Memory, Posix};
-use hyperslab::store::commit::Durability;
-use hyperslab::{CreateOptions, Error, LibVersion};
+use hyperslab::driver::{Driver, Locking, Memory};
+use hyperslab::{CreateOptions, Durability, Error, File as CoreFile, LibVersion};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
@@ -15,7 +14,7 @@ use crate::error::{OrRaise, open_exception};
 use crate::fileobj::FileObject;
 use crate::group::Group;
 use crate::object::{base_name, file_object};
-use crate::state::{Backing, FileState, Opened};
+use crate::state::FileState;
 
 /// An open file, which is also its root group. Documented in `_native.pyi`.
 #[pyclass(frozen, extends = Group, module = "hyperslab")]
@@ -58,8 +57,7 @@ struct Keywords {
     libver: (String, String),
     options: CreateOptions,
     backing_store: bool,
-    locking: Locking,
-    skip_fill_chunks: bool,
+    skip_fill_chunks: Option<bool>,
 }
 
 impl Keywords {
@@ -67,8 +65,7 @@ impl Keywords {
         let mut options = CreateOptions::default();
         let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
         let mut backing_store = true;
-        let mut locking = Locking::default();
-        let mut skip_fill_chunks = false;
+        let mut skip_fill_chunks = None;
         for (key, value) in given.into_iter().flatten() {
             let key: String = key.extract()?;
             if value.is_none() {
@@ -85,7 +82,7 @@ impl Keywords {
                 "rdcc_nbytes" => options.open.chunk_cache_bytes = value.extract()?,
                 "track_order" => options.track_order = value.extract()?,
                 "durability" => {
-                    options.write.durability = match value.extract::<String>()?.as_str() {
+                    options.commit.durability = match value.extract::<String>()?.as_str() {
                         "kill" => Durability::Kill,
                         "power" => Durability::Power,
                         _ => return Err(PyValueError::new_err("durability must be 'kill' or 'power'")),
@@ -100,18 +97,14 @@ impl Keywords {
                         "User block may only be specified when creating a file",
                     ));
                 }
-                "swmr" if mode != Mode::Read && value.is_truthy()? => {
-                    return Err(PyNotImplementedError::new_err(
-                        "writing for readers at the same time (SWMR)",
-                    ));
-                }
+                "swmr" if value.is_truthy()? => return Err(no_swmr()),
                 "fs_strategy" | "fs_persist" if mode.creates() && value.is_truthy()? => {
                     return Err(PyNotImplementedError::new_err("a file that manages its free space"));
                 }
                 "swmr" | "fs_strategy" | "fs_persist" => {}
                 "fileobj" | "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
                 "locking" => {
-                    locking = match value.extract::<bool>() {
+                    options.open.locking = match value.extract::<bool>() {
                         Ok(true) => Locking::Required,
                         Ok(false) => Locking::No,
                         Err(_) if value.eq("best-effort")? => Locking::BestEffort,
@@ -123,12 +116,12 @@ impl Keywords {
                     };
                 }
                 "backing_store" => backing_store = value.is_truthy()?,
-                "skip_fill_chunks" => skip_fill_chunks = value.extract()?,
+                "skip_fill_chunks" => skip_fill_chunks = Some(value.extract()?),
                 other if IGNORED.contains(&other) => {}
                 _ => return Err(unknown(&key)),
             }
         }
-        Ok(Self { libver, options, backing_store, locking, skip_fill_chunks })
+        Ok(Self { libver, options, backing_store, skip_fill_chunks })
     }
 }
 
@@ -197,6 +190,20 @@ pub(crate) fn image(name: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     Ok(None)
 }
 
+/// A file that is open already keeps what was said of it first.
+fn set_skips(core: &CoreFile, skip_fill_chunks: Option<bool>) {
+    if let Some(skips) = skip_fill_chunks {
+        core.set_skip_fill_chunks(skips);
+    }
+}
+
+fn no_swmr() -> PyErr {
+    PyNotImplementedError::new_err(
+        "reading and writing at the same time (SWMR): to follow a file that another program extends, open it with \
+         locking=False, and refresh() it or a dataset",
+    )
+}
+
 fn unknown(key: &str) -> PyErr {
     PyTypeError::new_err(format!("'{key}' is an invalid keyword argument for this function"))
 }
@@ -206,29 +213,19 @@ fn bounds(low: &str) -> (String, String) {
 }
 
 /// Opens or makes the file at `path`.
-fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> hyperslab::Result<Opened> {
+fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
     let options = &keywords.options;
     if in_memory {
         return open_in_memory(path, mode, keywords);
     }
-    let open = |create| {
-        let opened = Posix::open_writable_locking(path, create, keywords.locking);
-        opened.map(Arc::new).map_err(Error::io("open", 0, 0))
-    };
     match mode {
-        Mode::Read => {
-            let medium = Posix::open_locking(path, keywords.locking).map_err(Error::io("open", 0, 0))?;
-            FileState::open(Arc::new(medium), Some(path), &options.open)
-        }
-        Mode::Change => FileState::open_writable(open(Create::No)?, Some(path), options, false),
-        Mode::Replace => FileState::open_writable(open(Create::IfMissing)?, Some(path), options, true),
-        Mode::New => FileState::open_writable(open(Create::New)?, Some(path), options, true),
+        Mode::Read => CoreFile::open_with(path, &options.open),
+        Mode::Change => CoreFile::open_writable_with(path, options),
+        Mode::Replace => CoreFile::create_with(path, options),
+        Mode::New => CoreFile::create_new(path, options),
         Mode::Append => {
-            let medium = open(Create::IfMissing)?;
-            let is_new = medium.len().map_err(Error::io("length", 0, 0))? == 0;
-            let opened = FileState::open_writable(medium, Some(path), options, is_new)?;
-            let base = opened.core.store().base();
-            if options.user_block != 0 && options.user_block != base {
+            let opened = CoreFile::open_or_create(path, options)?;
+            if options.user_block != 0 && options.user_block != opened.store().base() {
                 let what = format!("user block of {} bytes", options.user_block);
                 let why = "the file that is there has one of another size";
                 return Err(hyperslab::RequestError::Argument { what, why }.into());
@@ -239,8 +236,7 @@ fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> h
 }
 
 /// The same with the whole file in memory; what was changed goes back to `path` if there is a backing store.
-fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Result<Opened> {
-    let options = &keywords.options;
+fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
     let found = match mode {
         Mode::Replace => None,
         Mode::New | Mode::Append => match std::fs::read(path) {
@@ -252,15 +248,33 @@ fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Re
         },
         Mode::Read | Mode::Change => Some(std::fs::read(path).map_err(Error::io("open", 0, 0))?),
     };
-    let is_new = found.is_none();
-    let image = Arc::new(Memory::new(found.unwrap_or_default()));
-    let medium = Arc::clone(&image) as Arc<dyn Driver>;
-    if mode == Mode::Read {
-        return FileState::open(medium, Some(path), &options.open);
+    let access = match (mode, &found) {
+        (Mode::Append, None) => Mode::New,
+        (Mode::Append, Some(_)) => Mode::Change,
+        _ => mode,
+    };
+    let image = found.unwrap_or_default();
+    let is_backed = keywords.backing_store && mode != Mode::Read;
+    let medium = if is_backed { Memory::backed(image, path.to_owned()) } else { Memory::new(image) };
+    open_on(Arc::new(medium), Some(path), access, &keywords.options)
+}
+
+/// Opens or makes the file that `medium` has. External links are relative to `path`, if it has one.
+fn open_on(
+    medium: Arc<dyn Driver>,
+    path: Option<&Path>,
+    mode: Mode,
+    options: &CreateOptions,
+) -> hyperslab::Result<CoreFile> {
+    match (mode, path) {
+        (Mode::Read, Some(path)) => CoreFile::from_driver_at(medium, path, &options.open),
+        (Mode::Read, None) => CoreFile::from_driver(medium, &options.open),
+        (Mode::Append, _) if !medium.is_empty().map_err(Error::io("length", 0, 0))? => {
+            CoreFile::open_writable_on(medium, path, options)
+        }
+        (Mode::Change, _) => CoreFile::open_writable_on(medium, path, options),
+        (Mode::Append | Mode::Replace | Mode::New, _) => CoreFile::create_on(medium, path, options),
     }
-    let mut opened = FileState::open_writable(medium, Some(path), options, is_new)?;
-    opened.backing = keywords.backing_store.then(|| Backing { image, path: path.to_owned() });
-    Ok(opened)
 }
 
 #[pymethods]
@@ -290,17 +304,9 @@ impl File {
                 Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
             let filename = name.repr()?.to_string();
             let object = Arc::new(FileObject::new(name));
-            let opened = py.detach(|| match mode {
-                Mode::Read => FileState::open(object, None, &options.open),
-                Mode::Change => FileState::open_writable(object, None, &options, false),
-                Mode::Replace | Mode::New => FileState::open_writable(object, None, &options, true),
-                Mode::Append => {
-                    let is_new = object.len().map_err(Error::io("length", 0, 0))? == 0;
-                    FileState::open_writable(object, None, &options, is_new)
-                }
-            });
+            let opened = py.detach(|| open_on(object, None, mode, &options));
             let opened = opened.map_err(|error| open_exception(&error, &filename))?;
-            opened.core.set_skip_fill_chunks(skip_fill_chunks);
+            set_skips(&opened, skip_fill_chunks);
             return Ok(file_object(FileState::new(opened, filename, "fileobj", libver)));
         }
         let mode = Mode::parse(mode)?;
@@ -309,7 +315,7 @@ impl File {
             if mode != Mode::Read {
                 return Err(PyValueError::new_err("a file in memory is opened for writing by driver='core'"));
             }
-            let opened = py.detach(|| FileState::open(Arc::new(Memory::new(image)), None, &options.open));
+            let opened = py.detach(|| CoreFile::from_driver(Arc::new(Memory::new(image)), &options.open));
             let opened = opened.map_err(|error| open_exception(&error, IN_MEMORY))?;
             return Ok(file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)));
         }
@@ -328,7 +334,7 @@ impl File {
         }
         let opened = py.detach(|| open_path(&path, mode, driver == "core", &keywords));
         let opened = opened.map_err(|error| open_exception(&error, &filename))?;
-        opened.core.set_skip_fill_chunks(keywords.skip_fill_chunks);
+        set_skips(&opened, keywords.skip_fill_chunks);
         Ok(file_object(FileState::new(opened, filename, driver, keywords.libver)))
     }
 
@@ -343,15 +349,14 @@ impl File {
         let Some(file_image) = file_image else {
             let Keywords { libver, options, skip_fill_chunks, .. } =
                 Keywords::parse(kwds, Some("core"), Mode::Replace)?;
-            let image = Arc::new(Memory::new(Vec::new()));
-            let opened = py.detach(|| FileState::open_writable(image, None, &options, true)).or_raise()?;
-            opened.core.set_skip_fill_chunks(skip_fill_chunks);
+            let opened = py.detach(|| CoreFile::create_in_memory(&options)).or_raise()?;
+            set_skips(&opened, skip_fill_chunks);
             return Bound::new(py, file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)));
         };
         let Keywords { libver, options, .. } = Keywords::parse(kwds, None, Mode::Read)?;
         let bytes = py.get_type::<PyBytes>().call1((file_image,))?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
-        let opened = py.detach(|| FileState::open(Arc::new(Memory::new(bytes)), None, &options.open));
+        let opened = py.detach(|| CoreFile::from_driver(Arc::new(Memory::new(bytes)), &options.open));
         let opened = opened.map_err(|error| open_exception(&error, IN_MEMORY))?;
         Bound::new(py, file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)))
     }
@@ -362,6 +367,11 @@ impl File {
 
     fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
         open_state(slf)?.flush(slf.py())
+    }
+
+    fn refresh(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let state = open_state(slf)?;
+        slf.py().detach(|| state.core.refresh()).or_raise()
     }
 
     /// All that is done inside a `with` of this, or nothing of it.
@@ -418,6 +428,15 @@ impl File {
     #[getter]
     fn swmr_mode(slf: &Bound<'_, Self>) -> PyResult<bool> {
         open_state(slf).map(|_| false)
+    }
+
+    #[setter]
+    fn set_swmr_mode(slf: &Bound<'_, Self>, is_on: &Bound<'_, PyAny>) -> PyResult<()> {
+        open_state(slf)?;
+        if is_on.is_truthy()? {
+            return Err(no_swmr());
+        }
+        Err(PyValueError::new_err("It is not possible to forcibly switch SWMR mode off."))
     }
 
     #[getter]

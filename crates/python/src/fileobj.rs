@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Mutex;
 
 use hyperslab::driver::{Driver, Hints};
-use pyo3::exceptions::PyOSError;
+use hyperslab::process::PerProcess;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
@@ -12,22 +13,28 @@ use pyo3::types::PyBytes;
 /// A Python file object.
 #[derive(Debug)]
 pub(crate) struct FileObject {
-    /// One position is shared by all readers, so one reads at a time.
-    object: Mutex<Py<PyAny>>,
+    object: Py<PyAny>,
+    /// One position is shared by all readers, so one reads at a time. A forked child has a lock of its own.
+    alone: PerProcess<Mutex<()>>,
 }
 
 impl FileObject {
     /// A driver that reads from `object`.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
-        Self { object: Mutex::new(object.clone().unbind()) }
+        Self { object: object.clone().unbind(), alone: PerProcess::new(Mutex::new(())) }
     }
 
     /// Calls `f` with the object, alone, and without waiting for it while other threads need the interpreter.
     fn with<T>(&self, f: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
         Python::attach(|py| {
-            let object = self.object.lock_py_attached(py);
-            let object = object.unwrap_or_else(std::sync::PoisonError::into_inner);
-            f(object.bind(py)).map_err(io::Error::other)
+            let object = self.object.bind(py);
+            if self.alone.own().is_none() && object.call_method0("fileno").is_ok() {
+                let why = "this process and the one that it was forked from share the position of the file object: \
+                           open the file here";
+                return Err(io::Error::other(PyRuntimeError::new_err(why)));
+            }
+            let _alone = self.alone.get(|_| Mutex::new(())).lock_py_attached(py);
+            f(object).map_err(io::Error::other)
         })
     }
 }
@@ -93,6 +100,6 @@ impl Driver for FileObject {
     }
 
     fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 64 << 10, prefetch_gap: 64 << 10, max_span: 16 << 20, concurrent: false }
+        Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth: 1, concurrent: false }
     }
 }

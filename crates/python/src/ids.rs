@@ -124,7 +124,7 @@ impl FileID {
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         state.flush(py)?;
         let image = py.detach(|| {
-            let driver = state.core.store().driver();
+            let driver = state.core.store().driver()?;
             let failed = |error| hyperslab::Error::io("read", 0, 0)(error);
             let len = driver.len().map_err(failed)?;
             let mut image = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];

@@ -33,14 +33,16 @@ mod selection;
 mod state;
 mod store_info;
 mod stored;
-mod valve;
 mod views;
 mod walk;
 mod write;
 
+use std::ffi::CString;
 use std::num::NonZeroUsize;
 
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
+use pyo3::types::IntoPyDict;
 
 /// The module `hyperslab._native`.
 #[pymodule]
@@ -86,6 +88,8 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::tell_of_forks(module)?;
+        super::warn_of_threads(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
@@ -100,4 +104,22 @@ fn set_threads(threads: NonZeroUsize) {
 #[pyfunction]
 fn get_threads() -> usize {
     hyperslab::engine::threads()
+}
+
+/// Files that are open at a fork are the parent's: the child knows before it does anything.
+fn tell_of_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let register = module.py().import("os")?.getattr("register_at_fork")?;
+    let told = [("after_in_child", wrap_pyfunction!(notice_fork, module)?)].into_py_dict(module.py())?;
+    register.call((), Some(&told)).map(drop)
+}
+
+#[pyfunction]
+fn notice_fork() {
+    hyperslab::process::notice_fork();
+}
+
+fn warn_of_threads(py: Python<'_>) -> PyResult<()> {
+    let Some(warning) = hyperslab::engine::threads_warning() else { return Ok(()) };
+    let warning = CString::new(warning)?;
+    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &warning, 1)
 }

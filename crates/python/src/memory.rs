@@ -1,13 +1,11 @@
 //! NumPy dtypes as HDF5 datatypes: what the engine is to convert to.
 
 use hyperslab_format::datatype::{
-    Array, ByteOrder, Charset, Complex, Compound, Datatype, Member, Opaque, Padding, Text,
+    Array, ByteOrder, Charset, Complex, Compound, Datatype, Float, Integer, Member, Opaque, Padding, Text,
 };
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
 use pyo3::prelude::*;
-
-use crate::dtype::{extended, ieee, whole_integer};
 
 /// The datatype whose elements have the bytes of `descr`. `None` where there is no such: Python objects, dates, UTF-32.
 pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
@@ -25,18 +23,18 @@ pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
         _ => ByteOrder::Little,
     };
     match descr.kind() {
-        b'i' => Some(Datatype::Integer(whole_integer(size, order, true))),
-        b'u' => Some(Datatype::Integer(whole_integer(size, order, false))),
-        b'f' if size <= 8 => Some(Datatype::Float(ieee(size, order))),
+        b'i' => Some(Datatype::Integer(Integer::whole(size, true, order))),
+        b'u' => Some(Datatype::Integer(Integer::whole(size, false, order))),
+        b'f' if size <= 8 => Some(Datatype::Float(Float::ieee(size, order)?)),
         // Elsewhere it has other bits, or is a double.
         b'f' if size == 16 && cfg!(target_arch = "x86_64") && order == ByteOrder::Little => {
-            Some(Datatype::Float(extended()))
+            Some(Datatype::Float(Float::EXTENDED))
         }
-        b'c' if size <= 16 => {
-            Some(Datatype::Complex(Complex { base: Box::new(Datatype::Float(ieee(size / 2, order))) }))
-        }
+        b'c' if size <= 16 => Some(Datatype::Complex(Complex {
+            base: Box::new(Datatype::Float(Float::ieee(size / 2, order)?)),
+        })),
         b'c' if size == 32 && cfg!(target_arch = "x86_64") && order == ByteOrder::Little => {
-            Some(Datatype::Complex(Complex { base: Box::new(Datatype::Float(extended())) }))
+            Some(Datatype::Complex(Complex { base: Box::new(Datatype::Float(Float::EXTENDED)) }))
         }
         b'S' => {
             let charset =

@@ -109,35 +109,37 @@ pub(crate) fn array<'py>(
     raw: &[u8],
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let array = buffer::empty(py, shape, translation.descr.bind(py))?;
-    fill(py, file, translation, raw, &array)?;
-    Ok(array)
+    let objects = py.detach(|| fetch(file, translation, raw)).or_raise()?;
+    array_of(py, file, translation, raw, objects, shape)
 }
 
-fn fill(
-    py: Python<'_>,
+/// The same, where what [`fetch`] gives is there.
+pub(crate) fn array_of<'py>(
+    py: Python<'py>,
     file: &File,
     translation: &Translation,
     raw: &[u8],
-    array: &Bound<'_, PyUntypedArray>,
-) -> PyResult<()> {
-    let size = translation.memory_size;
+    objects: Vec<Vec<u8>>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = buffer::empty(py, shape, translation.descr.bind(py))?;
+    let mut slots = ObjectSlots::new(&array)?;
     let Some(recipe) = &translation.recipe else {
-        let mut slots = ObjectSlots::new(array)?;
         slots.copy(0, raw);
-        return Ok(());
+        return Ok(array);
     };
     let itemsize = translation.descr.bind(py).itemsize();
-    let fetched = py.detach(|| fetch(file, recipe, raw, size)).or_raise()?;
-    let mut maker = Maker { py, file, slots: ObjectSlots::new(array)?, fetched: fetched.into_iter() };
-    for (index, element) in raw.chunks_exact(size.max(1)).enumerate() {
+    let mut maker = Maker { py, file, slots, fetched: objects.into_iter() };
+    for (index, element) in raw.chunks_exact(translation.memory_size.max(1)).enumerate() {
         maker.make(recipe, element, index * itemsize)?;
     }
-    Ok(())
+    Ok(array)
 }
 
 /// The heap objects of all elements, in the order in which they are used.
-fn fetch(file: &File, recipe: &Recipe, raw: &[u8], size: usize) -> hyperslab::Result<Vec<Vec<u8>>> {
+pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyperslab::Result<Vec<Vec<u8>>> {
+    let Some(recipe) = &translation.recipe else { return Ok(Vec::new()) };
+    let size = translation.memory_size;
     // Those of one place in the element are fetched together: most elements have one such place.
     let mut places = Vec::new();
     recipe.ids(0, &mut |at, unit| places.push((at, unit)));

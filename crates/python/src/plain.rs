@@ -7,7 +7,6 @@ use numpy::prelude::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 
-use crate::dtype::{ieee, whole_integer};
 use crate::memory::datatype_of;
 
 /// A number of Python's own: not a `bool`, not of NumPy's, no subclass.
@@ -30,10 +29,10 @@ impl Number {
     pub(crate) fn as_new_element(self) -> (Datatype, Vec<u8>) {
         match self {
             Self::Integer(value) => {
-                let datatype = whole_integer(8, ByteOrder::Little, true);
+                let datatype = Integer::little(8, true);
                 (Datatype::Integer(datatype), value.to_le_bytes().to_vec())
             }
-            Self::Float(value) => (Datatype::Float(ieee(8, ByteOrder::Little)), value.to_le_bytes().to_vec()),
+            Self::Float(value) => (Datatype::Float(Float::DOUBLE), value.to_le_bytes().to_vec()),
         }
     }
 
@@ -55,7 +54,7 @@ impl Number {
 
 fn fits_integer(value: i64, stored: &Integer) -> bool {
     let size = stored.size;
-    if !(1..=8).contains(&size) || *stored != whole_integer(size, stored.order, stored.signed) {
+    if !(1..=8).contains(&size) || *stored != Integer::whole(size, stored.signed, stored.order) {
         return false;
     }
     if stored.signed {
@@ -69,7 +68,7 @@ fn fits_integer(value: i64, stored: &Integer) -> bool {
 fn fits_float(value: f64, stored: &Float) -> bool {
     let is_plain = matches!(stored.size, 4 | 8) && stored.order != ByteOrder::Vax;
     let is_in_range = stored.size == 8 || !value.is_finite() || value.abs() <= f64::from(f32::MAX);
-    is_plain && is_in_range && *stored == ieee(stored.size, stored.order)
+    is_plain && is_in_range && Some(*stored) == Float::ieee(stored.size, stored.order)
 }
 
 /// An array of plain numbers that lies row by row.

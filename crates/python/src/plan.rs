@@ -29,6 +29,11 @@ impl ReadPlan {
     }
 
     #[getter]
+    fn read_bytes(&self) -> u64 {
+        self.plan.read_bytes
+    }
+
+    #[getter]
     fn result_bytes(&self) -> u64 {
         self.plan.result_bytes
     }

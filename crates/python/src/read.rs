@@ -3,7 +3,6 @@
 use std::num::NonZeroUsize;
 
 use hyperslab::engine::{Destination, ReadOptions};
-use hyperslab::select::Selection;
 use hyperslab::types::Conversion;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
@@ -18,7 +17,7 @@ use crate::buffer;
 use crate::dataset::Dataset;
 use crate::dtype::Translation;
 use crate::empty::Empty;
-use crate::error::OrRaise;
+use crate::error::{OrRaise, in_one_shape};
 use crate::memory::datatype_of;
 use crate::objects;
 use crate::selection::{Index, Request};
@@ -42,7 +41,17 @@ pub(crate) fn item<'py>(
     wanted: &Wanted<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     dataset.state.check()?;
-    if let Some(request) = Request::plain(key, &dataset.core.shape())? {
+    in_one_shape(py, || item_of(py, dataset, key, wanted))
+}
+
+fn item_of<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    key: &Bound<'py, PyAny>,
+    wanted: &Wanted<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let extent = dataset.core.shape();
+    if let Some(request) = Request::plain(key, &extent)? {
         return wanted.read(py, dataset, &request, false);
     }
     let index = Index::split(key)?;
@@ -56,9 +65,9 @@ pub(crate) fn item<'py>(
     if !index.fields.is_empty() {
         return fields(py, dataset, &index);
     }
-    let request = index.request(&dataset.core.shape())?;
+    let request = index.request(&extent)?;
     // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
-    let array_wanted = dataset.core.shape().is_empty() && index.is_ellipsis();
+    let array_wanted = extent.is_empty() && index.is_ellipsis();
     wanted.read(py, dataset, &request, array_wanted)
 }
 
@@ -198,9 +207,12 @@ impl FieldTranslation {
         index: &Index<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         dataset.state.check()?;
-        let request = index.request(&dataset.core.shape())?;
-        let array = array(py, dataset, &self.translation, &request, None)?;
-        let array_wanted = dataset.core.shape().is_empty() && index.is_ellipsis();
+        let (request, array) = in_one_shape(py, || {
+            let request = index.request(&dataset.core.shape())?;
+            let array = array(py, dataset, &self.translation, &request, None)?;
+            Ok((request, array))
+        })?;
+        let array_wanted = request.extent.is_empty() && index.is_ellipsis();
         match &self.single {
             None => unwrap(array, array_wanted),
             Some(name) => {
@@ -230,12 +242,17 @@ pub(crate) fn array<'py>(
         let mut raw = Vec::new();
         raw.try_reserve_exact(bytes).map_err(|_| PyMemoryError::new_err("the result is too large"))?;
         raw.resize(bytes, 0);
-        if bytes > 0 {
-            let options = options(py, dataset, translation, threads);
-            let destination = Destination::contiguous(&mut raw);
-            py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
-        }
-        return objects::array(py, dataset.core.file(), translation, &raw, &request.shape);
+        let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
+        let objects = py.detach(|| {
+            // What is read leads to objects of the heap until they are read, too.
+            let _reading = core.file().reading_vlen();
+            if bytes > 0 {
+                let mut destination = Destination::contiguous(&mut raw);
+                core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
+            }
+            objects::fetch(core.file(), translation, &raw)
+        });
+        return objects::array_of(py, core.file(), translation, &raw, objects.or_raise()?, &request.shape);
     }
     let mut array = buffer::empty(py, &request.shape, translation.descr.bind(py))?;
     if count != Some(0) {
@@ -245,8 +262,11 @@ pub(crate) fn array<'py>(
             // A conversion leaves the gaps between members as they are.
             bytes.fill(0);
         }
-        let destination = Destination::contiguous(bytes).untouched();
-        py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
+        let mut destination = Destination::contiguous(bytes).untouched();
+        py.detach(|| {
+            dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
+        })
+        .or_raise()?;
     }
     Ok(array)
 }
@@ -265,13 +285,10 @@ fn element<'py>(
     }
     let mut bytes = [0; SMALL_ELEMENT];
     let bytes = &mut bytes[..size];
-    if dataset.is_stored_as(py, translation) {
-        py.detach(|| dataset.core.read_into(&request.selection, bytes)).or_raise()?;
-    } else {
-        let options = options(py, dataset, translation, None);
-        let destination = Destination::contiguous(bytes);
-        py.detach(|| dataset.core.read_with(&request.selection, &destination, &options)).or_raise()?;
-    }
+    let options = options(py, dataset, translation, None);
+    let mut destination = Destination::contiguous(bytes);
+    py.detach(|| dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options))
+        .or_raise()?;
     buffer::scalar(descr, bytes).map(Some)
 }
 
@@ -302,13 +319,15 @@ pub(crate) fn into<'py>(
         out.dtype()
     };
     if let Some(translation) = converted(dataset, &element)? {
-        let shape = request.selection.shape(&dataset.core.shape());
+        let shape = request.selection.shape(&request.extent);
         let mut place = out.clone();
-        if let Some(destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
+        if let Some(mut destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
             if !out.is_empty() {
                 let options = options(py, dataset, &translation, threads);
-                py.detach(|| dataset.core.read_with(&request.selection, &destination, &options))
-                    .or_raise()?;
+                py.detach(|| {
+                    dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
+                })
+                .or_raise()?;
             }
             return Ok(());
         }
@@ -343,13 +362,11 @@ pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> P
     if dataset.core.dataspace() == Dataspace::Null {
         return Err(PyTypeError::new_err("Empty datasets have no numpy representation"));
     }
-    let Some(sel) = sel else {
-        let shape = dataset.core.shape().iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
-        return Ok(Request { selection: Selection::All, shape });
-    };
+    let extent = dataset.core.shape();
+    let Some(sel) = sel else { return Ok(Request::whole(&extent)) };
     let index = Index::split(sel)?;
     if !index.fields.is_empty() {
         return Err(PyTypeError::new_err("field names are for dataset[...] and dataset.fields(...)"));
     }
-    index.request(&dataset.core.shape())
+    index.request(&extent)
 }

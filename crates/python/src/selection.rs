@@ -15,6 +15,8 @@ use crate::reference::RegionReference;
 /// What `dataset[args]` asks for.
 #[derive(Debug)]
 pub(crate) struct Request {
+    /// The shape of the dataset for which it was made.
+    pub(crate) extent: SmallVec<[u64; 4]>,
     /// Which elements.
     pub(crate) selection: Selection,
     /// The shape of the result: that of the selection, without the axes that an integer indexes.
@@ -75,18 +77,11 @@ impl<'py> Index<'py> {
 
     /// The selection of a dataset of the shape `extent`.
     pub(crate) fn request(&self, extent: &[u64]) -> PyResult<Request> {
-        if extent.is_empty() {
-            return if self.is_empty() || self.is_ellipsis() {
-                Ok(Request { selection: Selection::All, shape: ResultShape::new() })
-            } else {
-                Err(PyValueError::new_err("Illegal slicing argument for scalar dataspace"))
-            };
-        }
         if self.is_empty() || self.is_ellipsis() {
-            return Ok(Request {
-                selection: Selection::All,
-                shape: extent.iter().map(|&len| host(len)).collect(),
-            });
+            return Ok(Request::whole(extent));
+        }
+        if extent.is_empty() {
+            return Err(PyValueError::new_err("Illegal slicing argument for scalar dataspace"));
         }
         if let [one] = &self.args[..]
             && let Some(request) = whole_argument(one, extent)?
@@ -123,6 +118,12 @@ impl<'py> Index<'py> {
 }
 
 impl Request {
+    /// Everything.
+    pub(crate) fn whole(extent: &[u64]) -> Self {
+        let shape = extent.iter().map(|&len| host(len)).collect();
+        Self { extent: extent.into(), selection: Selection::All, shape }
+    }
+
     /// What a key of integers and slices alone asks for: by far the most keys, and for them alone each step counts.
     /// `None` for any other key, which may still be a good one.
     pub(crate) fn plain(key: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Self>> {
@@ -239,7 +240,7 @@ impl Axes {
                 Selection::from_axes(axes)
             }
         };
-        Request { selection, shape }
+        Request { extent: extent.into(), selection, shape }
     }
 }
 
@@ -261,7 +262,8 @@ fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Req
         let mask: Vec<bool> = mask.as_array().iter().copied().collect();
         let chosen = mask.iter().filter(|chosen| **chosen).count();
         let selection = Selection::from_mask(&mask, extent).or_raise()?;
-        return Ok(Some(Request { selection, shape: ResultShape::from_slice(&[chosen]) }));
+        let shape = ResultShape::from_slice(&[chosen]);
+        return Ok(Some(Request { extent: extent.into(), selection, shape }));
     }
     if same(&extent[..1]) {
         return Ok(None);

@@ -1,20 +1,17 @@
 //! What the Python objects of one open file share.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hyperslab::driver::{Driver, Memory};
-use hyperslab::{CreateOptions, File, OpenOptions};
+use hyperslab::{Error, File};
 use pyo3::prelude::*;
 
 use crate::error::{ClosedError, OrRaise};
-use crate::valve::Valve;
 
 /// An open file, as Python sees it.
 #[derive(Debug)]
 pub(crate) struct FileState {
-    /// The file itself.
+    /// One opening of the file.
     pub(crate) core: File,
     /// Its name, as it was given.
     pub(crate) name: String,
@@ -24,108 +21,23 @@ pub(crate) struct FileState {
     pub(crate) mode: &'static str,
     /// The version bounds that were asked for; they mean nothing to a reader.
     pub(crate) libver: (String, String),
-    /// Where a file in memory goes when it is flushed.
-    backing: Option<Backing>,
     /// What makes two opened files the same file.
     identity: (u64, u64),
     closed: AtomicBool,
-    /// Lets go of the medium; another file behind an external link closes with its last object.
-    valve: Option<Arc<Valve>>,
-}
-
-/// A file in memory that is written to another place.
-#[derive(Debug)]
-pub(crate) struct Backing {
-    /// The file.
-    pub(crate) image: Arc<Memory>,
-    /// The other place.
-    pub(crate) path: PathBuf,
-}
-
-impl Backing {
-    /// Writes the file there, in place of what may be there, at once.
-    fn save(&self) -> hyperslab::Result<()> {
-        let mut partial = self.path.clone().into_os_string();
-        partial.push(".partial");
-        let saved =
-            std::fs::write(&partial, self.image.bytes()).and_then(|()| std::fs::rename(&partial, &self.path));
-        saved.map_err(hyperslab::Error::io("write", 0, 0))
-    }
-}
-
-/// What a file that was just opened is.
-pub(crate) struct Opened {
-    pub(crate) core: File,
-    pub(crate) valve: Arc<Valve>,
-    pub(crate) backing: Option<Backing>,
 }
 
 impl FileState {
-    /// Opens the file that `medium` reads. External links are relative to `path`, if it has one.
-    pub(crate) fn open(
-        medium: Arc<dyn Driver>,
-        path: Option<&Path>,
-        options: &OpenOptions,
-    ) -> hyperslab::Result<Opened> {
-        Self::through(medium, |driver| match path {
-            Some(path) => File::from_driver_at(driver, path, options),
-            None => File::from_driver(driver, options),
-        })
-    }
-
-    /// Opens the file that `medium` has for reading and writing, or makes one of it.
-    pub(crate) fn open_writable(
-        medium: Arc<dyn Driver>,
-        path: Option<&Path>,
-        options: &CreateOptions,
-        is_new: bool,
-    ) -> hyperslab::Result<Opened> {
-        Self::through(medium, |driver| {
-            if is_new {
-                File::create_on(driver, path, options)
-            } else {
-                File::open_writable_on(driver, path, options)
-            }
-        })
-    }
-
-    fn through(
-        medium: Arc<dyn Driver>,
-        open: impl FnOnce(Arc<dyn Driver>) -> hyperslab::Result<File>,
-    ) -> hyperslab::Result<Opened> {
-        let valve = Arc::new(Valve::new(medium));
-        let core = open(Arc::clone(&valve) as _)?;
-        Ok(Opened { core, valve, backing: None })
-    }
-
     /// The state of a file that was just opened.
-    pub(crate) fn new(
-        opened: Opened,
-        name: String,
-        driver: &'static str,
-        libver: (String, String),
-    ) -> Arc<Self> {
-        let Opened { core, valve, backing } = opened;
+    pub(crate) fn new(core: File, name: String, driver: &'static str, libver: (String, String)) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
         let identity = identity(&core);
-        let closed = AtomicBool::new(false);
-        Arc::new(Self { core, name, driver, mode, libver, backing, identity, closed, valve: Some(valve) })
+        Arc::new(Self { core, name, driver, mode, libver, identity, closed: AtomicBool::new(false) })
     }
 
     /// The state of another file that an external link led to.
     pub(crate) fn external(&self, core: &File) -> Arc<Self> {
         let name = core.path().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
-        Arc::new(Self {
-            core: core.clone(),
-            name,
-            driver: self.driver,
-            mode: "r",
-            libver: self.libver.clone(),
-            backing: None,
-            identity: identity(core),
-            closed: AtomicBool::new(false),
-            valve: None,
-        })
+        Self::new(core.clone(), name, self.driver, self.libver.clone())
     }
 
     /// Whether `close` was not called yet.
@@ -141,27 +53,22 @@ impl FileState {
         }
         py.detach(|| {
             self.core.flush()?;
-            self.backing.as_ref().map_or(Ok(()), Backing::save)
+            if self.driver == "core" {
+                // A file in memory goes to its backing store, if it has one.
+                self.core.store().driver()?.flush(false).map_err(Error::io("write", 0, 0))?;
+            }
+            Ok::<_, Error>(())
         })
         .or_raise()
     }
 
-    /// Gets everything that was changed into the file, and makes every object of the file unusable.
+    /// Gets everything that was changed into the file, and makes every object that was reached through this opening
+    /// unusable.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if !self.is_open() {
+        if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        let deleted = if self.core.is_writable() {
-            py.detach(|| self.core.delete_unlinked()).or_raise()
-        } else {
-            Ok(())
-        };
-        let flushed = deleted.and(self.flush(py));
-        self.closed.store(true, Ordering::Release);
-        if let Some(valve) = &self.valve {
-            valve.shut();
-        }
-        flushed
+        py.detach(|| self.core.clone().close()).or_raise()
     }
 
     /// An exception if the file is closed.

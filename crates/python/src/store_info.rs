@@ -69,9 +69,10 @@ impl Described<'_> {
         let first = self.info.get_borrowed_item(0)?;
         match first.cast::<PyTuple>() {
             Ok(first) if buffer::is_unshared(&first) => {
-                for (axis, (old, (new, len))) in self.coord.iter().zip(coord.iter().zip(chunk)).enumerate() {
+                let at = hyperslab::select::first_element(coord, chunk);
+                for (axis, (old, new)) in self.coord.iter().zip(coord).enumerate() {
                     if old != new {
-                        buffer::put(&first, axis, (new * len).into_bound_py_any(py)?)?;
+                        buffer::put(&first, axis, at[axis].into_bound_py_any(py)?)?;
                     }
                 }
             }
@@ -104,5 +105,5 @@ fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 
 /// The coordinates of the first element of a chunk, whose own coordinates count chunks.
 fn first_element<'py>(py: Python<'py>, coord: &[u64], chunk: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, coord.iter().zip(chunk).map(|(at, len)| at * len))
+    PyTuple::new(py, hyperslab::select::first_element(coord, chunk))
 }

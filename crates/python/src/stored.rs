@@ -120,7 +120,7 @@ fn enumeration(descr: &Bound<'_, PyArrayDescr>, values: &Bound<'_, PyAny>) -> Py
 
 /// `numpy.bool`, as h5py stores it.
 fn boolean() -> Datatype {
-    let base = crate::dtype::whole_integer(1, hyperslab_format::datatype::ByteOrder::Little, true);
+    let base = hyperslab_format::datatype::Integer::little(1, true);
     Datatype::Enumeration(Enumeration {
         base: Box::new(Datatype::Integer(base)),
         members: vec![("FALSE".into(), vec![0]), ("TRUE".into(), vec![1])],

@@ -109,6 +109,7 @@ def test_read_many_gives_one_array_for_each_selection(files, name):
 def test_a_plan_says_what_a_read_will_do_without_doing_it(files, name):
     plan = files[0][name].plan(np.s_[2:8, 3:12])
     assert len(str(plan)) > 10
+    assert 0 <= plan.read_bytes <= plan.bytes
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -99,3 +99,113 @@ def test_closing_while_others_read_gives_them_data_or_an_error(path):
                 assert not f
 
         together(work)
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "gzip"}], ids=["plain", "gzip"])
+def test_a_read_beside_threads_that_resize_is_of_one_state(tmp_path, options):
+    rows, values = 60, np.arange(1, 301, dtype="i4").reshape(60, 5)
+    texts = np.array([f"row {k}" for k in range(rows)], dtype=object)
+    records = np.zeros(rows, dtype=[("k", "i4"), ("x", "f8")])
+    records["k"] = np.arange(1, rows + 1)
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        for turn in range(4):
+            numbers = f.create_dataset(f"n{turn}", data=values, maxshape=(None, 5), chunks=(7, 3), **options)
+            words = f.create_dataset(f"t{turn}", data=texts, maxshape=(None,), chunks=(7,), dtype=hs.string_dtype())
+            table = f.create_dataset(f"r{turn}", data=records, maxshape=(None,), chunks=(7,), **options)
+            ways = (
+                lambda d: d[:],
+                lambda d: d[()],
+                lambda d: np.asarray(d),
+                lambda d: d.astype("f8")[...],
+                lambda d: np.concatenate([d[:, :2], d[:, 2:]], axis=1) if d.shape[0] == 1 else d[:],
+                *([] if IS_H5PY else [lambda d: d.read(), lambda d: d.read_many([np.s_[:]])[0]]),
+            )
+
+            def work(number, numbers=numbers, words=words, table=table, ways=ways):
+                if number == 0:
+                    for left in range(rows - 1, 0, -1):
+                        for dataset in (numbers, words, table):
+                            dataset.resize(left, axis=0)
+                    return
+                while True:
+                    found = ways[number % len(ways)](numbers)
+                    assert np.array_equal(found, values[: len(found)])
+                    if number % 3 == 0:
+                        strings = words.asstr()[:]
+                        assert list(strings) == list(texts[: len(strings)])
+                        picked = table["k"]
+                        assert np.array_equal(picked, records["k"][: len(picked)])
+                    if len(numbers) == 1:
+                        return
+
+            together(work)
+
+
+def test_a_write_beside_threads_that_resize_is_for_one_state(tmp_path):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        numbers = f.create_dataset("n", shape=(30, 4), dtype="i4", maxshape=(None, None), chunks=(7, 3))
+        words = f.create_dataset("t", shape=(30,), maxshape=(None,), chunks=(7,), dtype=hs.string_dtype())
+
+        def work(number):
+            for turn in range(60):
+                if number % 3 == 0:
+                    numbers.resize(10 + (turn + number) % 20, axis=0)
+                    words.resize((10 + (turn + number) % 20,))
+                elif number % 3 == 1:
+                    numbers[...] = turn
+                    words[:] = f"turn {turn}"
+                else:
+                    numbers[:, 0] = number
+                    words[3] = "three"
+
+        together(work)
+        assert numbers.shape[1] == 4
+
+
+def test_threads_that_resize_along_an_axis_leave_the_others_alone(tmp_path):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        dataset = f.create_dataset("d", shape=(1,) * 4, dtype="i1", maxshape=(None,) * 4, chunks=(8,) * 4)
+
+        def work(number):
+            if number < 4:
+                for size in range(1, 200):
+                    dataset.resize(size, axis=number)
+
+        together(work)
+        assert dataset.shape == (199,) * 4
+
+
+def test_strings_that_threads_replace_are_old_or_new(tmp_path):
+    record = np.dtype([("k", "i4"), ("text", hs.string_dtype()), ("list", hs.vlen_dtype("i4"))])
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        plain = f.create_dataset("plain", shape=(6,), dtype=hs.string_dtype())
+        chunked = f.create_dataset("chunked", shape=(6,), dtype=hs.string_dtype(), chunks=(4,))
+        lists = f.create_dataset("lists", shape=(3,), dtype=hs.vlen_dtype("i4"))
+        table = f.create_dataset("table", shape=(2,), dtype=record)
+        filled = f.create_dataset("filled", shape=(THREADS + 1,), dtype=hs.string_dtype(), fillvalue="never")
+        start = np.empty(2, dtype=record)
+        start[:] = [(0, "0", np.arange(1, dtype="i4"))] * 2
+        plain[:], chunked[:], lists[:], table[:] = "0", "0", [np.arange(1, dtype="i4")] * 3, start
+
+        def work(number):
+            for turn in range(25):
+                text = str(number) * (1 + turn % 7)
+                plain[:] = text
+                chunked[number % 6] = text
+                lists[number % 3] = np.full(1 + turn % 5, number, dtype="i4")
+                table[number % 2] = (number, text, np.full(turn % 4, number, dtype="i4"))
+                filled[number] = text
+                assert len({*plain[:]}) == 1
+                assert all(found.decode().isdigit() for found in chunked[:])
+                assert all(len({*found.tolist()}) <= 1 for found in lists[:])
+                k, words, numbers = table[number % 2]
+                assert {*words.decode()} <= {*str(k)} and {*numbers.tolist()} <= {int(k)}
+
+        together(work)
+        assert filled.asstr()[THREADS] == "never"
+    with h5py.File(tmp_path / "f.h5", "r") as f:
+        assert f["filled"][THREADS] == b"never" and len({*f["plain"][:]}) == 1
+        assert all(found.decode().isdigit() for found in f["chunked"][:])
+        assert [k for k, *_ in f["table"][:]] == [
+            int(text.decode()[0]) if k < 10 else k for k, text, _ in f["table"][:]
+        ]

@@ -39,7 +39,8 @@ pub fn assert_sound_on(driver: Arc<dyn Driver>) -> Report {
 #[track_caller]
 pub fn assert_accounted(file: &File, unknown: u64) -> Report {
     file.flush().expect("the file can be flushed");
-    let report = assert_sound_on(Arc::clone(file.store().driver()));
+    let driver = Arc::clone(&*file.store().driver().expect("the file is open"));
+    let report = assert_sound_on(driver);
     let free = file.store().free_bytes();
     assert_eq!(
         report.totals.lost_bytes,

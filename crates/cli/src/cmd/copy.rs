@@ -74,16 +74,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 fn copy(args: &Args, file: &OsStr, is_new: bool, target: &str, options: CopyOptions) -> anyhow::Result<()> {
     let file = Path::new(file);
     let shown = || file.display().to_string();
-    let is_within = !is_new && is_same_file(Path::new(place::split(&args.from).0), file);
-    if is_within {
-        // A file has one writer, and nobody else.
-        let to = File::open_writable(file).map_err(|error| error::opening(file, error))?;
-        let source = to.get(place::split(&args.from).1)?;
-        return insert(args, &source, &to, target, options).with_context(shown);
-    }
+    // Opened before the source, which may be in the same file.
+    let opened = (!is_new).then(|| File::open_writable(file)).transpose();
+    let opened = opened.map_err(|error| error::opening(file, error))?;
     let source = place::open_object(&args.from)?;
-    let opened = if is_new { File::create(file) } else { File::open_writable(file) };
-    let to = opened.map_err(|error| error::opening(file, error))?;
+    let to = opened.map_or_else(|| File::create(file).map_err(|error| error::opening(file, error)), Ok)?;
     insert(args, &source, &to, target, options).with_context(shown)
 }
 
@@ -106,8 +101,4 @@ fn target(path: &str, source: &str) -> anyhow::Result<String> {
         Some(name) if !name.is_empty() => Ok(format!("{path}{name}")),
         _ => Err(Usage("the root group has no name: say one for the copy, TO:/NAME".to_owned()).into()),
     }
-}
-
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -143,7 +143,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let size = |path: &PathBuf| {
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
     };
-    let (before, after) = (from.store().driver().len()?, size(&args.to)?);
+    let (before, after) = (from.store().driver()?.len()?, size(&args.to)?);
     let (elements, seconds) = (progress.position(), begun.elapsed().as_secs_f64());
     let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
     if args.json {

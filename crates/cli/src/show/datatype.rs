@@ -4,7 +4,6 @@ use hyperslab_format::datatype::{
     ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, Normalization, ReferenceKind,
 };
 
-use super::float::{BFLOAT16, FLOAT16, FLOAT32, FLOAT64, has_fields};
 use super::{plain, tuple};
 
 /// The name of a datatype.
@@ -97,10 +96,10 @@ fn integer(t: &Integer) -> String {
 }
 
 fn float(t: &Float) -> String {
-    if [FLOAT16, FLOAT32, FLOAT64].iter().any(|fields| has_fields(t, *fields)) && t.order != ByteOrder::Vax {
+    if t.is_ieee() && t.size <= 8 {
         return numpy('f', "float", t.size, t.order);
     }
-    if has_fields(t, BFLOAT16) {
+    if t.has_values_of(&Float::BFLOAT16) {
         return format!("bfloat16{}", order(t.order, t.size));
     }
     let explicit = if t.normalization == Normalization::Implied { "" } else { ", explicit" };
@@ -116,7 +115,7 @@ fn complex(base: &Datatype) -> String {
 }
 
 fn complex_of(part: &Float) -> String {
-    let is_numpy = (has_fields(part, FLOAT32) || has_fields(part, FLOAT64)) && part.order != ByteOrder::Vax;
+    let is_numpy = part.is_ieee() && matches!(part.size, 4 | 8);
     if is_numpy {
         numpy('c', "complex", 2 * part.size, part.order)
     } else {

@@ -4,24 +4,6 @@ use hyperslab_format::datatype::{ByteOrder, Float, Normalization};
 
 use super::value::{Value, word};
 
-/// Bits of the exponent and of the mantissa, sign first, no bits unused.
-pub(super) type Fields = (u32, u8, u8);
-
-pub(super) const FLOAT16: Fields = (2, 5, 10);
-pub(super) const BFLOAT16: Fields = (2, 8, 7);
-pub(super) const FLOAT32: Fields = (4, 8, 23);
-pub(super) const FLOAT64: Fields = (8, 11, 52);
-
-/// Whether a type is laid out as IEEE 754 does, with these fields.
-pub(super) fn has_fields(t: &Float, (size, exponent, mantissa): Fields) -> bool {
-    t.size == size
-        && (t.exponent_size, t.mantissa_size) == (exponent, mantissa)
-        && (t.mantissa_location, t.exponent_location, t.sign_location) == (0, mantissa, mantissa + exponent)
-        && t.bits.offset == 0
-        && t.exponent_bias == (1 << (exponent - 1)) - 1
-        && t.normalization == Normalization::Implied
-}
-
 /// The number in `stored`; its bytes where no decimal can say it.
 pub(super) fn value(t: &Float, stored: &[u8]) -> Value {
     let bits = match t.order {
@@ -38,10 +20,10 @@ pub(super) fn value(t: &Float, stored: &[u8]) -> Value {
 
 #[expect(clippy::cast_possible_truncation, reason = "the sizes say that the bits fit")]
 fn decimal(t: &Float, bits: u128) -> Option<Value> {
-    if has_fields(t, FLOAT64) {
+    if t.has_values_of(&Float::DOUBLE) {
         return Some(shortest(f64::from_bits(bits as u64)));
     }
-    if has_fields(t, FLOAT32) {
+    if t.has_values_of(&Float::SINGLE) {
         let number = f32::from_bits(bits as u32);
         return Some(if number.is_finite() {
             Value::Number(format!("{number:?}"))

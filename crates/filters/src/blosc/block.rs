@@ -5,10 +5,12 @@ use super::codec::Codec;
 use super::encode::Encoding;
 use super::forward::delta_width;
 use crate::codec::Contexts;
+use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
-use crate::gather::{Rows, Source, Target, Walk};
-use crate::planes::{MAX_PLANES, Planes};
+use crate::gather::{Rows, Source, Walk};
+use crate::planes::{MAX_FEW, Planes};
 use crate::simd::{self, Plane, Stores};
+use crate::sink::{All, Sink};
 
 /// Room after each plane, so that wide copies need no care at its end.
 const SLACK: usize = 64;
@@ -61,11 +63,19 @@ pub(super) struct Decoder<'a> {
     has_reference: bool,
     /// Blocks are cut at the next block that is stored after them, not just at the chunk's end.
     strict: bool,
+    /// What becomes of the elements.
+    converting: Option<Converting<'a>>,
+    room: &'a mut Room,
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder for a chunk of ordinary blocks.
-    pub(super) fn new(chunk: Chunk<'a>, strict: bool) -> Result<Self> {
+    /// A decoder for a chunk of ordinary blocks, which are whole elements if these are converted.
+    pub(super) fn new(
+        chunk: Chunk<'a>,
+        strict: bool,
+        converting: Option<Converting<'a>>,
+        room: &'a mut Room,
+    ) -> Result<Self> {
         let codec = if chunk.is_memcpyed() { Codec::BloscLz } else { Codec::of(&chunk)? };
         let mut decoder = Self {
             chunk,
@@ -75,6 +85,8 @@ impl<'a> Decoder<'a> {
             delta: false,
             has_reference: false,
             strict,
+            converting,
+            room,
         };
         if !chunk.is_memcpyed() {
             decoder.plan()?;
@@ -118,27 +130,29 @@ impl<'a> Decoder<'a> {
         }
         self.filters = match (steps, self.steps[0], self.delta) {
             (0, _, false) => Filters::None,
-            (1, Some(Step::Unshuffle(width)), false) if width <= MAX_PLANES => Filters::Shuffle(width),
+            (1, Some(Step::Unshuffle(width)), false) => Filters::Shuffle(width),
             _ => Filters::Steps,
         };
         Ok(())
     }
 
-    /// Decodes block `index` as far as `walk` over its elements reaches, and copies them out.
-    pub(super) fn copy<T: Target + ?Sized>(
+    /// Decodes block `index` as far as `walk` over its elements reaches, and hands them to `sink`.
+    pub(super) fn copy<K: Sink + ?Sized>(
         &mut self,
         index: usize,
         walk: &Walk,
-        target: &mut T,
+        sink: &mut K,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        if let Some(run) = walk.single()
+        if self.converting.is_none()
+            && let Some(run) = walk.single()
             && run.source == 0
             && run.len == self.chunk.block_len(index)
+            && let Some(out) = sink.place(run)
         {
-            return self.whole(index, target.run(run.target, run.len), buffers);
+            return self.whole(index, out, buffers);
         }
-        self.with(index, walk.source_end(), walk.element_size(), buffers, &mut Copy { walk, target })
+        self.with(index, walk.source_end(), walk.element_size(), buffers, &mut All { walk, sink })
     }
 
     /// Decodes all of block `index` into `out`.
@@ -160,8 +174,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Decodes the first `need` bytes of block `index` and hands them to `user`, which takes `grain` bytes or a multiple
-    /// of it at a time, at multiples of it.
+    /// Decodes the first `need` bytes of block `index` and hands their elements to `user`, which takes `grain` stored bytes or a
+    /// multiple of it at a time, at multiples of it.
     pub(super) fn with<U: User>(
         &mut self,
         index: usize,
@@ -176,24 +190,25 @@ impl<'a> Decoder<'a> {
             let Some(rows) = self.chunk.bytes.get(start..).and_then(|b| b.get(..len)) else {
                 return Err(self.damaged("chunk is cut short"));
             };
-            user.take(&Rows(rows));
+            hand(&Rows(rows), self.converting, self.room, user);
             return Ok(());
         }
         match self.filters {
             Filters::None => {
                 grow(&mut buffers.streams, len + SLACK);
                 self.decode(index, need, &mut buffers.streams, &mut buffers.contexts)?;
-                user.take(&Rows(&buffers.streams[..need]));
+                hand(&Rows(&buffers.streams[..need]), self.converting, self.room, user);
             }
             Filters::Shuffle(width) if grain.is_multiple_of(width) && len.is_multiple_of(width) => {
-                let planes = self.planes(index, width, need, buffers)?;
-                user.take(&planes);
+                let order = self.converting.and_then(|converting| converting.planes(width));
+                let planes = self.planes(index, width, need, order, buffers)?;
+                hand(&planes, self.converting.filter(|_| order.is_none()), self.room, user);
             }
             _ => {
                 grow(&mut buffers.rows, len);
                 self.block(index, buffers)?;
                 let rows = if self.delta && index == 0 { &buffers.reference } else { &buffers.rows };
-                user.take(&Rows(&rows[..len]));
+                hand(&Rows(&rows[..len]), self.converting, self.room, user);
             }
         }
         Ok(())
@@ -232,27 +247,19 @@ impl<'a> Decoder<'a> {
                 break;
             }
             let stream = self.chunk.stream(&mut at, end, part)?;
-            let need = part.min(need - start);
-            let out = &mut out[start..];
-            match stream {
-                Stream::Run(byte) => out[..need].fill(byte),
-                Stream::Stored(bytes) => out[..need].copy_from_slice(&bytes[..need]),
-                Stream::Coded(bytes) => {
-                    if !self.codec.decode(bytes, out, part, need, contexts) {
-                        return Err(self.damaged("a stream does not decode to its length"));
-                    }
-                }
-            }
+            self.stream(stream, &mut out[start..], part, part.min(need - start), contexts)?;
         }
         Ok(())
     }
 
-    /// The byte planes of block `index`, as far as the elements in its first `need` bytes use them.
+    /// The byte planes of block `index` that `order` names, or else all, as far as the elements in its first `need` bytes use
+    /// them.
     fn planes<'b>(
         &self,
         index: usize,
         width: usize,
         need: usize,
+        order: Option<&'b [u16]>,
         buffers: &'b mut Buffers,
     ) -> Result<Planes<'b>>
     where
@@ -261,38 +268,100 @@ impl<'a> Decoder<'a> {
         let len = self.chunk.block_len(index);
         let elements = len / width;
         let need = need.div_ceil(width);
-        let mut planes = [Plane::of(&[]); MAX_PLANES];
-        let (mut at, end) = self.bounds(index)?;
         let streams = self.chunk.streams(index);
         let pitch = elements + SLACK;
         grow(&mut buffers.streams, pitch * width);
         if streams == width {
-            for (plane, out) in planes[..width].iter_mut().zip(buffers.streams.chunks_exact_mut(pitch)) {
-                match self.chunk.stream(&mut at, end, elements)? {
-                    Stream::Run(byte) => *plane = Plane::repeated(byte),
-                    Stream::Stored(bytes) => *plane = Plane::of(bytes),
-                    Stream::Coded(bytes) => {
-                        if !self.codec.decode(bytes, out, elements, need, &mut buffers.contexts) {
-                            return Err(self.damaged("a stream does not decode to its length"));
-                        }
-                        *plane = Plane::of(out);
-                    }
-                }
-            }
+            return self.split_planes(index, (elements, need), order, buffers);
+        }
+        let (mut at, end) = self.bounds(index)?;
+        let only = if streams == 1 { Some(self.chunk.stream(&mut at, end, len)?) } else { None };
+        let whole: &[u8] = if let Some(Stream::Stored(bytes)) = only {
+            bytes
         } else {
-            let only = if streams == 1 { Some(self.chunk.stream(&mut at, end, len)?) } else { None };
-            let whole: &[u8] = if let Some(Stream::Stored(bytes)) = only {
-                bytes
-            } else {
-                let need = elements * (width - 1) + need;
-                self.decode(index, need, &mut buffers.streams, &mut buffers.contexts)?;
-                &buffers.streams
+            let last = order.and_then(|order| order.iter().max()).map_or(width - 1, |&last| last.into());
+            self.decode(index, elements * last + need, &mut buffers.streams, &mut buffers.contexts)?;
+            &buffers.streams
+        };
+        Ok(Planes::of(whole, elements, (elements, width), order, buffers.stores))
+    }
+
+    /// The planes of a block that has a stream for each, of which only those are decoded that `order` names.
+    fn split_planes<'b>(
+        &self,
+        index: usize,
+        (elements, need): (usize, usize),
+        order: Option<&'b [u16]>,
+        buffers: &'b mut Buffers,
+    ) -> Result<Planes<'b>>
+    where
+        'a: 'b,
+    {
+        let width = self.chunk.type_size;
+        let pitch = elements + SLACK;
+        let Buffers { streams, contexts, stores, .. } = buffers;
+        if width > MAX_FEW {
+            self.wanted_streams(index, (elements, width), order, |k, stream| {
+                self.stream(stream, &mut streams[k * pitch..][..pitch], elements, need, contexts)
+            })?;
+            return Ok(Planes::of(streams, pitch, (elements, width), order, *stores));
+        }
+        let mut planes = [Plane::of(&[]); MAX_FEW];
+        let mut outs = streams.chunks_exact_mut(pitch);
+        self.wanted_streams(index, (elements, width), order, |k, stream| {
+            planes[k] = match stream {
+                Stream::Run(byte) => Plane::repeated(byte),
+                Stream::Stored(bytes) => Plane::of(bytes),
+                Stream::Coded(_) => {
+                    let out = outs.next().unwrap_or_default();
+                    self.stream(stream, out, elements, need, contexts)?;
+                    Plane::of(out)
+                }
             };
-            for (plane, bytes) in planes[..width].iter_mut().zip(whole.chunks(elements.max(1))) {
-                *plane = Plane::of(bytes);
+            Ok(())
+        })?;
+        Ok(Planes::few(&planes, width, order, *stores))
+    }
+
+    /// Calls `f` with those streams of a split block that `order` names, or else with all.
+    #[inline]
+    fn wanted_streams(
+        &self,
+        index: usize,
+        (elements, width): (usize, usize),
+        order: Option<&[u16]>,
+        mut f: impl FnMut(usize, Stream<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut at, end) = self.bounds(index)?;
+        for k in 0..width {
+            let stream = self.chunk.stream(&mut at, end, elements)?;
+            if order.is_none_or(|order| order.iter().any(|&wanted| usize::from(wanted) == k)) {
+                f(k, stream)?;
             }
         }
-        Ok(Planes::new(&planes[..width], buffers.stores))
+        Ok(())
+    }
+
+    /// Decodes the first `need` of the `len` bytes of a stream. `out` has room for all, and is clobbered after those.
+    #[inline]
+    fn stream(
+        &self,
+        stream: Stream<'_>,
+        out: &mut [u8],
+        len: usize,
+        need: usize,
+        contexts: &mut Contexts,
+    ) -> Result<()> {
+        match stream {
+            Stream::Run(byte) => out[..need].fill(byte),
+            Stream::Stored(bytes) => out[..need].copy_from_slice(&bytes[..need]),
+            Stream::Coded(bytes) => {
+                if !self.codec.decode(bytes, out, len, need, contexts) {
+                    return Err(self.damaged("a stream does not decode to its length"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Decodes block `index` with all filters undone into `Buffers::rows`; block 0 of a chunk of differences into
@@ -361,25 +430,6 @@ pub(super) fn stored_end(chunk: &Chunk<'_>, start: usize, stored: usize) -> Resu
         }
     }
     Ok(end)
-}
-
-/// Who uses a decoded block.
-pub(super) trait User {
-    /// Gets the elements.
-    fn take<S: Source>(&mut self, source: &S);
-}
-
-/// Copies a walk over the block.
-struct Copy<'a, T: ?Sized> {
-    walk: &'a Walk,
-    target: &'a mut T,
-}
-
-impl<T: Target + ?Sized> User for Copy<'_, T> {
-    #[inline]
-    fn take<S: Source>(&mut self, source: &S) {
-        self.walk.copy(source, self.target);
-    }
 }
 
 /// Fills a buffer with the block.

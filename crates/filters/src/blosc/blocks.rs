@@ -47,8 +47,7 @@ impl Blocks<'_> {
             return blocks.try_for_each(|(index, block)| visit(index, &Block::Whole(block)));
         };
         let (shape, axes) = (grid.shape(), grid.axes(item_size));
-        let gather =
-            Gather { element_size: item_size, chunk_shape: shape, axes: &axes[..shape.len()], offset: 0 };
+        let gather = Gather::new(item_size, shape, &axes[..shape.len()], 0);
         grid.visit(&gather, |index, walk| {
             let whole = walk.single().filter(|run| run.len == self.block_size);
             let block = match whole {

@@ -1,15 +1,23 @@
 //! Chunks whose elements are all the same: the destination is filled without decoding anything.
 
 use super::chunk::Pattern;
-use crate::gather::{Source, Target, Walk};
+use crate::convert::{Converting, Room, User, hand};
+use crate::gather::Source;
 
-/// Fills the places of a walk.
-pub(super) fn copy<T: Target + ?Sized>(walk: &Walk, pattern: &Pattern<'_>, target: &mut T) {
+/// Gives `user` the elements of a chunk.
+pub(super) fn copy<U: User>(
+    pattern: &Pattern<'_>,
+    converting: Option<Converting<'_>>,
+    room: &mut Room,
+    user: &mut U,
+) {
     match *pattern {
-        Pattern::Zero => walk.copy(&Byte(0), target),
+        Pattern::Zero => hand(&Byte(0), converting, room, user),
         Pattern::Bytes(bytes) => match bytes.split_first() {
-            Some((&byte, rest)) if rest.iter().all(|&other| other == byte) => walk.copy(&Byte(byte), target),
-            _ => walk.copy(&Repeated(bytes), target),
+            Some((&byte, rest)) if rest.iter().all(|&other| other == byte) => {
+                hand(&Byte(byte), converting, room, user);
+            }
+            _ => hand(&Repeated(bytes), converting, room, user),
         },
     }
 }

@@ -14,15 +14,16 @@ mod nd;
 mod span;
 
 pub(crate) use self::block::Buffers;
-use self::block::{Decoder, User};
+use self::block::Decoder;
 use self::chunk::{Chunk, Pattern, Special};
 use self::frame::{First, Frame};
 use self::nd::Grid;
 pub use self::span::Spans;
+use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::{FilterId, Scratch};
-use crate::gather::{Gather, Runs, Source, Target, Walk, scatter};
-use crate::simd::Stores;
+use crate::gather::{Gather, Rows, Runs, Source, Target, Walk};
+use crate::sink::{All, Feed, Sink};
 
 /// The Blosc 1 or Blosc 2 filter of one dataset.
 #[derive(Debug, Clone)]
@@ -96,34 +97,30 @@ impl Blosc {
 
     /// Writes the whole chunk into the front of `dst`, and returns how many bytes.
     pub fn decode_into(&self, stored: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
-        let buffers = &mut scratch.blosc;
+        let (buffers, room) = (&mut scratch.blosc, &mut scratch.room);
         buffers.stores = scratch.stores;
         let content = self.open(stored, buffers)?;
         let len = match &content.grid {
             Some(grid) => grid.elements().and_then(|n| n.checked_mul(content.type_size)),
             None => Some(content.decoded),
         };
-        let room = dst.len();
+        let available = dst.len();
         let Some(dst) = len.and_then(|len| dst.get_mut(..len)) else {
-            return Err(self.length(room, len));
+            return Err(self.length(available, len));
         };
         match &content.grid {
-            None => content.copy_bytes(&Walk::bytes(dst.len()), dst, buffers)?,
+            None => content.copy_bytes(&Walk::bytes(dst.len()), None, dst, buffers, room)?,
             Some(grid) => {
                 let (shape, axes) = (grid.shape(), grid.axes(content.type_size));
-                let gather = Gather {
-                    element_size: content.type_size,
-                    chunk_shape: shape,
-                    axes: &axes[..shape.len()],
-                    offset: 0,
-                };
-                content.copy_blocks(grid, &gather, dst, buffers)?;
+                let gather = Gather::new(content.type_size, shape, &axes[..shape.len()], 0);
+                content.copy_blocks(grid, &gather, None, dst, buffers, room)?;
             }
         }
         Ok(dst.len())
     }
 
-    /// Copies the selected elements of the chunk to their places, decoding only the blocks that they are in.
+    /// Copies the selected elements of the chunk to their places, decoding only the blocks that they are in, and of these only
+    /// the streams that are needed.
     ///
     /// Of `stored` only the bytes that [`Blosc::spans`] names for the same selection need to be there.
     pub fn scatter_into<T: Target + ?Sized>(
@@ -133,20 +130,51 @@ impl Blosc {
         target: &mut T,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let buffers = &mut scratch.blosc;
-        buffers.stores = Stores::Cached;
+        self.hand_on(stored, gather, gather.converting(), target, scratch)
+    }
+
+    /// [`Pipeline::blocks`](crate::Pipeline::blocks) of the blocks that the selection touches. Of `stored` only the bytes that
+    /// [`Blosc::spans`] names for the same selection need to be there.
+    pub fn blocks(
+        &self,
+        stored: &[u8],
+        gather: &Gather<'_>,
+        scratch: &mut Scratch,
+        f: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
+            self.hand_on(stored, gather, converting, feed, scratch)
+        })
+    }
+
+    pub(crate) fn hand_on<K: Sink + ?Sized>(
+        &self,
+        stored: &[u8],
+        gather: &Gather<'_>,
+        converting: Option<Converting<'_>>,
+        sink: &mut K,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let (buffers, room) = (&mut scratch.blosc, &mut scratch.room);
+        buffers.stores = gather.stores();
         let content = self.open(stored, buffers)?;
-        let Some(grid) = &content.grid else {
-            if content.decoded != self.chunk_bytes {
-                return Err(self.length(self.chunk_bytes, Some(content.decoded)));
+        match &content.grid {
+            None => {
+                if content.decoded != self.chunk_bytes {
+                    return Err(self.length(self.chunk_bytes, Some(content.decoded)));
+                }
+                let Some(walk) = Walk::of(gather) else { return Ok(()) };
+                let any_bytes = K::IS_MEMORY && converting.is_none();
+                if any_bytes || content.has_whole(gather.element_size) {
+                    return content.copy_bytes(&walk, converting, sink, buffers, room);
+                }
             }
-            let Some(walk) = Walk::of(gather) else { return Ok(()) };
-            return content.copy_bytes(&walk, target, buffers);
-        };
-        if content.type_size == gather.element_size && grid.shape() == gather.chunk_shape {
-            return content.copy_blocks(grid, gather, target, buffers);
+            Some(grid) if content.type_size == gather.element_size && grid.shape() == gather.chunk_shape => {
+                return content.copy_blocks(grid, gather, converting, sink, buffers, room);
+            }
+            // An array that is described otherwise than the dataset, but has as many bytes.
+            Some(_) => {}
         }
-        // An array that is described otherwise than the dataset, but has as many bytes.
         let mut whole = std::mem::take(&mut scratch.filter[0]);
         whole.resize(self.chunk_bytes, 0);
         let decoded = self.decode_into(stored, &mut whole, scratch);
@@ -154,7 +182,9 @@ impl Blosc {
             if len != whole.len() {
                 return Err(self.length(whole.len(), Some(len)));
             }
-            scatter(gather, &whole, target);
+            if let Some(walk) = Walk::of(gather) {
+                hand(&Rows(&whole), converting, &mut scratch.room, &mut All { walk: &walk, sink });
+            }
             Ok(())
         });
         scratch.filter[0] = whole;
@@ -216,7 +246,7 @@ impl Blosc {
         if content.decoded < first.len() {
             return Err(self.damaged("a frame without chunks"));
         }
-        content.copy_bytes(&Walk::bytes(8), &mut first[..], buffers)?;
+        content.copy_bytes(&Walk::bytes(8), None, &mut first[..], buffers, &mut Room::default())?;
         frame.first(i64::from_le_bytes(first), self.name())
     }
 }
@@ -234,12 +264,22 @@ impl<'a> Content<'a> {
         Ok(Self { body, decoded: chunk.decoded, type_size, grid: grid.copied() })
     }
 
-    /// Copies what `walk` says from the chunk as a row of bytes.
-    fn copy_bytes<T: Target + ?Sized>(
+    /// Whether no element lies in two blocks.
+    fn has_whole(&self, element_size: usize) -> bool {
+        match &self.body {
+            Body::Pattern(_) => true,
+            Body::Blocks(chunk) => chunk.block_size.is_multiple_of(element_size) || chunk.blocks() < 2,
+        }
+    }
+
+    /// Hands on what `walk` says from the chunk as a row of bytes.
+    fn copy_bytes<K: Sink + ?Sized>(
         &self,
         walk: &Walk,
-        target: &mut T,
+        converting: Option<Converting<'_>>,
+        sink: &mut K,
         buffers: &mut Buffers,
+        room: &mut Room,
     ) -> Result<()> {
         // A chunk of no bytes has no block to begin with.
         if walk.source_end() == 0 {
@@ -247,12 +287,12 @@ impl<'a> Content<'a> {
         }
         let chunk = match &self.body {
             Body::Pattern(pattern) => {
-                fill::copy(walk, pattern, target);
+                fill::copy(pattern, converting, room, &mut All { walk, sink });
                 return Ok(());
             }
             Body::Blocks(chunk) => *chunk,
         };
-        let mut decoder = Decoder::new(chunk, span::is_sparse(&chunk, walk))?;
+        let mut decoder = Decoder::new(chunk, span::is_sparse(&chunk, walk), converting, room)?;
         let grain = greatest_common_divisor(walk.element_size(), chunk.block_size);
         let end = walk.source_end();
         let mut runs = walk.runs();
@@ -260,34 +300,41 @@ impl<'a> Content<'a> {
             let index = position / chunk.block_size;
             let start = index * chunk.block_size;
             let block = start..start + chunk.block_len(index);
-            let mut pieces = Pieces { runs: &mut runs, start, end: block.end, target };
-            match pieces.runs.whole(&block) {
-                Some(at) => decoder.whole(index, pieces.target.run(at, block.len()), buffers)?,
-                None => decoder.with(index, end.min(block.end) - start, grain, buffers, &mut pieces)?,
+            if K::IS_MEMORY
+                && converting.is_none()
+                && let Some(run) = runs.whole(&block)
+                && let Some(out) = sink.place(run)
+            {
+                decoder.whole(index, out, buffers)?;
+                continue;
             }
+            let mut pieces = Pieces { runs: &mut runs, start, end: block.end, sink };
+            decoder.with(index, end.min(block.end) - start, grain, buffers, &mut pieces)?;
         }
         Ok(())
     }
 
-    /// Copies the selected elements of a chunk of n-dimensional blocks.
-    fn copy_blocks<T: Target + ?Sized>(
+    /// Hands on the selected elements of a chunk of n-dimensional blocks.
+    fn copy_blocks<K: Sink + ?Sized>(
         &self,
         grid: &Grid,
         gather: &Gather<'_>,
-        target: &mut T,
+        converting: Option<Converting<'_>>,
+        sink: &mut K,
         buffers: &mut Buffers,
+        room: &mut Room,
     ) -> Result<()> {
         match &self.body {
             Body::Pattern(pattern) => {
                 if let Some(walk) = Walk::of(gather) {
-                    fill::copy(&walk, pattern, target);
+                    fill::copy(pattern, converting, room, &mut All { walk: &walk, sink });
                 }
                 Ok(())
             }
             Body::Blocks(chunk) => {
                 let strict = span::is_sparse_grid(chunk, grid, gather);
-                let mut decoder = Decoder::new(*chunk, strict)?;
-                grid.visit(gather, |index, walk| decoder.copy(index, walk, target, buffers))
+                let mut decoder = Decoder::new(*chunk, strict, converting, room)?;
+                grid.visit(gather, |index, walk| decoder.copy(index, walk, sink, buffers))
             }
         }
     }
@@ -305,19 +352,19 @@ fn name(id: FilterId) -> &'static str {
 }
 
 /// The pieces of runs that are in one block.
-struct Pieces<'a, 'r, T: ?Sized> {
+struct Pieces<'a, 'r, K: ?Sized> {
     runs: &'a mut Runs<'r>,
     /// The block, in the chunk.
     start: usize,
     end: usize,
-    target: &'a mut T,
+    sink: &'a mut K,
 }
 
-impl<T: Target + ?Sized> User for Pieces<'_, '_, T> {
+impl<K: Sink + ?Sized> User for Pieces<'_, '_, K> {
     #[inline]
     fn take<S: Source>(&mut self, source: &S) {
         while let Some(run) = self.runs.before(self.end) {
-            source.copy(run.source - self.start, self.target.run(run.target, run.len));
+            self.sink.piece(run, run.source - self.start, source);
         }
     }
 }

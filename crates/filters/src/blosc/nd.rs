@@ -188,7 +188,9 @@ impl Grid {
                 local[dimension] = part;
             }
             let axes = local[..rank].iter().copied();
-            if let Some(walk) = Walk::new(gather.element_size, &self.block[..rank], axes, offset) {
+            if let Some(walk) =
+                Walk::new((gather.element_size, gather.size()), &self.block[..rank], axes, offset)
+            {
                 visit(number, &walk)?;
             }
             let mut dimension = rank;

@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use super::Stores;
-use super::plane::Plane;
+use super::pick;
+use super::plane::{From, Plane, Rack, Strided};
 use super::scalar;
-use super::transpose::{Runs, Strided};
+use super::transpose::Runs;
 
 /// The transposes compiled for one set of instructions.
 ///
@@ -19,12 +20,16 @@ pub(super) struct Kernels {
     pub(super) unshuffle: unsafe fn(*const u8, usize, usize, *mut u8, usize, Stores),
     /// Planes, runs.
     pub(super) unshuffle_runs: unsafe fn(&[Plane<'_>], Runs),
+    /// Planes at equal distances in any order, runs.
+    pub(super) unshuffle_rack: unsafe fn(&Rack<'_>, Runs),
     /// Elements, size of an element, planes, distance of planes, elements.
     pub(super) shuffle: unsafe fn(*const u8, usize, *mut u8, usize, usize),
     /// Bytes, their number, rows, distance of rows.
     pub(super) split_bits: unsafe fn(*const u8, usize, *mut u8, usize),
     /// Rows, distance of rows, number of bytes, bytes.
     pub(super) join_bits: unsafe fn(*const u8, usize, usize, *mut u8),
+    /// What `pick::pick` is, where the processor has an instruction for it.
+    pub(super) pick: Option<pick::Kernel>,
 }
 
 impl Kernels {
@@ -56,9 +61,17 @@ static SCALAR: Kernels = {
         // SAFETY: the same contract.
         unsafe { scalar::unshuffle(Strided { first: src, stride }, size, dst, n) }
     }
-    unsafe fn unshuffle_runs(planes: &[Plane<'_>], runs: Runs) {
-        // SAFETY: the same contract.
-        unsafe { runs.each(planes, |planes, dst, n| scalar::unshuffle(planes, planes.planes.len(), dst, n)) }
+    unsafe fn unshuffle_runs(planes: &[Plane<'_>], mut runs: Runs) {
+        while let Some((first, dst)) = runs.next() {
+            // SAFETY: the same contract.
+            unsafe { scalar::unshuffle(From { planes, first }, planes.len(), dst, runs.elements) }
+        }
+    }
+    unsafe fn unshuffle_rack(rack: &Rack<'_>, mut runs: Runs) {
+        while let Some((first, dst)) = runs.next() {
+            // SAFETY: the same contract.
+            unsafe { scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements) }
+        }
     }
     unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
         // SAFETY: the same contract.
@@ -72,17 +85,26 @@ static SCALAR: Kernels = {
         // SAFETY: the same contract.
         unsafe { scalar::join_bits(src, stride, n, dst) }
     }
-    Kernels { name: "scalar", unshuffle, unshuffle_runs, shuffle, split_bits, join_bits }
+    Kernels {
+        name: "scalar",
+        unshuffle,
+        unshuffle_runs,
+        unshuffle_rack,
+        shuffle,
+        split_bits,
+        join_bits,
+        pick: None,
+    }
 };
 
-/// Compiles the transposes of `transpose` for one set of instructions, with its widest register and its lane.
+/// Compiles the transposes of `transpose` for one set of instructions, with its widest register, its lane, and how it picks.
 macro_rules! kernels {
-    ($name:ident, $feature:literal, $vector:ty, $lane:ty) => {
+    ($name:ident, $feature:literal, $vector:ty, $lane:ty, $pick:expr) => {
         /// The transposes for this set of instructions.
         pub(super) static $name: Kernels = {
             use super::Stores;
-            use super::plane::Plane;
-            use super::transpose::{self, Runs, Strided};
+            use super::plane::{Plane, Rack, Strided};
+            use super::transpose::{self, Runs};
 
             #[target_feature(enable = $feature)]
             unsafe fn unshuffle(
@@ -103,6 +125,11 @@ macro_rules! kernels {
                 unsafe { transpose::unshuffle_runs::<$vector, $lane>(planes, runs) }
             }
             #[target_feature(enable = $feature)]
+            unsafe fn unshuffle_rack(rack: &Rack<'_>, runs: Runs) {
+                // SAFETY: the same contract, and the instructions are enabled here.
+                unsafe { transpose::unshuffle_rack::<$vector, $lane>(rack, runs) }
+            }
+            #[target_feature(enable = $feature)]
             unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
                 // SAFETY: the same contract, and the instructions are enabled here.
                 unsafe { transpose::shuffle::<$vector, $lane>(src, size, dst, stride, n) }
@@ -117,7 +144,16 @@ macro_rules! kernels {
                 // SAFETY: the same contract, and the instructions are enabled here.
                 unsafe { transpose::join_bits::<$vector>(src, stride, n, dst) }
             }
-            Kernels { name: $feature, unshuffle, unshuffle_runs, shuffle, split_bits, join_bits }
+            Kernels {
+                name: $feature,
+                unshuffle,
+                unshuffle_runs,
+                unshuffle_rack,
+                shuffle,
+                split_bits,
+                join_bits,
+                pick: $pick,
+            }
         };
     };
 }

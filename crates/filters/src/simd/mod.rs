@@ -12,6 +12,7 @@ pub(crate) mod copy;
 mod kernels;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+pub(crate) mod pick;
 mod plane;
 mod scalar;
 mod transpose;
@@ -22,13 +23,14 @@ mod x86;
 
 use comb::Comb;
 use kernels::Kernels;
-pub(crate) use plane::Plane;
+pub(crate) use pick::Picks;
+pub(crate) use plane::{Plane, Rack};
 use transpose::Runs;
 pub use widest::widest;
 
 /// How results are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Stores {
+pub enum Stores {
     /// As usual: whoever reads them next finds them in the cache.
     #[default]
     Cached,
@@ -69,6 +71,17 @@ pub(crate) fn unshuffle_runs(
     stores: Stores,
 ) {
     unshuffle_runs_with(Kernels::fastest(), planes, first, step, into, stores);
+}
+
+/// The same for any number of planes at equal distances.
+pub(crate) fn unshuffle_rack(
+    rack: &Rack<'_>,
+    first: usize,
+    step: usize,
+    into: &mut Comb<'_>,
+    stores: Stores,
+) {
+    unshuffle_rack_with(Kernels::fastest(), rack, first, step, into, stores);
 }
 
 /// Bit-shuffles `src` into `dst`, which has the same length. What is left after the last eight whole elements is copied.
@@ -123,26 +136,51 @@ fn unshuffle_runs_with(
     into: &mut Comb<'_>,
     stores: Stores,
 ) {
-    let len = into.run_len();
-    let n = len.checked_div(planes.len()).unwrap_or(0);
-    assert!(n * planes.len() == len, "the destination of planes is whole elements");
-    let Some(last) = into.count().checked_sub(1) else { return };
-    let end = step.checked_mul(last).and_then(|at| at.checked_add(first)).and_then(|at| at.checked_add(n));
-    let complete = end.is_some_and(|end| planes.iter().all(|plane| plane.has(end)));
-    assert!(complete, "every plane has a byte for each element");
-    let runs = Runs {
-        first,
-        step,
-        dst: into.first(),
-        stride: into.stride(),
-        count: into.count(),
-        elements: n,
-        bytes: len,
-        stores,
-    };
+    if let [plane] = planes {
+        for index in 0..into.count() {
+            plane.copy(first + index * step, into.run(index));
+        }
+        return;
+    }
+    let Some((runs, end)) = runs(planes.len(), first, step, into, stores) else { return };
+    assert!(planes.iter().all(|plane| plane.has(end)), "every plane has a byte for each element");
     // SAFETY: the planes have every element up to the last run's end, as asserted, and a comb's runs are memory of its own,
-    // each of `n` elements.
+    // each of whole elements.
     unsafe { (kernels.unshuffle_runs)(planes, runs) };
+}
+
+fn unshuffle_rack_with(
+    kernels: &Kernels,
+    rack: &Rack<'_>,
+    first: usize,
+    step: usize,
+    into: &mut Comb<'_>,
+    stores: Stores,
+) {
+    let Some((runs, end)) = runs(rack.count(), first, step, into, stores) else { return };
+    assert!(rack.has(end), "every plane has a byte for each element");
+    // SAFETY: as in `unshuffle_runs_with`.
+    unsafe { (kernels.unshuffle_rack)(rack, runs) };
+}
+
+/// The runs of a comb for elements of `size` bytes, and one past the last element; `None` if there are no runs.
+#[inline]
+fn runs(
+    size: usize,
+    first: usize,
+    step: usize,
+    into: &mut Comb<'_>,
+    stores: Stores,
+) -> Option<(Runs, usize)> {
+    let (bytes, count) = (into.run_len(), into.count());
+    let elements = bytes.checked_div(size).unwrap_or(0);
+    assert!(elements * size == bytes, "the destination of planes is whole elements");
+    let last = count.checked_sub(1)?;
+    let end =
+        step.checked_mul(last).and_then(|at| at.checked_add(first)).and_then(|at| at.checked_add(elements));
+    let runs = Runs { first, step, dst: into.first(), stride: into.stride(), count, elements, bytes, stores };
+    // An end that cannot be counted is beyond every plane.
+    Some((runs, end.unwrap_or(usize::MAX)))
 }
 
 fn bitshuffle_with(kernels: &Kernels, size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {

@@ -1,14 +1,28 @@
 //! NEON registers, which every 64-bit ARM processor has.
 
 use std::arch::aarch64::{
-    uint8x16_t, vandq_u8, vcombine_u64, vcreate_u64, vdupq_n_s8, vdupq_n_u8, veorq_u8, vld1q_u8,
+    uint8x16_t, vandq_u8, vcombine_u64, vcreate_u64, vdupq_n_s8, vdupq_n_u8, veorq_u8, vld1q_u8, vqtbl1q_u8,
     vreinterpretq_u8_u64, vshlq_u8, vst1q_u8, vuzp1q_u8, vuzp2q_u8, vzip1q_u8, vzip2q_u8,
 };
 
 use super::kernels::{Kernels, kernels};
+use super::pick::Step;
 use super::vector::{Lane, Vector};
 
-kernels!(NEON, "neon", uint8x16_t, uint8x16_t);
+kernels!(NEON, "neon", uint8x16_t, uint8x16_t, Some(pick));
+
+#[target_feature(enable = "neon")]
+unsafe fn pick(
+    steps: &[Step],
+    src: *const u8,
+    src_pitch: usize,
+    dst: *mut u8,
+    dst_pitch: usize,
+    groups: usize,
+) {
+    // SAFETY: the same contract, and the instructions are enabled here.
+    unsafe { super::pick::pick::<uint8x16_t>(steps, src, src_pitch, dst, dst_pitch, groups) }
+}
 
 impl Vector for uint8x16_t {
     const BYTES: usize = 16;
@@ -95,5 +109,11 @@ impl Lane for uint8x16_t {
     unsafe fn from_words(low: u64, high: u64) -> Self {
         // SAFETY: the caller has NEON.
         unsafe { vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high))) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(self, indices: Self) -> Self {
+        // SAFETY: the caller has NEON.
+        unsafe { vqtbl1q_u8(self, indices) }
     }
 }

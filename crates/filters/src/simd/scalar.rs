@@ -1,6 +1,6 @@
 //! The transposes one byte at a time: for processors without vectors, and for what is left over by those with.
 
-use super::transpose::Planes;
+use super::plane::Planes;
 
 /// Undoes the byte shuffle of `n` elements.
 ///

@@ -110,6 +110,72 @@ fn runs_of_elements_go_where_the_comb_says_and_a_repeated_byte_is_a_plane() {
 }
 
 #[test]
+fn planes_of_a_rack_in_any_order_become_elements() {
+    each_case(|kernels, size, src| {
+        let (all, pitch) = (src.len() / size, src.len() / size + 7);
+        let mut bytes = vec![0xaa; pitch * size];
+        for (k, plane) in model_shuffle(size, &src[..all * size]).chunks(all.max(1)).enumerate() {
+            bytes[k * pitch..][..all].copy_from_slice(plane);
+        }
+        let (first, step) = (all / 5, all / 4);
+        let n = step - step / 3;
+        // As many again, so that there are enough for the widest groups.
+        let given: Vec<u16> = (0..2 * size).map(|k| u16::try_from((k * 7 + 3) % size).unwrap()).collect();
+        for order in [None, Some(&given[..])] {
+            let rack = Rack::new(&bytes, pitch, all, size, order);
+            let len = n * rack.count();
+            let mut found = vec![0xee; 3 * len + 9];
+            let mut comb = Comb::of(&mut found, 4, len.cast_signed(), 3, len);
+            unshuffle_rack_with(kernels, &rack, first, step, &mut comb, Stores::PastCache);
+            let element =
+                |e: usize| (0..rack.count()).map(move |k| src[e * size + order.map_or(k, |o| o[k].into())]);
+            let runs = (0..3).flat_map(|r| (first + r * step..first + r * step + n).flat_map(element));
+            assert!(found[4..3 * len + 4].iter().copied().eq(runs), "{} size {size} of {all}", kernels.name);
+            assert!(found[..4].iter().chain(&found[3 * len + 4..]).all(|&byte| byte == 0xee));
+        }
+    });
+}
+
+#[test]
+#[should_panic(expected = "every plane is in the rack")]
+fn a_rack_without_its_last_plane_is_refused() {
+    Rack::new(&[0; 40], 10, 11, 17, Some(&[3]));
+}
+
+#[test]
+fn picked_bytes_are_those_of_the_map() {
+    let bytes: Vec<u8> = (0..6000_usize).map(|at| (at * 31 + at / 251).to_le_bytes()[0]).collect();
+    let mut maps: Vec<(usize, Vec<u16>)> =
+        vec![(16, vec![15]), (40, vec![0, 39, 1, 38]), (300, vec![299, 7, 0])];
+    for size in SIZES {
+        let all = 0..u16::try_from(size).unwrap();
+        let (half, start) = (all.end.div_ceil(2), all.end / 3);
+        maps.extend([(size, all.clone().collect()), (size, all.clone().rev().collect())]);
+        maps.extend([
+            (size, (start..start + half.min(all.end - start)).collect()),
+            (size, vec![all.end / 2]),
+        ]);
+        maps.push((size, (0..2 * all.end).map(|k| (k * 5 + 1) % all.end).collect()));
+        maps.push((2 * size, all.clone().rev().chain(all.clone().rev().map(|k| k + all.end)).collect()));
+    }
+    for kernels in Kernels::available() {
+        for (size, map) in &maps {
+            let picks = Picks::new(*size, map);
+            for count in COUNTS.into_iter().map(|count| count.min(bytes.len() / size)) {
+                let src = &bytes[..count * size];
+                let mut found = vec![0xee; count * map.len() + 2];
+                picks.run_with(kernels, src, &mut found[1..=count * map.len()]);
+                let element =
+                    |element: &'_ [u8]| map.iter().map(|&k| element[usize::from(k)]).collect::<Vec<_>>();
+                let expected: Vec<u8> = src.chunks_exact(*size).flat_map(element).collect();
+                assert!(found[1..=expected.len()] == expected, "{} {size} {map:?} {count}", kernels.name);
+                assert_eq!((found[0], found[expected.len() + 1]), (0xee, 0xee));
+            }
+        }
+    }
+}
+
+#[test]
 fn bitshuffle_puts_bit_b_of_byte_k_of_every_element_together() {
     let mut scratch = Vec::new();
     each_case(|kernels, size, src| {

@@ -3,56 +3,9 @@
 //! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of 16 elements,
 //! p rounds turn planes into elements, and 4 further rounds turn elements into planes.
 
-use super::plane::Plane;
+use super::plane::{From, Order, Picked, Plane, Planes, Rack, Strided};
 use super::vector::{Lane, Vector};
 use super::{Stores, scalar};
-
-/// Where the bytes of each plane are: byte k of every element.
-pub(super) trait Planes: Copy {
-    /// Plane `k` from element `index` on, up to the widest register.
-    ///
-    /// # Safety
-    /// The plane and the element must exist.
-    unsafe fn at(self, k: usize, index: usize) -> *const u8;
-}
-
-/// Planes at equal distances.
-#[derive(Clone, Copy)]
-pub(super) struct Strided {
-    pub(super) first: *const u8,
-    pub(super) stride: usize,
-}
-
-impl Planes for Strided {
-    #[inline(always)]
-    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that the element of plane k exists, so it is inside the buffer.
-        unsafe { self.first.add(k * self.stride + index) }
-    }
-}
-
-/// Planes anywhere, from an element on.
-#[derive(Clone, Copy)]
-pub(super) struct From<P> {
-    pub(super) planes: P,
-    first: usize,
-}
-
-impl Planes for From<&[Plane<'_>]> {
-    #[inline(always)]
-    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k and the element exist.
-        unsafe { self.planes.get_unchecked(k).from(self.first + index) }
-    }
-}
-
-impl<const N: usize> Planes for From<[Plane<'_>; N]> {
-    #[inline(always)]
-    unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k and the element exist.
-        unsafe { self.planes.get_unchecked(k).from(self.first + index) }
-    }
-}
 
 /// Runs of elements, at equal distances among the planes and in the destination.
 #[derive(Debug, Clone, Copy)]
@@ -74,21 +27,20 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Calls `run` with the planes, the destination and the elements of each run.
+    /// The first element and the destination of the next run. (Closures would be compiled without the instructions of whoever
+    /// calls them, unless they are so small that they are inlined.)
     #[inline(always)]
-    pub(super) fn each<P: Copy>(self, planes: P, mut run: impl FnMut(From<P>, *mut u8, usize)) {
+    pub(super) fn next(&mut self) -> Option<(usize, *mut u8)> {
         /// Runs from one to the one that is fetched meanwhile: the processor does not foresee the gaps.
         const AHEAD: usize = 4;
-        let (mut first, mut dst) = (self.first, self.dst);
-        let later = self.stride.wrapping_mul(AHEAD.cast_signed());
-        for index in 0..self.count {
-            if index + AHEAD < self.count {
-                prefetch(dst.wrapping_offset(later), self.bytes);
-            }
-            run(From { planes, first }, dst, self.elements);
-            first = first.wrapping_add(self.step);
-            dst = dst.wrapping_offset(self.stride);
+        self.count = self.count.checked_sub(1)?;
+        let run = (self.first, self.dst);
+        if self.count >= AHEAD {
+            prefetch(self.dst.wrapping_offset(self.stride.wrapping_mul(AHEAD.cast_signed())), self.bytes);
         }
+        self.first = self.first.wrapping_add(self.step);
+        self.dst = self.dst.wrapping_offset(self.stride);
+        Some(run)
     }
 }
 
@@ -118,23 +70,56 @@ const STREAMED_FROM: usize = 4 << 10;
 /// Each plane has the elements of all runs, every run has room for its elements, they do not overlap the planes, and the
 /// processor has the instructions of `V` and `L`.
 #[inline(always)]
-pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], runs: Runs) {
-    let stores = runs.stores;
+pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], mut runs: Runs) {
     // SAFETY: as the contract, for each run; the fixed sizes are the number of planes.
     unsafe {
         match *planes {
-            [a, b] => {
-                runs.each([a, b], |planes, dst, n| unshuffle_fixed::<V, L, _, 2>(planes, dst, n, stores));
+            [a, b] => unshuffle_fixed_runs::<V, L, 2>([a, b], runs),
+            [a, b, c, d] => unshuffle_fixed_runs::<V, L, 4>([a, b, c, d], runs),
+            [a, b, c, d, e, f, g, h] => unshuffle_fixed_runs::<V, L, 8>([a, b, c, d, e, f, g, h], runs),
+            _ => {
+                while let Some((first, dst)) = runs.next() {
+                    let from = From { planes, first };
+                    unshuffle::<V, L, _>(from, planes.len(), dst, runs.elements, runs.stores);
+                }
             }
-            [a, b, c, d] => runs.each([a, b, c, d], |planes, dst, n| {
-                unshuffle_fixed::<V, L, _, 4>(planes, dst, n, stores);
-            }),
-            [a, b, c, d, e, f, g, h] => runs.each([a, b, c, d, e, f, g, h], |planes, dst, n| {
-                unshuffle_fixed::<V, L, _, 8>(planes, dst, n, stores);
-            }),
-            _ => runs.each(planes, |planes, dst, n| {
-                unshuffle::<V, L, _>(planes, planes.planes.len(), dst, n, stores);
-            }),
+        }
+    }
+}
+
+/// `unshuffle_runs` for N = 2, 4 or 8 planes.
+#[inline(always)]
+unsafe fn unshuffle_fixed_runs<V: Vector, L: Lane, const N: usize>(planes: [Plane<'_>; N], mut runs: Runs) {
+    while let Some((first, dst)) = runs.next() {
+        // SAFETY: the same contract.
+        unsafe { unshuffle_fixed::<V, L, _, N>(From { planes, first }, dst, runs.elements, runs.stores) }
+    }
+}
+
+/// Undoes the byte shuffle of every run of elements of any size.
+///
+/// # Safety
+/// The rack has the elements of all runs, every run has room for its elements, they do not overlap the planes, and the processor
+/// has the instructions of `V` and `L`.
+#[inline(always)]
+pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, mut runs: Runs) {
+    let (first, stride, order) = rack.parts();
+    let all = Strided { first, stride };
+    while let Some((first, dst)) = runs.next() {
+        // SAFETY: as the contract, for each run; groups of 16 planes are taken of 16 planes at least.
+        unsafe {
+            match order {
+                _ if rack.count() < 16 => {
+                    scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements);
+                }
+                Order::First(size) => {
+                    unshuffle_any::<V, L, _, 16>(From { planes: all, first }, size, dst, runs.elements);
+                }
+                Order::Given(order) => {
+                    let planes = Picked { all, order };
+                    unshuffle_any::<V, L, _, 16>(From { planes, first }, order.len(), dst, runs.elements);
+                }
+            }
         }
     }
 }

@@ -50,4 +50,7 @@ pub(super) trait Vector: Copy {
 pub(super) trait Lane: Vector {
     /// Two little-endian words.
     unsafe fn from_words(low: u64, high: u64) -> Self;
+    /// Byte k is byte `indices[k]` of this register; 0 where that is 0x80. The caller's processor has the instruction, which
+    /// SSE2 is without.
+    unsafe fn pick(self, indices: Self) -> Self;
 }

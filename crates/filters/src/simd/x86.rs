@@ -2,18 +2,32 @@
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_and_si128, _mm_loadu_si128, _mm_packus_epi16, _mm_set_epi64x, _mm_set1_epi8,
-    _mm_set1_epi16, _mm_sfence, _mm_slli_epi16, _mm_srli_epi16, _mm_storeu_si128, _mm_stream_si128,
-    _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm_xor_si128, _mm256_and_si256, _mm256_castsi128_si256,
-    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_packus_epi16, _mm256_permute2x128_si256,
-    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_storeu_si256,
-    _mm256_stream_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+    _mm_set1_epi16, _mm_sfence, _mm_shuffle_epi8, _mm_slli_epi16, _mm_srli_epi16, _mm_storeu_si128,
+    _mm_stream_si128, _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm_xor_si128, _mm256_and_si256,
+    _mm256_castsi128_si256, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_packus_epi16,
+    _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_slli_epi16, _mm256_srli_epi16,
+    _mm256_storeu_si256, _mm256_stream_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
 };
 
 use super::kernels::{Kernels, kernels};
+use super::pick::Step;
 use super::vector::{Lane, Vector};
 
-kernels!(SSE2, "sse2", __m128i, __m128i);
-kernels!(AVX2, "avx2", __m256i, __m128i);
+kernels!(SSE2, "sse2", __m128i, __m128i, None);
+kernels!(AVX2, "avx2", __m256i, __m128i, Some(pick));
+
+#[target_feature(enable = "avx2")]
+unsafe fn pick(
+    steps: &[Step],
+    src: *const u8,
+    src_pitch: usize,
+    dst: *mut u8,
+    dst_pitch: usize,
+    groups: usize,
+) {
+    // SAFETY: the same contract, and the instructions are enabled here.
+    unsafe { super::pick::pick::<__m128i>(steps, src, src_pitch, dst, dst_pitch, groups) }
+}
 
 impl Vector for __m128i {
     const BYTES: usize = 16;
@@ -120,6 +134,12 @@ impl Lane for __m128i {
     unsafe fn from_words(low: u64, high: u64) -> Self {
         // SAFETY: the caller has SSE2.
         unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(self, indices: Self) -> Self {
+        // SAFETY: the caller has SSSE3.
+        unsafe { _mm_shuffle_epi8(self, indices) }
     }
 }
 

@@ -45,47 +45,63 @@ impl Integer {
 }
 
 impl Float {
+    /// IEEE 754 binary16, little-endian as all of these constants.
+    pub const HALF: Self = Self::with_exponent(2, 5);
+    /// IEEE 754 binary32.
+    pub const SINGLE: Self = Self::with_exponent(4, 8);
+    /// IEEE 754 binary64.
+    pub const DOUBLE: Self = Self::with_exponent(8, 11);
+    /// IEEE 754 binary128.
+    pub const QUADRUPLE: Self = Self::with_exponent(16, 15);
+    /// Google's bfloat16, the upper half of an IEEE single.
+    pub const BFLOAT16: Self = Self::with_exponent(2, 8);
+    /// FP8 E4M3 of OCP.
+    pub const E4M3: Self = Self::with_exponent(1, 4);
+    /// FP8 E5M2 of OCP.
+    pub const E5M2: Self = Self::with_exponent(1, 5);
+    /// The x87 extended precision in the sixteen bytes of a `long double`. The leading bit is stored, which libhdf5 calls
+    /// "not normalized".
+    pub const EXTENDED: Self = Self {
+        normalization: Normalization::None,
+        sign_location: 79,
+        bits: BitRange { offset: 0, precision: 80 },
+        exponent_location: 64,
+        mantissa_size: 64,
+        ..Self::QUADRUPLE
+    };
+
     /// The IEEE 754 binary interchange format of `size` bytes: 2, 4, 8 or 16.
     pub fn ieee(size: u32, order: ByteOrder) -> Option<Self> {
-        let exponent_size = match size {
-            2 => 5,
-            4 => 8,
-            8 => 11,
-            16 => 15,
+        let little = match size {
+            2 => Self::HALF,
+            4 => Self::SINGLE,
+            8 => Self::DOUBLE,
+            16 => Self::QUADRUPLE,
             _ => return None,
         };
-        Some(Self::with_exponent(size, order, exponent_size))
+        Some(little.in_order(order))
     }
 
-    /// Google's bfloat16, the upper half of a little-endian IEEE single.
-    pub fn bfloat16() -> Self {
-        Self::with_exponent(2, ByteOrder::Little, 8)
-    }
-
-    /// FP8 E4M3 of OCP, one byte.
-    pub fn e4m3() -> Self {
-        Self::with_exponent(1, ByteOrder::Little, 4)
-    }
-
-    /// FP8 E5M2 of OCP, one byte.
-    pub fn e5m2() -> Self {
-        Self::with_exponent(1, ByteOrder::Little, 5)
+    /// The same number in another byte order.
+    #[must_use]
+    pub const fn in_order(self, order: ByteOrder) -> Self {
+        Self { order, ..self }
     }
 
     /// Sign, exponent and mantissa from the top bit down, filling `size` (1 to 16) bytes.
-    fn with_exponent(size: u32, order: ByteOrder, exponent_size: u8) -> Self {
-        let bits = BitRange::whole(size);
-        let sign_location = u8::try_from(bits.precision.saturating_sub(1)).unwrap_or(u8::MAX);
+    const fn with_exponent(size: u8, exponent_size: u8) -> Self {
+        // 8 times 16 is no `u8`, but the last bit of 16 bytes is.
+        let sign_location = 7 * size + (size - 1);
         let mantissa_size = sign_location - exponent_size;
         Self {
-            size,
-            order,
+            size: size as u32,
+            order: ByteOrder::Little,
             low_pad: false,
             high_pad: false,
             internal_pad: false,
             normalization: Normalization::Implied,
             sign_location,
-            bits,
+            bits: BitRange { offset: 0, precision: 8 * size as u16 },
             exponent_location: mantissa_size,
             exponent_size,
             mantissa_location: 0,
@@ -96,14 +112,14 @@ impl Float {
 
     /// Whether a value is encoded as an IEEE 754 binary16, binary32, binary64 or binary128, in either byte order.
     pub fn is_ieee(&self) -> bool {
-        self.order != ByteOrder::Vax
-            && Self::ieee(self.size, self.order).is_some_and(|ieee| self.same_values(&ieee))
+        Self::ieee(self.size, self.order).is_some_and(|ieee| self.has_values_of(&ieee))
     }
 
-    /// Whether the bits that make the value lie alike; padding may differ where there is none to pad.
-    fn same_values(&self, other: &Self) -> bool {
-        let Self { low_pad, high_pad, internal_pad, .. } = *self;
-        Self { low_pad, high_pad, internal_pad, ..*other } == *self
+    /// Whether the bits that make the value lie as in `other`, in little-endian or big-endian order. Padding may differ: `other`
+    /// has no unused bits.
+    pub fn has_values_of(&self, other: &Self) -> bool {
+        let Self { order, low_pad, high_pad, internal_pad, .. } = *self;
+        order != ByteOrder::Vax && Self { order, low_pad, high_pad, internal_pad, ..*other } == *self
     }
 
     pub(super) fn version(&self) -> u8 {
@@ -333,9 +349,9 @@ mod tests {
         assert!(double.is_ieee());
         assert!(!Float { exponent_bias: 1024, ..double }.is_ieee());
         assert!(!Float { order: ByteOrder::Vax, ..double }.is_ieee());
-        assert!(!Float::bfloat16().is_ieee());
-        assert_eq!(Float::bfloat16().exponent_bias, 127);
-        assert_eq!((Float::e4m3().exponent_bias, Float::e4m3().mantissa_size), (7, 3));
+        assert!(!Float::BFLOAT16.is_ieee() && !Float::EXTENDED.is_ieee());
+        assert_eq!(Float::BFLOAT16.exponent_bias, 127);
+        assert_eq!((Float::E4M3.exponent_bias, Float::E4M3.mantissa_size), (7, 3));
     }
 
     #[test]

@@ -394,4 +394,4 @@ fn error(header: &ObjectHeader, kind: ErrorKind) -> FormatError {
 }
 
 /// The longest body of a message: a multiple of 8 below the 65,536 that its length field cannot hold.
-const LONGEST: usize = 65_528;
+pub const LONGEST: usize = 65_528;

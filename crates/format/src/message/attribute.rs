@@ -144,12 +144,12 @@ impl Structure for Attribute {
     }
 }
 
-/// The name in `bytes`, which a zero ends.
+/// The name in `bytes`, which a zero ends. One without characters, or with a zero inside, is read as it is stored: no writer
+/// should have made it, and whoever knows it can take it away.
 fn name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
-    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-    if text.is_empty() || text.len() + 1 != bytes.len() {
+    let Some((0, text)) = bytes.split_last() else {
         return Err(r.bad_value("Name Size", bytes.len() as u64, "the length of the name and a zero"));
-    }
+    };
     String::from_utf8(text.to_vec()).map_err(|_| r.error_back(bytes.len(), ErrorKind::Text { field: "Name" }))
 }
 

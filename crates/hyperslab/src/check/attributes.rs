@@ -90,6 +90,7 @@ impl Check<'_> {
     fn attribute(&mut self, attribute: Attribute, at: Addr) {
         self.report.totals.attributes += 1;
         let Attribute { name, datatype, dataspace, data, .. } = attribute;
+        self.name(name_of::<Attribute>(), &name, at);
         if let MaybeShared::Shared(location) = datatype {
             self.shared(location, "datatype");
         }

@@ -9,6 +9,7 @@ use super::chunks::{Chunked, RAW_CHUNK};
 use super::dataset::Described;
 use super::values::leads_elsewhere;
 use super::{Check, RAW_DATA, Severity, name_of};
+use crate::select::{inside, is_cut};
 
 impl Check<'_> {
     /// Elements that stand in one extent.
@@ -41,8 +42,7 @@ impl Check<'_> {
         let Some(len) = self.prepare(chunked) else { return };
         let stored = self.store.bytes(extent, RAW_CHUNK);
         let Some(stored) = self.noted(stored, extent.addr) else { return };
-        let edges = scaled.iter().zip(&chunked.chunk_shape).zip(&chunked.dataset.shape);
-        let is_edge = edges.into_iter().any(|((at, len), size)| (at + 1).saturating_mul(*len) > *size);
+        let is_edge = is_cut(scaled, &chunked.chunk_shape, &chunked.dataset.shape);
         let mask = if chunked.unfiltered_edges && is_edge { FilterMask::ALL_SKIPPED } else { mask };
         let Some(pipeline) = &chunked.pipeline else { return };
         let mut decoded = vec![0; len];
@@ -110,9 +110,9 @@ impl Check<'_> {
     fn chunk_elements(&mut self, chunked: &Chunked, scaled: &[u64], decoded: &[u8]) {
         let size = usize::try_from(chunked.dataset.element_bytes).unwrap_or(usize::MAX).max(1);
         let mut within = vec![0_u64; scaled.len()];
+        let inside = inside(scaled, &chunked.chunk_shape, &chunked.dataset.shape);
         for element in decoded.chunks_exact(size) {
-            let axes = within.iter().zip(scaled).zip(chunked.chunk_shape.iter().zip(&chunked.dataset.shape));
-            if axes.into_iter().all(|((at, chunk), (len, end))| chunk * len + at < *end) {
+            if within.iter().zip(&inside).all(|(at, end)| at < end) {
                 self.values(&chunked.dataset.datatype, element);
             }
             for (at, &len) in within.iter_mut().zip(&chunked.chunk_shape).rev() {

@@ -13,7 +13,7 @@ use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::message::{MessageBody as _, kind};
 
-use super::{Check, name_of};
+use super::{Check, Name, name_of};
 
 /// Types of the trees of links: by name and by creation order.
 const NAMES: u8 = 5;
@@ -42,7 +42,7 @@ impl Check<'_> {
         let (mut names, mut orders) = (HashSet::new(), HashSet::new());
         for message in header.messages().filter(|message| message.kind == Link::KIND) {
             let Ok(link) = message.decode_here::<Link>(self.store.widths()) else { continue };
-            self.link(&link);
+            self.link(&link, message.at);
             self.link_order(&link, info, message.at);
             if link.creation_order.is_some_and(|order| !orders.insert(order)) {
                 self.wrong(
@@ -70,7 +70,7 @@ impl Check<'_> {
             let Record::LinkName { hash, id } = record else { return };
             let Some(link) = check.heap_object::<Link>(&mut heap, id) else { return };
             check.record_of_name(tree, &link.name, *hash, &mut last);
-            check.link(&link);
+            check.link(&link, info.heap);
             check.link_order(&link, info, info.heap);
             if orders.insert(*id, link.creation_order).is_some() {
                 check.wrong(
@@ -121,8 +121,20 @@ impl Check<'_> {
         *last = Some((hash, name.to_owned()));
     }
 
-    fn link(&mut self, link: &Link) {
+    /// Checks the name of a link or an attribute, which stands at `at`.
+    pub(super) fn name(&mut self, structure: Name, name: &str, at: Addr) {
+        if name.is_empty() || name.contains('\0') {
+            self.wrong(
+                structure,
+                at,
+                format_args!("{name:?} is no name that libhdf5 reads: delete what has it"),
+            );
+        }
+    }
+
+    fn link(&mut self, link: &Link, at: Addr) {
         self.report.totals.links += 1;
+        self.name(name_of::<Link>(), &link.name, at);
         if let LinkTarget::Hard(target) = link.target {
             let path = self.member(&link.name);
             self.link_to(target, path);

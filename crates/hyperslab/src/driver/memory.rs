@@ -1,21 +1,38 @@
 //! A file in memory: an image that grows as it is written.
 
 use std::io;
+use std::path::PathBuf;
 
-use parking_lot::RwLock;
+use parking_lot::{RwLock, RwLockReadGuard};
 
 use super::{Driver, Hints};
+use crate::process;
 
 /// An image of a file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Memory {
     image: RwLock<Vec<u8>>,
+    /// How many forks there were when it was made.
+    forks: u32,
+    /// Where it goes when it is flushed, if anywhere.
+    backing: Option<PathBuf>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
 }
 
 impl Memory {
     /// The file with these bytes.
     pub fn new(image: Vec<u8>) -> Self {
-        Self { image: RwLock::new(image) }
+        Self { image: RwLock::new(image), forks: process::notice_fork(), backing: None }
+    }
+
+    /// The same, which is written to `path` when it is flushed or closed: in place of what is there, at once.
+    pub fn backed(image: Vec<u8>, path: PathBuf) -> Self {
+        Self { backing: Some(path), ..Self::new(image) }
     }
 
     /// A copy of the bytes of the file as they are now.
@@ -27,15 +44,24 @@ impl Memory {
     pub fn into_bytes(self) -> Vec<u8> {
         self.image.into_inner()
     }
+
+    fn image(&self) -> io::Result<RwLockReadGuard<'_, Vec<u8>>> {
+        if self.forks == process::forks() {
+            return Ok(self.image.read());
+        }
+        // A thread that wrote at the fork is not here to finish.
+        let image = self.image.try_read_recursive();
+        image.ok_or_else(|| io::Error::other("the file was being written when this process was forked"))
+    }
 }
 
 impl Driver for Memory {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.image.read().len() as u64)
+        Ok(self.image()?.len() as u64)
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        let image = self.image.read();
+        let image = self.image()?;
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let bytes = start.checked_add(dst.len()).and_then(|end| image.get(start..end));
         dst.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
@@ -59,11 +85,14 @@ impl Driver for Memory {
         Ok(())
     }
 
-    fn flush(&self, _closing: bool) -> io::Result<()> {
-        Ok(())
+    fn flush(&self, _: bool) -> io::Result<()> {
+        let Some(path) = &self.backing else { return Ok(()) };
+        let mut partial = path.clone().into_os_string();
+        partial.push(".partial");
+        std::fs::write(&partial, &*self.image()?).and_then(|()| std::fs::rename(&partial, path))
     }
 
     fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 0, prefetch_gap: 0, max_span: u64::MAX, concurrent: true }
+        Hints { coalesce_gap: 0, max_span: u64::MAX, queue_depth: 1, concurrent: true }
     }
 }

@@ -3,11 +3,13 @@
 use std::fmt::Debug;
 use std::io;
 
+mod ahead;
 mod memory;
 mod overlay;
 mod posix;
 mod trace;
 
+pub use ahead::{Medium, read_ahead};
 pub use memory::Memory;
 pub use overlay::Overlay;
 pub use posix::{Create, Locking, Posix};
@@ -42,34 +44,71 @@ pub trait Driver: Debug + Send + Sync {
     /// Cuts the file, or extends it with zeros.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Makes every completed write durable. `closing` says that no call follows.
+    /// Makes every completed write durable.
+    ///
+    /// A file that was open for writing is `closing` once: no call follows. Commits have made durable by then what had to
+    /// be, and a medium has only to hand over what it holds back itself.
     fn flush(&self, closing: bool) -> io::Result<()>;
 
-    /// Several reads at once; a driver that can submit them together does.
-    fn read_batch(&self, requests: &mut [ReadRequest<'_>]) -> io::Result<()> {
-        requests.iter_mut().try_for_each(|request| self.read_at(request.offset, request.dst))
+    /// Reads every range that `queue` asks for, in any order, each exactly once: [`next`](ReadQueue::next) says which,
+    /// [`place`](ReadQueue::place) where its bytes go, and [`arrived`](ReadQueue::arrived) follows when they are there.
+    ///
+    /// A driver that serves several requests at a time asks for as many before the first has arrived. It returns when
+    /// nothing is under way and `next` has nothing more, or with the first error; the others are given up then.
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        while let Some(request) = queue.next() {
+            self.read_at(request.offset, queue.place(request.id)?)?;
+            queue.arrived(request.id);
+        }
+        Ok(())
     }
 
-    /// Whether the byte at `offset` can be read without waiting for a slow medium, as far as the driver knows.
-    fn is_at_hand(&self, _offset: u64) -> bool {
-        true
+    /// Several writes at once, of which none meets another; a driver that can submit them together does. If it fails, any of
+    /// them may have been done, whole or in part.
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        requests.iter().try_for_each(|request| self.write_at(request.offset, request.src))
     }
-
-    /// So many bytes from `offset` on will be read soon: a medium that takes long begins to fetch them, and this returns before it
-    /// has. Nobody is told of errors; the read will meet them.
-    fn prefetch(&self, _offset: u64, _len: u64) {}
 
     /// How this medium likes to be used.
     fn hints(&self) -> Hints;
 }
 
-/// One read of a batch.
-#[derive(Debug)]
-pub struct ReadRequest<'a> {
+/// What one call reads: many ranges, each asked for when the driver has room for it.
+///
+/// The queue does no I/O, so that a driver may hold on to what it likes while it calls it.
+pub trait ReadQueue {
+    /// The next range to read. `None` says that there is none until one of those under way has arrived, and none at all
+    /// if none is.
+    fn next(&mut self) -> Option<Request>;
+
+    /// The memory that the bytes of a request go to, as many as it asked for. What is written there stays until the
+    /// request has arrived, whatever else is asked for and arrives meanwhile.
+    ///
+    /// Errors: there is no memory for them; the driver returns the error.
+    fn place(&mut self, id: u64) -> io::Result<&mut [u8]>;
+
+    /// The bytes of a request are in its place. The queue uses them at once, on this thread.
+    fn arrived(&mut self, id: u64);
+}
+
+/// One range of a file to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Which of those under way this is: given back to the queue as it was.
+    pub id: u64,
     /// Where.
     pub offset: u64,
-    /// Into what; its length is how much.
-    pub dst: &'a mut [u8],
+    /// How many bytes.
+    pub len: usize,
+}
+
+/// One write of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteRequest<'a> {
+    /// Where.
+    pub offset: u64,
+    /// What.
+    pub src: &'a [u8],
 }
 
 /// How a medium likes to be used.
@@ -79,8 +118,9 @@ pub struct Hints {
     pub coalesce_gap: u64,
     /// The longest span worth one request.
     pub max_span: u64,
-    /// As `coalesce_gap`, where the bytes are not at hand.
-    pub prefetch_gap: u64,
+    /// How many requests of one [`read_many`](Driver::read_many) it has under way at most. Where it is 1, asking for what
+    /// may be needed later gains nothing.
+    pub queue_depth: usize,
     /// Whether calls may come from many threads at once; if not, the engine reads on one.
     pub concurrent: bool,
 }

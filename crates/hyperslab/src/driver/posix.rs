@@ -5,10 +5,10 @@ use std::env;
 use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
 #[cfg(target_os = "linux")]
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 #[cfg(target_os = "linux")]
 use std::num::NonZeroU64;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
@@ -16,12 +16,17 @@ use rustix::fs::{Advice, FallocateFlags};
 #[cfg(target_os = "linux")]
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::{Driver, Hints};
+use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
+use super::{Driver, Hints, ReadQueue, WriteRequest};
+use crate::process;
 
 /// An open file.
 #[derive(Debug)]
 pub struct Posix {
     file: fs::File,
+    is_writable: bool,
+    /// The number of [forks](crate::process::forks) in the process that locked it.
+    locked_by: Option<u32>,
 }
 
 /// What to do about a file that is to be written.
@@ -51,27 +56,26 @@ pub enum Locking {
 impl Posix {
     /// Opens an existing file for reading, which others may do at the same time.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::open_locking(path, Locking::default())
+        Self::open_unlocked(path)?.locked(Locking::default())
     }
 
-    /// As [`open`](Self::open), with or without a lock.
-    pub fn open_locking(path: &Path, locking: Locking) -> io::Result<Self> {
+    /// Opens a file for reading and writing, which nobody else may do at the same time. Its contents stay.
+    pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
+        Self::open_writable_unlocked(path, create)?.locked(Locking::default())
+    }
+
+    /// As [`open`](Self::open), without a lock.
+    pub fn open_unlocked(path: &Path) -> io::Result<Self> {
         let file = fs::File::open(path)?;
         // A directory opens, and fails only at the first read, with a message that names no cause.
         if file.metadata()?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
-        lock(&file, locking, fs::File::try_lock_shared, "another program has it open for writing")?;
-        Ok(Self { file })
+        Ok(Self::new(file))
     }
 
-    /// Opens a file for reading and writing, which nobody else may do at the same time. Its contents stay.
-    pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
-        Self::open_writable_locking(path, create, Locking::default())
-    }
-
-    /// As [`open_writable`](Self::open_writable), with or without a lock.
-    pub fn open_writable_locking(path: &Path, create: Create, locking: Locking) -> io::Result<Self> {
+    /// As [`open_writable`](Self::open_writable), without a lock.
+    pub fn open_writable_unlocked(path: &Path, create: Create) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         match create {
@@ -79,42 +83,140 @@ impl Posix {
             Create::IfMissing => _ = options.create(true),
             Create::New => _ = options.create_new(true),
         }
-        let file = options.open(path)?;
-        lock(&file, locking, fs::File::try_lock, "another program has it open")?;
-        Ok(Self { file })
+        let mut opened = Self::new(options.open(path)?);
+        opened.is_writable = true;
+        Ok(opened)
     }
 
     /// The driver of a file opened by the caller, with what access and lock it has.
     pub fn new(file: fs::File) -> Self {
-        Self { file }
+        Self { file, is_writable: false, locked_by: None }
+    }
+
+    /// Takes the lock that libhdf5 would take: shared for reading, alone for writing. Where the file system has none it goes
+    /// without, if that is allowed.
+    ///
+    /// Errors: `WouldBlock`, with the name of the process that holds the lock where the system tells it.
+    pub fn locked(mut self, locking: Locking) -> io::Result<Self> {
+        let locking = locking.effective();
+        if locking == Locking::No {
+            return Ok(self);
+        }
+        let taken = if self.is_writable { self.file.try_lock() } else { self.file.try_lock_shared() };
+        match taken {
+            Ok(()) => self.locked_by = Some(process::notice_fork()),
+            Err(TryLockError::WouldBlock) => return Err(self.is_locked_by_others()),
+            Err(TryLockError::Error(error)) if locking == Locking::Required => return Err(error),
+            // File systems without locks.
+            Err(TryLockError::Error(_)) => {}
+        }
+        Ok(self)
+    }
+
+    /// Device and inode: what makes two paths lead to one file.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        let metadata = self.file.metadata()?;
+        Ok((metadata.dev(), metadata.ino()))
+    }
+
+    fn is_locked_by_others(&self) -> io::Error {
+        let table = fs::read_to_string("/proc/locks").unwrap_or_default();
+        let (device, inode) = self.identity().unwrap_or_default();
+        let mut holders = holders(&table, device, inode);
+        holders.dedup();
+        let who = match &holders[..] {
+            [] => "another process".to_owned(),
+            holders => holders.iter().map(|&process| named(process)).collect::<Vec<_>>().join(", "),
+        };
+        let has = if self.is_writable { "has it open" } else { "has it open for writing" };
+        let why = format!(
+            "unable to lock the file: {who} {has}; wait until it has closed it (without locks, by locking=False or \
+             HDF5_USE_FILE_LOCKING=FALSE, it may be read half-changed, and two writers destroy it)"
+        );
+        io::Error::new(io::ErrorKind::WouldBlock, why)
+    }
+
+    /// Writes requests of which each begins where the one before ends.
+    #[cfg(target_os = "linux")]
+    fn write_joined(&self, run: &[WriteRequest<'_>]) -> io::Result<()> {
+        let mut slices: Vec<IoSlice<'_>> = run.iter().map(|request| IoSlice::new(request.src)).collect();
+        let (mut slices, mut offset) = (&mut slices[..], run.first().map_or(0, |request| request.offset));
+        // Drops empty slices at the front: a write of nothing would look like a full disk.
+        IoSlice::advance_slices(&mut slices, 0);
+        while !slices.is_empty() {
+            match rustix::io::pwritev(&self.file, slices, offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    IoSlice::advance_slices(&mut slices, written);
+                    offset += written as u64;
+                }
+                Err(Errno::INTR) => {}
+                // As for reads.
+                Err(Errno::BADF) => {
+                    return run.iter().try_for_each(|request| self.write_at(request.offset, request.src));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 }
 
-/// Takes the lock that libhdf5 would take, unless the user's environment says not to, or the file system has none.
-fn lock(
-    file: &fs::File,
-    locking: Locking,
-    take: impl FnOnce(&fs::File) -> Result<(), TryLockError>,
-    held: &'static str,
-) -> io::Result<()> {
-    let locking = match env::var("HDF5_USE_FILE_LOCKING").map(|value| value.to_uppercase()).as_deref() {
-        Ok("FALSE" | "0") => Locking::No,
-        Ok("TRUE" | "1") => Locking::Required,
-        Ok("BEST_EFFORT") => Locking::BestEffort,
-        _ => locking,
-    };
-    if locking == Locking::No {
-        return Ok(());
-    }
-    match take(file) {
-        Err(TryLockError::WouldBlock) => {
-            let why =
-                format!("unable to lock the file: {held} (HDF5_USE_FILE_LOCKING=FALSE does without locks)");
-            Err(io::Error::new(io::ErrorKind::WouldBlock, why))
+/// As many slices as Linux takes in one call (`IOV_MAX`).
+#[cfg(target_os = "linux")]
+const MAX_SLICES: usize = 1024;
+
+impl Locking {
+    /// What the user's environment makes of it.
+    #[must_use]
+    pub fn effective(self) -> Self {
+        match env::var("HDF5_USE_FILE_LOCKING").map(|value| value.to_uppercase()).as_deref() {
+            Ok("FALSE" | "0") => Self::No,
+            Ok("TRUE" | "1") => Self::Required,
+            Ok("BEST_EFFORT") => Self::BestEffort,
+            _ => self,
         }
-        Err(TryLockError::Error(error)) if locking == Locking::Required => Err(error),
-        // File systems without locks.
-        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
+    }
+}
+
+/// The processes that hold a lock of a file, in a table as `/proc/locks` has it:
+/// `1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF`. Those that wait have an arrow in front.
+fn holders(table: &str, device: u64, inode: u64) -> Vec<u32> {
+    let held = table.lines().filter_map(|line| {
+        let mut fields = line.split_whitespace().filter(|_| !line.contains("->"));
+        let (process, place) = (fields.nth(4)?.parse().ok()?, fields.next()?);
+        place.ends_with(&format!(":{inode}")).then_some((process, place))
+    });
+    let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff00);
+    let exact = format!("{major:02x}:{minor:02x}:{inode}");
+    // Some file systems have devices of their own, which the table does not know.
+    let all: Vec<(u32, &str)> = held.collect();
+    let is_known = all.iter().any(|(_, place)| *place == exact);
+    all.into_iter().filter(|(_, place)| !is_known || *place == exact).map(|(process, _)| process).collect()
+}
+
+fn named(process: u32) -> String {
+    if process == std::process::id() {
+        return "this process itself".to_owned();
+    }
+    let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+    match (process, name.trim()) {
+        // Of another container.
+        (0, _) => "a process that cannot be seen from here".to_owned(),
+        // It has ended, and left the file open to one that it was forked into.
+        (_, "") => format!("process {process}, or one that it started,"),
+        (_, name) => format!("process {process} ({name})"),
+    }
+}
+
+/// A forked child has the same open file, lock included: without this the lock would stay until the child ends. The child
+/// itself leaves the parent's lock alone.
+impl Drop for Posix {
+    fn drop(&mut self) {
+        if self.locked_by == Some(process::notice_fork()) {
+            // If this fails, closing the file unlocks it.
+            let _ = self.file.unlock();
+        }
     }
 }
 
@@ -151,6 +253,19 @@ impl Driver for Posix {
         self.file.write_all_at(src, offset)
     }
 
+    /// Writes that follow each other in the file are one call.
+    #[cfg(target_os = "linux")]
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        let follows = |a: &WriteRequest<'_>, b: &WriteRequest<'_>| {
+            a.offset.checked_add(a.src.len() as u64) == Some(b.offset)
+        };
+        let runs = requests.chunk_by(follows).flat_map(|run| run.chunks(MAX_SLICES));
+        runs.into_iter().try_for_each(|run| match run {
+            [one] => self.write_at(one.offset, one.src),
+            run => self.write_joined(run),
+        })
+    }
+
     fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if let Err(error) = rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, offset, len)
@@ -167,28 +282,54 @@ impl Driver for Posix {
         if self.len()? == len { Ok(()) } else { self.file.set_len(len) }
     }
 
-    /// `sync_data` also makes a changed length durable; closing adds times and permissions.
+    /// `sync_data` also makes a changed length durable. The system holds nothing back that closing would lose.
     fn flush(&self, closing: bool) -> io::Result<()> {
-        if closing { self.file.sync_all() } else { self.file.sync_data() }
+        if closing { Ok(()) } else { self.file.sync_data() }
+    }
+
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        read_ahead(self, queue)
+    }
+
+    fn hints(&self) -> Hints {
+        // A system call costs about as much as copying 8 KiB out of the page cache: docs/io-hints.md.
+        Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: QUEUE_DEPTH, concurrent: true }
+    }
+}
+
+impl Medium for Posix {
+    #[cfg(target_os = "linux")]
+    fn read_now(&self, offset: u64, dst: &mut [u8]) -> Option<usize> {
+        match rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(dst)], offset, ReadWriteFlags::NOWAIT) {
+            Ok(read) => Some(read),
+            Err(Errno::AGAIN) => Some(0),
+            // A file system that cannot say.
+            Err(_) => None,
+        }
     }
 
     #[cfg(target_os = "linux")]
-    fn is_at_hand(&self, offset: u64) -> bool {
-        let read =
-            rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(&mut [0])], offset, ReadWriteFlags::NOWAIT);
-        read != Err(Errno::AGAIN)
-    }
-
-    #[cfg(target_os = "linux")]
-    fn prefetch(&self, offset: u64, len: u64) {
+    fn fetch(&self, offset: u64, len: u64) {
         let Some(len) = NonZeroU64::new(len) else { return };
         // A file that takes no advice is read without.
         let _ = rustix::fs::fadvise(&self.file, offset, Some(len), Advice::WillNeed);
     }
+}
 
-    fn hints(&self) -> Hints {
-        // A system call costs about as much as copying 8 KiB out of the page cache, a request to a disk as much as 16 KiB of
-        // its bandwidth: docs/io-hints.md.
-        Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holders_of_a_lock_are_found_by_the_inode() {
+        let table = "1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF\n\
+                     1: -> FLOCK  ADVISORY  WRITE 709 00:13:9527 0 EOF\n\
+                     2: OFDLCK ADVISORY  READ 17 fe:01:27 128 128\n\
+                     3: POSIX  ADVISORY  READ 18 fe:01:9527 0 EOF\n\nnonsense\n";
+        assert_eq!(holders(table, 0x13, 9527), [708]);
+        assert_eq!(holders(table, 0xfe01, 9527), [18]);
+        assert_eq!(holders(table, 5, 9527), [708, 18]);
+        assert_eq!(holders(table, 5, 27), [17]);
+        assert_eq!(holders(table, 0x13, 1), []);
     }
 }

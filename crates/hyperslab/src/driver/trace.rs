@@ -4,19 +4,19 @@ use std::io;
 
 use parking_lot::Mutex;
 
-use super::{Driver, Hints, ReadRequest};
+use super::{Driver, Hints, ReadQueue, Request, WriteRequest};
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// A read, alone or as part of a batch.
+    /// A read, alone or one of many.
     Read {
         /// Where.
         offset: u64,
         /// How many bytes.
         len: u64,
     },
-    /// A write.
+    /// A write, alone or as part of a batch.
     Write {
         /// Where.
         offset: u64,
@@ -25,13 +25,6 @@ pub enum Operation {
     },
     /// Room made for writes to come.
     Reserve {
-        /// Where.
-        offset: u64,
-        /// How many bytes.
-        len: u64,
-    },
-    /// What will be read soon.
-    Prefetch {
         /// Where.
         offset: u64,
         /// How many bytes.
@@ -99,23 +92,40 @@ impl<D: Driver> Driver for Trace<D> {
         self.inner.flush(closing)
     }
 
-    fn read_batch(&self, requests: &mut [ReadRequest<'_>]) -> io::Result<()> {
-        for request in &*requests {
-            self.record(Operation::Read { offset: request.offset, len: request.dst.len() as u64 });
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        self.inner.read_many(&mut Traced { queue, trace: &|operation| self.record(operation) })
+    }
+
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        for request in requests {
+            self.record(Operation::Write { offset: request.offset, len: request.src.len() as u64 });
         }
-        self.inner.read_batch(requests)
-    }
-
-    fn is_at_hand(&self, offset: u64) -> bool {
-        self.inner.is_at_hand(offset)
-    }
-
-    fn prefetch(&self, offset: u64, len: u64) {
-        self.record(Operation::Prefetch { offset, len });
-        self.inner.prefetch(offset, len);
+        self.inner.write_batch(requests)
     }
 
     fn hints(&self) -> Hints {
         self.inner.hints()
+    }
+}
+
+/// A queue whose requests are recorded as they are asked for.
+struct Traced<'q> {
+    queue: &'q mut dyn ReadQueue,
+    trace: &'q dyn Fn(Operation),
+}
+
+impl ReadQueue for Traced<'_> {
+    fn next(&mut self) -> Option<Request> {
+        let request = self.queue.next()?;
+        (self.trace)(Operation::Read { offset: request.offset, len: request.len as u64 });
+        Some(request)
+    }
+
+    fn place(&mut self, id: u64) -> io::Result<&mut [u8]> {
+        self.queue.place(id)
+    }
+
+    fn arrived(&mut self, id: u64) {
+        self.queue.arrived(id);
     }
 }

@@ -1,10 +1,12 @@
 //! The caller's memory, filled by several workers at once at places that never meet.
 //!
-//! Why that is sound. A [`Destination`] is made of a `&mut [u8]`, so nobody else reads or writes its bytes while it
-//! lives. Its strides are checked so that two different positions of the result never share a byte
-//! ([`Destination::strided`]). A plan gives every position of the result to exactly one task (the law of
-//! `Selection::parts`: over all chunks the parts partition the selection), and the executor gives every task to
-//! exactly one worker. So two [`Region`]s of one destination are never used for the same byte.
+//! Why that is sound. A [`Destination`] is a `&mut [u8]`, and a read borrows it mutably for as long as it lasts, so nobody
+//! else reads or writes its bytes meanwhile: neither another read, nor the same read under another of its selections. The
+//! strides of a strided one were checked, so that two different positions of a result of its shape never share a byte
+//! ([`Destination::strided`]), and a result of any other shape is refused ([`Destination::share`]). A plan gives every
+//! position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts partition the
+//! selection), and the executor gives every task to exactly one worker. So two [`Region`]s of one destination are never
+//! used for the same byte.
 
 use std::marker::PhantomData;
 
@@ -12,34 +14,55 @@ use hyperslab_filters::gather::{Comb, Target};
 use smallvec::SmallVec;
 
 use crate::error::{RequestError, Result};
+use crate::select::Coord;
 
 /// Where the elements of a selection go: memory of the caller, contiguous or with a stride for each dimension.
+///
+/// A read has it for itself. Two reads into one destination, on two threads or in one call, are not possible:
+///
+/// ```compile_fail,E0499
+/// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
+/// fn twice(dataset: &Dataset, what: &Selection, dst: &mut Destination<'_>) -> hyperslab::Result<()> {
+///     dataset.read_many(&mut [(what, dst), (what, dst)], &ReadOptions::default())
+/// }
+/// ```
+///
+/// ```compile_fail,E0308
+/// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
+/// fn shared(dataset: &Dataset, what: &Selection, dst: &Destination<'_>) -> hyperslab::Result<()> {
+///     dataset.read_with(what, dst, &ReadOptions::default())
+/// }
+/// ```
+///
+/// ```
+/// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
+/// fn once<'d>(dataset: &Dataset, what: &Selection, [a, b]: [&mut Destination<'d>; 2]) -> hyperslab::Result<()> {
+///     dataset.read_with(what, a, &ReadOptions::default())?;
+///     dataset.read_many(&mut [(what, a), (what, b)], &ReadOptions::default())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Destination<'a> {
-    base: *mut u8,
-    len: usize,
-    /// Bytes from one position to the next along each dimension of the result; `None` if it is row-major and dense.
-    strides: Option<SmallVec<[usize; 4]>>,
+    bytes: &'a mut [u8],
+    /// `None` if it is row-major and dense.
+    strided: Option<Strided>,
     /// Whether the system has yet to give pages for the memory.
     is_untouched: bool,
-    memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: a destination is a `&mut [u8]` with strides, and that may be sent to and shared with other threads.
-unsafe impl Send for Destination<'_> {}
-// SAFETY: as above; a shared destination only hands out regions, whose contract is in the module's head.
-unsafe impl Sync for Destination<'_> {}
+/// Strides under which no two elements of a result of this shape share a byte.
+#[derive(Debug)]
+struct Strided {
+    shape: Coord,
+    element_size: usize,
+    /// Bytes from one position to the next along each dimension.
+    strides: SmallVec<[u64; 4]>,
+}
 
 impl<'a> Destination<'a> {
     /// A dense, row-major destination.
     pub fn contiguous(bytes: &'a mut [u8]) -> Self {
-        Self {
-            base: bytes.as_mut_ptr(),
-            len: bytes.len(),
-            strides: None,
-            is_untouched: false,
-            memory: PhantomData,
-        }
+        Self { bytes, strided: None, is_untouched: false }
     }
 
     /// A destination of the given shape whose first element is the first of `bytes`, with `strides` in bytes.
@@ -69,39 +92,50 @@ impl<'a> Destination<'a> {
         if shape.len() != strides.len() || (!is_empty && span > bytes.len() as u64) {
             return Err(RequestError::DestinationSize { expected: span, found: bytes.len() as u64 }.into());
         }
-        Ok(Self {
-            base: bytes.as_mut_ptr(),
-            len: bytes.len(),
-            strides: Some(SmallVec::from_slice(strides)),
-            is_untouched: false,
-            memory: PhantomData,
-        })
+        let strides = strides.iter().map(|&stride| stride as u64).collect();
+        let strided = Some(Strided { shape: shape.into(), element_size, strides });
+        Ok(Self { bytes, strided, is_untouched: false })
     }
 
-    /// Checks the destination against a result of `shape` with elements of `element_size` bytes, and returns the
-    /// strides to use, in bytes.
-    pub(super) fn strides_for(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[u64; 4]>> {
-        if let Some(strides) = &self.strides
-            && strides.len() == shape.len()
-        {
-            return Ok(strides.iter().map(|&stride| stride as u64).collect());
-        }
+    /// The destination for a result of `shape` with elements of `element_size` bytes, shared by the workers of one read,
+    /// and the strides to use, in bytes. Refuses a result that it is not for.
+    pub(super) fn share(
+        &mut self,
+        shape: &[u64],
+        element_size: usize,
+    ) -> Result<(Shared<'_>, SmallVec<[u64; 4]>)> {
+        let strides = match &self.strided {
+            None => self.dense(shape, element_size)?,
+            Some(proven) if *proven.shape == *shape && proven.element_size == element_size => {
+                proven.strides.clone()
+            }
+            Some(proven) => {
+                let bytes = |shape: &[u64], size: usize| {
+                    shape.iter().fold(size as u64, |n, &len| n.saturating_mul(len))
+                };
+                let expected = bytes(shape, element_size);
+                let found = bytes(&proven.shape, proven.element_size);
+                return Err(RequestError::DestinationSize { expected, found }.into());
+            }
+        };
+        let (base, len) = (self.bytes.as_mut_ptr(), self.bytes.len());
+        Ok((Shared { base, len, is_untouched: self.is_untouched, memory: PhantomData }, strides))
+    }
+
+    /// The row-major strides of a result that has exactly the size of the memory.
+    fn dense(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[u64; 4]>> {
         let mut strides: SmallVec<[u64; 4]> = SmallVec::from_elem(0, shape.len());
         let mut pitch = Some(element_size as u64);
         for (stride, &count) in strides.iter_mut().zip(shape).rev() {
             *stride = pitch.unwrap_or(u64::MAX);
             pitch = pitch.and_then(|bytes| bytes.checked_mul(count));
         }
-        let expected = pitch.unwrap_or(u64::MAX);
-        if self.strides.is_some() || expected != self.len as u64 {
-            return Err(RequestError::DestinationSize { expected, found: self.len as u64 }.into());
+        let (expected, found) = (pitch.unwrap_or(u64::MAX), self.bytes.len() as u64);
+        if expected == found {
+            Ok(strides)
+        } else {
+            Err(RequestError::DestinationSize { expected, found }.into())
         }
-        Ok(strides)
-    }
-
-    /// A worker's view of all the bytes. The worker writes only where its tasks say (module head).
-    pub(super) fn region(&self) -> Region<'_> {
-        Region { base: self.base, len: self.len, memory: PhantomData }
     }
 
     /// The same for memory that was just allocated: workers fault it in as they write, and where it is large the system is
@@ -113,25 +147,46 @@ impl<'a> Destination<'a> {
         self
     }
 
-    /// Whether results are better written past the caches: so much is read that nobody will find the beginning in a cache
-    /// when the end is there. Not into untouched memory, whose pages the system puts into the cache when it clears them.
-    pub(super) fn is_beyond_caches(&self) -> bool {
-        self.len >= BEYOND_CACHES && !self.is_untouched
-    }
-
     fn advise_huge_pages(&self) {
         const PAGE: usize = 4096;
-        if self.len < HUGE_PAGES_FROM {
+        if self.bytes.len() < HUGE_PAGES_FROM {
             return;
         }
-        let start = (self.base as usize).next_multiple_of(PAGE);
-        let end = (self.base as usize + self.len) / PAGE * PAGE;
+        let start = (self.bytes.as_ptr() as usize).next_multiple_of(PAGE);
+        let end = (self.bytes.as_ptr() as usize + self.bytes.len()) / PAGE * PAGE;
         // SAFETY: the whole pages from `start` to `end` lie inside memory that this destination borrows; the advice
         // changes how they are backed and not what they hold. A refusal is of no consequence.
         #[cfg(target_os = "linux")]
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
         }
+    }
+}
+
+/// A destination while a read fills it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shared<'a> {
+    base: *mut u8,
+    len: usize,
+    is_untouched: bool,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: it stands for a `&mut [u8]`, which may be sent to other threads.
+unsafe impl Send for Shared<'_> {}
+// SAFETY: as above; one that is shared only hands out regions, whose contract is in the module's head.
+unsafe impl Sync for Shared<'_> {}
+
+impl<'a> Shared<'a> {
+    /// A worker's view of all the bytes. The worker writes only where its tasks say (module head).
+    pub(super) fn region(self) -> Region<'a> {
+        Region { base: self.base, len: self.len, memory: PhantomData }
+    }
+
+    /// Whether results are better written past the caches: so much is read that nobody will find the beginning in a cache
+    /// when the end is there. Not into untouched memory, whose pages the system puts into the cache when it clears them.
+    pub(super) fn is_beyond_caches(self) -> bool {
+        self.len >= BEYOND_CACHES && !self.is_untouched
     }
 }
 
@@ -182,11 +237,23 @@ mod tests {
     }
 
     #[test]
+    fn a_strided_destination_takes_the_result_that_it_was_made_for_alone() {
+        let mut bytes = [0; 24];
+        let mut destination = Destination::strided(&mut bytes, &[2, 3], &[4, 8], 4).unwrap();
+        assert_eq!(destination.share(&[2, 3], 4).unwrap().1.as_slice(), [4, 8]);
+        for (shape, size) in
+            [(&[2, 100][..], 4), (&[3, 2], 4), (&[2, 2], 4), (&[2, 3], 8), (&[2, 3], 2), (&[6], 4)]
+        {
+            assert!(destination.share(shape, size).is_err(), "{shape:?} of {size}");
+        }
+    }
+
+    #[test]
     fn a_dense_destination_must_have_the_size_of_the_result() {
         let mut bytes = [0; 24];
-        let destination = Destination::contiguous(&mut bytes);
-        assert_eq!(destination.strides_for(&[2, 3], 4).unwrap().as_slice(), [12, 4]);
-        assert!(destination.strides_for(&[2, 2], 4).is_err());
-        assert!(destination.strides_for(&[u64::MAX, 3], 4).is_err());
+        let mut destination = Destination::contiguous(&mut bytes);
+        assert_eq!(destination.share(&[2, 3], 4).unwrap().1.as_slice(), [12, 4]);
+        assert!(destination.share(&[2, 2], 4).is_err());
+        assert!(destination.share(&[u64::MAX, 3], 4).is_err());
     }
 }

@@ -3,12 +3,15 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::process::{self, PerProcess};
+
 /// The pool of the process, shared by all files: as many threads as `HYPERSLAB_THREADS` says, else as the process may
-/// use, the caller's included.
-static POOL: LazyLock<RwLock<Pool>> = LazyLock::new(|| RwLock::new(Pool::new(default_threads())));
+/// use, the caller's included. A forked child has none of its parent's threads, and makes its own.
+static POOL: LazyLock<PerProcess<RwLock<Pool>>> =
+    LazyLock::new(|| PerProcess::new(RwLock::new(Pool::new(default_threads()))));
 
 struct Pool {
     threads: usize,
@@ -30,14 +33,21 @@ impl Pool {
     }
 }
 
+fn pool() -> &'static RwLock<Pool> {
+    POOL.get(|parent| {
+        let threads = parent.try_read().map(|pool| pool.threads);
+        RwLock::new(Pool::new(threads.unwrap_or_else(default_threads)))
+    })
+}
+
 /// How many threads a read uses, the caller's included, unless it says otherwise.
 pub fn threads() -> usize {
-    POOL.read().threads
+    pool().read().threads
 }
 
 /// Sets how many threads reads use; reads under way keep what they have.
 pub fn set_threads(threads: NonZeroUsize) {
-    let mut pool = POOL.write();
+    let mut pool = pool().write();
     if pool.threads != threads.get() {
         *pool = Pool::new(threads.get());
     }
@@ -45,7 +55,8 @@ pub fn set_threads(threads: NonZeroUsize) {
 
 /// Runs `work` on the caller's thread and on up to `workers - 1` others, each with its number; returns when all have.
 pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
-    let helpers = if workers > 1 { POOL.read().helpers.clone() } else { None };
+    process::notice_fork();
+    let helpers = if workers > 1 { pool().read().helpers.clone() } else { None };
     let Some(helpers) = helpers else {
         return work();
     };
@@ -57,10 +68,35 @@ pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     });
 }
 
+/// What is wrong with `HYPERSLAB_THREADS`, if anything is. Returns it once: who asks first tells the user. If nobody has
+/// asked before the first read, that read writes it to standard error.
+pub fn threads_warning() -> Option<String> {
+    WARNING.lock().take()
+}
+
+static WARNING: LazyLock<Mutex<Option<String>>> = LazyLock::new(|| Mutex::new(asked_threads().err()));
+
+/// As many threads as the environment asks for.
+fn asked_threads() -> Result<Option<NonZeroUsize>, String> {
+    let Some(asked) = std::env::var_os(THREADS).filter(|asked| !asked.is_empty()) else { return Ok(None) };
+    let number = asked.to_str().and_then(|text| text.trim().parse().ok());
+    number.map(Some).ok_or_else(|| {
+        format!(
+            "{THREADS}={} is no number of threads and is ignored: give a whole number from 1 on",
+            asked.display()
+        )
+    })
+}
+
 fn default_threads() -> usize {
-    let asked = std::env::var("HYPERSLAB_THREADS").ok().and_then(|text| text.trim().parse().ok());
+    if let Some(warning) = threads_warning() {
+        eprintln!("hyperslab: {warning}");
+    }
+    let asked = asked_threads().ok().flatten();
     asked.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }
+
+const THREADS: &str = "HYPERSLAB_THREADS";
 
 #[cfg(test)]
 mod tests {

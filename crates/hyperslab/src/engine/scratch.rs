@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 pub(super) struct WorkerScratch {
     /// Stored bytes as read from the file.
     pub(super) stored: Vec<u8>,
+    /// Buffers for more of them, where several ranges are read at a time.
+    pub(super) spare: Vec<Vec<u8>>,
     /// One decoded chunk.
     pub(super) chunk: Vec<u8>,
     /// Parts of a stored chunk to read.
@@ -59,7 +61,25 @@ fn out_of_memory(len: u64) -> Error {
 }
 
 impl WorkerScratch {
+    /// A buffer for stored bytes, until it is [put back](Self::put_back).
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        if self.stored.capacity() > 0 {
+            std::mem::take(&mut self.stored)
+        } else {
+            self.spare.pop().unwrap_or_default()
+        }
+    }
+
+    pub(super) fn put_back(&mut self, buffer: Vec<u8>) {
+        if self.stored.capacity() > 0 { self.spare.push(buffer) } else { self.stored = buffer }
+    }
+
     fn trim(&mut self) {
+        let mut kept = 0;
+        self.spare.retain(|buffer| {
+            kept += buffer.capacity();
+            kept <= KEEP_BYTES
+        });
         for buffer in [&mut self.stored, &mut self.chunk].into_iter().chain(&mut self.convert) {
             if buffer.capacity() > KEEP_BYTES {
                 *buffer = Vec::new();

@@ -8,6 +8,59 @@ use super::pool;
 use super::scratch::{self, WorkerScratch};
 use crate::error::Result;
 
+/// Tasks that workers claim, a few at a time.
+pub(super) struct Claims<'t, T> {
+    tasks: &'t [T],
+    workers: usize,
+    /// How many tasks a claim has at most.
+    most: usize,
+    next: AtomicUsize,
+    has_failed: AtomicBool,
+}
+
+impl<'t, T> Claims<'t, T> {
+    /// All tasks for one worker.
+    pub(super) fn all(tasks: &'t [T]) -> Self {
+        Self { tasks, workers: 1, most: tasks.len(), next: 0.into(), has_failed: false.into() }
+    }
+
+    /// The next tasks of a worker that has so many under way. None if it has its share of what is left, so that others
+    /// are not without when it still waits; nor when there are no more.
+    pub(super) fn take(&self, under_way: usize) -> &'t [T] {
+        let left = self.tasks.len().saturating_sub(self.next.load(Ordering::Relaxed));
+        let is_enough = self.workers > 1 && under_way > 0 && under_way >= left / self.workers;
+        if left == 0 || is_enough || self.has_failed.load(Ordering::Relaxed) {
+            return &[];
+        }
+        let start = self.next.fetch_add(self.most, Ordering::Relaxed);
+        let rest = self.tasks.get(start..).unwrap_or_default();
+        &rest[..self.most.min(rest.len())]
+    }
+}
+
+/// Runs `work` with the claims of all tasks on so many threads; `task_bytes` says how large a task is.
+pub(super) fn claim<T: Sync>(
+    tasks: &[T],
+    workers: usize,
+    task_bytes: usize,
+    work: &(dyn Fn(&Claims<'_, T>, &mut WorkerScratch) -> Result<()> + Sync),
+) -> Result<()> {
+    let mut claims = Claims::all(tasks);
+    if workers == 1 {
+        return scratch::with(|scratch| work(&claims, scratch));
+    }
+    claims.workers = workers;
+    claims.most = (CLAIM_BYTES / task_bytes.max(1)).clamp(1, tasks.len() / (workers * 2) + 1);
+    let first_error = Mutex::new(None);
+    pool::run(workers, &|| {
+        if let Err(error) = scratch::with(|scratch| work(&claims, scratch)) {
+            claims.has_failed.store(true, Ordering::Relaxed);
+            first_error.lock().get_or_insert(error);
+        }
+    });
+    first_error.into_inner().map_or(Ok(()), Err)
+}
+
 /// Runs `work` on consecutive tasks, on so many threads; `task_bytes` says how large a task is.
 pub(super) fn run<T: Sync>(
     tasks: &[T],
@@ -15,27 +68,42 @@ pub(super) fn run<T: Sync>(
     task_bytes: usize,
     work: &(dyn Fn(&[T], &mut WorkerScratch) -> Result<()> + Sync),
 ) -> Result<()> {
-    if workers == 1 {
-        return scratch::with(|scratch| work(tasks, scratch));
-    }
-    let claim = (CLAIM_BYTES / task_bytes.max(1)).clamp(1, tasks.len() / (workers * 2) + 1);
-    let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    let first_error = Mutex::new(None);
-    pool::run(workers, &|| {
-        scratch::with(|scratch| {
-            while !failed.load(Ordering::Relaxed) {
-                let start = next.fetch_add(claim, Ordering::Relaxed);
-                let Some(rest) = tasks.get(start..).filter(|rest| !rest.is_empty()) else { return };
-                if let Err(error) = work(&rest[..claim.min(rest.len())], scratch) {
-                    failed.store(true, Ordering::Relaxed);
-                    first_error.lock().get_or_insert(error);
-                }
+    claim(tasks, workers, task_bytes, &|claims, scratch| {
+        loop {
+            match claims.take(0) {
+                [] => return Ok(()),
+                mine => work(mine, scratch)?,
             }
-        });
-    });
-    first_error.into_inner().map_or(Ok(()), Err)
+        }
+    })
 }
 
-/// What a worker takes at a time.
-const CLAIM_BYTES: usize = 1 << 20;
+/// Bytes of the tasks that a worker claims at a time.
+pub const CLAIM_BYTES: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_waits_leaves_work_to_others() {
+        let tasks: Vec<u32> = (0..100).collect();
+        let claims = Claims { workers: 2, most: 1, ..Claims::all(&tasks) };
+        let fill = |mut under_way: usize| {
+            while !claims.take(under_way).is_empty() {
+                under_way += 1;
+            }
+            under_way
+        };
+        let (first, second) = (fill(0), fill(0));
+        assert!((30..=50).contains(&first), "a driver that takes any number: {first}");
+        assert!((20..=50).contains(&second), "{second} for another");
+        assert!(first + second < 100, "and some for who is done first");
+        // Who has nothing under way gets the rest, one after another.
+        assert_eq!(
+            (first + second..100).filter(|_| !claims.take(0).is_empty()).count(),
+            100 - first - second
+        );
+        assert!(claims.take(0).is_empty());
+    }
+}

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::{ChunkIndex, ChunkRecord, State, Visitor, broken};
 use crate::error::Result;
-use crate::select::Coord;
+use crate::select::{Coord, first_element};
 use crate::store::Store;
 
 /// The leaf that was used last.
@@ -25,8 +25,7 @@ pub(super) fn lookup(
     coord: &Coord,
     state: &mut State,
 ) -> Result<Option<ChunkRecord>> {
-    let first: SmallVec<[u64; 4]> =
-        coord.iter().zip(&index.chunk_shape).map(|(at, len)| at.saturating_mul(*len)).collect();
+    let first = first_element(coord, &index.chunk_shape);
     if let State::BTree1(Leaf(leaf)) = state
         && let Some(child) = child_of(leaf, &first)
     {
@@ -45,9 +44,10 @@ pub(super) fn lookup(
         // Who looks up one chunk after another will want the leaves that follow. To try whether they are at hand costs a little.
         let is_tried = child % LEAVES_UNTRIED == 0 || !matches!(state, State::BTree1(_));
         let ahead = if node.level == 1 && is_tried { LEAVES_AHEAD } else { 1 };
-        let mut children = (child..node.entries.len()).filter_map(|child| node.entries.child(child));
-        let below = store.get_first::<BTree1Node>(children.clone().take(ahead), &context)?;
-        at = children.next().unwrap_or(at);
+        let children = (child..node.entries.len()).filter_map(|child| node.entries.child(child));
+        let children: SmallVec<[Addr; 4]> = children.take(ahead).collect();
+        let below = store.get_first::<BTree1Node>(&children, &context)?;
+        at = children.first().copied().unwrap_or(at);
         let above = std::mem::replace(&mut node, below);
         check_level(&node, above.level, at)?;
         check_range(&node, &above, child, at)?;

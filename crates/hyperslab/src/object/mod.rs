@@ -12,6 +12,7 @@ mod dense;
 mod file;
 mod group;
 mod header;
+mod limits;
 mod path;
 mod reference;
 
@@ -111,16 +112,17 @@ impl Object {
     /// The header as it is now: read again where the file was changed since it was read.
     fn header(&self) -> Result<Arc<Header>> {
         let generation = self.store().generation();
-        {
-            let known = self.header.read();
-            if known.generation == generation {
-                return Ok(Arc::clone(&known.header));
-            }
+        // Tried, not waited for: in a forked child a thread that is not there may have the lock.
+        let known = self.header.try_read_recursive();
+        if let Some(known) = known.filter(|known| known.generation == generation) {
+            return Ok(Arc::clone(&known.header));
         }
         let _reading = self.store().reading();
         self.check_alive()?;
         let header = Header::read(self.store(), self.address)?;
-        *self.header.write() = Known { generation, header: Arc::clone(&header) };
+        if let Some(mut known) = self.header.try_write() {
+            *known = Known { generation, header: Arc::clone(&header) };
+        }
         Ok(header)
     }
 

@@ -138,8 +138,10 @@ pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
     let mut budget = Budget::new();
     let mut group = if path.starts_with('/') { start.file().root() } else { start.clone() };
     let mut components: Vec<&str> = names(path).collect();
-    let Some(name) = components.pop() else {
-        let why = "a link has a name";
+    // As in libhdf5: `group/.` is the group itself, and no link.
+    let is_itself = path.rsplit('/').find(|component| !component.is_empty()) == Some(".");
+    let Some(name) = components.pop().filter(|_| !is_itself) else {
+        let why = "it ends without the name of a link";
         return Err(RequestError::Argument { what: format!("path {path:?}"), why }.into());
     };
     for (depth, component) in components.iter().enumerate() {

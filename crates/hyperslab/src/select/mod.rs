@@ -4,6 +4,8 @@
 //! neighbouring elements ([`Runs`]).
 
 mod boxes;
+mod chunk;
+mod cover;
 mod dim;
 mod parse;
 mod part;
@@ -20,6 +22,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 pub use boxes::Boxes;
+pub use chunk::{first_element, inside, is_cut};
 pub use dim::Dim;
 pub use parse::{Parsed, parse};
 pub use part::Part;

@@ -24,12 +24,7 @@ impl Part {
     /// Whether this is every element of the box `0..used`: of a whole chunk, or of what an array has of a chunk at
     /// its edge.
     pub fn covers(&self, used: &[u64]) -> bool {
-        self.within.len() == used.len()
-            && self
-                .within
-                .iter()
-                .zip(used)
-                .all(|(dim, &len)| dim.start == 0 && dim.count == len && (dim.step == 1 || dim.count <= 1))
+        self.within.len() == used.len() && self.within.iter().zip(used).all(|(dim, &len)| dim.covers(len))
     }
 }
 

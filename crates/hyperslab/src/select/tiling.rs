@@ -1,6 +1,6 @@
 //! A selection cut by chunks: which chunks it touches, and its parts inside each.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -15,8 +15,8 @@ use crate::error::RequestError;
 /// four dimensions.
 #[derive(Debug, Clone)]
 pub struct Tiling {
-    cuts: Cuts,
-    chunk: Coord,
+    pub(super) cuts: Cuts,
+    pub(super) chunk: Coord,
     /// Element strides of the result.
     strides: Coord,
     /// The unit of places in a result that holds chunk after chunk, and not row after row.
@@ -25,20 +25,20 @@ pub struct Tiling {
 }
 
 #[derive(Debug, Clone)]
-enum Cuts {
+pub(super) enum Cuts {
     Axes(SmallVec<[AxisCuts; 4]>),
     Points(PointsByChunk),
 }
 
 /// The indices along one axis, cut by the chunks along it.
 #[derive(Debug, Clone)]
-enum AxisCuts {
+pub(super) enum AxisCuts {
     Range { dim: Dim, chunk: u64 },
     List(ListCuts),
 }
 
 #[derive(Debug, Clone)]
-struct ListCuts {
+pub(super) struct ListCuts {
     cuts: Vec<Cut>,
     /// The coordinate of each touched chunk, rising, and where its cuts begin.
     groups: Vec<(u64, usize)>,
@@ -177,15 +177,22 @@ impl Tiling {
 
     /// The parts of the selection inside the chunk at `coord`; none if it is not touched.
     pub fn parts(&self, coord: &[u64], mut f: impl FnMut(Part)) {
+        self.parts_from(coord, 0, |part| {
+            f(part);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// The parts inside the chunk at `coord` from the one number `first` on, until `f` breaks.
+    pub fn parts_from(&self, coord: &[u64], first: usize, mut f: impl FnMut(Part) -> ControlFlow<()>) {
         if coord.len() != self.chunk.len() || self.len == 0 {
             return;
         }
         match &self.cuts {
-            Cuts::Axes(axes) => self.boxes(axes, coord, f),
+            Cuts::Axes(axes) => self.boxes(axes, coord, first, f),
             Cuts::Points(points) => {
-                for point in points.inside(coord) {
-                    f(self.point(*point));
-                }
+                let points = points.inside(coord).get(first..).unwrap_or_default();
+                _ = points.iter().try_for_each(|point| f(self.point(*point)));
             }
         }
     }
@@ -198,10 +205,19 @@ impl Tiling {
         }
     }
 
-    fn boxes(&self, axes: &[AxisCuts], coord: &[u64], mut f: impl FnMut(Part)) {
+    fn boxes(
+        &self,
+        axes: &[AxisCuts],
+        coord: &[u64],
+        first: usize,
+        mut f: impl FnMut(Part) -> ControlFlow<()>,
+    ) {
         let is_slab = axes.iter().all(|axis| matches!(axis, AxisCuts::Range { .. }));
         if is_slab && self.by_chunks.is_none() {
-            return self.only_box(axes, coord).into_iter().for_each(f);
+            if first == 0 {
+                _ = self.only_box(axes, coord).map(f);
+            }
+            return;
         }
         let mut ranges: SmallVec<[AxisCut<'_>; 4]> = SmallVec::new();
         for (axis, &at) in axes.iter().zip(coord) {
@@ -211,6 +227,14 @@ impl Tiling {
             }
         }
         let mut turn: SmallVec<[usize; 4]> = SmallVec::from_elem(0, ranges.len());
+        let mut skipped = first;
+        for (turn, range) in turn.iter_mut().zip(&ranges).rev() {
+            *turn = skipped % range.len();
+            skipped /= range.len();
+        }
+        if skipped > 0 {
+            return;
+        }
         loop {
             let mut part = Part::default();
             for ((range, &turn), &stride) in ranges.iter().zip(&turn).zip(&self.strides) {
@@ -220,7 +244,9 @@ impl Tiling {
                 let positions = ranges.iter().zip(&turn).map(|(range, &turn)| range.cut(turn).position);
                 Self::place_by_chunks(axes, &positions.collect(), unit, &mut part);
             }
-            f(part);
+            if f(part).is_break() {
+                return;
+            }
             let Some(axis) = (0..turn.len()).rev().find(|&axis| turn[axis] + 1 < ranges[axis].len()) else {
                 return;
             };
@@ -473,6 +499,23 @@ mod tests {
                 }
             }
             prop_assert_eq!(found.into_iter().map(Option::unwrap).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn the_parts_of_a_chunk_are_the_same_from_any_of_them_on(case in cases()) {
+            let tiling = case.selection.tiling(&case.extent, &case.chunk).unwrap();
+            for coord in tiling.touched() {
+                let mut all = Vec::new();
+                tiling.parts(&coord, |part| all.push(part));
+                for first in 0..=all.len() {
+                    let mut rest = Vec::new();
+                    tiling.parts_from(&coord, first, |part| {
+                        rest.push(part);
+                        ControlFlow::Continue(())
+                    });
+                    prop_assert_eq!(&rest[..], &all[first..]);
+                }
+            }
         }
 
         #[test]

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab_format::Addr;
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -11,6 +12,8 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 #[derive(Debug)]
 pub struct BlockCache {
     blocks: Cache<(Addr, TypeId), Block, ByBytes>,
+    /// How often everything was forgotten.
+    epoch: AtomicU64,
 }
 
 #[derive(Debug, Clone)]
@@ -18,6 +21,8 @@ struct Block {
     value: Arc<dyn Any + Send + Sync>,
     /// Bytes on disk, the measure of the budget: decoded blocks are of about the same size.
     len: u64,
+    /// Of the cache, before the block was read.
+    epoch: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -41,17 +46,33 @@ impl BlockCache {
             .build()
             .expect("both capacities are given");
         let lifecycle = DefaultLifecycle::default();
-        Self { blocks: Cache::with_options(options, ByBytes, DefaultHashBuilder::default(), lifecycle) }
+        let blocks = Cache::with_options(options, ByBytes, DefaultHashBuilder::default(), lifecycle);
+        Self { blocks, epoch: AtomicU64::new(0) }
+    }
+
+    /// The same without its blocks.
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.blocks.capacity())
+    }
+
+    /// A number that rises when everything is forgotten.
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
     }
 
     pub(super) fn get<S: Send + Sync + 'static>(&self, at: Addr) -> Option<Arc<S>> {
         let block = self.blocks.get(&(at, TypeId::of::<S>()))?;
-        block.value.downcast().ok()
+        if block.epoch == self.epoch() { block.value.downcast().ok() } else { None }
     }
 
     /// Keeps a value, which counts for `len` bytes.
     pub fn insert<S: Send + Sync + 'static>(&self, at: Addr, value: Arc<S>, len: u64) {
-        self.blocks.insert((at, TypeId::of::<S>()), Block { value, len });
+        self.insert_of(self.epoch(), at, value, len);
+    }
+
+    /// Keeps a value that was read since `epoch`; of no use to anybody if everything was forgotten meanwhile.
+    pub(super) fn insert_of<S: Send + Sync + 'static>(&self, epoch: u64, at: Addr, value: Arc<S>, len: u64) {
+        self.blocks.insert((at, TypeId::of::<S>()), Block { value, len, epoch });
     }
 
     /// Forgets a value.
@@ -61,6 +82,7 @@ impl BlockCache {
 
     /// Forgets everything.
     pub(super) fn clear(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
         self.blocks.clear();
     }
 
@@ -86,6 +108,18 @@ mod tests {
         cache.insert(Addr::new(8), Arc::new(5_u32), 4);
         assert_eq!(cache.get::<u32>(Addr::new(8)).as_deref(), Some(&5));
         assert!(cache.get::<u64>(Addr::new(8)).is_none());
+    }
+
+    #[test]
+    fn what_was_read_before_everything_was_forgotten_is_not_found() {
+        let (cache, at) = (BlockCache::new(1 << 20), Addr::new(8));
+        let before = cache.epoch();
+        cache.insert(at, Arc::new(5_u32), 4);
+        cache.clear();
+        cache.insert_of(before, at, Arc::new(5_u32), 4);
+        assert!(cache.get::<u32>(at).is_none());
+        cache.insert(at, Arc::new(6_u32), 4);
+        assert_eq!(cache.get::<u32>(at).as_deref(), Some(&6));
     }
 
     #[test]

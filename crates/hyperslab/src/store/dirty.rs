@@ -67,7 +67,7 @@ where
 }
 
 /// The changed blocks of one file, by address.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Dirty {
     blocks: BTreeMap<Addr, Held>,
     bytes: u64,

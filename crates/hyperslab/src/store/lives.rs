@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hyperslab_format::Addr;
 
 /// Ends of objects, each known by the address of its header. Addresses are used again, so what counts is when.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Lives {
     /// The generation of the file's metadata in which the last object at an address was gone.
     ended: HashMap<Addr, u64>,

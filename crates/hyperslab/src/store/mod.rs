@@ -6,45 +6,64 @@ pub mod commit;
 mod dirty;
 mod extents;
 mod journal;
+mod life;
 mod lives;
 mod lock;
 pub mod recovery;
+mod siblings;
 mod space;
 #[cfg(test)]
 pub(crate) mod testing;
 mod txn;
 mod writing;
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
+use smallvec::SmallVec;
 
-use crate::driver::Driver;
+use parking_lot::{Mutex, RwLock};
+
+use crate::driver::{Driver, Hints, WriteRequest};
 use crate::error::{Error, RequestError, Result};
-use recovery::Report;
+use crate::process;
+use life::Media;
+use siblings::Siblings;
+use space::Space;
 use writing::Writing;
 
 pub use cache::BlockCache;
 pub use dirty::Block;
-pub use lock::ReadGuard;
+pub use lock::{Rank, Ranked, ReadGuard};
 pub use space::SpaceKind;
 pub use txn::Txn;
-pub use writing::{DataGuard, WriteOptions};
+pub use writing::{CommitOptions, DataGuard};
 
 /// An open file, below the level of objects.
 #[derive(Debug)]
 pub struct Store {
-    driver: Arc<dyn Driver>,
+    /// Of this store, among those of all processes that it was copied to by a fork.
+    number: u32,
+    /// How many [forks](process::forks) there were when the file was opened.
+    forks: u32,
+    media: Ranked<RwLock<Media>>,
+    /// Held by the thread that reads the file again.
+    refreshing: Mutex<()>,
+    /// Whether nobody begins to use the driver any more.
+    is_closing: AtomicBool,
+    hints: Hints,
     /// Added to every address: where the superblock was found.
     base: u64,
     /// Bytes of the file from the base address on, with those that were given out and are not written yet.
     len: AtomicU64,
     superblock: Superblock,
     cache: BlockCache,
+    /// Rises with every change of metadata, and when the file is read again.
+    generation: AtomicU64,
     /// Absent in a file open for reading alone.
     writing: Option<Box<Writing>>,
     /// As the superblock extension says, if it does.
@@ -52,80 +71,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Finds and reads the superblock. A file that a crash left half-way is seen as recovery would leave it; nothing is
-    /// written.
-    pub fn open(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
-        let report = recovery::inspect(&*driver)?;
-        if let Some(error) = report.refused() {
-            return Err(error);
-        }
-        let driver = report.view(driver);
-        Self::new(driver, &report, metadata_cache_bytes)
-    }
-
-    /// Opens a file to change it. What a crash left half-way is finished first.
-    pub fn open_writable(
-        driver: Arc<dyn Driver>,
-        metadata_cache_bytes: u64,
-        options: WriteOptions,
-    ) -> Result<Self> {
-        let mut report = recovery::inspect(&*driver)?;
-        if let Some(error) = report.refused() {
-            return Err(error);
-        }
-        if report.action != recovery::Action::Nothing {
-            recovery::act(&*driver, &report)?;
-            report = recovery::inspect(&*driver)?;
-        }
-        let mut store = Self::new(driver, &report, metadata_cache_bytes)?;
-        if store.superblock.is_marked_open() {
-            return Err(Error::NeedsRecovery { why: MARKED });
-        }
-        let end = store.superblock.end_of_file().saturating_sub(store.base);
-        *store.len.get_mut() = end;
-        let superblock = Some(report.superblock_bytes().to_vec());
-        store.writing = Some(Box::new(Writing::new(end, superblock, store.widths(), options)));
-        Ok(store)
-    }
-
-    /// Makes a new file of what `driver` has, from `base` on. It is none before the first commit, which writes `superblock`.
-    pub fn create(
-        driver: Arc<dyn Driver>,
-        base: u64,
-        superblock: Superblock,
-        metadata_cache_bytes: u64,
-        options: WriteOptions,
-    ) -> Result<Self> {
-        commit::set_len(&*driver, base)?;
-        let widths = superblock.widths();
-        let len = superblock.encoded_len(widths, &()) as u64;
-        Ok(Self {
-            driver,
-            base,
-            len: AtomicU64::new(len),
-            superblock,
-            cache: BlockCache::new(metadata_cache_bytes),
-            writing: Some(Box::new(Writing::new(len, None, widths, options))),
-            btree_k: OnceLock::new(),
-        })
-    }
-
-    fn new(driver: Arc<dyn Driver>, report: &Report, metadata_cache_bytes: u64) -> Result<Self> {
-        let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
-        let (base, superblock) = (report.superblock_at(), report.superblock().clone());
-        check_whole(&superblock, &*driver, base, file_len)?;
-        Ok(Self {
-            driver,
-            base,
-            len: AtomicU64::new(file_len - base),
-            superblock,
-            cache: BlockCache::new(metadata_cache_bytes),
-            writing: None,
-            btree_k: OnceLock::new(),
-        })
-    }
-
-    /// The superblock.
+    /// The superblock as it was when the file was opened: what a refresh finds differs in where the file ends.
     pub fn superblock(&self) -> &Superblock {
         &self.superblock
     }
@@ -169,9 +115,24 @@ impl Store {
         self.writing.as_ref().map_or(0, |writing| writing.space.lock().free_bytes())
     }
 
-    /// The driver below.
-    pub fn driver(&self) -> &Arc<dyn Driver> {
-        &self.driver
+    /// The driver below. The file is not closed, nor read again, while this lives.
+    ///
+    /// Errors: the file is closed.
+    pub fn driver(&self) -> Result<impl Deref<Target = Arc<dyn Driver>>> {
+        if self.is_closing.load(Ordering::Acquire) {
+            return Err(RequestError::Closed.into());
+        }
+        self.media.read().try_map(|media| media.view.as_ref()).map_err(|media| media.gone.clone().into())
+    }
+
+    /// How the medium likes to be used.
+    pub fn hints(&self) -> Hints {
+        self.hints
+    }
+
+    /// The number of the store in the order of its locks: see [`Ranked`].
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// Bytes that the metadata cache holds now.
@@ -184,28 +145,29 @@ impl Store {
     where
         S: Structure + Send + Sync + 'static,
     {
-        self.get_first(std::iter::once(at), context)
+        if let Some(known) = self.known(at) {
+            return Ok(known);
+        }
+        self.remember(at, || self.decode::<S>(at, context))
     }
 
-    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, so are those at the others: for
-    /// who will ask for them next.
-    pub fn get_first<S>(&self, at: impl Iterator<Item = Addr>, context: &S::Context) -> Result<Arc<S>>
+    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, those at the others are
+    /// read with it: for who will ask for them next.
+    pub fn get_first<S>(&self, at: &[Addr], context: &S::Context) -> Result<Arc<S>>
     where
         S: Structure + Send + Sync + 'static,
     {
-        let mut at = at.peekable();
-        let first = at.next().unwrap_or(Addr::UNDEFINED);
-        if let Some(known) = self.known(first) {
-            return Ok(known);
+        let first = at.first().copied().unwrap_or(Addr::UNDEFINED);
+        if at.len() > 1 && self.hints.queue_depth > 1 && self.known::<S>(first).is_none() {
+            self.check_readable()?;
+            // Locks of changed blocks and of space are taken before that of the medium.
+            let is_unknown = |at: &&Addr| self.writing.is_none() || self.known::<S>(**at).is_none();
+            let at = &at[..at.iter().take_while(is_unknown).count()];
+            let mut siblings = Siblings::<S>::new(self, at, context);
+            // What could not be read is read again, and its error told, by whoever needs it.
+            let _ = self.driver()?.read_many(&mut siblings);
         }
-        if at.peek().is_some() && !self.is_at_hand(first) {
-            let len = S::read_len(self.widths(), context) as u64;
-            std::iter::once(first).chain(at).for_each(|addr| self.prefetch(Extent::new(addr, len)));
-        }
-        let (value, len) = self.decode::<S>(first, context)?;
-        let value = Arc::new(value);
-        self.cache.insert(first, Arc::clone(&value), len);
-        Ok(value)
+        self.get(first, context)
     }
 
     /// The structure at `at`, past the cache: what is read once.
@@ -233,10 +195,7 @@ impl Store {
         if let Some(known) = self.known(at).filter(|known| is_valid(known)) {
             return Ok(known);
         }
-        let (value, len) = make()?;
-        let value = Arc::new(value);
-        self.cache.insert(at, Arc::clone(&value), len);
-        Ok(value)
+        self.remember(at, make)
     }
 
     /// The value that `f` makes of the bytes at `extent`, cached under its type and address.
@@ -249,10 +208,23 @@ impl Store {
         if let Some(known) = self.known(extent.addr) {
             return Ok(known);
         }
-        let bytes = self.bytes(extent, name)?;
-        let mut reader = Reader::new(&bytes, self.widths(), extent.addr);
-        let value = Arc::new(reader.within(name.0, name.1, f).map_err(Error::from_format)?);
-        self.cache.insert(extent.addr, Arc::clone(&value), extent.len);
+        self.remember(extent.addr, || {
+            let bytes = self.bytes(extent, name)?;
+            let mut reader = Reader::new(&bytes, self.widths(), extent.addr);
+            Ok((reader.within(name.0, name.1, f).map_err(Error::from_format)?, extent.len))
+        })
+    }
+
+    /// Makes a value and keeps it in the cache, as of the time before it was made.
+    fn remember<T: Send + Sync + 'static>(
+        &self,
+        at: Addr,
+        make: impl FnOnce() -> Result<(T, u64)>,
+    ) -> Result<Arc<T>> {
+        let epoch = self.cache.epoch();
+        let (value, len) = make()?;
+        let value = Arc::new(value);
+        self.cache.insert_of(epoch, at, Arc::clone(&value), len);
         Ok(value)
     }
 
@@ -273,17 +245,7 @@ impl Store {
     pub fn read_raw(&self, at: Addr, dst: &mut [u8]) -> Result<()> {
         self.check_readable()?;
         let offset = self.base.saturating_add(at.get());
-        self.driver.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
-    }
-
-    /// Whether the byte at `at` can be read without waiting for a slow medium.
-    pub fn is_at_hand(&self, at: Addr) -> bool {
-        self.driver.is_at_hand(self.base.saturating_add(at.get()))
-    }
-
-    /// Says that `extent` will be read soon, wherever it is.
-    pub fn prefetch(&self, extent: Extent) {
-        self.driver.prefetch(self.base.saturating_add(extent.addr.get()), extent.len);
+        self.driver()?.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
     }
 
     /// An error where a commit failed half-way: what is in the file may be neither the old state nor the new one.
@@ -293,13 +255,23 @@ impl Store {
 
     /// Writes bytes to space of the dataset that they belong to, or that nothing reaches yet.
     pub fn write_data(&self, at: Addr, bytes: &[u8]) -> Result<()> {
+        self.write_batch([(at, bytes)])
+    }
+
+    /// The same of several runs of bytes at once, none of which meets another.
+    pub fn write_batch<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
         let writing = self.writing()?;
         writing.check()?;
+        let request =
+            |(at, src): (Addr, &'b [u8])| WriteRequest { offset: self.base.saturating_add(at.get()), src };
+        let requests: SmallVec<[WriteRequest<'_>; 1]> = runs.into_iter().map(request).collect();
+        let Some(first) = requests.first() else { return Ok(()) };
         writing.cut_tail(self)?;
-        let offset = self.base.saturating_add(at.get());
-        commit::write(&*self.driver, offset, bytes)?;
+        let bytes: u64 = requests.iter().map(|request| request.src.len() as u64).sum();
+        self.driver()?.write_batch(&requests).map_err(Error::io("write", first.offset, bytes))?;
         // Not before: a flush meanwhile need not have made it durable.
-        writing.wrote(Extent::new(at, bytes.len() as u64));
+        let end = requests.iter().map(|request| request.offset + request.src.len() as u64).max();
+        writing.wrote(end.unwrap_or(0) - self.base);
         Ok(())
     }
 
@@ -310,12 +282,12 @@ impl Store {
         }
         self.writing()?.cut_tail(self)?;
         let offset = self.base.saturating_add(extent.addr.get());
-        self.driver.reserve(offset, extent.len).map_err(Error::io("make room", offset, extent.len))
+        self.driver()?.reserve(offset, extent.len).map_err(Error::io("make room", offset, extent.len))
     }
 
     /// Writes zeros to space that nothing reaches yet; where the file ends before it, it becomes longer.
     pub fn zero(&self, extent: Extent) -> Result<()> {
-        let file_len = self.driver.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
+        let file_len = self.driver()?.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
         let end = extent.addr.get().saturating_add(extent.len);
         let zeros = vec![0; usize::try_from(extent.len.min(ZERO_BYTES)).unwrap_or(0)];
         let mut at = extent.addr.get();
@@ -328,7 +300,7 @@ impl Store {
             return Ok(());
         }
         self.writing()?.cut_tail(self)?;
-        commit::set_len(&*self.driver, self.base + end)
+        commit::set_len(&**self.driver()?, self.base + end)
     }
 
     /// Whether the file is open for writing.
@@ -336,7 +308,22 @@ impl Store {
         self.writing.is_some()
     }
 
+    /// An error where the file cannot be changed: it is open for reading, or the file of the parent of this process, or
+    /// closed.
+    pub fn check_writable(&self) -> Result<()> {
+        self.writing()?;
+        self.driver().map(drop)
+    }
+
+    /// What commits survive, in a file open for writing.
+    pub fn durability(&self) -> Option<commit::Durability> {
+        self.writing.as_ref().map(|writing| writing.options.durability)
+    }
+
     fn writing(&self) -> Result<&Writing> {
+        if process::notice_fork() != self.forks {
+            return Err(RequestError::Forked.into());
+        }
         self.writing.as_deref().ok_or_else(|| RequestError::ReadOnly.into())
     }
 
@@ -347,6 +334,7 @@ impl Store {
         let writing = self.writing()?;
         let guard = writing.lock.change();
         writing.check()?;
+        drop(self.driver()?);
         writing.make_room(self)?;
         writing.reuse();
         Ok(Txn::new(self, writing, guard))
@@ -378,24 +366,51 @@ impl Store {
         self.writing.as_ref().is_some_and(|writing| writing.lives.lock().is_over(at, generation))
     }
 
-    /// A number that rises with every change of metadata; always 0 in a file open for reading alone.
+    /// A number that rises with every change of metadata, and in a file open for reading with every
+    /// [refresh](Self::refresh): what was remembered of another generation may be of the past.
     pub fn generation(&self) -> u64 {
-        self.writing.as_ref().map_or(0, |writing| writing.generation())
+        self.generation.load(Ordering::Acquire)
     }
 
-    /// Space that no committed state reaches, for the data of a dataset.
-    pub fn allocate(&self, kind: SpaceKind, len: u64) -> Result<Extent> {
-        let mut space = self.writing()?.space.lock();
-        let Some(extent) = space.allocate(kind, len) else {
-            let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
-            return Err(RequestError::TooMany {
-                what: "bytes of a file with addresses of this width",
-                limit,
+    /// How often everything that was read became worthless: a decoded chunk is kept for reads of the same epoch.
+    pub fn epoch(&self) -> u64 {
+        self.cache.epoch()
+    }
+
+    fn changed(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// Space that no committed state reaches, for the data of a dataset. A step [names](Txn::names) it, or it is
+    /// [released](Self::release).
+    pub fn allocate(&self, len: u64) -> Result<Extent> {
+        Ok(self.allocate_all([len])?[0])
+    }
+
+    /// Space for several at once: one beside the other, where no hole between others fits better.
+    pub fn allocate_all(&self, lens: impl IntoIterator<Item = u64>) -> Result<SmallVec<[Extent; 1]>> {
+        self.with_space(|space| {
+            let mut extents = SmallVec::new();
+            for len in lens {
+                let Some(extent) = space.allocate_unnamed(len) else {
+                    extents.into_iter().for_each(|extent| space.release(extent));
+                    return None;
+                };
+                extents.push(extent);
             }
-            .into());
-        };
+            Some(extents)
+        })
+    }
+
+    /// What `f` takes of the space; `None` if addresses do not reach so far.
+    fn with_space<R>(&self, f: impl FnOnce(&mut Space) -> Option<R>) -> Result<R> {
+        let mut space = self.writing()?.space.lock();
+        let taken = f(&mut space).ok_or_else(|| {
+            let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
+            RequestError::TooMany { what: "bytes of a file with addresses of this width", limit }
+        })?;
         self.len.fetch_max(space.end(), Ordering::Relaxed);
-        Ok(extent)
+        Ok(taken)
     }
 
     /// Makes an extent longer by `len` bytes where it stands; returns what is added. `None` if that cannot be.
@@ -415,6 +430,7 @@ impl Store {
     pub fn commit(&self) -> Result<()> {
         let writing = self.writing()?;
         let _guard = writing.lock.change();
+        drop(self.driver()?);
         // A transaction is committed by its end alone.
         if writing.in_transaction() { Ok(()) } else { writing.commit(self) }
     }
@@ -440,14 +456,16 @@ impl Store {
         self.commit()
     }
 
-    /// Forgets everything since the last commit.
-    pub fn roll_back(&self) -> Result<()> {
+    /// Forgets everything since the last commit. Nobody writes data meanwhile; `lock` takes what else has to stand still, and is
+    /// given back.
+    pub fn roll_back<G>(&self, lock: impl FnOnce() -> G) -> Result<G> {
         let writing = self.writing()?;
         let _data = writing.data.change();
+        let locked = lock();
         let _guard = writing.lock.change();
         writing.set_in_transaction(false);
         writing.roll_back(self);
-        Ok(())
+        Ok(locked)
     }
 
     fn set_len(&self, len: u64) {
@@ -469,12 +487,10 @@ impl Store {
         }
         let available = self.readable_bytes().saturating_sub(at.get());
         let mut want = (S::read_len(self.widths(), context) as u64).max(1);
-        let mut buffer = ReadBuffer::take();
         loop {
             let len = want.min(available);
-            let bytes = buffer.bytes(self.check(Extent::new(at, len), name)?);
-            self.read_raw(at, bytes)?;
-            let mut reader = Reader::new(bytes, self.widths(), at);
+            let bytes = self.bytes(Extent::new(at, len), name)?;
+            let mut reader = Reader::new(&bytes, self.widths(), at);
             match reader.structure::<S>(context) {
                 Ok(value) => return Ok((value, reader.position() as u64)),
                 Err(FormatError { kind: ErrorKind::Truncated { needed, .. }, .. })
@@ -505,72 +521,7 @@ impl Store {
     }
 }
 
-/// Memory that a thread reads structures into, one after another: a node of a B-tree is decoded in less time than it takes
-/// to allocate and clear as many bytes.
-struct ReadBuffer(Vec<u8>);
-
-impl ReadBuffer {
-    fn take() -> Self {
-        Self(READ_BUFFER.take())
-    }
-
-    fn bytes(&mut self, len: usize) -> &mut [u8] {
-        if self.0.len() < len {
-            self.0.resize(len, 0);
-        }
-        &mut self.0[..len]
-    }
-}
-
-impl Drop for ReadBuffer {
-    fn drop(&mut self) {
-        if self.0.len() <= READ_BUFFER_BYTES {
-            READ_BUFFER.set(std::mem::take(&mut self.0));
-        }
-    }
-}
-
-thread_local! {
-    static READ_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-/// Refuses a file that is not all there: it was cut short, or is one of several.
-fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len: u64) -> Result<()> {
-    let is_cut = superblock.end_of_file() > file_len;
-    match written_by(superblock, driver, base).as_ref() {
-        // A family of one member is a file like others; the parts of a multi file are never whole.
-        Some(b"NCSAfami") if is_cut => Err(Error::unsupported("a family of files", "II.B")),
-        Some(b"NCSAmult") => {
-            Err(Error::unsupported("a file split by the kind of data (multi, split)", "II.B"))
-        }
-        _ if is_cut => Err(truncated_file(superblock.end_of_file(), file_len)),
-        _ => Ok(()),
-    }
-}
-
-/// The Driver Identification of the driver information block, if the superblock names one (spec II.B).
-fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option<[u8; 8]> {
-    let at = superblock.driver_information()?;
-    let mut name = [0; 8];
-    driver.read_at(base.checked_add(at.get())?.checked_add(8)?, &mut name).ok()?;
-    Some(name)
-}
-
 /// Zeros that are written at a time.
 const ZERO_BYTES: u64 = 1 << 20;
-/// A thread keeps no more for the next structure that it reads.
-const READ_BUFFER_BYTES: usize = 64 << 10;
 /// Shorter writes gain less than it costs to say that they will come.
 const RESERVE_FROM: u64 = 1 << 20;
-
-const MARKED: &str = "another program has it open for writing, or died while it had";
-
-fn truncated_file(needed: u64, have: u64) -> Error {
-    Error::Format(FormatError {
-        kind: ErrorKind::Truncated { needed, have },
-        structure: "Superblock (End of File Address: the file was cut short)",
-        spec: "II.A",
-        at: Addr::new(0),
-        offset: 0,
-    })
-}

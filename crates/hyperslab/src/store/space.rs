@@ -26,8 +26,10 @@ pub(super) struct Space {
     limit: u64,
     /// Free now.
     free: FreeExtents,
-    /// Given out since the last commit: no committed state reaches them.
+    /// Given out since the last commit, or unnamed: no committed state reaches them.
     fresh: Intervals,
+    /// Given out for data that nothing in the file leads to yet.
+    unnamed: Intervals,
     /// Freed, but the committed state reaches them.
     quarantine: Intervals,
     /// Free as soon as no read is under way that was planned before.
@@ -46,6 +48,7 @@ impl Space {
             limit,
             free: FreeExtents::default(),
             fresh: Intervals::default(),
+            unnamed: Intervals::default(),
             quarantine: Intervals::default(),
             waiting: Intervals::default(),
             block: None,
@@ -66,6 +69,22 @@ impl Space {
         };
         self.fresh.insert(extent);
         Some(extent)
+    }
+
+    /// An extent for data, which a step will [name](Self::named). Until then a commit does not reach it.
+    pub(super) fn allocate_unnamed(&mut self, len: u64) -> Option<Extent> {
+        let extent = self.allocate(SpaceKind::Raw, len)?;
+        self.unnamed.insert(extent);
+        Some(extent)
+    }
+
+    /// Something in the file leads to this extent now.
+    pub(super) fn named(&mut self, extent: Extent) {
+        for (part, is_unnamed) in self.unnamed.cut(extent) {
+            if is_unnamed {
+                self.unnamed.remove(part);
+            }
+        }
     }
 
     /// Makes an extent longer where it stands; returns what is added, of `len` bytes. `None` if a committed state reaches it,
@@ -162,6 +181,7 @@ impl Space {
         for (part, is_fresh) in self.fresh.cut(extent) {
             if is_fresh {
                 self.fresh.remove(part);
+                self.named(part);
                 self.waiting.merge(part);
                 continue;
             }
@@ -201,9 +221,9 @@ impl Space {
             .map_or(self.end, |last| last.addr.get())
     }
 
-    /// All that is in use is reached by the committed state, which ends at `end`.
+    /// All that is in use is reached by the committed state, which ends at `end`, but for what is unnamed.
     pub(super) fn committed(&mut self, end: u64) {
-        self.fresh = Intervals::default();
+        self.fresh = self.unnamed.clone();
         for extent in std::mem::take(&mut self.quarantine).iter() {
             self.waiting.merge(extent);
         }
@@ -216,11 +236,14 @@ impl Space {
         }
     }
 
-    /// Back to the committed state: what was given out since is free, what was freed is in use.
+    /// Back to the committed state: what was given out since is free, what was freed is in use. What is unnamed is still on its
+    /// way.
     pub(super) fn roll_back(&mut self) {
         self.quarantine = Intervals::default();
-        for extent in std::mem::take(&mut self.fresh).iter() {
-            self.waiting.merge(extent);
+        for extent in std::mem::replace(&mut self.fresh, self.unnamed.clone()).iter() {
+            for part in self.unnamed.outside(extent) {
+                self.waiting.merge(part);
+            }
         }
     }
 
@@ -307,6 +330,24 @@ mod tests {
         space.no_reads();
         assert_eq!(space.allocate(SpaceKind::Raw, 300), Some(extent(10, 300)));
         assert_eq!((space.end(), space.free_bytes()), (310, 0));
+    }
+
+    #[test]
+    fn a_commit_and_a_roll_back_leave_alone_what_nothing_leads_to_yet() {
+        let mut space = Space::new(0, u64::MAX);
+        let first = space.allocate_unnamed(100).unwrap();
+        let second = space.allocate_unnamed(100).unwrap();
+        space.committed(space.end());
+        space.named(first);
+        // The step that named the first is taken back; the second is on its way.
+        space.roll_back();
+        space.no_reads();
+        assert_eq!(space.free_bytes(), 200);
+        assert_eq!(space.allocate(SpaceKind::Raw, 100), Some(first));
+        space.named(second);
+        space.committed(space.end());
+        space.release(second);
+        assert!(!space.is_waiting(), "the committed state reaches it now");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Widths};
 
-use super::{Store, WriteOptions};
+use super::{CommitOptions, Store};
 use crate::driver::{Driver, Memory};
 
 /// A new file, open for writing, with an address of a root that nobody reads.
@@ -20,20 +20,20 @@ pub(crate) fn new_store(widths: Widths) -> Store {
         end_of_file: 0,
         root: Addr::new(48),
     });
-    Store::create(Arc::new(Memory::default()), 0, superblock, CACHE_BYTES, WriteOptions::default()).unwrap()
+    Store::create(Arc::new(Memory::default()), 0, superblock, CACHE_BYTES, CommitOptions::default()).unwrap()
 }
 
 /// Commits, and opens a copy of what is in the file then.
 pub(crate) fn reopened(store: &Store) -> Store {
     store.commit().unwrap();
     let driver: Arc<dyn Driver> = Arc::new(Memory::new(image(store)));
-    Store::open_writable(driver, CACHE_BYTES, WriteOptions::default()).unwrap()
+    Store::open_writable(driver, CACHE_BYTES, CommitOptions::default()).unwrap()
 }
 
 /// The bytes that are in the file.
 pub(crate) fn image(store: &Store) -> Vec<u8> {
-    let mut bytes = vec![0; usize::try_from(store.driver().len().unwrap()).unwrap()];
-    store.driver().read_at(0, &mut bytes).unwrap();
+    let mut bytes = vec![0; usize::try_from(store.driver().unwrap().len().unwrap()).unwrap()];
+    store.driver().unwrap().read_at(0, &mut bytes).unwrap();
     bytes
 }
 

@@ -23,6 +23,7 @@ pub struct Txn<'s> {
     writing: &'s Writing,
     _guard: ChangeGuard<'s>,
     undo: Undo,
+    named: Vec<Extent>,
     born: Vec<Addr>,
     died: Vec<Addr>,
 }
@@ -38,7 +39,8 @@ struct Undo {
 
 impl<'s> Txn<'s> {
     pub(super) fn new(store: &'s Store, writing: &'s Writing, guard: ChangeGuard<'s>) -> Self {
-        Self { store, writing, _guard: guard, undo: Undo::default(), born: Vec::new(), died: Vec::new() }
+        let (born, died) = (Vec::new(), Vec::new());
+        Self { store, writing, _guard: guard, undo: Undo::default(), named: Vec::new(), born, died }
     }
 
     /// The file.
@@ -48,7 +50,7 @@ impl<'s> Txn<'s> {
 
     /// Space that no committed state reaches. Its bytes are unspecified.
     pub fn allocate(&mut self, kind: SpaceKind, len: u64) -> Result<Extent> {
-        let extent = self.store.allocate(kind, len)?;
+        let extent = self.store.with_space(|space| space.allocate(kind, len))?;
         self.undo.allocated.push(extent);
         Ok(extent)
     }
@@ -70,9 +72,9 @@ impl<'s> Txn<'s> {
         self.undo.freed.push(extent);
     }
 
-    /// Takes over space that was [given out](Store::allocate) outside: it is lost if this step is undone.
-    pub fn adopt(&mut self, extent: Extent) {
-        self.undo.allocated.push(extent);
+    /// This step leads to space that was [given out](Store::allocate) outside. If it is undone, the space is still the caller's.
+    pub fn names(&mut self, extent: Extent) {
+        self.named.push(extent);
     }
 
     /// Puts a structure at `at`: a new one, or one that replaces what was there.
@@ -126,13 +128,14 @@ impl<'s> Txn<'s> {
     pub fn finish(mut self) -> Result<()> {
         let undo = std::mem::take(&mut self.undo);
         let mut space = self.writing.space.lock();
+        self.named.drain(..).for_each(|extent| space.named(extent));
         undo.freed.into_iter().for_each(|extent| space.release(extent));
         drop(space);
         let mut lives = self.writing.lives.lock();
         lives.born(std::mem::take(&mut self.born));
-        lives.died(std::mem::take(&mut self.died), self.writing.generation() + 1);
+        lives.died(std::mem::take(&mut self.died), self.store.generation() + 1);
         drop(lives);
-        self.writing.changed();
+        self.store.changed();
         Ok(())
     }
 
@@ -161,6 +164,6 @@ impl Drop for Txn<'_> {
         let mut space = self.writing.space.lock();
         undo.allocated.into_iter().for_each(|extent| space.release(extent));
         drop(space);
-        self.writing.changed();
+        self.store.changed();
     }
 }

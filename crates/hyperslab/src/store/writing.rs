@@ -10,7 +10,7 @@ use super::Store;
 use super::commit::{self, Commit, Durability, NewBlock, Outcome, Overwrite};
 use super::dirty::{self, Blocks, Dirty};
 use super::lives::Lives;
-use super::lock::{DataLock, MetadataLock};
+use super::lock::{DataLock, MetadataLock, Rank, Ranked};
 use super::space::Space;
 use crate::error::{Error, Result};
 
@@ -19,11 +19,9 @@ use crate::error::{Error, Result};
 pub(super) struct Writing {
     pub(super) lock: MetadataLock,
     pub(super) data: DataLock,
-    pub(super) lives: Mutex<Lives>,
-    pub(super) dirty: RwLock<Dirty>,
-    pub(super) space: Mutex<Space>,
-    /// Rises with every change of metadata.
-    generation: AtomicU64,
+    pub(super) lives: Ranked<Mutex<Lives>>,
+    pub(super) dirty: Ranked<RwLock<Dirty>>,
+    pub(super) space: Ranked<Mutex<Space>>,
     /// Reads under way.
     reads: AtomicUsize,
     is_poisoned: AtomicBool,
@@ -33,20 +31,20 @@ pub(super) struct Writing {
     written: AtomicU64,
     /// Whether commits wait for the end of a [transaction](Store::begin_transaction).
     in_transaction: AtomicBool,
-    committed: Mutex<Committed>,
-    options: WriteOptions,
+    committed: Ranked<Mutex<Committed>>,
+    pub(super) options: CommitOptions,
 }
 
-/// How a file is written.
+/// How changes get into a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WriteOptions {
+pub struct CommitOptions {
     /// What a commit survives.
     pub durability: Durability,
     /// Changed metadata that are kept in memory at most.
     pub dirty_bytes: u64,
 }
 
-impl Default for WriteOptions {
+impl Default for CommitOptions {
     fn default() -> Self {
         Self { durability: Durability::Kill, dirty_bytes: 32 << 20 }
     }
@@ -83,34 +81,44 @@ struct Committed {
 }
 
 impl Writing {
-    /// For a file that ends at `end` (relative to the base address) and has this superblock.
-    pub(super) fn new(end: u64, superblock: Option<Vec<u8>>, widths: Widths, options: WriteOptions) -> Self {
+    /// For the file of this number, which ends at `end` (relative to the base address) and has this superblock.
+    pub(super) fn new(
+        file: u32,
+        end: u64,
+        superblock: Option<Vec<u8>>,
+        widths: Widths,
+        options: CommitOptions,
+    ) -> Self {
         // All bits set is no address, and the guard needs the highest bit but one.
         let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() + 2);
+        let written = if superblock.is_some() { end } else { 0 };
+        let committed = Committed { superblock, transactions: 0, tail_is_cut: false };
         Self {
-            lock: MetadataLock::default(),
-            data: DataLock::default(),
-            lives: Mutex::default(),
-            dirty: RwLock::default(),
-            space: Mutex::new(Space::new(end, limit)),
-            generation: AtomicU64::new(1),
+            lock: MetadataLock::new(file),
+            data: DataLock::new(file),
+            lives: Ranked::new(file, Rank::Lives, Mutex::default()),
+            dirty: Ranked::new(file, Rank::Dirty, RwLock::default()),
+            space: Ranked::new(file, Rank::Space, Mutex::new(Space::new(end, limit))),
             reads: AtomicUsize::new(0),
             is_poisoned: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
-            written: AtomicU64::new(if superblock.is_some() { end } else { 0 }),
+            written: AtomicU64::new(written),
             in_transaction: AtomicBool::new(false),
-            committed: Mutex::new(Committed { superblock, transactions: 0, tail_is_cut: false }),
+            committed: Ranked::new(file, Rank::Committed, Mutex::new(committed)),
             options,
         }
     }
 
-    pub(super) fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
-    }
-
-    /// Metadata were changed: what was remembered of them may be of the past.
-    pub(super) fn changed(&self) {
-        self.generation.fetch_add(1, Ordering::Release);
+    /// What a forked child sees of it: the parent's changes up to the fork. It can only be read. `None` if another thread
+    /// was changing the file at the fork: its locks stay locked, and what they guard may be half-way.
+    pub(super) fn in_child(&self, file: u32, widths: Widths) -> Option<Self> {
+        let _metadata = self.lock.try_read()?;
+        let child = Self::new(file, self.space.untimely().try_lock()?.end(), None, widths, self.options);
+        child.written.store(self.written(), Ordering::Release);
+        child.is_poisoned.store(self.is_poisoned.load(Ordering::Acquire), Ordering::Release);
+        *child.dirty.write() = self.dirty.untimely().try_read_recursive()?.clone();
+        *child.lives.lock() = self.lives.untimely().try_lock()?.clone();
+        Some(child)
     }
 
     /// An error where an earlier commit failed half-way.
@@ -127,9 +135,10 @@ impl Writing {
         let mut committed = self.committed.lock();
         if !committed.tail_is_cut {
             let end = store.base() + self.space.lock().end();
-            let len = store.driver().len().map_err(Error::io("length", 0, 0))?;
+            let driver = store.driver()?;
+            let len = driver.len().map_err(Error::io("length", 0, 0))?;
             if len > end {
-                commit::set_len(&**store.driver(), end)?;
+                commit::set_len(&**driver, end)?;
             }
             committed.tail_is_cut = true;
         }
@@ -170,9 +179,9 @@ impl Writing {
         blocks.into_iter().partition(|(at, _)| space.is_fresh(*at))
     }
 
-    /// Something was written beside a commit: data, or new blocks.
-    pub(super) fn wrote(&self, extent: Extent) {
-        self.written.fetch_max(extent.addr.get() + extent.len, Ordering::AcqRel);
+    /// Something was written beside a commit, data or new blocks, before this address.
+    pub(super) fn wrote(&self, end: u64) {
+        self.written.fetch_max(end, Ordering::AcqRel);
         self.has_written.store(true, Ordering::Release);
     }
 
@@ -187,7 +196,7 @@ impl Writing {
             return Ok(());
         }
         // What a failed flush has lost is not known, and the next one may not say it again.
-        let flushed = store.driver().flush(false).map_err(Error::io("flush", 0, 0));
+        let flushed = store.driver()?.flush(false).map_err(Error::io("flush", 0, 0));
         flushed.inspect_err(|_| self.is_poisoned.store(true, Ordering::Release))
     }
 
@@ -219,7 +228,7 @@ impl Writing {
             return Ok(());
         }
         let outcome = commit::commit(
-            &**store.driver(),
+            &**store.driver()?,
             Commit {
                 transaction: committed.transactions + 1,
                 superblock_at: store.base(),
@@ -244,7 +253,7 @@ impl Writing {
         space.committed(end);
         store.set_len(end);
         self.written.store(end, Ordering::Release);
-        drop(space);
+        drop((space, committed));
         for (at, held) in fresh.into_iter().chain(reachable) {
             held.block.remember(&store.cache, at, held.block.memory_bytes(store.widths()) as u64);
         }
@@ -274,8 +283,8 @@ impl Writing {
         self.dirty.write().clear();
         self.space.lock().roll_back();
         store.cache.clear();
-        self.lives.lock().roll_back(self.generation() + 1);
-        self.changed();
+        self.lives.lock().roll_back(store.generation() + 1);
+        store.changed();
     }
 
     /// Begins or ends a transaction of the user; whether there was one.

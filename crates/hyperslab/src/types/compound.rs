@@ -4,7 +4,8 @@ use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Complex, Compound, Datatype, Member};
 
 use super::Conversion;
-use super::convert::{no_conversion, size_of};
+use super::convert::{offset, size_of};
+use super::refusal::no_conversion;
 use crate::error::RequestError;
 
 /// Bytes gathered at a time.
@@ -69,6 +70,24 @@ impl Fields {
             && self.fields.iter().all(|field| field.src == field.dst && field.conversion.is_identity())
     }
 
+    /// Whether some of the `dst_size` bytes of an element are left as they are.
+    pub(super) fn is_partial(&self, dst_size: usize) -> bool {
+        let written: usize = self.fields.iter().map(|field| field.conversion.dst_size()).sum();
+        written < dst_size || self.fields.iter().any(|field| field.conversion.is_partial())
+    }
+
+    /// Which byte of an element each of `dst_size` bytes afterwards is, if all are.
+    pub(super) fn moved(&self, dst_size: usize) -> Option<Vec<u16>> {
+        let mut moved = Vec::with_capacity(dst_size);
+        for field in &self.fields {
+            if field.dst != moved.len() {
+                return None;
+            }
+            moved.extend(offset(field.conversion.moved()?.into_iter(), field.src)?);
+        }
+        (moved.len() == dst_size).then_some(moved)
+    }
+
     /// Converts every element; `src` and `dst` hold the same number of them, of the given sizes.
     pub(super) fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize, dst_size: usize) {
         for field in &self.fields {
@@ -94,18 +113,7 @@ impl Field {
     fn run(&self, src: &[u8], dst: &mut [u8], src_step: usize, dst_step: usize) {
         let (src_size, dst_size) = (self.conversion.src_size(), self.conversion.dst_size());
         if self.conversion.is_identity() {
-            let elements = src.chunks_exact(src_step).zip(dst.chunks_exact_mut(dst_step));
-            match src_size {
-                1 => elements.for_each(|(from, to)| self.copy::<1>(from, to)),
-                2 => elements.for_each(|(from, to)| self.copy::<2>(from, to)),
-                4 => elements.for_each(|(from, to)| self.copy::<4>(from, to)),
-                8 => elements.for_each(|(from, to)| self.copy::<8>(from, to)),
-                16 => elements.for_each(|(from, to)| self.copy::<16>(from, to)),
-                size => elements.for_each(|(from, to)| {
-                    to[self.dst..self.dst + size].copy_from_slice(&from[self.src..self.src + size]);
-                }),
-            }
-            return;
+            return copy(src_size, (src, self.src, src_step), (dst, self.dst, dst_step));
         }
         let block = BLOCK / src_size.max(dst_size);
         if block < 2 {
@@ -118,26 +126,40 @@ impl Field {
         // Gathered, so that the loops of the conversion see many elements at once.
         let (mut gathered, mut converted) = ([0; BLOCK], [0; BLOCK]);
         for (from, to) in src.chunks(block * src_step).zip(dst.chunks_mut(block * dst_step)) {
-            let mut elements = 0;
-            for (slot, element) in gathered.chunks_exact_mut(src_size).zip(from.chunks_exact(src_step)) {
-                slot.copy_from_slice(&element[self.src..self.src + src_size]);
-                elements += 1;
-            }
+            let elements = to.len() / dst_step;
+            let gathered = &mut gathered[..elements * src_size];
             let converted = &mut converted[..elements * dst_size];
+            copy(src_size, (from, self.src, src_step), (gathered, 0, src_size));
             if self.conversion.is_partial() {
-                for (slot, element) in converted.chunks_exact_mut(dst_size).zip(to.chunks_exact(dst_step)) {
-                    slot.copy_from_slice(&element[self.dst..self.dst + dst_size]);
-                }
+                copy(dst_size, (to, self.dst, dst_step), (converted, 0, dst_size));
             }
-            self.conversion.run(&gathered[..elements * src_size], converted);
-            for (slot, element) in converted.chunks_exact(dst_size).zip(to.chunks_exact_mut(dst_step)) {
-                element[self.dst..self.dst + dst_size].copy_from_slice(slot);
-            }
+            self.conversion.run(gathered, converted);
+            copy(dst_size, (converted, 0, dst_size), (to, self.dst, dst_step));
         }
     }
+}
 
-    fn copy<const N: usize>(&self, from: &[u8], to: &mut [u8]) {
-        to[self.dst..self.dst + N].copy_from_slice(&from[self.src..self.src + N]);
+/// Copies `size` bytes of each element. Both sides are elements, the place of the bytes in one, and its size.
+fn copy(size: usize, from: (&[u8], usize, usize), to: (&mut [u8], usize, usize)) {
+    match size {
+        1 => copy_each::<1>(size, from, to),
+        2 => copy_each::<2>(size, from, to),
+        4 => copy_each::<4>(size, from, to),
+        8 => copy_each::<8>(size, from, to),
+        16 => copy_each::<16>(size, from, to),
+        _ => copy_each::<0>(size, from, to),
+    }
+}
+
+/// `copy` of `N` bytes, or of any number if that is 0.
+fn copy_each<const N: usize>(
+    size: usize,
+    (src, from, src_step): (&[u8], usize, usize),
+    (dst, to, dst_step): (&mut [u8], usize, usize),
+) {
+    let size = if N == 0 { size } else { N };
+    for (src, dst) in src.chunks_exact(src_step).zip(dst.chunks_exact_mut(dst_step)) {
+        dst[to..to + size].copy_from_slice(&src[from..from + size]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use half::{bf16, f16};
-use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Enumeration, Float, Integer, Normalization};
+use hyperslab_format::datatype::{ByteOrder, Datatype, Enumeration, Float, Integer};
 
 mod sealed {
     pub trait Sealed {}
@@ -61,10 +61,10 @@ numbers! {
     u32 => integer(4, false);
     i64 => integer(8, true);
     u64 => integer(8, false);
-    f16 => float(2, 5, 10);
-    bf16 => float(2, 8, 7);
-    f32 => float(4, 8, 23);
-    f64 => float(8, 11, 52);
+    f16 => float(Float::HALF);
+    bf16 => float(Float::BFLOAT16);
+    f32 => float(Float::SINGLE);
+    f64 => float(Float::DOUBLE);
 }
 
 impl sealed::Sealed for bool {}
@@ -93,37 +93,16 @@ impl Element for bool {
     }
 }
 
-const NATIVE: ByteOrder = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+/// The byte order of this machine.
+pub(super) const NATIVE: ByteOrder =
+    if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
 
-/// A whole number of this machine.
-pub(super) fn integer(size: u8, signed: bool) -> Datatype {
-    Datatype::Integer(Integer {
-        size: size.into(),
-        order: NATIVE,
-        signed,
-        low_pad: false,
-        high_pad: false,
-        bits: BitRange { offset: 0, precision: 8 * u16::from(size) },
-    })
+fn integer(size: u32, signed: bool) -> Datatype {
+    Datatype::Integer(Integer::whole(size, signed, NATIVE))
 }
 
-/// An IEEE 754 number in the order of this machine.
-pub(super) fn float(size: u8, exponent_size: u8, mantissa_size: u8) -> Datatype {
-    Datatype::Float(Float {
-        size: size.into(),
-        order: NATIVE,
-        low_pad: false,
-        high_pad: false,
-        internal_pad: false,
-        normalization: Normalization::Implied,
-        sign_location: 8 * size - 1,
-        bits: BitRange { offset: 0, precision: 8 * u16::from(size) },
-        exponent_location: mantissa_size,
-        exponent_size,
-        mantissa_location: 0,
-        mantissa_size,
-        exponent_bias: (1 << (exponent_size - 1)) - 1,
-    })
+fn float(float: Float) -> Datatype {
+    Datatype::Float(float.in_order(NATIVE))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! Loops over plain numbers of this machine: swaps, and casts that saturate as libhdf5's do.
+//! Loops over plain numbers of this machine: casts that saturate as libhdf5's do.
 
 use bytemuck::Pod;
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use smallvec::{SmallVec, smallvec};
 
@@ -48,28 +49,6 @@ impl Native {
             Self::I32 | Self::U32 | Self::F32 => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
         }
-    }
-}
-
-/// Reverses the bytes of each element of `size` bytes.
-pub(super) fn swap(size: usize, src: &[u8], dst: &mut [u8]) {
-    match size {
-        2 => swap_each::<2>(src, dst),
-        4 => swap_each::<4>(src, dst),
-        8 => swap_each::<8>(src, dst),
-        _ => {
-            for (to, from) in dst.chunks_exact_mut(size.max(1)).zip(src.chunks_exact(size.max(1))) {
-                to.copy_from_slice(from);
-                to.reverse();
-            }
-        }
-    }
-}
-
-fn swap_each<const N: usize>(src: &[u8], dst: &mut [u8]) {
-    for (to, from) in dst.as_chunks_mut::<N>().0.iter_mut().zip(src.as_chunks::<N>().0) {
-        *to = *from;
-        to.reverse();
     }
 }
 
@@ -192,6 +171,14 @@ fn each<S: Pod + Cast<D>, D: Pod>(src: &[u8], dst: &mut [u8]) {
     }
 }
 
+/// `each`, eight at a time where the processor can.
+fn from_halves(src: &[u8], dst: &mut [u8]) {
+    match (bytemuck::try_cast_slice::<_, f16>(src), bytemuck::try_cast_slice_mut::<_, f32>(dst)) {
+        (Ok(src), Ok(dst)) if src.len() == dst.len() => src.convert_to_f32_slice(dst),
+        _ => each::<f16, f32>(src, dst),
+    }
+}
+
 /// A number that casts to every number this machine computes with.
 trait Scalar:
     Pod
@@ -233,7 +220,7 @@ fn to_scalar<S: Scalar>(to: Native) -> Option<Kernel> {
 /// The loop from `from` to `to`, if there is one without a step between.
 fn direct(from: Native, to: Native) -> Option<Kernel> {
     match (from, to) {
-        (Native::F16, Native::F32) => Some(each::<f16, f32>),
+        (Native::F16, Native::F32) => Some(from_halves),
         (Native::Bf16, Native::F32) => Some(each::<bf16, f32>),
         (Native::F32, Native::F16) => Some(each::<f32, f16>),
         (Native::F64, Native::F16) => Some(each::<f64, f16>),

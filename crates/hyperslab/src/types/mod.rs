@@ -6,9 +6,8 @@ mod element;
 mod kernels;
 mod number;
 mod real;
+mod refusal;
 mod text;
-mod vlen;
 
 pub use convert::Conversion;
 pub use element::Element;
-pub use vlen::{VlenId, parse_ids};

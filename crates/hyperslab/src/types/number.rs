@@ -1,10 +1,11 @@
 //! Conversions between numbers, as a chain of loops over blocks that stay in the cache.
 
+use hyperslab_filters::{ByteMap, Convert};
 use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer};
 use smallvec::SmallVec;
 
-use super::element;
-use super::kernels::{Kernel, Native, route, swap};
+use super::element::NATIVE;
+use super::kernels::{Kernel, Native, route};
 use super::real::{IntegerLayout, Layout};
 
 /// Elements of a block.
@@ -23,7 +24,8 @@ struct Stage {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Swap,
+    /// The bytes in reverse order.
+    Swap(Box<ByteMap>),
     Cast(Kernel),
     /// From the bits of a layout to a number of eight bytes.
     Unpack(IntegerLayout),
@@ -92,7 +94,7 @@ impl Stages {
             Form::Other => return Ok(exact()),
             Form::Native { native, swapped } => {
                 if swapped {
-                    stages.push(Stage { step: Step::Swap, size: native.size() });
+                    stages.extend(Stage::swap(native.size()));
                 }
                 native
             }
@@ -104,7 +106,7 @@ impl Stages {
         let (last, end) = match form(&to) {
             Form::Other => return Ok(exact()),
             Form::Native { native, swapped } => {
-                (native, swapped.then_some(Stage { step: Step::Swap, size: native.size() }))
+                (native, if swapped { Stage::swap(native.size()) } else { None })
             }
             Form::Packed(layout) => {
                 let native = if layout.signed { Native::I64 } else { Native::U64 };
@@ -117,7 +119,7 @@ impl Stages {
         );
         match (&stages[..], &end) {
             // Two swaps undo each other.
-            ([Stage { step: Step::Swap, .. }], Some(Stage { step: Step::Swap, .. })) => stages.clear(),
+            ([Stage { step: Step::Swap(_), .. }], Some(Stage { step: Step::Swap(_), .. })) => stages.clear(),
             _ => stages.extend(end),
         }
         Ok(Self(stages))
@@ -126,6 +128,14 @@ impl Stages {
     /// Whether the bytes stay as they are.
     pub(super) fn is_identity(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Which byte of an element each byte afterwards is, if all are.
+    pub(super) fn moved(&self) -> Option<&[u16]> {
+        match &self.0[..] {
+            [Stage { step: Step::Swap(map), .. }] => map.bytes(),
+            _ => None,
+        }
     }
 
     /// Converts every element; `src` and `dst` hold the same number of them, of the given sizes.
@@ -156,9 +166,15 @@ impl Stages {
 }
 
 impl Stage {
+    /// Turns the bytes of numbers of `size` bytes round.
+    fn swap(size: usize) -> Option<Self> {
+        let bytes: Vec<u16> = (0..8).take(size).rev().collect();
+        Some(Self { step: Step::Swap(Box::new(ByteMap::new(size, &bytes)?)), size })
+    }
+
     fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize) {
         match &self.step {
-            Step::Swap => swap(self.size, src, dst),
+            Step::Swap(map) => map.run(src, dst),
             Step::Cast(kernel) => kernel(src, dst),
             Step::Unpack(layout) => {
                 for (to, from) in dst.as_chunks_mut::<8>().0.iter_mut().zip(src.chunks_exact(src_size)) {
@@ -194,40 +210,22 @@ fn form(layout: &Layout) -> Form {
             let size = u32::try_from(layout.size).unwrap_or(0);
             match Native::integer(size, layout.signed) {
                 Some(native) if layout.bits == whole && layout.order != ByteOrder::Vax => {
-                    Form::Native { native, swapped: native.size() > 1 && foreign(layout.order) }
+                    Form::Native { native, swapped: native.size() > 1 && layout.order != NATIVE }
                 }
                 _ => Form::Packed(*layout),
             }
         }
         Layout::Float(float) => {
             let known = [
-                (Native::F16, element::float(2, 5, 10)),
-                (Native::Bf16, element::float(2, 8, 7)),
-                (Native::F32, element::float(4, 8, 23)),
-                (Native::F64, element::float(8, 11, 52)),
+                (Native::F16, Float::HALF),
+                (Native::Bf16, Float::BFLOAT16),
+                (Native::F32, Float::SINGLE),
+                (Native::F64, Float::DOUBLE),
             ];
             known
                 .into_iter()
-                .find(|(_, datatype)| matches!(datatype, Datatype::Float(known) if same_bits(known, float)))
-                .map_or(Form::Other, |(native, _)| Form::Native { native, swapped: foreign(float.order) })
+                .find(|(_, known)| float.has_values_of(known))
+                .map_or(Form::Other, |(native, _)| Form::Native { native, swapped: float.order != NATIVE })
         }
     }
-}
-
-/// Whether two layouts differ at most in the byte order of this machine and the reverse, and in paddings that
-/// numbers without unused bits do not have.
-fn same_bits(one: &Float, other: &Float) -> bool {
-    let plain = |float: &Float| Float {
-        order: ByteOrder::Little,
-        low_pad: false,
-        high_pad: false,
-        internal_pad: false,
-        ..*float
-    };
-    other.order != ByteOrder::Vax && plain(one) == plain(other)
-}
-
-fn foreign(order: ByteOrder) -> bool {
-    let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
-    order != native
 }

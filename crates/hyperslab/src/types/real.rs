@@ -257,26 +257,13 @@ fn reorder(bytes: &mut [u8], order: ByteOrder) {
 
 #[cfg(test)]
 mod tests {
-    use hyperslab_format::datatype::Datatype;
     use proptest::prelude::*;
 
-    use super::super::element;
+    use super::super::element::NATIVE;
     use super::*;
 
-    fn layout(datatype: &Datatype) -> Layout {
-        match datatype {
-            Datatype::Float(float) => Layout::Float(*float),
-            _ => panic!("{datatype:?}"),
-        }
-    }
-
-    fn double() -> Layout {
-        layout(&element::float(8, 11, 52))
-    }
-
-    fn single() -> Layout {
-        layout(&element::float(4, 8, 23))
-    }
+    const DOUBLE: Layout = Layout::Float(Float::DOUBLE.in_order(NATIVE));
+    const SINGLE: Layout = Layout::Float(Float::SINGLE.in_order(NATIVE));
 
     proptest! {
         #[test]
@@ -284,9 +271,9 @@ mod tests {
             let value = f64::from_bits(bits);
             let mut back = [0; 8];
             let mut narrow = [0; 4];
-            let real = double().read(&value.to_ne_bytes());
-            double().write(real, &mut back);
-            single().write(real, &mut narrow);
+            let real = DOUBLE.read(&value.to_ne_bytes());
+            DOUBLE.write(real, &mut back);
+            SINGLE.write(real, &mut narrow);
             if value.is_nan() {
                 prop_assert!(f64::from_ne_bytes(back).is_nan() && f32::from_ne_bytes(narrow).is_nan());
             } else {
@@ -304,7 +291,7 @@ mod tests {
         fn doubles_near_one_round_as_the_machine_rounds_them(bits in 0x3690_0000_0000_0000u64..0x47f0_0000_0000_0000) {
             let value = f64::from_bits(bits);
             let mut narrow = [0; 4];
-            single().write(double().read(&value.to_ne_bytes()), &mut narrow);
+            SINGLE.write(DOUBLE.read(&value.to_ne_bytes()), &mut narrow);
             #[allow(clippy::cast_possible_truncation)]
             let expected = value as f32;
             prop_assert_eq!(u32::from_ne_bytes(narrow), expected.to_bits());
@@ -332,21 +319,7 @@ mod tests {
     /// 1.0, -2.5 and pi as x87 extended numbers, from `numpy.longdouble`.
     #[test]
     fn extended_numbers_with_a_stored_leading_bit_are_read_and_written() {
-        let extended = Layout::Float(Float {
-            size: 16,
-            order: ByteOrder::Little,
-            low_pad: false,
-            high_pad: false,
-            internal_pad: false,
-            normalization: Normalization::MsbSet,
-            sign_location: 79,
-            bits: BitRange { offset: 0, precision: 80 },
-            exponent_location: 64,
-            exponent_size: 15,
-            mantissa_location: 0,
-            mantissa_size: 64,
-            exponent_bias: 16383,
-        });
+        let extended = Layout::Float(Float::EXTENDED);
         for (value, bytes) in [
             (1.0, [0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f]),
             (-2.5, [0, 0, 0, 0, 0, 0, 0, 0xa0, 0x00, 0xc0]),
@@ -356,10 +329,10 @@ mod tests {
             let mut stored = [0; 16];
             stored[..10].copy_from_slice(&bytes);
             let mut found = [0; 8];
-            double().write(extended.read(&stored), &mut found);
+            DOUBLE.write(extended.read(&stored), &mut found);
             assert_eq!(f64::from_ne_bytes(found).to_bits(), value.to_bits());
             let mut back = [0xee; 16];
-            extended.write(double().read(&value.to_ne_bytes()), &mut back);
+            extended.write(DOUBLE.read(&value.to_ne_bytes()), &mut back);
             assert_eq!(back, stored);
         }
     }

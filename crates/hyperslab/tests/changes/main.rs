@@ -10,7 +10,7 @@ mod symbol_table;
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::store::{Store, Txn, WriteOptions};
+use hyperslab::store::{CommitOptions, Store, Txn};
 use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
@@ -37,7 +37,7 @@ impl Scratch {
             root: Addr::new(48),
         });
         let memory = Arc::new(Memory::default());
-        let store = Store::create(memory.clone(), 0, superblock, CACHE, WriteOptions::default()).unwrap();
+        let store = Store::create(memory.clone(), 0, superblock, CACHE, CommitOptions::default()).unwrap();
         Self { memory, store: Some(store), btree_k: None }
     }
 
@@ -63,7 +63,7 @@ impl Scratch {
         let mut image = vec![0; usize::try_from(self.memory.len().unwrap()).unwrap()];
         self.memory.read_at(0, &mut image).unwrap();
         self.memory = Arc::new(Memory::new(image));
-        let store = Store::open_writable(self.memory.clone(), CACHE, WriteOptions::default());
+        let store = Store::open_writable(self.memory.clone(), CACHE, CommitOptions::default());
         self.store = Some(store.unwrap());
         self.btree_k.into_iter().for_each(|k| self.store().set_btree_k(k));
     }

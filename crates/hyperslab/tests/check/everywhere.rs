@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 /// The text of a test: of one file, or of all in a folder.
 fn text(path: &Path) -> String {
     let files: Vec<PathBuf> = match std::fs::read_dir(path) {
-        Ok(found) => found.map(|entry| entry.unwrap().path()).collect(),
+        Ok(found) => found.map(|entry| entry.unwrap().path()).filter(|path| is_code(path)).collect(),
         Err(_) => vec![path.to_owned()],
     };
     files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
+}
+
+fn is_code(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
 }
 
 #[test]

@@ -55,9 +55,9 @@ fn an_open_file_shows_what_recovery_would_leave() {
         assert_eq!(store.superblock().end_of_file(), states[1].len() as u64, "{name}");
         let Overwrite { offset, bytes } = &case.commit.overwrites[0];
         let mut shown = vec![0; bytes.len()];
-        store.driver().read_at(*offset, &mut shown).unwrap();
+        store.driver().unwrap().read_at(*offset, &mut shown).unwrap();
         assert_eq!(&shown, bytes, "{name}");
-        assert!(store.driver().write_at(0, &[0]).is_err());
+        assert!(store.driver().unwrap().write_at(0, &[0]).is_err());
 
         let report = inspect(&Memory::new(guarded)).unwrap();
         assert_eq!(

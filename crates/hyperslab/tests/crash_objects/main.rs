@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::store::WriteOptions;
+use hyperslab::store::CommitOptions;
 use hyperslab::store::commit::Durability;
 use hyperslab::store::recovery::inspect;
 use hyperslab::{CreateOptions, File, LibVersion};
@@ -34,7 +34,7 @@ pub(crate) fn is_soak() -> bool {
 /// How a file is opened to be changed.
 pub(crate) fn options(durability: Durability, dirty_bytes: u64) -> CreateOptions {
     let mut options = CreateOptions::default();
-    options.write = WriteOptions { durability, dirty_bytes };
+    options.commit = CommitOptions { durability, dirty_bytes };
     options
 }
 

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
-use hyperslab::store::WriteOptions;
+use hyperslab::store::CommitOptions;
 use hyperslab::types::Element;
 use hyperslab::{
     Attribute, CreateOptions, DatasetOptions, Error, File, LibVersion, NewStorage, OpenOptions, RequestError,
@@ -40,7 +40,7 @@ impl Run {
         let mut options = CreateOptions::default();
         options.version = Some(version);
         if !has_memory {
-            options.write = WriteOptions { dirty_bytes: 2000, ..WriteOptions::default() };
+            options.commit = CommitOptions { dirty_bytes: 2000, ..CommitOptions::default() };
             options.open.metadata_cache_bytes = 4000;
             options.open.chunk_cache_bytes = 100;
         }

@@ -301,7 +301,12 @@ class File(Group):
         HDF5_USE_FILE_LOCKING has the last word.
     skip_fill_chunks : True for what ``Dataset.skip_fill_chunks`` says, in all datasets of which nothing else is said.
     userblock_size, track_order : of a new file.  rdcc_nbytes : the budget for decoded chunks, of the whole file.
-    Other keywords of h5py's are accepted where they are about libhdf5's own workings.
+    Other keywords of h5py's are accepted where they are about libhdf5's own workings. NotImplementedError: ``swmr=True``.
+
+    A file that this process has open, by whatever path, is opened once more: both are the same file, which closes with the
+    last of them. "r" then gives "r+" where the other can change it; OSError: "r+" of a file that is open for reading, "w"
+    of one that is open at all. A process that is forked from this one can read the file, as it was at the fork and
+    as long as this one does not change it, and cannot change it itself (RuntimeError). BlockingIOError: another process has the file locked; the message names it.
 
     What was changed is in the file after ``flush``, ``close``, or the end of a ``with`` block: all of it, or nothing.
 
@@ -324,6 +329,12 @@ class File(Group):
         """Gets what was changed into the file and closes it. Every object of it becomes unusable."""
     def flush(self) -> None:
         """Gets what was changed into the file, all or nothing: from here on it survives."""
+    def refresh(self) -> None:
+        """Looks at a file again that another program extends: all objects show what is there now.
+
+        Open it with ``locking=False``: a lock keeps the other program out. In a file that this process can change there is
+        nothing to do. OSError: another file was written in its place.
+        """
     def transaction(self) -> Transaction:
         """For a ``with`` block: all that is done in it gets into the file, or, after an exception, nothing of it.
 
@@ -356,7 +367,9 @@ class File(Group):
         """libhdf5's default; it means nothing to a reader."""
     @property
     def swmr_mode(self) -> bool:
-        """Always False."""
+        """Always False. NotImplementedError: it is set to True."""
+    @swmr_mode.setter
+    def swmr_mode(self, is_on: bool, /) -> None: ...
 
 @final
 class Datatype(HLObject):
@@ -498,7 +511,7 @@ class Dataset(HLObject):
         TypeError: not stored in chunks. ValueError: the region leaves the dataset, or is empty.
         """
     def refresh(self) -> None:
-        """Does nothing: objects always show what the file has."""
+        """Looks at the file again, as ``File.refresh`` does: at all of it, not at this dataset alone."""
     def flush(self) -> None:
         """Gets everything that was changed into the file, as ``File.flush`` does."""
     def __setitem__(self, key: _Index, value: Any, /) -> None:
@@ -517,8 +530,8 @@ class Dataset(HLObject):
         """
     def make_scale(self, name: str | None = None) -> None:
         """Makes the dataset a dimension scale."""
-    def _write(self, sel: Any, array: _Array, threads: int | None = None) -> None: ...
-    def _shape_of(self, sel: Any = None) -> tuple[int, ...]: ...
+    def _write(self, sel: Any, array: _Array, shape: tuple[int, ...]) -> None: ...
+    def _shape_of(self, sel: Any = None) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
 
 @type_check_only
 class _View:
@@ -586,7 +599,11 @@ class ReadPlan:
         """How many chunks (or runs of rows, if the dataset has none) will be read."""
     @property
     def bytes(self) -> int:
-        """Their stored bytes. Of unfiltered and of Blosc chunks, less may be read."""
+        """Their stored bytes."""
+    @property
+    def read_bytes(self) -> int:
+        """Those that will be read: none of chunks in memory, of unfiltered ones what is wanted, of large Blosc chunks that
+        are wanted in part at least the first."""
     @property
     def result_bytes(self) -> int:
         """Bytes of the result."""

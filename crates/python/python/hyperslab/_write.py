@@ -23,6 +23,7 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
     if names:
         _set_fields(dataset, index, names, value)
         return
+    selected, shape = dataset._shape_of(index if index else None)
     array = _as_array(dataset, value)
     if array.dtype.names and dataset.dtype.names and not set(dataset.dtype.names) <= set(array.dtype.names):
         # Members that the records do not have stay as they are.
@@ -35,9 +36,7 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
                 "When writing to array types, last N dimensions have to match "
                 f"(got {array.shape[-len(inner) :]}, but should be {inner})"
             )
-    selected = dataset._shape_of(index) if index else dataset.shape
-    array = _broadcast(array, tuple(selected), inner)
-    dataset._write(index if index else None, array)
+    dataset._write(index if index else None, _broadcast(array, selected, inner), shape)
 
 
 def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
@@ -94,12 +93,13 @@ def _set_fields(dataset: "Dataset", index: "tuple[Any, ...]", names: "list[str]"
     if unknown:
         listed = ", ".join(f'"{name}"' for name in unknown)
         raise ValueError(f"Illegal slicing argument (fields {listed} not in dataset type)")
+    _, shape = dataset._shape_of(index if index else None)
     whole = np.asarray(dataset[index if index else ...])
     records = np.array(whole, dtype=dataset.dtype)
     source = np.asarray(value)
     for name in names:
         records[name] = source[name] if source.dtype.names else value
-    dataset._write(index if index else None, records)
+    dataset._write(index if index else None, records, shape)
 
 
 def write_direct(dataset: "Dataset", source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:

@@ -150,8 +150,7 @@ fn parts(blosc: &Blosc, stored: &[u8], case: &Case, scratch: &mut Scratch) {
     let mut random = Random::of(stored);
     for _ in 0..3 {
         let (axes, len) = selection(&mut random, case);
-        let gather =
-            Gather { element_size: case.element_size, chunk_shape: &case.shape, axes: &axes, offset: 3 };
+        let gather = Gather::new(case.element_size, &case.shape, &axes, 3);
         let mut expected = vec![0xEE; len + 5];
         hyperslab_filters::gather::scatter(&gather, &whole, &mut expected[..]);
         let check = |stored: &[u8], scratch: &mut Scratch| {

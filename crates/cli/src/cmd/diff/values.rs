@@ -172,7 +172,7 @@ fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyh
     let mut bytes = vec![0; len.context("a block larger than the address space")?];
     // The blocks are what threads share.
     let options = ReadOptions { threads: Some(NonZeroUsize::MIN), datatype };
-    dataset.read_with(what, &Destination::contiguous(&mut bytes), &options)?;
+    dataset.read_with(what, &mut Destination::contiguous(&mut bytes), &options)?;
     Ok(bytes)
 }
 

@@ -140,7 +140,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let recipe = Recipe { dataset: &dataset, filters };
     let bar = bar()?;
     let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &bar)?;
-    let engine = Engine { hints: file.store().driver().hints(), threads: threads() };
+    let engine = Engine { hints: file.store().hints(), threads: threads() };
     let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
     let present = present(&dataset);
     let candidates = search::candidates(&judge, present.as_ref(), &args.edges);

@@ -1,6 +1,7 @@
 //! What a read costs, by arithmetic: chunks that it touches, requests, bytes, time. Pure, without I/O.
 
 use hyperslab::driver::Hints;
+use hyperslab::engine::{CLAIM_BYTES, JOINED_BYTES, Route, is_small};
 
 use super::access::{Access, Along};
 
@@ -167,10 +168,10 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: E
     let spans = Spans::new(&inside, real(array.element_size), engine.hints);
     let stored_bytes = chunk_bytes * stored.ratio.unwrap_or(1.0);
     let group = group(stored_bytes, chunk_bytes, chunks, engine.threads);
-    // As the engine has it: a thin run of a small chunk is read alone.
-    let is_thin = chunk_bytes >= THIN_FROM && spans.count <= 1.0 && spans.len * 4.0 <= chunk_bytes;
-    let is_whole =
-        stored.ratio.is_some() || (group > 1.0 && !is_thin) || spans.len * spans.count >= chunk_bytes;
+    let wanted = || (whole(spans.count), whole(spans.count * spans.len));
+    let is_whole = stored.ratio.is_some()
+        || Route::unfiltered(whole(chunk_bytes), chunks <= 1.0, wanted) == Route::Whole
+        || spans.len * spans.count >= chunk_bytes;
     if !is_whole {
         let bytes = chunks * spans.count * spans.len;
         let (seeks, paged) = if spans.gap < PAGE {
@@ -198,12 +199,12 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: E
 
 /// How many chunks a worker reads together: small ones, as many as there are for it, until they are enough.
 fn group(stored_bytes: f64, chunk_bytes: f64, chunks: f64, threads: usize) -> f64 {
-    if stored_bytes > SMALL {
+    if !is_small(whole(stored_bytes)) {
         return 1.0;
     }
     let share = if threads > 1 { (chunks / real(2 * threads as u64)).floor() + 1.0 } else { chunks };
-    let most = (GROUP / stored_bytes).floor().min(GROUP_CHUNKS).min((CLAIM / chunk_bytes).floor());
-    most.min(share).max(1.0)
+    let claim = if threads > 1 { (real(CLAIM_BYTES as u64) / chunk_bytes).floor() } else { f64::INFINITY };
+    (real(JOINED_BYTES) / stored_bytes).floor().min(claim).min(share).max(1.0)
 }
 
 /// What of an axis of a chunk is read.
@@ -271,20 +272,20 @@ pub(super) const fn real(count: u64) -> f64 {
     count as f64
 }
 
+/// A number of things, of an average.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "never negative; too many are many"
+)]
+const fn whole(count: f64) -> u64 {
+    count.round() as u64
+}
+
 /// Places that are tried of a list of indices.
 const PLACES: u64 = 512;
 /// Bytes of a page of memory.
 const PAGE: f64 = 4096.0;
-/// Chunks of more stored bytes are read alone (`engine/fetch/batch.rs`, as the next two).
-const SMALL: f64 = 32.0 * 1024.0;
-/// Bytes from which on of a small chunk a part may be read alone.
-const THIN_FROM: f64 = 4.0 * 1024.0;
-/// Bytes that are read in one request, of small chunks.
-const GROUP: f64 = 256.0 * 1024.0;
-/// Small chunks that are read in one request.
-const GROUP_CHUNKS: f64 = 256.0;
-/// Bytes of decoded chunks that a worker takes at a time (`engine/share.rs`).
-const CLAIM: f64 = 1024.0 * 1024.0;
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, clippy::cast_precision_loss, reason = "small numbers, whose sums are exact")]
@@ -305,7 +306,7 @@ mod tests {
     use crate::cmd::tune::access::plane;
 
     const ENGINE: Engine = Engine {
-        hints: Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true },
+        hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: 256, concurrent: true },
         threads: 1,
     };
 
@@ -446,7 +447,7 @@ mod tests {
             driver.take();
             let what = Selection::Slab(Slab(dims.into_iter().collect()));
             let options = ReadOptions { threads: NonZeroUsize::new(1), ..ReadOptions::default() };
-            dataset.read_with(&what, &Destination::contiguous(&mut plane), &options).unwrap();
+            dataset.read_with(&what, &mut Destination::contiguous(&mut plane), &options).unwrap();
             let reads = driver.take().into_iter().filter_map(|operation| match operation {
                 Operation::Read { len, .. } => Some(len),
                 _ => None,
@@ -475,12 +476,12 @@ mod tests {
                     let (requests, bytes) = asked(chunk, axis, is_filtered);
                     let case =
                         format!("{chunk:?} across {axis}, {is_filtered}: {requests} of {bytes}, {found:?}");
-                    if stored_bytes > SMALL {
-                        assert_eq!((found.requests, found.bytes), (real(requests), real(bytes)), "{case}");
-                    } else {
+                    if is_small(whole(stored_bytes)) {
                         // Where groups of small chunks begin and end is a matter of a chunk more or less.
                         assert!((found.bytes / real(bytes) - 1.0).abs() < 0.1, "{case}");
                         assert!((0.5..=2.0).contains(&(found.requests / real(requests))), "{case}");
+                    } else {
+                        assert_eq!((found.requests, found.bytes), (real(requests), real(bytes)), "{case}");
                     }
                 }
             }

@@ -431,7 +431,7 @@ mod tests {
         let mut found = report(&[(10, 0.0, 0.0)]);
         let medium = Medium { latency: 0.0, bandwidth: f64::INFINITY, parallelism: 1.0 };
         let machine = Machine { cold: medium, warm: medium, chunk: 1.0, decode: 1.0 };
-        let hints = Hints { coalesce_gap: 0, prefetch_gap: 0, max_span: 1 << 20, concurrent: true };
+        let hints = Hints { coalesce_gap: 0, max_span: 1 << 20, queue_depth: 1, concurrent: true };
         let engine = Engine { hints, threads: 1 };
         let part = Array { shape: vec![50, 50], element_size: 4 };
         let (array, accesses) = (found.array.clone(), found.accesses.clone());

@@ -159,7 +159,7 @@ mod tests {
     use crate::cmd::tune::model::Medium;
 
     const ENGINE: Engine = Engine {
-        hints: Hints { coalesce_gap: 8 << 10, prefetch_gap: 16 << 10, max_span: 4 << 20, concurrent: true },
+        hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: 256, concurrent: true },
         threads: 4,
     };
 

@@ -9,6 +9,7 @@ use quick_cache::sync::Cache;
 
 use super::dirty::DirtyChunks;
 use crate::index::ChunkRecord;
+use crate::store::Store;
 
 /// The cache, and which chunks were touched lately.
 #[derive(Debug)]
@@ -27,8 +28,17 @@ pub struct ChunkCache {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct ChunkKey {
     /// The object header of its dataset.
-    pub(in crate::engine) dataset: Addr,
-    pub(in crate::engine) record: ChunkRecord,
+    dataset: Addr,
+    record: ChunkRecord,
+    /// That of the store before it was read.
+    epoch: u64,
+}
+
+impl ChunkKey {
+    /// The key of a chunk that has not been read yet.
+    pub(in crate::engine) fn new(store: &Store, dataset: Addr, record: ChunkRecord) -> Self {
+        Self { dataset, record, epoch: store.epoch() }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -52,9 +62,24 @@ impl ChunkCache {
         }
     }
 
+    /// What a forked child has of it: the changed chunks. `None` if another thread was changing one at the fork.
+    pub fn in_child(&self) -> Option<Self> {
+        Some(Self { dirty: self.dirty.in_child()?, ..Self::new(self.budget_bytes) })
+    }
+
+    /// Forgets all chunks that are in the file.
+    pub fn clear(&self) {
+        self.chunks.clear();
+    }
+
     /// The decoded chunk.
     pub(in crate::engine) fn get(&self, key: &ChunkKey) -> Option<Arc<Vec<u8>>> {
         self.chunks.get(key)
+    }
+
+    /// Whether the decoded chunk is there. To ask changes nothing.
+    pub(in crate::engine) fn has(&self, key: &ChunkKey) -> bool {
+        self.chunks.peek(key).is_some()
     }
 
     /// Keeps a decoded chunk, if it is small enough to leave room for others.
@@ -81,11 +106,16 @@ impl ChunkCache {
 
     /// Notes that a small part of the chunk is read; true if that happened several times a short while ago.
     pub(in crate::engine) fn touch(&self, key: ChunkKey) -> bool {
+        let is_touched = self.is_touched(key);
         let mut touched = self.touched.lock();
-        let before = touched.iter().filter(|&&other| other == Some(key)).count();
         touched.rotate_right(1);
         touched[0] = Some(key);
-        before >= TOUCHES
+        is_touched
+    }
+
+    /// Whether small parts of the chunk were read several times a short while ago.
+    pub(in crate::engine) fn is_touched(&self, key: ChunkKey) -> bool {
+        self.touched.lock().iter().filter(|&&other| other == Some(key)).count() >= TOUCHES
     }
 
     /// Bytes held now.
@@ -110,7 +140,8 @@ mod tests {
 
     fn key(at: u64) -> ChunkKey {
         let extent = Extent::new(Addr::new(at), 8);
-        ChunkKey { dataset: Addr::new(0), record: ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED } }
+        let record = ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED };
+        ChunkKey { dataset: Addr::new(0), record, epoch: 0 }
     }
 
     #[test]

@@ -22,6 +22,16 @@ pub struct DirtyChunks {
 }
 
 impl DirtyChunks {
+    /// The same chunks, for a forked child that only reads them; `None` if one of them, or the list, was locked at the fork.
+    pub(super) fn in_child(&self) -> Option<Self> {
+        let chunks = self.chunks.try_lock()?.clone();
+        let mut bytes = 0;
+        for held in chunks.values().flat_map(BTreeMap::values) {
+            bytes += held.try_read()?.len() as u64;
+        }
+        Some(Self { chunks: Mutex::new(chunks), bytes: AtomicU64::new(bytes) })
+    }
+
     /// Bytes held now.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)

@@ -2,3 +2,4 @@
 
 pub(in crate::engine) mod cache;
 pub(in crate::engine) mod dirty;
+pub(in crate::engine) mod stored;

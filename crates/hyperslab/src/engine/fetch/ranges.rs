@@ -1,125 +1,113 @@
 //! Unfiltered data: only the spans that the selection touches are read, straight into the destination where it can be.
 
-use hyperslab_filters::gather::{Axis, Target};
-use hyperslab_format::{Addr, Extent};
+use hyperslab_filters::gather::{Axis, scatter};
 use smallvec::SmallVec;
 
 use crate::driver::Hints;
 use crate::engine::dst::Region;
 use crate::engine::read::emit::{Axes, Emit};
-use crate::engine::scratch::sized;
-use crate::error::Result;
-use crate::store::Store;
 
-/// A part of an unfiltered piece, as a loop over spans of the file.
-///
-/// The inner `axes[split..]` of every span are read in one request, gaps included; the outer ones are looped over.
+/// A box of an unfiltered piece, as a loop over spans of the file: the inner axes of every span are read in one request,
+/// gaps included; the outer ones are looped over.
 #[derive(Debug)]
-struct Spans {
+pub(in crate::engine) struct Spans {
+    /// How many there are.
+    pub(in crate::engine) count: u64,
+    /// Bytes of each.
+    pub(in crate::engine) len: usize,
+    /// Where in the piece the first begins, and where in the destination its first element goes.
+    first: (usize, usize),
+    /// The outer axes with more than one index, the innermost first.
+    loops: SmallVec<[Loop; 4]>,
+    /// How many axes are outer ones.
     split: usize,
-    /// Bytes of the file from one element to the next along each axis of the piece.
-    pitches: SmallVec<[usize; 4]>,
-    /// Bytes of one span.
-    len: usize,
-    /// Whether a span is wanted whole, without gaps.
-    is_dense: bool,
+    /// What is wanted of each span, counted from its first element on.
+    inner: Axes,
+    /// Whether spans go to the destination as they are.
+    pub(in crate::engine) is_direct: bool,
 }
 
-/// The bytes of the unfiltered piece at `extent` that are read for the elements of `axes`, one extent after another.
-pub(in crate::engine) fn extents(
-    extent: Extent,
-    emit: &Emit<'_>,
-    axes: &[Axis],
-    hints: Hints,
-    mut f: impl FnMut(Extent),
-) {
-    let spans = Spans::new(&emit.piece, axes, emit.stored_size, hints);
-    // The walk fails only where `f` does.
-    let _: Result<()> = spans.each(axes, 0, &mut |source, _| {
-        f(spans.extent(extent, source));
-        Ok(())
-    });
-}
-
-/// How many runs of an unfiltered piece are read for the elements of `axes`, and how many bytes each has.
-pub(in crate::engine) fn runs(emit: &Emit<'_>, axes: &[Axis], hints: Hints) -> (usize, usize) {
-    let spans = Spans::new(&emit.piece, axes, emit.stored_size, hints);
-    (axes[..spans.split].iter().map(|axis| axis.count).product(), spans.len)
+/// Bytes from one index to the next, in the piece and in the destination.
+#[derive(Debug)]
+struct Loop {
+    count: u64,
+    source: usize,
+    target: usize,
 }
 
 impl Spans {
-    fn new(piece: &[usize], axes: &[Axis], element_size: usize, hints: Hints) -> Self {
-        let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, piece.len());
-        for axis in (1..piece.len()).rev() {
-            pitches[axis - 1] = pitches[axis] * piece[axis];
+    /// Those of the elements of `axes`, which go to places from `offset` on.
+    pub(in crate::engine) fn new(emit: &Emit<'_>, axes: &[Axis], offset: usize, hints: Hints) -> Self {
+        let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(emit.stored_size, axes.len());
+        for axis in (1..axes.len()).rev() {
+            pitches[axis - 1] = pitches[axis] * emit.piece[axis];
         }
-        let mut spans = Self { split: axes.len(), pitches, len: element_size, is_dense: true };
+        let (mut split, mut len, mut is_dense) = (axes.len(), emit.stored_size, true);
         for (axis, selected) in axes.iter().enumerate().rev() {
             if selected.count > 1 {
-                let step = selected.step * spans.pitches[axis];
-                let gap = step - spans.len;
-                let longer = (selected.count - 1) * step + spans.len;
+                let step = selected.step * pitches[axis];
+                let gap = step - len;
+                let longer = (selected.count - 1) * step + len;
                 let is_worth_it = gap as u64 <= hints.coalesce_gap && longer as u64 <= hints.max_span;
                 if gap > 0 && !is_worth_it {
                     break;
                 }
-                spans.is_dense &= gap == 0;
-                if !spans.is_dense && longer as u64 > hints.max_span {
+                is_dense &= gap == 0;
+                if !is_dense && longer as u64 > hints.max_span {
                     break;
                 }
-                spans.len = longer;
+                len = longer;
             }
-            spans.split = axis;
+            split = axis;
         }
-        spans
+        let start = axes.iter().zip(&pitches).map(|(axis, pitch)| axis.start * pitch).sum();
+        let outer = axes[..split].iter().zip(&pitches).rev().filter(|(axis, _)| axis.count > 1);
+        let loops: SmallVec<[Loop; 4]> = outer
+            .map(|(axis, pitch)| Loop {
+                count: axis.count as u64,
+                source: axis.step * pitch,
+                target: axis.stride.unsigned_abs(),
+            })
+            .collect();
+        let inner: Axes = axes[split..].iter().map(|axis| Axis { start: 0, ..*axis }).collect();
+        Self {
+            count: loops.iter().map(|each| each.count).product(),
+            len,
+            first: (start, offset),
+            loops,
+            split,
+            is_direct: is_dense && emit.is_identity() && is_dense_in_memory(&inner, emit.memory_size),
+            inner,
+        }
     }
 
-    /// Calls `f` with where in the piece each span begins, and where its first element goes.
-    fn each(
+    /// Where in the piece span number `number` begins, and where in the destination its first element goes.
+    pub(in crate::engine) fn at(&self, number: u64) -> (usize, usize) {
+        let (mut rest, mut at) = (number, self.first);
+        for (level, each) in self.loops.iter().enumerate() {
+            // The outermost loop turns once.
+            let turn = if level + 1 == self.loops.len() { rest } else { rest % each.count };
+            rest /= each.count;
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "less than the count of an axis, which is a usize"
+            )]
+            let turn = turn as usize;
+            at = (at.0 + turn * each.source, at.1 + turn * each.target);
+        }
+        at
+    }
+
+    /// Puts the wanted elements of a span, whose first goes to `target`, into their places.
+    pub(in crate::engine) fn scatter(
         &self,
-        axes: &[Axis],
-        offset: usize,
-        f: &mut dyn FnMut(usize, usize) -> Result<()>,
-    ) -> Result<()> {
-        let (outer, inner) = axes.split_at(self.split);
-        let start =
-            inner.iter().zip(&self.pitches[self.split..]).map(|(axis, pitch)| axis.start * pitch).sum();
-        for_each(outer, &self.pitches, start, offset, f)
+        emit: &Emit<'_>,
+        bytes: &[u8],
+        target: usize,
+        region: &mut Region<'_>,
+    ) {
+        scatter(&emit.gather_of(&emit.piece[self.split..], &self.inner, target), bytes, region);
     }
-
-    /// Where the span is in the file that begins `source` bytes after the piece.
-    fn extent(&self, piece: Extent, source: usize) -> Extent {
-        Extent::new(Addr::new(piece.addr.get().saturating_add(source as u64)), self.len as u64)
-    }
-}
-
-/// Reads the elements of `axes` of the unfiltered piece at `extent` to their places from `offset` on.
-#[allow(clippy::too_many_arguments)] // the coordinates of one task; a struct for them would be used here alone
-pub(in crate::engine) fn read(
-    store: &Store,
-    extent: Extent,
-    emit: &Emit<'_>,
-    axes: &[Axis],
-    offset: usize,
-    region: &mut Region<'_>,
-    stored: &mut Vec<u8>,
-    convert: &mut [Vec<u8>; 2],
-) -> Result<()> {
-    let spans = Spans::new(&emit.piece, axes, emit.stored_size, store.driver().hints());
-    let inner = &axes[spans.split..];
-    let direct = spans.is_dense && emit.is_identity() && is_dense_in_memory(inner, emit.memory_size);
-    // Relative to the span, the inner selection begins at its first element.
-    let shifted: Axes = inner.iter().map(|axis| Axis { start: 0, ..*axis }).collect();
-    spans.each(axes, offset, &mut |source, target| {
-        let at = spans.extent(extent, source);
-        store.check(at, RAW_DATA)?;
-        if direct {
-            return store.read_raw(at.addr, region.run(target, spans.len));
-        }
-        let bytes = sized(stored, spans.len)?;
-        store.read_raw(at.addr, bytes)?;
-        emit.scatter(bytes, &emit.piece[spans.split..], &shifted, target, region, convert)
-    })
 }
 
 /// Whether the selected elements of `axes` lie one after another in the destination.
@@ -132,23 +120,6 @@ fn is_dense_in_memory(axes: &[Axis], element_size: usize) -> bool {
     })
 }
 
-fn for_each(
-    axes: &[Axis],
-    pitches: &[usize],
-    source: usize,
-    target: usize,
-    f: &mut dyn FnMut(usize, usize) -> Result<()>,
-) -> Result<()> {
-    let (Some((axis, inner)), Some((&pitch, pitches))) = (axes.split_first(), pitches.split_first()) else {
-        return f(source, target);
-    };
-    for i in 0..axis.count {
-        let source = source + (axis.start + i * axis.step) * pitch;
-        for_each(inner, pitches, source, target + i * axis.stride.unsigned_abs(), f)?;
-    }
-    Ok(())
-}
-
 /// How errors name data that no structure wraps.
 pub(in crate::engine) const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
 
@@ -156,47 +127,70 @@ pub(in crate::engine) const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
 mod tests {
     use super::*;
 
-    const HINTS: Hints = Hints { coalesce_gap: 100, prefetch_gap: 0, max_span: 10_000, concurrent: true };
+    const HINTS: Hints = Hints { coalesce_gap: 100, max_span: 10_000, queue_depth: 1, concurrent: true };
 
     fn axis(start: usize, step: usize, count: usize) -> Axis {
         Axis { start, step, count, stride: 0 }
     }
 
+    fn emit(piece: &[usize]) -> Emit<'static> {
+        Emit { convert: None, sink: None, stored_size: 4, memory_size: 4, piece: SmallVec::from_slice(piece) }
+    }
+
     #[test]
     fn a_plane_across_the_slowest_axis_is_one_span() {
-        let spans = Spans::new(&[64, 64, 64], &[axis(3, 1, 1), axis(0, 1, 64), axis(0, 1, 64)], 4, HINTS);
-        assert_eq!((spans.split, spans.len, spans.is_dense), (0, 64 * 64 * 4, true));
+        let axes = [axis(3, 1, 1), axis(0, 1, 64), axis(0, 1, 64)];
+        let spans = Spans::new(&emit(&[64, 64, 64]), &axes, 0, HINTS);
+        assert_eq!((spans.split, spans.len, spans.count), (0, 64 * 64 * 4, 1));
+        assert_eq!(spans.at(0).0, 3 * 64 * 64 * 4);
     }
 
     #[test]
     fn rows_far_apart_are_read_one_by_one() {
-        let spans = Spans::new(&[64, 64, 64], &[axis(0, 1, 64), axis(3, 1, 1), axis(0, 1, 64)], 4, HINTS);
-        assert_eq!((spans.split, spans.len, spans.is_dense), (1, 64 * 4, true));
+        let axes = [axis(0, 1, 64), axis(3, 1, 1), axis(0, 1, 64)];
+        let spans = Spans::new(&emit(&[64, 64, 64]), &axes, 0, HINTS);
+        assert_eq!((spans.split, spans.len, spans.count), (1, 64 * 4, 64));
     }
 
     #[test]
     fn elements_a_little_apart_are_read_with_the_gaps_between_them() {
-        let spans = Spans::new(&[64, 64], &[axis(0, 1, 2), axis(0, 4, 16)], 4, HINTS);
-        assert_eq!((spans.split, spans.len, spans.is_dense), (0, 256 + 244, false));
+        let axes = [axis(0, 1, 2), axis(0, 4, 16)];
+        let spans = Spans::new(&emit(&[64, 64]), &axes, 0, HINTS);
+        assert_eq!((spans.split, spans.len, spans.is_direct), (0, 256 + 244, false));
     }
 
     #[test]
-    fn as_many_runs_are_counted_as_are_read() {
-        let emit = Emit {
-            conversion: None,
-            stored_size: 4,
-            memory_size: 4,
-            piece: SmallVec::from_slice(&[8, 9, 10]),
-        };
-        let extent = Extent::new(Addr::new(1000), 8 * 9 * 10 * 4);
-        for counts in [[1, 9, 10], [8, 1, 10], [8, 9, 1], [3, 4, 5], [1, 1, 1]] {
-            for coalesce_gap in [0, 50, 1000] {
-                let axes = counts.map(|count| axis(0, 1, count));
-                let hints = Hints { coalesce_gap, ..HINTS };
-                let mut read = Vec::new();
-                extents(extent, &emit, &axes, hints, |run| read.push(run.len));
-                let (count, len) = runs(&emit, &axes, hints);
-                assert_eq!(read, vec![len as u64; count], "{counts:?}, {coalesce_gap}");
+    fn every_span_begins_where_its_first_element_is() {
+        let piece = [8, 9, 10];
+        for steps in [[1, 1, 1], [2, 3, 4], [5, 1, 9]] {
+            for counts in [[1, 3, 2], [2, 1, 1], [2, 3, 2], [1, 1, 1]] {
+                let strides = [1000, 100, 10];
+                let axes: Axes = (0..3)
+                    .map(|d| Axis {
+                        start: usize::from(d > 0),
+                        step: steps[d],
+                        count: counts[d].min((piece[d] - 2) / steps[d] + 1),
+                        stride: strides[d],
+                    })
+                    .collect();
+                // No gap is read over, so that every span is a run of elements of the last axis.
+                let spans = Spans::new(&emit(&piece), &axes, 7, Hints { coalesce_gap: 0, ..HINTS });
+                let mut expected = Vec::new();
+                for i in 0..axes[0].count {
+                    for j in 0..axes[1].count {
+                        for k in 0..axes[2].count {
+                            let at = [i, j, k];
+                            let source =
+                                (0..3).fold(0, |n, d| n * piece[d] + axes[d].start + at[d] * axes[d].step);
+                            let target = (0..3).fold(7, |n, d| n + at[d] * strides[d].unsigned_abs());
+                            expected.push((source * 4, target));
+                        }
+                    }
+                }
+                let elements = spans.len / 4;
+                let firsts: Vec<_> = expected.iter().copied().step_by(elements).collect();
+                let found: Vec<_> = (0..spans.count).map(|number| spans.at(number)).collect();
+                assert_eq!(found, firsts, "{steps:?} {counts:?}");
             }
         }
     }

@@ -2,15 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use smallvec::SmallVec;
-
 use super::pieces::{Pieces, Source};
-use super::place::Wanted;
-use crate::engine::array::Storage;
-use crate::engine::read::emit::Emit;
+use super::place::{Cut, User, Users};
+use super::route::Route;
+use crate::engine::dst::Destination;
 use crate::engine::read::{Reading, workers};
 use crate::error::Result;
-use crate::select::Selection;
+use crate::select::{Selection, first_element};
 
 /// What a read will do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +21,11 @@ pub struct ReadPlan {
     pub tasks: Vec<PlannedTask>,
     /// Bytes of the result.
     pub result_bytes: u64,
-    /// Stored bytes of the pieces touched; of unfiltered pieces and Blosc chunks less may be read.
+    /// Stored bytes of the pieces touched.
     pub stored_bytes: u64,
+    /// Bytes that will be read: of unfiltered pieces those wanted, of large Blosc chunks at least the front, of what is in
+    /// memory none; with the gaps between neighbours that are read together, more.
+    pub read_bytes: u64,
     /// How many threads will work.
     pub threads: usize,
 }
@@ -40,34 +41,10 @@ pub struct PlannedTask {
     pub route: Route,
     /// How many of them are wanted.
     pub elements: u64,
-}
-
-/// How elements get from the file to the destination.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Route {
-    /// Never written: the fill value goes to the destination.
-    Fill,
-    /// Read by the driver, straight into the destination where spans are contiguous.
-    Direct,
-    /// Decoded straight into the destination.
-    DecodeInto,
-    /// Of a Blosc chunk, the blocks that are touched are decoded straight into the destination.
-    Blocks,
-    /// Decoded into a worker's buffer, then copied.
-    Scatter,
-}
-
-impl Route {
-    /// Its name, as `explain` prints it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fill => "fill",
-            Self::Direct => "direct",
-            Self::DecodeInto => "decode into",
-            Self::Blocks => "blocks",
-            Self::Scatter => "scatter",
-        }
-    }
+    /// How many requests it makes; small neighbours share one.
+    pub requests: u64,
+    /// Bytes that these ask for; of a Blosc chunk that is read in part, the first of them.
+    pub bytes: u64,
 }
 
 impl Reading<'_> {
@@ -75,57 +52,37 @@ impl Reading<'_> {
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
         let array = self.array;
         let pieces = Pieces::of(array);
+        let size = array.element_size;
+        // Where the elements go matters as far as rows are whole: into a dense array.
+        let mut nowhere = Destination::contiguous(&mut []);
+        let (dst, _) = nowhere.share(&[0], size)?;
         let tiling = what.tiling(&array.shape, &pieces.shape)?;
-        let size = array.element_size as u64;
-        let emit = Emit {
-            conversion: None,
-            stored_size: array.element_size,
-            memory_size: array.element_size,
-            piece: pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect(),
-        };
-        let elements = what.count(&array.shape)?;
-        let strides = tiling.strides().iter().map(|stride| stride * size).collect();
+        let strides = tiling.strides().iter().map(|stride| stride * size as u64).collect();
         let tiling = tiling.with_strides(strides);
+        let mut run = self.run(&pieces, None, size)?;
+        run.is_alone = tiling.len() == 1;
+        let users = [User { cut: Cut::Tiling(&tiling), dst }];
         let mut plan = ReadPlan {
             shape: what.shape(&array.shape).to_vec(),
             piece_shape: pieces.shape.to_vec(),
             tasks: Vec::new(),
-            result_bytes: elements * size,
+            result_bytes: what.count(&array.shape)? * size as u64,
             stored_bytes: 0,
+            read_bytes: 0,
             threads: 1,
         };
         for task in pieces.tasks(self.store, self.cache, &tiling, 0..tiling.len())? {
-            let mut wanted: SmallVec<[Wanted; 1]> = SmallVec::new();
+            let (route, requests, bytes) = run.forecast(&task, Users::of(&task, &[0], &users));
             let mut elements = 0;
-            tiling.parts(&task.coord, |part| {
-                elements += part.count();
-                if wanted.len() < 2 {
-                    wanted.push(Wanted::part(&part, &emit));
-                }
-            });
-            let route = match (task.source, &array.storage, &wanted[..]) {
-                (Source::Fill, ..) => Route::Fill,
-                (Source::Raw(_), ..) => Route::Direct,
-                (Source::Chunk(_), _, [Wanted::Dense { .. }]) => Route::DecodeInto,
-                (Source::Chunk(record), Storage::Chunked(chunked), [Wanted::Box { .. }])
-                    if chunked.pipeline.as_blosc(record.mask).is_some() =>
-                {
-                    Route::Blocks
-                }
-                (Source::Compact | Source::Chunk(_), ..) => Route::Scatter,
-            };
-            let stored = match task.source {
-                Source::Fill | Source::Compact => 0,
-                Source::Raw(extent) => extent.len,
-                Source::Chunk(record) => record.extent.len,
-            };
+            tiling.parts(&task.coord, |part| elements += part.count());
             // What a damaged file says of its chunks may add up to anything.
+            let stored = task.extent().map_or(0, |extent| extent.len);
             plan.stored_bytes = plan.stored_bytes.saturating_add(stored);
-            let first = task.coord.iter().zip(&pieces.shape).map(|(at, len)| at * len).collect();
-            plan.tasks.push(PlannedTask { first, source: task.source, route, elements });
+            plan.read_bytes = plan.read_bytes.saturating_add(bytes);
+            let first = first_element(&task.coord, &pieces.shape).to_vec();
+            plan.tasks.push(PlannedTask { first, source: task.source, route, elements, requests, bytes });
         }
-        let piece_bytes = pieces.elements().saturating_mul(size);
-        plan.threads = workers(self.store, plan.tasks.len(), piece_bytes, None);
+        plan.threads = workers(self.store, plan.tasks.len(), run.piece_bytes as u64, None);
         Ok(plan)
     }
 }
@@ -135,13 +92,14 @@ impl fmt::Display for ReadPlan {
         writeln!(f, "result     {:?}, {} bytes", self.shape, self.result_bytes)?;
         writeln!(
             f,
-            "pieces     {} of {:?}, {} bytes stored",
+            "pieces     {} of {:?}, {} bytes stored, {} to read",
             self.tasks.len(),
             self.piece_shape,
-            self.stored_bytes
+            self.stored_bytes,
+            self.read_bytes
         )?;
         writeln!(f, "threads    {}", self.threads)?;
-        for route in [Route::Fill, Route::Direct, Route::DecodeInto, Route::Blocks, Route::Scatter] {
+        for route in Route::ALL {
             let count = self.tasks.iter().filter(|task| task.route == route).count();
             if count > 0 {
                 writeln!(f, "route      {count} {}", route.name())?;
@@ -169,8 +127,8 @@ impl ReadPlan {
         // Writing to a string does not fail, and nothing here needs escaping.
         let _ = write!(
             json,
-            r#"{{"shape":{:?},"piece_shape":{:?},"result_bytes":{},"stored_bytes":{},"threads":{},"tasks":["#,
-            self.shape, self.piece_shape, self.result_bytes, self.stored_bytes, self.threads
+            r#"{{"shape":{:?},"piece_shape":{:?},"result_bytes":{},"stored_bytes":{},"read_bytes":{},"threads":{},"tasks":["#,
+            self.shape, self.piece_shape, self.result_bytes, self.stored_bytes, self.read_bytes, self.threads
         );
         for (number, task) in self.tasks.iter().enumerate() {
             let (addr, len) = task.place();
@@ -178,10 +136,12 @@ impl ReadPlan {
             let comma = if number == 0 { "" } else { "," };
             let _ = write!(
                 json,
-                r#"{comma}{{"first":{:?},"route":"{}","elements":{},"address":{addr},"bytes":{len}}}"#,
+                r#"{comma}{{"first":{:?},"route":"{}","elements":{},"address":{addr},"bytes":{len},"requests":{},"read_bytes":{}}}"#,
                 task.first,
                 task.route.name(),
-                task.elements
+                task.elements,
+                task.requests,
+                task.bytes
             );
         }
         json.push_str("]}");

@@ -3,3 +3,4 @@
 pub(in crate::engine) mod explain;
 pub(in crate::engine) mod pieces;
 pub(in crate::engine) mod place;
+pub(in crate::engine) mod route;

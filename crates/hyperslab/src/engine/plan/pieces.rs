@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use hyperslab_filters::FilterError;
 use hyperslab_format::Extent;
-use smallvec::SmallVec;
 
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::chunks::cache::ChunkCache;
 use crate::engine::chunks::dirty::HeldChunk;
-use crate::error::{Error, Result};
+use crate::engine::chunks::stored::StoredChunk;
+use crate::error::Result;
 use crate::index::ChunkRecord;
-use crate::select::{Coord, Tiling};
+use crate::select::{Coord, Tiling, first_element, is_cut};
 use crate::store::Store;
 
 /// What is to be done for one chunk.
@@ -25,6 +25,26 @@ pub struct ReadTask {
     pub(in crate::engine) users: Range<usize>,
     /// The chunk itself, if it was changed and is not in the file yet.
     pub(in crate::engine) held: Option<HeldChunk>,
+}
+
+impl ReadTask {
+    /// Where its stored bytes are, if it has any.
+    pub(in crate::engine) fn extent(&self) -> Option<Extent> {
+        match self.source {
+            Source::Fill | Source::Compact => None,
+            Source::Raw(extent) => Some(extent),
+            Source::Chunk(record) => Some(record.extent),
+        }
+    }
+
+    /// Its stored bytes, of those at `whole`.
+    pub(in crate::engine) fn stored_in<'b>(&self, whole: Extent, bytes: &'b [u8]) -> &'b [u8] {
+        let range = self.extent().and_then(|extent| {
+            let start = usize::try_from(extent.addr.get().checked_sub(whole.addr.get())?).ok()?;
+            Some(start..start + usize::try_from(extent.len).ok()?)
+        });
+        range.and_then(|range| bytes.get(range)).unwrap_or_default()
+    }
 }
 
 /// Where the elements of a chunk come from.
@@ -59,11 +79,20 @@ enum PieceKind<'a> {
 
 impl<'a> Pieces<'a> {
     pub(in crate::engine) fn of(array: &'a StoredArray) -> Self {
+        Self::of_size(array, PIECE_BYTES)
+    }
+
+    /// The same for elements that are converted: so small pieces of contiguous data that they are in the cache from one to the other.
+    pub(in crate::engine) fn converted(array: &'a StoredArray) -> Self {
+        Self::of_size(array, CONVERTED_BYTES)
+    }
+
+    fn of_size(array: &'a StoredArray, row_bytes: u64) -> Self {
         let whole = || array.shape.iter().map(|&len| len.max(1)).collect();
         let (shape, kind) = match &array.storage {
             Storage::Compact(_) => (whole(), PieceKind::Compact),
-            Storage::Contiguous(None) => (rows(array), PieceKind::Unwritten),
-            Storage::Contiguous(Some(extent)) => (rows(array), PieceKind::Rows(*extent)),
+            Storage::Contiguous(None) => (rows(array, row_bytes), PieceKind::Unwritten),
+            Storage::Contiguous(Some(extent)) => (rows(array, row_bytes), PieceKind::Rows(*extent)),
             Storage::Chunked(chunked) => {
                 (Coord::from_slice(&chunked.chunk_shape), PieceKind::Chunks(chunked))
             }
@@ -135,20 +164,21 @@ impl<'a> Pieces<'a> {
         Ok((tasks, touches.into_iter().map(|(_, user)| user).collect()))
     }
 
-    /// An unfiltered chunk has exactly the size of a chunk.
-    fn check_raw(&self, coord: &[u64], extent: Extent) -> Result<()> {
-        let expected = self.elements().saturating_mul(self.array.element_size as u64);
-        if extent.len == expected {
-            return Ok(());
+    /// Where the elements of a chunk come from that is stored at `record`: filtered or not, as the filters and the edge say.
+    pub(in crate::engine) fn source(&self, stored: StoredChunk<'_>) -> Result<Source> {
+        let StoredChunk { coord, record, chunked } = stored;
+        let is_raw = chunked.pipeline.is_identity(record.mask)
+            || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape));
+        if !is_raw {
+            return Ok(Source::Chunk(record));
         }
-        let source = FilterError::Length { filter: "unfiltered", expected, found: extent.len };
-        Err(self.chunk_error(source, coord, extent))
-    }
-
-    /// A filter's error with the chunk's coordinates.
-    pub(in crate::engine) fn chunk_error(&self, source: FilterError, coord: &[u64], extent: Extent) -> Error {
-        let first = coord.iter().zip(&self.shape).map(|(at, len)| at.saturating_mul(*len)).collect();
-        Error::Chunk { source, coord: first, addr: extent.addr.get(), len: extent.len }
+        // An unfiltered chunk has exactly the size of a chunk.
+        let (expected, found) =
+            (self.elements().saturating_mul(self.array.element_size as u64), record.extent.len);
+        if found != expected {
+            return Err(stored.error(FilterError::Length { filter: "unfiltered", expected, found }));
+        }
+        Ok(Source::Raw(record.extent))
     }
 
     fn finder<'s>(&'s self, store: &'s Store) -> Finder<'s> {
@@ -176,47 +206,28 @@ impl Finder<'_> {
             }
             (PieceKind::Chunks(_), Some((chunked, cursor))) => match cursor.lookup(coord)? {
                 None => Source::Fill,
-                Some(record) if is_raw(chunked, &pieces.array.shape, coord, record) => {
-                    pieces.check_raw(coord, record.extent)?;
-                    Source::Raw(record.extent)
-                }
-                Some(record) => Source::Chunk(record),
+                Some(record) => pieces.source(StoredChunk { coord, record, chunked })?,
             },
             (PieceKind::Unwritten | PieceKind::Chunks(_), _) => Source::Fill,
         })
     }
 }
 
-/// Whether no filter was applied to a chunk.
-fn is_raw(chunked: &ChunkedStorage, shape: &[u64], coord: &[u64], record: ChunkRecord) -> bool {
-    chunked.pipeline.is_identity(record.mask)
-        || (chunked.unfiltered_edges
-            && coord
-                .iter()
-                .zip(&chunked.chunk_shape)
-                .zip(shape)
-                .any(|((&at, &len), &end)| (at + 1) * len > end))
-}
-
 /// Data in file order, so that a disk reads forwards; what is not in the file comes first.
 fn sort(tasks: &mut [ReadTask]) {
-    let key = |task: &ReadTask| match task.source {
-        Source::Fill | Source::Compact => 0,
-        Source::Raw(extent) => extent.addr.get(),
-        Source::Chunk(record) => record.extent.addr.get(),
-    };
+    let key = |task: &ReadTask| task.extent().map_or(0, |extent| extent.addr.get());
     if !tasks.is_sorted_by_key(key) {
         tasks.sort_by_cached_key(key);
     }
 }
 
-/// The shape of a piece of contiguous data: whole rows of the inner dimensions, about [`PIECE_BYTES`] of them, so that
+/// The shape of a piece of contiguous data: whole rows of the inner dimensions, about so many bytes of them, so that
 /// a piece is one run of the file.
-fn rows(array: &StoredArray) -> Coord {
+fn rows(array: &StoredArray, bytes: u64) -> Coord {
     let mut shape: Coord = array.shape.iter().map(|&len| len.max(1)).collect();
     let mut inner = array.element_size as u64;
     for axis in (0..shape.len()).rev() {
-        let fit = (PIECE_BYTES / inner.max(1)).clamp(1, shape[axis]);
+        let fit = (bytes / inner.max(1)).clamp(1, shape[axis]);
         if fit < shape[axis] {
             shape[axis] = fit;
             shape[..axis].fill(1);
@@ -229,8 +240,10 @@ fn rows(array: &StoredArray) -> Coord {
 
 /// Where the piece at `coord` of contiguous data begins; it is as long as a whole piece or ends with the data.
 fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) -> Extent {
-    let first: SmallVec<[u64; 4]> = coord.iter().zip(piece).map(|(at, len)| at * len).collect();
-    let element = first.iter().zip(&array.shape).fold(0_u64, |offset, (&at, &len)| offset * len.max(1) + at);
+    let element = first_element(coord, piece)
+        .iter()
+        .zip(&array.shape)
+        .fold(0_u64, |offset, (&at, &len)| offset * len.max(1) + at);
     let size = array.element_size as u64;
     let offset = element * size;
     let len = (piece.iter().product::<u64>() * size).min(whole.len.saturating_sub(offset));
@@ -240,3 +253,5 @@ fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) 
 
 /// Large enough that a call costs nothing beside the copy, small enough that two threads share the work evenly.
 const PIECE_BYTES: u64 = 4 << 20;
+/// With what becomes of them they fit a second-level cache.
+const CONVERTED_BYTES: u64 = 128 << 10;

@@ -1,18 +1,20 @@
 //! Which elements of a chunk are wanted, and where in the caller's memory they go.
 
+use std::ops::ControlFlow;
+
 use hyperslab_filters::gather::Axis;
 
 use super::pieces::ReadTask;
-use crate::engine::dst::{Destination, Region};
+use crate::engine::dst::{Region, Shared};
 use crate::engine::read::emit::{Axes, Emit};
 use crate::error::Result;
-use crate::select::{Part, Tiling};
+use crate::select::{Coord, Part, Tiling, inside};
 
 /// A selection and where it goes.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct User<'a> {
     pub(in crate::engine) cut: Cut<'a>,
-    pub(in crate::engine) dst: &'a Destination<'a>,
+    pub(in crate::engine) dst: Shared<'a>,
 }
 
 /// Those of several selections that touch one chunk.
@@ -42,6 +44,19 @@ impl User<'_> {
         }
     }
 
+    /// The part number `number` of the chunk at `coord`, if there are as many.
+    pub(in crate::engine) fn part(&self, coord: &[u64], number: usize) -> Option<Part> {
+        let mut found = None;
+        match self.cut {
+            Cut::Tiling(tiling) => tiling.parts_from(coord, number, |part| {
+                found = Some(part);
+                ControlFlow::Break(())
+            }),
+            Cut::Part(part) => found = (number == 0).then(|| part.clone()),
+        }
+        found
+    }
+
     /// Whether the chunk at `coord` is wanted as a list of several points.
     fn wants_points(&self, coord: &[u64]) -> bool {
         match self.cut {
@@ -59,6 +74,11 @@ impl<'a> Users<'a> {
 
     pub(in crate::engine) fn iter(self) -> impl Iterator<Item = User<'a>> {
         self.touching.iter().map(move |&number| self.all[number])
+    }
+
+    /// Number `number` of them.
+    pub(in crate::engine) fn get(self, number: usize) -> Option<User<'a>> {
+        self.touching.get(number).map(|&number| self.all[number])
     }
 
     /// The only one, if there is one.
@@ -91,27 +111,34 @@ pub(in crate::engine) fn each_place(
 /// What of a chunk is wanted.
 #[derive(Debug)]
 pub(in crate::engine) enum Wanted {
-    /// All of it, in one run of the destination.
+    /// All of it as it is, in one run of the destination.
     Dense { offset: usize },
-    /// One box.
-    Box { axes: Axes, offset: usize, elements: usize },
-    /// Several boxes or points.
-    Several,
+    /// One box; `is_all` if the array has no other element of the chunk.
+    Box { axes: Axes, offset: usize, elements: usize, is_all: bool },
+    /// Several boxes or points, by several users or one.
+    Several { by_one: bool },
 }
 
 impl Wanted {
-    pub(in crate::engine) fn of(user: User<'_>, coord: &[u64], emit: &Emit<'_>) -> Self {
+    /// What `users` want of the chunk at `coord` of an array of the shape `extent`.
+    pub(in crate::engine) fn of(users: Users<'_>, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {
+        let Some(user) = users.only() else { return Self::Several { by_one: false } };
         if user.wants_points(coord) {
-            return Self::Several;
+            return Self::Several { by_one: true };
         }
         let mut wanted = None;
         user.parts(coord, |part| {
-            wanted = Some(if wanted.is_some() { Self::Several } else { Self::part(part, emit) });
+            let several = wanted.is_some();
+            wanted = Some(if several {
+                Self::Several { by_one: true }
+            } else {
+                Self::part(part, coord, emit, extent)
+            });
         });
-        wanted.unwrap_or(Self::Several)
+        wanted.unwrap_or(Self::Several { by_one: true })
     }
 
-    pub(in crate::engine) fn part(part: &Part, emit: &Emit<'_>) -> Self {
+    fn part(part: &Part, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {
         let axes = Emit::axes(part);
         let offset = destination_offset(part);
         let mut run = emit.memory_size;
@@ -120,14 +147,16 @@ impl Wanted {
             run = run.saturating_mul(len);
             whole
         });
-        if dense {
+        if dense && emit.is_identity() {
             return Self::Dense { offset };
         }
-        Self::Box { offset, elements: axes.iter().map(|axis| axis.count).product(), axes }
+        let piece: Coord = emit.piece.iter().map(|&len| len as u64).collect();
+        let is_all = part.covers(&inside(coord, &piece, extent));
+        Self::Box { offset, elements: axes.iter().map(|axis| axis.count).product(), axes, is_all }
     }
 }
 
-fn destination_offset(part: &Part) -> usize {
+pub(in crate::engine) fn destination_offset(part: &Part) -> usize {
     // Inside the destination, which is in memory; `Region::run` checks it again.
     usize::try_from(part.dst).unwrap_or(usize::MAX)
 }

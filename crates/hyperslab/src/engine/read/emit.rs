@@ -1,20 +1,20 @@
 //! From decoded elements to the caller's memory, converting on the way where the datatypes differ.
 
-use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
+use hyperslab_filters::Convert;
+use hyperslab_filters::gather::{Axis, Gather, Target};
 use smallvec::SmallVec;
 
+use super::blocks::Sink;
 use crate::engine::dst::Region;
 use crate::engine::fill::{Fill, repeat};
-use crate::engine::scratch::sized;
-use crate::error::Result;
 use crate::select::Part;
-use crate::types::Conversion;
 
 /// How elements of one read get from a piece to a destination.
-#[derive(Debug)]
 pub(in crate::engine) struct Emit<'a> {
-    /// From the stored datatype to the caller's, if they differ.
-    pub(in crate::engine) conversion: Option<&'a Conversion>,
+    /// From the stored elements to those that are wanted, if they differ.
+    pub(in crate::engine) convert: Option<&'a dyn Convert>,
+    /// Who takes the elements, if they do not go to memory.
+    pub(in crate::engine) sink: Option<&'a Sink<'a>>,
     /// Bytes of an element as stored.
     pub(in crate::engine) stored_size: usize,
     /// Bytes of an element as wanted.
@@ -27,9 +27,9 @@ pub(in crate::engine) struct Emit<'a> {
 pub(in crate::engine) type Axes = SmallVec<[Axis; 4]>;
 
 impl Emit<'_> {
-    /// Whether elements are wanted as they are stored.
+    /// Whether elements go to memory as they are stored.
     pub(in crate::engine) fn is_identity(&self) -> bool {
-        self.conversion.is_none()
+        self.convert.is_none() && self.sink.is_none()
     }
 
     /// Where the elements of `part` of a piece go; its strides are bytes of the destination.
@@ -48,55 +48,31 @@ impl Emit<'_> {
             .collect()
     }
 
-    /// The copy of the elements at `axes` of a decoded piece, as they are, to their places from `offset` on.
+    /// The way of the elements at `axes` of a decoded piece to their places from `offset` on.
     pub(in crate::engine) fn gather<'g>(&'g self, axes: &'g [Axis], offset: usize) -> Gather<'g> {
-        Gather { element_size: self.stored_size, chunk_shape: &self.piece, axes, offset }
+        self.gather_of(&self.piece, axes, offset)
     }
 
-    /// Copies the selected elements of `source`, which holds a box of elements of the shape `shape`.
-    pub(in crate::engine) fn scatter(
-        &self,
-        source: &[u8],
-        shape: &[usize],
-        axes: &[Axis],
+    /// The same for elements of a box of the shape `shape`.
+    pub(in crate::engine) fn gather_of<'g>(
+        &'g self,
+        shape: &'g [usize],
+        axes: &'g [Axis],
         offset: usize,
-        region: &mut Region<'_>,
-        scratch: &mut [Vec<u8>; 2],
-    ) -> Result<()> {
-        let Some(conversion) = self.conversion else {
-            let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes, offset };
-            scatter(&gather, source, region);
-            return Ok(());
-        };
-        let count: usize = axes.iter().map(|axis| axis.count).product();
-        let [before, after] = scratch;
-        let before = sized(before, count * self.stored_size)?;
-        let dense = dense(axes, self.stored_size);
-        let gather = Gather { element_size: self.stored_size, chunk_shape: shape, axes: &dense, offset: 0 };
-        scatter(&gather, source, before);
-        let after = sized(after, count * self.memory_size)?;
-        if conversion.is_partial() {
-            // Members that the file lacks, and the gaps between members.
-            after.fill(0);
-        }
-        conversion.apply(before, after, count)?;
-        let counts: SmallVec<[usize; 4]> = axes.iter().map(|axis| axis.count).collect();
-        let whole: Axes = axes.iter().map(|axis| Axis { start: 0, step: 1, ..*axis }).collect();
-        let gather = Gather { element_size: self.memory_size, chunk_shape: &counts, axes: &whole, offset };
-        scatter(&gather, after, region);
-        Ok(())
+    ) -> Gather<'g> {
+        Gather { convert: self.convert, ..Gather::new(self.stored_size, shape, axes, offset) }
     }
 
     /// The dataset's fill value, converted: one element.
-    pub(in crate::engine) fn fill_element(&self, fill: &Fill) -> Result<Vec<u8>> {
+    pub(in crate::engine) fn fill_element(&self, fill: &Fill) -> Vec<u8> {
         let stored = match fill {
             Fill::Zeros => vec![0; self.stored_size],
             Fill::Value(value) => value.clone(),
         };
-        let Some(conversion) = self.conversion else { return Ok(stored) };
+        let Some(convert) = self.convert else { return stored };
         let mut converted = vec![0; self.memory_size];
-        conversion.apply(&stored, &mut converted, 1)?;
-        Ok(converted)
+        convert.run(&stored, &mut converted);
+        converted
     }
 
     /// Writes the fill value to the places of `axes`.
@@ -118,17 +94,6 @@ impl Emit<'_> {
         }
         for_each_offset(outer, offset, &mut |at| repeat(region.run(at, run), element));
     }
-}
-
-/// The axes of a dense, row-major box of the same elements.
-fn dense(axes: &[Axis], element_size: usize) -> Axes {
-    let mut dense: Axes = axes.iter().copied().collect();
-    let mut pitch = element_size;
-    for axis in dense.iter_mut().rev() {
-        axis.stride = pitch.cast_signed();
-        pitch *= axis.count;
-    }
-    dense
 }
 
 /// Calls `f` with the destination offset of every combination of indices of `axes`.

@@ -1,23 +1,24 @@
 //! Reads of one dataset: plans them, and spreads their tasks over threads. (What one task does is in `task.rs`.)
 
+pub(in crate::engine) mod blocks;
 pub(in crate::engine) mod emit;
 pub(in crate::engine) mod task;
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use hyperslab_format::Extent;
+use hyperslab_filters::Convert;
 use hyperslab_format::datatype::Datatype;
 
 use super::array::{Storage, StoredArray};
 use super::chunks::cache::ChunkCache;
-use super::dst::Destination;
-use super::fetch::ahead::Ahead;
-use super::fetch::batch;
-use super::plan::pieces::{Pieces, ReadTask, Source};
-use super::plan::place::{Cut, User, Users};
-use super::scratch::{self, WorkerScratch};
-use super::{pool, share};
+use super::dst::{Destination, Shared};
+use super::fetch::window::Window;
+use super::plan::pieces::{Pieces, ReadTask};
+use super::plan::place::{Cut, User};
+use super::pool;
+use super::scratch;
+use super::share::{self, Claims};
 use crate::error::{Error, Result};
 use crate::select::{Part, Selection, Tiling};
 use crate::store::Store;
@@ -47,58 +48,61 @@ pub struct Reading<'a> {
 
 impl Reading<'_> {
     /// Reads one selection.
-    pub fn read(&self, what: &Selection, dst: &Destination<'_>, options: &ReadOptions) -> Result<()> {
+    pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = Pieces::of(self.array);
-        let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let pieces = self.pieces(conversion.as_ref());
+        let mut run =
+            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // The small read: no tiling, no list of tasks, no threads.
-            let dst_strides = dst.strides_for(&what.shape(&self.array.shape), memory_size)?;
+            let (dst, dst_strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
             let part = Part { within: within.0, dst: 0, dst_strides };
             let user = User { cut: Cut::Part(&part), dst };
             let task = {
                 let _reading = self.store.reading();
                 pieces.task(self.store, self.cache, coord)?
             };
-            let users = Users::of(&task, &[0], std::slice::from_ref(&user));
-            return scratch::with(|scratch| run.task(&task, None, users, scratch));
+            run.is_alone = true;
+            return run.one(&task, user);
         }
-        let tiling = self.tiling(&pieces, what, dst, memory_size)?;
+        let (tiling, dst) = self.tiling(&pieces, what, dst, memory_size)?;
         let user = User { cut: Cut::Tiling(&tiling), dst };
-        let mut next = 0;
-        while next < tiling.len() {
-            let end = tiling.len().min(next + BATCH_TASKS);
-            let tasks = {
-                let _reading = self.store.reading();
-                pieces.tasks(self.store, self.cache, &tiling, next..end)?
-            };
-            run.execute(&tasks, &[0], &[user], options.threads)?;
-            next = end;
-        }
-        Ok(())
+        run.is_alone = tiling.len() == 1;
+        run.all(&pieces, &tiling, user, options.threads)
     }
 
     /// Reads several selections, each to its own destination; a chunk that several touch is decoded once.
-    pub fn read_many(&self, reads: &[(&Selection, &Destination<'_>)], options: &ReadOptions) -> Result<()> {
+    pub fn read_many(
+        &self,
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = Pieces::of(self.array);
+        let pieces = self.pieces(conversion.as_ref());
         let tilings = reads
-            .iter()
+            .iter_mut()
             .map(|(what, dst)| self.tiling(&pieces, what, dst, memory_size))
             .collect::<Result<Vec<_>>>()?;
-        let users: Vec<User<'_>> = tilings
-            .iter()
-            .zip(reads)
-            .map(|(tiling, (_, dst))| User { cut: Cut::Tiling(tiling), dst })
-            .collect();
-        let run = self.run(&pieces, conversion.as_ref(), memory_size)?;
+        let users: Vec<User<'_>> =
+            tilings.iter().map(|(tiling, dst)| User { cut: Cut::Tiling(tiling), dst: *dst }).collect();
+        let mut run =
+            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         let (tasks, touches) = {
             let _reading = self.store.reading();
-            pieces.shared_tasks(self.store, self.cache, &tilings.iter().collect::<Vec<_>>())?
+            pieces.shared_tasks(
+                self.store,
+                self.cache,
+                &tilings.iter().map(|(tiling, _)| tiling).collect::<Vec<_>>(),
+            )?
         };
+        run.is_alone = tasks.len() == 1;
         run.execute(&tasks, &touches, &users, options.threads)
+    }
+
+    fn pieces(&self, conversion: Option<&Conversion>) -> Pieces<'_> {
+        if conversion.is_some() { Pieces::converted(self.array) } else { Pieces::of(self.array) }
     }
 
     /// The conversion, if there is one to do, and the bytes of a wanted element.
@@ -111,27 +115,28 @@ impl Reading<'_> {
         Ok((Some(conversion).filter(|conversion| !conversion.is_identity()), size))
     }
 
-    fn tiling(
+    fn tiling<'d>(
         &self,
         pieces: &Pieces<'_>,
         what: &Selection,
-        dst: &Destination<'_>,
+        dst: &'d mut Destination<'_>,
         memory_size: usize,
-    ) -> Result<Tiling> {
+    ) -> Result<(Tiling, Shared<'d>)> {
         let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
-        let strides = dst.strides_for(&what.shape(&self.array.shape), memory_size)?;
-        Ok(tiling.with_strides(strides))
+        let (dst, strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
+        Ok((tiling.with_strides(strides), dst))
     }
 
-    fn run<'r>(
+    pub(super) fn run<'r>(
         &'r self,
         pieces: &'r Pieces<'_>,
-        conversion: Option<&'r Conversion>,
+        convert: Option<&'r dyn Convert>,
         memory_size: usize,
     ) -> Result<Run<'r>> {
         let stored_size = self.array.element_size;
         let emit = Emit {
-            conversion,
+            convert,
+            sink: None,
             stored_size,
             memory_size,
             piece: pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect(),
@@ -144,11 +149,34 @@ impl Reading<'_> {
             Storage::Chunked(chunked) => Some(&**chunked),
             _ => None,
         };
-        Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked })
+        let hints = self.store.hints();
+        Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked, hints, is_alone: false })
     }
 }
 
 impl Run<'_> {
+    /// Reads all that a selection touches, a batch of tasks after the other.
+    fn all(
+        &self,
+        pieces: &Pieces<'_>,
+        tiling: &Tiling,
+        user: User<'_>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<()> {
+        let Reading { store, cache, .. } = self.reading;
+        let mut next = 0;
+        while next < tiling.len() {
+            let end = tiling.len().min(next + BATCH_TASKS);
+            let tasks = {
+                let _reading = store.reading();
+                pieces.tasks(store, cache, tiling, next..end)?
+            };
+            self.execute(&tasks, &[0], &[user], threads)?;
+            next = end;
+        }
+        Ok(())
+    }
+
     fn execute(
         &self,
         tasks: &[ReadTask],
@@ -156,59 +184,23 @@ impl Run<'_> {
         users: &[User<'_>],
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
-        let ahead = Ahead::new(self, tasks, touches, users);
         let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
-        share::run(tasks, workers, self.piece_bytes, &|mine, scratch| {
-            self.work(mine, touches, users, &ahead, scratch)
+        share::claim(tasks, workers, self.piece_bytes, &|claims, scratch| {
+            Window::new(self, claims, touches, users, scratch).drive()
         })
     }
 
-    /// Runs consecutive tasks: small chunks that lie near each other are read together.
-    fn work(
-        &self,
-        mut tasks: &[ReadTask],
-        touches: &[usize],
-        users: &[User<'_>],
-        ahead: &Ahead<'_>,
-        scratch: &mut WorkerScratch,
-    ) -> Result<()> {
-        while !tasks.is_empty() {
-            let extents = batch::group(
-                tasks.iter().map(|task| self.whole_extent(task, Users::of(task, touches, users))),
-            );
-            let (group, rest) = tasks.split_at(extents.len().max(1));
-            tasks = rest;
-            ahead.begin(group.len());
-            if let [task] = group {
-                self.task(task, None, Users::of(task, touches, users), scratch)?;
-                continue;
-            }
-            let mut stored = std::mem::take(&mut scratch.stored);
-            let places = batch::batch(self.reading.store, &extents, &mut stored)?;
-            for (task, place) in group.iter().zip(places) {
-                self.task(task, Some(&stored[place]), Users::of(task, touches, users), scratch)?;
-            }
-            scratch.stored = stored;
-        }
-        Ok(())
-    }
-
-    /// The bytes to read for a task whose whole chunk will be read.
-    fn whole_extent(&self, task: &ReadTask, users: Users<'_>) -> Option<Extent> {
-        match task.source {
-            _ if task.held.is_some() => None,
-            Source::Raw(extent) => self.reads_whole(task, extent, users).then_some(extent),
-            Source::Chunk(record) if self.reading.cache.get(&self.key(record)).is_none() => {
-                Some(record.extent)
-            }
-            _ => None,
-        }
+    /// Runs the only task of a small read.
+    fn one(&self, task: &ReadTask, user: User<'_>) -> Result<()> {
+        let (tasks, users) = (std::slice::from_ref(task), std::slice::from_ref(&user));
+        let claims = Claims::all(tasks);
+        scratch::with(|scratch| Window::new(self, &claims, &[0], users, scratch).drive_one())
     }
 }
 
 /// How many threads work on so many pieces.
 pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
-    if (tasks as u64).saturating_mul(piece_bytes) < PARALLEL_BYTES || !store.driver().hints().concurrent {
+    if (tasks as u64).saturating_mul(piece_bytes) < PARALLEL_BYTES || !store.hints().concurrent {
         return 1;
     }
     threads.map_or_else(pool::threads, NonZeroUsize::get).min(tasks).max(1)

@@ -1,22 +1,25 @@
-//! Runs one task of a read. Its route is decided here and nowhere else.
+//! What one task of a read needs, and how it is finished when that is there. Nothing is read here.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_filters::blosc::{Blosc, Spans};
-use hyperslab_filters::gather::{Gather, Target};
-use hyperslab_format::{Addr, Extent};
-use smallvec::SmallVec;
+use hyperslab_filters::Scratch;
+use hyperslab_filters::blosc::Spans as Needed;
+use hyperslab_filters::gather::{Gather, Stores, Target, blocks, scatter};
+use hyperslab_format::Extent;
 
 use super::Reading;
 use super::emit::Emit;
+use crate::driver::Hints;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
-use crate::engine::dst::Region;
-use crate::engine::fetch::{batch, ranges};
+use crate::engine::chunks::stored::StoredChunk;
+use crate::engine::fetch::ranges::Spans;
 use crate::engine::plan::pieces::{ReadTask, Source};
 use crate::engine::plan::place::{Users, Wanted, each_place};
+use crate::engine::plan::route::{Filtered, JOINED_BYTES, Route, blocks_front, is_small};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::ChunkRecord;
 
 /// One read, prepared.
@@ -28,326 +31,306 @@ pub(in crate::engine) struct Run<'a> {
     /// Decoded bytes of a piece.
     pub(in crate::engine) piece_bytes: usize,
     pub(in crate::engine) chunked: Option<&'a ChunkedStorage>,
+    pub(in crate::engine) hints: Hints,
+    /// Whether one piece is all that is read.
+    pub(in crate::engine) is_alone: bool,
 }
 
-/// A smaller chunk is read whole: a run of it costs as much.
-const THIN_FROM_BYTES: u64 = 4 << 10;
-
-/// A filtered chunk and who wants what of it.
-#[derive(Clone, Copy)]
-struct FilteredChunk<'a> {
-    record: ChunkRecord,
-    chunked: &'a ChunkedStorage,
-    /// Counted in chunks.
-    coord: &'a [u64],
-    users: Users<'a>,
-    /// Its stored bytes, if they were read with those of others.
-    stored: Option<&'a [u8]>,
+/// What has to be read before a task can be finished.
+pub(in crate::engine) enum Need {
+    /// Nothing: all is in memory, where a chunk was kept, in that.
+    Ready(Option<Arc<Vec<u8>>>),
+    /// The spans of an unfiltered piece that are wanted.
+    Spans(Extent),
+    /// The first bytes of a Blosc chunk, which say what more.
+    Front(Extent, usize),
+    /// All stored bytes; with the route, if it was needed to know that.
+    Whole(Extent, Option<Route>),
 }
 
 impl Run<'_> {
-    /// Runs one task; `stored` are the chunk's stored bytes if they were read with those of others.
-    pub(in crate::engine) fn task(
+    /// What has to be read for a task.
+    pub(in crate::engine) fn need(&self, task: &ReadTask, users: Users<'_>) -> Need {
+        match task.source {
+            _ if task.held.is_some() => Need::Ready(None),
+            Source::Fill | Source::Compact => Need::Ready(None),
+            Source::Raw(extent) => match self.unfiltered(task, extent, users) {
+                Route::Whole => Need::Whole(extent, Some(Route::Whole)),
+                _ => Need::Spans(extent),
+            },
+            Source::Chunk(ChunkRecord { extent, .. }) if is_small(extent.len) => {
+                let kept = self.kept(task);
+                if kept.is_some() { Need::Ready(kept) } else { Need::Whole(extent, None) }
+            }
+            Source::Chunk(record) => {
+                let kept = self.kept(task);
+                if kept.is_some() {
+                    return Need::Ready(kept);
+                }
+                let wanted = self.wanted(task, users);
+                let route = self.filtered(record, &wanted, || self.reading.cache.touch(self.key(record)));
+                match self.front(record.extent, &wanted) {
+                    Some(front) if route == Route::Blocks => Need::Front(record.extent, front),
+                    _ => Need::Whole(record.extent, Some(route)),
+                }
+            }
+        }
+    }
+
+    /// The stored bytes of a small chunk that will be read whole: for a task beside which others are read.
+    pub(in crate::engine) fn neighbour(&self, task: &ReadTask, users: Users<'_>) -> Option<Extent> {
+        let extent = task.extent().filter(|extent| task.held.is_none() && is_small(extent.len))?;
+        let is_whole = match task.source {
+            Source::Chunk(record) => !self.reading.cache.has(&self.key(record)),
+            _ => self.unfiltered(task, extent, users) == Route::Whole,
+        };
+        is_whole.then_some(extent)
+    }
+
+    /// Both in one request, if that is worth while.
+    pub(in crate::engine) fn join(&self, before: Extent, next: Extent) -> Option<Extent> {
+        let gap = next.addr.get().checked_sub(before.end()?.get())?;
+        let len = before.len.checked_add(gap)?.checked_add(next.len)?;
+        let most = JOINED_BYTES.min(self.hints.max_span);
+        let is_worth_it = gap <= self.hints.coalesce_gap && len <= most && is_small(before.len.min(next.len));
+        is_worth_it.then_some(Extent::new(before.addr, len))
+    }
+
+    /// The route of a task as things are, how many requests it makes and of how many bytes; more where a Blosc chunk
+    /// says so in its first bytes.
+    pub(in crate::engine) fn forecast(&self, task: &ReadTask, users: Users<'_>) -> (Route, u64, u64) {
+        let len = task.extent().map_or(0, |extent| extent.len);
+        let route = match task.source {
+            _ if task.held.is_some() => Route::Copy,
+            Source::Fill => Route::Fill,
+            Source::Compact => Route::Copy,
+            Source::Raw(extent) => self.unfiltered(task, extent, users),
+            Source::Chunk(record) if self.reading.cache.has(&self.key(record)) => Route::Copy,
+            Source::Chunk(record) => {
+                let wanted = self.wanted(task, users);
+                let is_touched = || self.reading.cache.is_touched(self.key(record));
+                let route = self.filtered(record, &wanted, is_touched);
+                match self.front(record.extent, &wanted) {
+                    Some(front) if route == Route::Blocks => return (route, 1, front as u64),
+                    _ => route,
+                }
+            }
+        };
+        match route {
+            Route::Fill | Route::Copy => (route, 0, 0),
+            Route::Direct => {
+                let (count, bytes) = self.spans(task, users);
+                (route, count, bytes)
+            }
+            _ => (route, 1, len),
+        }
+    }
+
+    fn unfiltered(&self, task: &ReadTask, extent: Extent, users: Users<'_>) -> Route {
+        match self.chunked {
+            _ if self.emit.sink.is_some() => Route::Whole,
+            None => Route::Direct,
+            Some(_) => Route::unfiltered(extent.len, self.is_alone, || self.spans(task, users)),
+        }
+    }
+
+    fn filtered(&self, record: ChunkRecord, wanted: &Wanted, is_touched: impl FnOnce() -> bool) -> Route {
+        let pipeline = self.chunked.map(|chunked| &chunked.pipeline);
+        let chunk = Filtered {
+            is_blosc: pipeline.is_some_and(|pipeline| pipeline.as_blosc(record.mask).is_some()),
+            decoded: self.piece_bytes,
+            element_size: self.emit.stored_size,
+            may_keep: self.reading.cache.admits(self.piece_bytes),
+        };
+        Route::filtered(wanted, chunk, is_touched)
+    }
+
+    /// How many of the stored bytes of a Blosc chunk are read first to find out where its blocks are, if not all.
+    fn front(&self, extent: Extent, wanted: &Wanted) -> Option<usize> {
+        let Wanted::Box { elements, .. } = wanted else { return None };
+        let stored = usize::try_from(extent.len).unwrap_or(usize::MAX);
+        let front = blocks_front(stored, elements * self.emit.stored_size, self.piece_bytes);
+        (front < stored && !is_small(extent.len)).then_some(front)
+    }
+
+    /// How many spans of an unfiltered piece are wanted, and of how many bytes.
+    fn spans(&self, task: &ReadTask, users: Users<'_>) -> (u64, u64) {
+        let (mut count, mut bytes) = (0, 0);
+        // Looking at the places cannot fail.
+        let _: Result<()> = each_place(users, &task.coord, |axes, offset, _| {
+            let spans = Spans::new(&self.emit, axes, offset, self.hints);
+            count += spans.count;
+            bytes += spans.count * spans.len as u64;
+            Ok(())
+        });
+        (count, bytes)
+    }
+
+    fn wanted(&self, task: &ReadTask, users: Users<'_>) -> Wanted {
+        Wanted::of(users, &task.coord, &self.emit, &self.reading.array.shape)
+    }
+
+    fn kept(&self, task: &ReadTask) -> Option<Arc<Vec<u8>>> {
+        let Source::Chunk(record) = task.source else { return None };
+        self.reading.cache.get(&self.key(record))
+    }
+
+    /// What a decoded chunk is kept under.
+    fn key(&self, record: ChunkRecord) -> ChunkKey {
+        ChunkKey::new(self.reading.store, self.reading.array.header, record)
+    }
+
+    /// Finishes a task for which nothing is read; `kept` is its chunk, decoded, if it was kept.
+    pub(in crate::engine) fn copy(
         &self,
         task: &ReadTask,
-        stored: Option<&[u8]>,
         users: Users<'_>,
+        kept: Option<Arc<Vec<u8>>>,
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        if let Some(held) = &task.held {
-            return self.scatter(&held.read(), users, &task.coord, scratch);
-        }
-        match (task.source, self.chunked) {
-            (Source::Fill, _) => {
-                let fill = self.fill()?;
+        match (&task.held, kept, &self.reading.array.storage) {
+            (Some(held), ..) => self.scatter(&held.read(), users, &task.coord, &mut scratch.filters),
+            (None, Some(kept), _) => self.scatter(&kept, users, &task.coord, &mut scratch.filters),
+            (None, None, Storage::Compact(data)) => {
+                self.scatter(data, users, &task.coord, &mut scratch.filters)
+            }
+            (None, None, _) => {
+                if self.emit.sink.is_some() {
+                    let WorkerScratch { chunk, filters, .. } = scratch;
+                    let chunk = sized(chunk, self.piece_bytes)?;
+                    self.reading.array.fill.write(chunk);
+                    return self.scatter(chunk, users, &task.coord, filters);
+                }
+                let fill = self.fill();
                 each_place(users, &task.coord, |axes, offset, region| {
                     self.emit.fill(fill, axes, offset, region);
                     Ok(())
                 })
             }
-            (Source::Compact, _) => {
-                let Storage::Compact(data) = &self.reading.array.storage else { return Ok(()) };
-                self.scatter(data, users, &task.coord, scratch)
-            }
-            (Source::Raw(extent), _) => match stored {
-                Some(bytes) => self.scatter(bytes, users, &task.coord, scratch),
-                None => each_place(users, &task.coord, |axes, offset, region| {
-                    let WorkerScratch { stored, convert, .. } = &mut *scratch;
-                    ranges::read(
-                        self.reading.store,
-                        extent,
-                        &self.emit,
-                        axes,
-                        offset,
-                        region,
-                        stored,
-                        convert,
-                    )
-                }),
-            },
-            (Source::Chunk(record), Some(chunked)) => {
-                let chunk = FilteredChunk { record, chunked, coord: &task.coord, users, stored };
-                self.chunk(chunk, scratch).map_err(|error| chunk.error(error))
-            }
-            (Source::Chunk(_), None) => Ok(()),
         }
     }
 
-    /// Whether an unfiltered chunk is read whole, with its neighbours: a small one is, unless little of it is wanted, in one run.
-    pub(in crate::engine) fn reads_whole(&self, task: &ReadTask, extent: Extent, users: Users<'_>) -> bool {
-        if self.chunked.is_none() || !batch::is_small(extent) {
-            return false;
-        }
-        if extent.len < THIN_FROM_BYTES {
-            return true;
-        }
-        let hints = self.reading.store.driver().hints();
-        let (mut runs, mut bytes) = (0, 0);
-        // Looking at the places cannot fail.
-        let _: Result<()> = each_place(users, &task.coord, |axes, _, _| {
-            let (count, len) = ranges::runs(&self.emit, axes, hints);
-            runs += count;
-            bytes += (count * len) as u64;
-            Ok(())
-        });
-        runs != 1 || bytes * 4 > extent.len
-    }
-
-    fn scatter(
+    /// Finishes a task of which the bytes that it needs of its `stored` ones are there, by the route, if that is known already.
+    pub(in crate::engine) fn finish(
         &self,
-        source: &[u8],
+        task: &ReadTask,
         users: Users<'_>,
-        coord: &[u64],
+        route: Option<Route>,
+        stored: &[u8],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
+        let Some(chunk) = self.chunk(task) else {
+            return self.scatter(stored, users, &task.coord, &mut scratch.filters);
+        };
+        let wanted = self.wanted(task, users);
+        let touch = || self.reading.cache.touch(self.key(chunk.record));
+        let route = route.unwrap_or_else(|| self.filtered(chunk.record, &wanted, touch));
+        self.decode(chunk, users, (route, wanted), stored, scratch)
+    }
+
+    /// What of a stored Blosc chunk of `len` bytes is needed, of which the first ones are `front`; appended to `ranges`
+    /// if these are parts.
+    pub(in crate::engine) fn blocks(
+        &self,
+        task: &ReadTask,
+        users: Users<'_>,
+        front: &[u8],
+        len: usize,
+        ranges: &mut Vec<Range<usize>>,
+    ) -> Result<Needed> {
+        let Some(chunk) = self.chunk(task) else { return Ok(Needed::Whole) };
+        match (self.wanted(task, users), chunk.chunked.pipeline.as_blosc(chunk.record.mask)) {
+            (Wanted::Box { axes, offset, .. }, Some(blosc)) => {
+                let spans = blosc.spans(front, len, &self.emit.gather(&axes, offset), ranges);
+                spans.map_err(|error| chunk.error(error))
+            }
+            _ => Ok(Needed::Whole),
+        }
+    }
+
+    /// The chunk of a task, if it goes through filters.
+    fn chunk<'t>(&'t self, task: &'t ReadTask) -> Option<StoredChunk<'t>> {
+        match (task.source, self.chunked) {
+            (Source::Chunk(record), Some(chunked)) => {
+                Some(StoredChunk { coord: &task.coord, record, chunked })
+            }
+            _ => None,
+        }
+    }
+
+    /// Copies what is wanted of a decoded piece, or hands it on, converted where that is wanted.
+    fn scatter(&self, source: &[u8], users: Users<'_>, coord: &[u64], filters: &mut Scratch) -> Result<()> {
         each_place(users, coord, |axes, offset, region| {
-            self.emit.scatter(source, &self.emit.piece, axes, offset, region, &mut scratch.convert)
+            let gather = self.emit.gather(axes, offset);
+            if let Some(sink) = self.emit.sink {
+                return self.hand_on(sink, coord, |f| blocks(&gather, source, filters, f));
+            }
+            scatter(&gather, source, region);
+            Ok(())
         })
     }
 
-    fn fill(&self) -> Result<&[u8]> {
-        if let Some(fill) = self.fill.get() {
-            return Ok(fill);
-        }
-        let fill = self.emit.fill_element(&self.reading.array.fill)?;
-        Ok(self.fill.get_or_init(|| fill))
+    fn fill(&self) -> &[u8] {
+        self.fill.get_or_init(|| self.emit.fill_element(&self.reading.array.fill))
     }
 
-    /// A filtered chunk, by the shortest route.
-    fn chunk(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
-        let FilteredChunk { record, chunked, coord, users, stored } = chunk;
-        if let Some(whole) = self.reading.cache.get(&self.key(record)) {
-            return Ok(self.scatter(&whole, users, coord, scratch)?);
-        }
-        let Some(user) = users.only() else { return self.decoded(chunk, scratch) };
-        let wanted = Wanted::of(user, coord, &self.emit);
-        let blosc = chunked.pipeline.as_blosc(record.mask).filter(|_| self.emit.is_identity());
-        match (wanted, blosc) {
-            (Wanted::Dense { offset }, _) if self.emit.is_identity() => {
+    /// Decodes a chunk, by its route.
+    fn decode(
+        &self,
+        chunk: StoredChunk<'_>,
+        users: Users<'_>,
+        (route, wanted): (Route, Wanted),
+        stored: &[u8],
+        scratch: &mut WorkerScratch,
+    ) -> Result<()> {
+        let (pipeline, mask, filters) = (&chunk.chunked.pipeline, chunk.record.mask, &mut scratch.filters);
+        let decoded = match (route, wanted, users.only()) {
+            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(_))
+                if let Some(sink) = self.emit.sink =>
+            {
+                let gather = self.emit.gather(&axes, offset);
+                let room = sized(&mut scratch.chunk, self.piece_bytes)?;
+                let mut decoded = Ok(());
+                self.hand_on(sink, chunk.coord, |f| {
+                    decoded = pipeline.blocks(mask, stored, room, &gather, filters, f);
+                })?;
+                decoded
+            }
+            (Route::DecodeInto, Wanted::Dense { offset }, Some(user)) => {
                 let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
-                let stored = self.stored(record, stored, &mut scratch.stored)?;
-                let (pipeline, filters) = (&chunked.pipeline, &mut scratch.filters);
-                let decoded = if user.dst.is_beyond_caches() {
-                    pipeline.decode_past_cache(record.mask, stored, dst, filters)
+                if user.dst.is_beyond_caches() {
+                    pipeline.decode_past_cache(mask, stored, dst, filters)
                 } else {
-                    pipeline.decode_into(record.mask, stored, dst, filters)
-                };
-                Ok(decoded?)
-            }
-            (Wanted::Box { axes, offset, elements }, Some(blosc))
-                if !self.keeps(record, elements * self.emit.stored_size) =>
-            {
-                let gather = self.emit.gather(&axes, offset);
-                self.blosc(record, blosc, stored, &gather, &mut user.dst.region(), scratch)
-            }
-            (Wanted::Box { axes, offset, .. }, None)
-                if self.emit.is_identity() && !self.is_kept(users, coord) =>
-            {
-                let gather = self.emit.gather(&axes, offset);
-                let stored = self.stored(record, stored, &mut scratch.stored)?;
-                let room = sized(&mut scratch.chunk, self.piece_bytes)?;
-                let (mut region, filters) = (user.dst.region(), &mut scratch.filters);
-                let pipeline = &chunked.pipeline;
-                Ok(pipeline.scatter_into(record.mask, stored, room, &gather, &mut region, filters)?)
-            }
-            _ => self.decoded(chunk, scratch),
-        }
-    }
-
-    /// Decodes a whole chunk, for several uses or for later.
-    fn decoded(&self, chunk: FilteredChunk<'_>, scratch: &mut WorkerScratch) -> Result<(), ChunkError> {
-        let FilteredChunk { record, chunked, coord, users, stored } = chunk;
-        let is_kept = self.is_kept(users, coord);
-        // What is kept needs memory of its own, and is decoded straight into it.
-        let mut buffer = if is_kept { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
-        let whole = sized(&mut buffer, self.piece_bytes)?;
-        let bytes = self.stored(record, stored, &mut scratch.stored)?;
-        chunked.pipeline.decode_into(record.mask, bytes, whole, &mut scratch.filters)?;
-        self.scatter(whole, users, coord, scratch)?;
-        if is_kept {
-            self.reading.cache.insert(self.key(record), Arc::new(buffer));
-        } else {
-            scratch.chunk = buffer;
-        }
-        Ok(())
-    }
-
-    /// Decodes the blocks of a Blosc chunk that a selection touches, reading little more than those.
-    fn blosc(
-        &self,
-        record: ChunkRecord,
-        blosc: &Blosc,
-        stored: Option<&[u8]>,
-        gather: &Gather<'_>,
-        region: &mut Region<'_>,
-        scratch: &mut WorkerScratch,
-    ) -> Result<(), ChunkError> {
-        let wanted_bytes = gather.axes.iter().map(|axis| axis.count).product::<usize>() * gather.element_size;
-        if let Some(stored) = stored {
-            return Ok(blosc.scatter_into(stored, gather, region, &mut scratch.filters)?);
-        }
-        let len = self.reading.store.check(record.extent, ranges::RAW_DATA)?;
-        let bytes = sized(&mut scratch.stored, len)?;
-        let first = self.blosc_read_first(record.extent.len, wanted_bytes);
-        let mut known = usize::try_from(first).unwrap_or(len);
-        self.read_part(record.extent.addr, bytes, 0..known)?;
-        scratch.ranges.clear();
-        while known < len {
-            match blosc.spans(&bytes[..known], len, gather, &mut scratch.ranges)? {
-                Spans::More(longer) => {
-                    let longer = longer.clamp(known + 1, len);
-                    self.read_part(record.extent.addr, bytes, known..longer)?;
-                    known = longer;
-                }
-                Spans::Whole => {
-                    self.read_part(record.extent.addr, bytes, known..len)?;
-                    known = len;
-                }
-                Spans::Parts => {
-                    self.announce(record.extent.addr, &scratch.ranges);
-                    for range in &scratch.ranges {
-                        self.read_part(record.extent.addr, bytes, range.start.max(known)..range.end)?;
-                    }
-                    break;
+                    pipeline.decode_into(mask, stored, dst, filters)
                 }
             }
-        }
-        Ok(blosc.scatter_into(bytes, gather, region, &mut scratch.filters)?)
-    }
-
-    /// How many of the `len` bytes of a stored Blosc chunk are read before it is known where its blocks are.
-    pub(in crate::engine) fn blosc_read_first(&self, len: u64, wanted_bytes: usize) -> u64 {
-        let wants_most = wanted_bytes * 4 > self.piece_bytes;
-        if wants_most { len } else { len.min(BLOSC_PREFIX_BYTES) }
-    }
-
-    /// Tells a slow medium of several parts at once, before the first is waited for.
-    fn announce(&self, at: Addr, ranges: &[std::ops::Range<usize>]) {
-        let store = self.reading.store;
-        let extents = ranges
-            .iter()
-            .map(|range| Extent::new(Addr::new(at.get() + range.start as u64), range.len() as u64));
-        // The first may lie beside what was read already.
-        let last = extents.clone().next_back();
-        if ranges.len() > 1 && last.is_some_and(|extent| !store.is_at_hand(extent.addr)) {
-            for extent in extents {
-                store.prefetch(extent);
+            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user)) => {
+                let stores = if user.dst.is_beyond_caches() { Stores::PastCache } else { Stores::Cached };
+                let gather = Gather { stores, ..self.emit.gather(&axes, offset) };
+                let mut region = user.dst.region();
+                if let Some(blosc) = pipeline.as_blosc(mask) {
+                    blosc.scatter_into(stored, &gather, &mut region, filters).map(drop)
+                } else {
+                    let room = sized(&mut scratch.chunk, self.piece_bytes)?;
+                    pipeline.scatter_into(mask, stored, room, &gather, &mut region, filters)
+                }
             }
-        }
-    }
-
-    fn read_part(&self, at: Addr, bytes: &mut [u8], range: std::ops::Range<usize>) -> Result<()> {
-        if range.is_empty() {
-            return Ok(());
-        }
-        let from = Addr::new(at.get() + range.start as u64);
-        self.reading.store.read_raw(from, &mut bytes[range])
-    }
-
-    /// The stored bytes of a chunk: those read already, or read now.
-    fn stored<'b>(
-        &self,
-        record: ChunkRecord,
-        stored: Option<&'b [u8]>,
-        buffer: &'b mut Vec<u8>,
-    ) -> Result<&'b [u8]> {
-        if let Some(stored) = stored {
-            return Ok(stored);
-        }
-        let len = self.reading.store.check(record.extent, ranges::RAW_DATA)?;
-        let bytes = sized(buffer, len)?;
-        self.reading.store.read_raw(record.extent.addr, bytes)?;
-        Ok(bytes)
-    }
-
-    /// What a decoded chunk is kept under.
-    pub(in crate::engine) fn key(&self, record: ChunkRecord) -> ChunkKey {
-        ChunkKey { dataset: self.reading.array.header, record }
-    }
-
-    /// Whether to decode the whole chunk and keep it, although a part would do: small parts of it are read again and
-    /// again.
-    fn keeps(&self, record: ChunkRecord, wanted_bytes: usize) -> bool {
-        let is_small = wanted_bytes.saturating_mul(SMALL_PARTS) <= self.piece_bytes;
-        is_small && self.reading.cache.admits(self.piece_bytes) && self.reading.cache.touch(self.key(record))
-    }
-
-    /// Whether a chunk, once decoded, is kept: others may come for the rest of it.
-    fn is_kept(&self, users: Users<'_>, coord: &[u64]) -> bool {
-        users.only().is_some() && self.reading.cache.admits(self.piece_bytes) && !self.covers(users, coord)
-    }
-
-    /// Whether one user takes every element that the array has of the chunk: then nobody comes back for it.
-    fn covers(&self, users: Users<'_>, coord: &[u64]) -> bool {
-        let used: SmallVec<[u64; 4]> = coord
-            .iter()
-            .zip(&self.emit.piece)
-            .zip(&self.reading.array.shape)
-            .map(|((&at, &len), &end)| (len as u64).min(end.saturating_sub(at * len as u64)))
-            .collect();
-        users.iter().any(|user| {
-            let mut covered = false;
-            user.parts(coord, |part| covered |= part.covers(&used));
-            covered
-        })
+            _ => {
+                // What is kept needs memory of its own, and is decoded straight into it.
+                let keeps = route == Route::Keep;
+                let mut buffer = if keeps { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
+                let whole = sized(&mut buffer, self.piece_bytes)?;
+                chunk.decode(stored, whole, filters)?;
+                self.scatter(whole, users, chunk.coord, filters)?;
+                if keeps {
+                    self.reading.cache.insert(self.key(chunk.record), Arc::new(buffer));
+                } else {
+                    scratch.chunk = buffer;
+                }
+                return Ok(());
+            }
+        };
+        decoded.map_err(|source| chunk.error(source))
     }
 }
-
-impl FilteredChunk<'_> {
-    /// The error with the chunk's place in the dataset and in the file.
-    fn error(&self, error: ChunkError) -> Error {
-        match error {
-            ChunkError::Filter(source) => Error::Chunk {
-                source,
-                coord: self.coord.iter().zip(&self.chunked.chunk_shape).map(|(at, len)| at * len).collect(),
-                addr: self.record.extent.addr.get(),
-                len: self.record.extent.len,
-            },
-            ChunkError::Other(error) => error,
-        }
-    }
-}
-
-/// Why a chunk failed: its contents, or something around them.
-enum ChunkError {
-    Filter(hyperslab_filters::FilterError),
-    Other(Error),
-}
-
-impl From<hyperslab_filters::FilterError> for ChunkError {
-    fn from(error: hyperslab_filters::FilterError) -> Self {
-        Self::Filter(error)
-    }
-}
-
-impl From<Error> for ChunkError {
-    fn from(error: Error) -> Self {
-        Self::Other(error)
-    }
-}
-
-/// A read of less than one part in so many of a chunk is small: one that may come again next door.
-const SMALL_PARTS: usize = 64;
-/// The header of a frame and the offsets of many blocks.
-const BLOSC_PREFIX_BYTES: u64 = 4 << 10;

@@ -3,14 +3,11 @@
 
 use std::num::NonZeroUsize;
 
-use parking_lot::Mutex;
-
-use crate::engine::array::{ChunkedStorage, Storage};
-use crate::engine::fetch::ranges;
+use crate::engine::array::Storage;
+use crate::engine::chunks::stored::{StoredChunk, load};
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::read::{Reading, workers};
-use crate::engine::scratch::{WorkerScratch, sized};
-use crate::engine::share;
+use crate::engine::scratch::sized;
 use crate::engine::write::{Placed, Write};
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
@@ -39,59 +36,19 @@ impl Recode<'_> {
         else {
             return Err(Error::unsupported("other filters for data without chunks", "IV.A.2.l"));
         };
+        let pieces = Pieces::of(self.from.array);
         let chunk_bytes = self.to.piece_bytes(&Pieces::of(self.to.array))?;
-        let placed = Mutex::new(Vec::with_capacity(chunks.len()));
-        let workers = workers(self.from.store, chunks.len(), chunk_bytes as u64, threads).min(workers(
-            self.to.store,
-            chunks.len(),
-            chunk_bytes as u64,
-            threads,
-        ));
-        let moved = share::run(chunks, workers, chunk_bytes, &|chunks, scratch| {
-            chunks.iter().try_for_each(|(coord, record)| {
-                let mut buffer = std::mem::take(&mut scratch.chunk);
-                let chunk = sized(&mut buffer, chunk_bytes)?;
-                self.decode(from, coord, *record, chunk, scratch)?;
-                let stored = self.to.store_chunk(to, coord, chunk, None, scratch)?;
-                scratch.chunk = buffer;
-                placed.lock().extend(stored);
-                done(chunk_bytes as u64);
-                Ok(())
-            })
-        });
-        match moved {
-            Ok(()) => Ok(placed.into_inner()),
-            Err(error) => {
-                self.to.abandon(placed.into_inner());
-                Err(error)
-            }
-        }
-    }
-
-    fn decode(
-        &self,
-        chunked: &ChunkedStorage,
-        coord: &Coord,
-        record: ChunkRecord,
-        chunk: &mut [u8],
-        scratch: &mut WorkerScratch,
-    ) -> Result<()> {
-        let (store, extent) = (self.from.store, record.extent);
-        let len = store.check(extent, ranges::RAW_DATA)?;
-        let stored = sized(&mut scratch.stored, len)?;
-        store.read_raw(extent.addr, stored)?;
-        let is_raw = chunked.unfiltered_edges && self.to.is_edge(coord, &chunked.chunk_shape);
-        if is_raw && stored.len() == chunk.len() {
-            chunk.copy_from_slice(stored);
-            return Ok(());
-        }
-        // Without filters, too: it checks the length.
-        let decoded = chunked.pipeline.decode_into(record.mask, stored, chunk, &mut scratch.filters);
-        decoded.map_err(|source| Error::Chunk {
-            source,
-            coord: coord.iter().zip(&chunked.chunk_shape).map(|(at, len)| at * len).collect(),
-            addr: extent.addr.get(),
-            len: extent.len,
+        let workers = |store| workers(store, chunks.len(), chunk_bytes as u64, threads);
+        let workers = workers(self.from.store).min(workers(self.to.store));
+        self.to.store_each(chunks, workers, chunk_bytes, &|(coord, record), scratch, store| {
+            let mut buffer = std::mem::take(&mut scratch.chunk);
+            let chunk = sized(&mut buffer, chunk_bytes)?;
+            let source = pieces.source(StoredChunk { coord, record: *record, chunked: from })?;
+            load(self.from.store, self.from.array, coord, source, chunk, scratch)?;
+            self.to.encode(to, coord, chunk, None, &mut scratch.filters)?.map_or(Ok(()), store)?;
+            scratch.chunk = buffer;
+            done(chunk_bytes as u64);
+            Ok(())
         })
     }
 }

@@ -2,24 +2,25 @@
 
 use smallvec::SmallVec;
 
+use super::{Write, WriteOptions};
 use crate::engine::scratch::sized;
-use crate::error::Result;
-use crate::select::Part;
+use crate::error::{RequestError, Result};
+use crate::select::{Coord, Part};
 use crate::types::Conversion;
 
 /// How elements of one write get from the caller's memory into a piece.
 #[derive(Debug)]
-pub(in crate::engine) struct Input<'a> {
+pub(super) struct Input<'a> {
     /// The caller's elements, dense, in the order of the selection.
-    pub(in crate::engine) bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
     /// From the caller's datatype to the stored one, if they differ.
-    pub(in crate::engine) conversion: Option<&'a Conversion>,
+    pub(super) conversion: Option<Conversion>,
     /// Bytes of an element as stored.
-    pub(in crate::engine) stored_size: usize,
+    pub(super) stored_size: usize,
     /// Bytes of an element as given.
-    pub(in crate::engine) memory_size: usize,
+    pub(super) memory_size: usize,
     /// Elements of a piece along each dimension.
-    pub(in crate::engine) piece: SmallVec<[usize; 4]>,
+    pub(super) piece: SmallVec<[usize; 4]>,
 }
 
 /// A loop over elements: their bytes in one place, and in another.
@@ -31,9 +32,45 @@ struct Walk {
     size: usize,
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// The elements in `bytes`, as `options` say, on their way into pieces of the shape `piece`.
+    pub(super) fn of(
+        write: &Write<'_>,
+        piece: &[u64],
+        bytes: &'a [u8],
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let array = write.array;
+        let conversion = match &options.datatype {
+            None => None,
+            Some(given) => Some(Conversion::with_widths(given, &array.datatype, write.store.widths())?),
+        };
+        Ok(Self {
+            bytes,
+            memory_size: conversion.as_ref().map_or(array.element_size, Conversion::src_size),
+            conversion: conversion.filter(|conversion| !conversion.is_identity()),
+            stored_size: array.element_size,
+            piece: piece.iter().map(|&len| size(len)).collect(),
+        })
+    }
+
+    /// Whether there are as many bytes as `count` elements have.
+    pub(super) fn check_count(&self, count: u64) -> Result<()> {
+        let (expected, found) = (count.saturating_mul(self.memory_size as u64), self.bytes.len() as u64);
+        if expected == found { Ok(()) } else { Err(RequestError::SourceSize { expected, found }.into()) }
+    }
+
+    /// Bytes from one element to the next along each dimension of what is written, which has this shape.
+    pub(super) fn strides(&self, shape: &[u64]) -> Coord {
+        let mut strides = Coord::from_elem(self.memory_size as u64, shape.len());
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+        }
+        strides
+    }
+
     /// The bytes of the caller that are all of a piece, if they are, as they stand.
-    pub(in crate::engine) fn whole(&self, part: &Part) -> Option<&[u8]> {
+    pub(super) fn whole(&self, part: &Part) -> Option<&'a [u8]> {
         if self.conversion.is_some() {
             return None;
         }
@@ -49,19 +86,14 @@ impl Input<'_> {
     }
 
     /// Copies the elements of `part` to their places in `piece`, converting on the way.
-    pub(in crate::engine) fn place(
-        &self,
-        part: &Part,
-        piece: &mut [u8],
-        scratch: &mut [Vec<u8>; 2],
-    ) -> Result<()> {
+    pub(super) fn place(&self, part: &Part, piece: &mut [u8], scratch: &mut [Vec<u8>; 2]) -> Result<()> {
         let counts: SmallVec<[usize; 4]> = part.within.iter().map(|dim| size(dim.count)).collect();
         let from: SmallVec<[usize; 4]> = part.dst_strides.iter().map(|&stride| size(stride)).collect();
         let along = pitches(&self.piece, self.stored_size);
         let to = part.within.iter().zip(&along).map(|(dim, pitch)| size(dim.step) * pitch).collect();
         let start: usize = part.within.iter().zip(&along).map(|(dim, pitch)| size(dim.start) * pitch).sum();
         let first = size(part.dst);
-        let Some(conversion) = self.conversion else {
+        let Some(conversion) = &self.conversion else {
             Walk { counts, from, to, size: self.stored_size }.copy(self.bytes, first, piece, start);
             return Ok(());
         };
@@ -136,7 +168,7 @@ fn elements<const N: usize>(count: usize, from: &[u8], a: usize, to: &mut [u8], 
 }
 
 /// Bytes from one element to the next along each dimension of a dense box.
-pub(in crate::engine) fn pitches(shape: &[usize], element_size: usize) -> SmallVec<[usize; 4]> {
+pub(super) fn pitches(shape: &[usize], element_size: usize) -> SmallVec<[usize; 4]> {
     let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, shape.len());
     for axis in (1..shape.len()).rev() {
         pitches[axis - 1] = pitches[axis] * shape[axis];

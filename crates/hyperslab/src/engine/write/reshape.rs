@@ -15,7 +15,7 @@ use crate::engine::read::workers;
 use crate::engine::share;
 use crate::error::Result;
 use crate::index::ChunkIndex;
-use crate::select::Coord;
+use crate::select::{Coord, inside};
 
 impl Write<'_> {
     /// The stored and held chunks that hold something else once the array has this shape: those that its edge cuts, and
@@ -34,20 +34,12 @@ impl Write<'_> {
         if from.iter().all(|&from| from == u64::MAX) {
             return Ok(Vec::new());
         }
-        let is_cut = |coord: &[u64]| {
-            let mut axes = coord.iter().zip(chunk).zip(self.array.shape.iter().zip(shape));
-            axes.any(|((&at, &len), (old, new))| new < old && *new < (at + 1).saturating_mul(len))
-        };
-        let is_edge = |coord: &[u64], shape: &[u64]| {
-            coord.iter().zip(chunk).zip(shape).any(|((&at, &len), &end)| (at + 1).saturating_mul(len) > end)
-        };
-        let is_inside =
-            |coord: &[u64]| coord.iter().zip(chunk).zip(shape).all(|((at, len), end)| at * len < *end);
         let changes = |coord: &[u64]| {
-            is_inside(coord)
-                && (is_cut(coord)
-                    || (chunked.unfiltered_edges
-                        && is_edge(coord, &self.array.shape) != is_edge(coord, shape)))
+            let (before, after) = (inside(coord, chunk, &self.array.shape), inside(coord, chunk, shape));
+            let loses = after.iter().zip(&before).any(|(after, before)| after < before);
+            let was_edge = before.as_slice() != chunk.as_slice();
+            let is_edge = after.as_slice() != chunk.as_slice();
+            !after.contains(&0) && (loses || (chunked.unfiltered_edges && was_edge != is_edge))
         };
         let mut found: Vec<Coord> = self.held();
         found.retain(|coord| changes(coord));
@@ -68,7 +60,6 @@ impl Write<'_> {
 
     /// Holds these chunks, with the fill value in everything outside `shape`.
     pub fn cut(&self, coords: &[Coord], shape: &[u64], threads: Option<NonZeroUsize>) -> Result<()> {
-        let Storage::Chunked(chunked) = &self.array.storage else { return Ok(()) };
         let pieces = Pieces::of(self.array);
         let piece_bytes = self.piece_bytes(&pieces)?;
         let tasks: Vec<ReadTask> = {
@@ -80,12 +71,9 @@ impl Write<'_> {
         share::run(&tasks, workers, 1, &|tasks, scratch| {
             tasks.iter().filter(|task| task.source != Source::Fill || task.held.is_some()).try_for_each(
                 |task| {
-                    let load = || self.load(chunked, task.source, piece_bytes, scratch);
-                    let held = self.cache.dirty.get_or_load(self.array.header, &task.coord, load)?;
-                    let axes = task.coord.iter().zip(&chunked.chunk_shape).zip(shape);
-                    let kept: Coord =
-                        axes.map(|((at, len), end)| (*len).min(end.saturating_sub(at * len))).collect();
-                    fill_outside(&mut held.write(), &chunked.chunk_shape, &kept, &self.array.fill);
+                    let held = self.hold(task, piece_bytes, scratch)?;
+                    let kept = inside(&task.coord, &pieces.shape, shape);
+                    fill_outside(&mut held.write(), &pieces.shape, &kept, &self.array.fill);
                     Ok(())
                 },
             )
@@ -95,9 +83,7 @@ impl Write<'_> {
     /// Forgets held chunks that lie outside `shape` as a whole.
     pub fn forget_outside(&self, shape: &[u64]) {
         let Storage::Chunked(chunked) = &self.array.storage else { return };
-        let is_outside = |coord: &Coord| {
-            coord.iter().zip(&chunked.chunk_shape).zip(shape).any(|((at, len), end)| at * len >= *end)
-        };
+        let is_outside = |coord: &Coord| inside(coord, &chunked.chunk_shape, shape).contains(&0);
         self.forget(self.held().into_iter().filter(is_outside));
     }
 }

@@ -9,12 +9,12 @@ use hyperslab_format::btree1::BTree1Node;
 use hyperslab_format::btree1::entries::BTree1Key;
 use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::{Addr, ErrorKind};
-use smallvec::SmallVec;
 
 use super::super::btree1::{context, order, record};
 use super::super::{ChunkIndex, ChunkRecord, broken};
 use super::too_long;
 use crate::error::Result;
+use crate::select::{Coord, first_element};
 use crate::store::Txn;
 use crate::tree::{BTree1Edit, BTree1Step};
 
@@ -60,7 +60,7 @@ impl Edit {
     ) -> Result<Option<ChunkRecord>> {
         let limit = u32::MAX;
         let size = u32::try_from(record.extent.len).map_err(|_| too_long(limit.into()))?;
-        let offset: Vec<u64> = first(index, coord).iter().copied().chain([0]).collect();
+        let offset: Vec<u64> = first_element(coord, &index.chunk_shape).into_iter().chain([0]).collect();
         let key = BTree1Key::Chunk { size, mask: record.mask.0, offset };
         let mut tree = BTree1Edit::new(txn, self.root, context(index));
         let Found { mut path, order, record: replaced, is_beyond } = find(&tree, index, coord)?;
@@ -106,7 +106,7 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, root: Addr) -> Resul
 }
 
 fn find(tree: &BTree1Edit<'_, '_>, index: &ChunkIndex, coord: &[u64]) -> Result<Found> {
-    let first = first(index, coord);
+    let first = first_element(coord, &index.chunk_shape);
     let (path, leaf) = tree.path(&mut |node| {
         let (mut low, mut high) = (0, node.entries.len());
         while low < high {
@@ -125,16 +125,11 @@ fn find(tree: &BTree1Edit<'_, '_>, index: &ChunkIndex, coord: &[u64]) -> Result<
     Ok(Found { path, order, record, is_beyond })
 }
 
-/// The first element of a chunk.
-fn first(index: &ChunkIndex, coord: &[u64]) -> SmallVec<[u64; 4]> {
-    coord.iter().zip(&index.chunk_shape).map(|(at, len)| at.saturating_mul(*len)).collect()
-}
-
 /// The key to the right of the last chunk.
 fn beyond(index: &ChunkIndex, coord: &[u64]) -> BTree1Key {
     let elements = index.chunk_shape.iter().fold(1, |all: u64, len| all.saturating_mul(*len));
     let element_bytes = index.chunk_bytes / elements.max(1);
-    let ends =
-        coord.iter().zip(&index.chunk_shape).map(|(at, len)| at.saturating_add(1).saturating_mul(*len));
+    let next: Coord = coord.iter().map(|at| at.saturating_add(1)).collect();
+    let ends = first_element(&next, &index.chunk_shape).into_iter();
     BTree1Key::Chunk { size: 0, mask: 0, offset: ends.chain([element_bytes.max(1)]).collect() }
 }

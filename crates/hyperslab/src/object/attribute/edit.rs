@@ -13,7 +13,7 @@ use super::{Attribute, Storage};
 use crate::error::{Error, RequestError, Result};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
-use crate::object::{NamedDatatype, Object, delete, dense};
+use crate::object::{NamedDatatype, Object, delete, dense, limits};
 use crate::store::Txn;
 
 impl Object {
@@ -171,9 +171,10 @@ pub(in crate::object) fn insert(
     order: Option<u16>,
 ) -> Result<()> {
     let header = Header::read(txn.store(), address)?;
+    let widths = header.widths();
+    limits::check_attribute(&message, widths)?;
     let storage = Storage::of(&header, txn.store())?;
     let count = storage.len(&header, txn.store())?;
-    let widths = header.widths();
     let is_old = header.object_header().version() == 1;
     if is_old && message.charset == Charset::Ascii {
         let is_shared = matches!(message.datatype, MaybeShared::Shared(_));

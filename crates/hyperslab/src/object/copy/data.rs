@@ -18,8 +18,8 @@ use crate::object::dataset::{self, State};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::{Dataset, Node};
-use crate::select::{Coord, Dim, Selection, Slab};
-use crate::store::{SpaceKind, Store};
+use crate::select::{Coord, Dim, Selection, Slab, first_element};
+use crate::store::Store;
 
 /// Stored chunks, and where they are.
 type Chunks = Vec<(Coord, ChunkRecord)>;
@@ -64,7 +64,7 @@ impl Copy<'_> {
             Layout::Contiguous(extent) => {
                 let from = Extent::new(extent.addr, state.len_bytes());
                 let to = self.copy_bytes(source, from)?;
-                self.change_layout(copy, |layout| {
+                self.change_layout(copy, to, |layout| {
                     if let Layout::Contiguous(extent) = layout {
                         extent.addr = to.addr;
                     }
@@ -118,7 +118,7 @@ impl Copy<'_> {
         {
             let Some(all) = index.implicit_extent().filter(|all| all.len > 0) else { return Ok(()) };
             let to = self.copy_bytes(source, all)?;
-            return self.change_layout(copy, |layout| {
+            return self.change_layout(copy, to, |layout| {
                 if let Layout::Chunked(chunked) = layout {
                     chunked.index = ChunkIndexInfo::Implicit { addr: to.addr };
                 }
@@ -140,7 +140,7 @@ impl Copy<'_> {
 
     /// Copies stored bytes to new space.
     fn copy_bytes(&self, source: &Dataset, from: Extent) -> Result<Extent> {
-        let to = self.to.store().allocate(SpaceKind::Raw, from.len)?;
+        let to = self.to.store().allocate(from.len)?;
         let moves = [Move { from, to: to.addr }];
         let copied = copy_extents(source.store(), self.to.store(), &moves);
         copied.inspect_err(|_| self.to.store().release(to))?;
@@ -155,7 +155,7 @@ impl Copy<'_> {
             for (coord, record) in chunks {
                 // Nothing of a damaged file is believed before it is seen to lie in it.
                 source.store().check(record.extent, CHUNK)?;
-                let to = store.allocate(SpaceKind::Raw, record.extent.len)?;
+                let to = store.allocate(record.extent.len)?;
                 moves.push(Move { from: record.extent, to: to.addr });
                 moved.push((coord.clone(), ChunkRecord { extent: to, ..*record }));
             }
@@ -189,6 +189,7 @@ impl Copy<'_> {
         let mut edit = IndexEdit::new(&mut txn, &index);
         chunks.iter().try_for_each(|(coord, record)| edit.insert(coord, *record).map(drop))?;
         let info = edit.info().clone();
+        chunks.iter().for_each(|(_, record)| txn.names(record.extent));
         if info != layout.index {
             let mut change = HeaderChange::new(&mut txn, copy)?;
             set_index(&mut change, info)?;
@@ -197,15 +198,20 @@ impl Copy<'_> {
         txn.finish()
     }
 
-    fn change_layout(&self, copy: Addr, f: impl FnOnce(&mut Layout)) -> Result<()> {
-        let mut txn = self.to.store().begin()?;
-        let mut change = HeaderChange::new(&mut txn, copy)?;
-        if let Some(mut message) = change.find::<LayoutMessage>()? {
-            f(&mut message.layout);
-            change.set(&message)?;
-        }
-        change.finish()?;
-        txn.finish()
+    /// Says in the layout message of a copy where its data are; if that fails, their space is given back.
+    fn change_layout(&self, copy: Addr, data: Extent, f: impl FnOnce(&mut Layout)) -> Result<()> {
+        let change = || {
+            let mut txn = self.to.store().begin()?;
+            txn.names(data);
+            let mut change = HeaderChange::new(&mut txn, copy)?;
+            if let Some(mut message) = change.find::<LayoutMessage>()? {
+                f(&mut message.layout);
+                change.set(&message)?;
+            }
+            change.finish()?;
+            txn.finish()
+        };
+        change().inspect_err(|_| self.to.store().release(data))
     }
 
     /// Reads elements, makes their addresses those of the copy, and writes them.
@@ -239,9 +245,8 @@ fn parts(source: &Dataset, state: &State) -> Result<Vec<Selection>> {
         Layout::Chunked(chunked) => {
             let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
             let chunks = stored_chunks(source.store(), &index)?;
-            let first =
-                |coord: &Coord| coord.iter().zip(&chunked.chunk_shape).map(|(at, len)| at * len).collect();
-            Ok(chunks.iter().map(|(coord, _)| boxed(&first(coord) as &Coord, &chunked.chunk_shape)).collect())
+            let len = &chunked.chunk_shape;
+            Ok(chunks.iter().map(|(coord, _)| boxed(&first_element(coord, len), len)).collect())
         }
         Layout::Compact { .. } | Layout::Contiguous(_) if shape.is_empty() => Ok(vec![Selection::All]),
         Layout::Compact { .. } => Ok(vec![Selection::All]),

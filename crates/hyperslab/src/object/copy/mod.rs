@@ -26,6 +26,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::store::Txn;
 
 pub(super) use renewal::Renewal;
+pub(super) use translate::of_variable_parts;
 
 /// What a copy takes along.
 #[derive(Debug, Clone, Copy, Default)]

@@ -10,7 +10,7 @@ use crate::engine::WriteOptions;
 use crate::error::{Error, Result};
 use crate::object::dataset::{self, State};
 use crate::object::{Dataset, Node};
-use crate::select::{Boxes, Coord, Selection};
+use crate::select::{Boxes, Coord, Selection, first_element};
 
 /// Reads what the source stores, and writes it to the chunks of the copy. Chunks that nothing was ever written to stay so.
 pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Meter<'_>) -> Result<()> {
@@ -52,15 +52,16 @@ fn boxes(source: &Dataset, state: &State, chunk: &[u64]) -> Result<Vec<Selection
     let mut wanted: BTreeMap<Coord, Vec<Coord>> = BTreeMap::new();
     for (coord, _) in stored_chunks(source.store(), &index)? {
         // A damaged index may name chunks that lie outside: they give no box.
-        let first = |axis: usize| coord[axis].saturating_mul(old.chunk_shape[axis]);
-        let starts: Coord = (0..coord.len()).map(|axis| first(axis) / chunk[axis]).collect();
+        let first = first_element(&coord, &old.chunk_shape);
+        let starts: Coord = first.iter().zip(chunk).map(|(at, side)| at / side).collect();
         let ends: Coord = (0..coord.len())
             .map(|axis| {
-                first(axis).saturating_add(old.chunk_shape[axis]).min(shape[axis]).div_ceil(chunk[axis])
+                first[axis].saturating_add(old.chunk_shape[axis]).min(shape[axis]).div_ceil(chunk[axis])
             })
             .collect();
         each(&starts, &ends, &mut |new| {
-            let place = new.iter().zip(chunk).zip(blocks.side()).map(|((at, len), side)| at * len / side);
+            let first = first_element(new, chunk);
+            let place = first.iter().zip(blocks.side()).map(|(at, side)| at / side);
             wanted.entry(place.collect()).or_default().push(Coord::from_slice(new));
         });
     }

@@ -38,12 +38,12 @@ pub struct RepackOptions {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RepackChunks {
     /// Those that are, of the shape they have; contiguous data of at least 4 KiB that are to be filtered, by the rule of
-    /// [`auto_chunks`](super::auto_chunks).
+    /// [`auto_chunks`](crate::object::auto_chunks).
     #[default]
     AsNeeded,
     /// Those that are, of the shape they have.
     Keep,
-    /// Those that are, and contiguous data of at least 4 KiB, by the rule of [`auto_chunks`](super::auto_chunks).
+    /// Those that are, and contiguous data of at least 4 KiB, by the rule of [`auto_chunks`](crate::object::auto_chunks).
     Auto,
     /// The same of as many dimensions, of this shape, cut to what the dataset can grow to; others as with `Keep`.
     Shape(Vec<u64>),
@@ -55,7 +55,7 @@ impl File {
     ///
     /// Links, attributes, committed datatypes, fill values, orders of creation and the user block are as they were; references
     /// lead to what they led to, and those that led to nothing are null. `done` is told of the bytes of elements that were
-    /// moved, from any thread: of all datasets together, as many as [`len_bytes`](super::Dataset::len_bytes) says of them.
+    /// moved, from any thread: of all datasets together, as many as [`len_bytes`](crate::object::Dataset::len_bytes) says of them.
     pub fn repack(
         &self,
         to: impl AsRef<Path>,
@@ -174,7 +174,7 @@ fn partial(to: &Path) -> PathBuf {
 /// Copies what is before the superblock.
 fn copy_user_block(from: &File, to: &File) -> Result<()> {
     let len = from.store().base();
-    let (from, to) = (from.store().driver(), to.store().driver());
+    let (from, to) = (from.store().driver()?, to.store().driver()?);
     let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(USER_BLOCK_PIECE)];
     let mut at = 0;
     while at < len {

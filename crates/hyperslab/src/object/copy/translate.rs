@@ -6,7 +6,7 @@ use hyperslab_format::{Addr, Reader, Structure, Writer};
 
 use super::Copy;
 use crate::error::{Error, Result};
-use crate::object::{File, Node, ReferenceTarget};
+use crate::object::{CopyOptions, File, Node, ReferenceTarget};
 
 /// Whether elements mean something else in another place: `keeps_references` says that references mean the same.
 pub(super) fn holds_addresses(datatype: &Datatype, keeps_references: bool) -> bool {
@@ -26,6 +26,15 @@ pub(super) fn holds_addresses(datatype: &Datatype, keeps_references: bool) -> bo
 struct Places {
     first: usize,
     pitch: usize,
+}
+
+/// Makes sequences and strings in elements of a file copies of what they are.
+pub(in crate::object) fn of_variable_parts(
+    file: &File,
+    datatype: &Datatype,
+    elements: &mut [u8],
+) -> Result<()> {
+    Copy::new(file, CopyOptions::default()).translate(file, datatype, elements)
 }
 
 impl Copy<'_> {

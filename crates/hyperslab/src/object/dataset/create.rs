@@ -20,7 +20,7 @@ use crate::object::file::create::{message, prefix};
 use crate::object::header;
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::versions::LibVersion;
-use crate::object::{Dataset, Group, NamedDatatype, Node};
+use crate::object::{Dataset, Group, NamedDatatype, Node, limits};
 use crate::store::Txn;
 
 /// What a new dataset is to be.
@@ -92,6 +92,8 @@ impl DatasetOptions {
     /// Checks what is asked for. Returns the bytes of all elements.
     fn check(&self, widths: Widths) -> Result<u64> {
         let argument = |what: &str, why| RequestError::Argument { what: what.to_owned(), why };
+        limits::check_rank(self.dataspace.shape().len())?;
+        limits::check_datatype(&self.datatype, widths)?;
         let size = self.datatype.size(widths);
         let bytes = self.dataspace.elements().and_then(|elements| elements.checked_mul(size));
         let bytes = bytes.ok_or_else(|| argument("shape", "all elements take more than 2^64 bytes"))?;
@@ -140,10 +142,7 @@ impl Group {
     /// Makes a dataset at `path`, with the groups on the way that are missing.
     pub fn create_dataset(&self, path: &str, options: &DatasetOptions) -> Result<Dataset> {
         let bytes = options.check(self.store().widths()).map_err(|error| error.at(path))?;
-        let make = |txn: &mut Txn<'_>, parent: &Group| {
-            let address = make(txn, parent.file().version(), options, bytes)?;
-            Ok(address)
-        };
+        let make = |txn: &mut Txn<'_>, parent: &Group| make(txn, parent.file().version(), options, bytes);
         let dataset = self.create(path, make)?.into_dataset()?;
         options.skip_fill_chunks.into_iter().for_each(|skips| dataset.set_skip_fill_chunks(skips));
         Ok(dataset)
@@ -151,6 +150,7 @@ impl Group {
 
     /// Commits a datatype under the name `path`.
     pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<NamedDatatype> {
+        limits::check_datatype(datatype, self.store().widths()).map_err(|error| error.at(path))?;
         let make = |txn: &mut Txn<'_>, parent: &Group| {
             let version = parent.file().version();
             let raw = datatype_message(
@@ -190,16 +190,6 @@ fn named(filter: &FilterSpec) -> FilterSpec {
     FilterSpec { name: filter.name.clone().or_else(known), ..filter.clone() }
 }
 
-/// Whether elements have anything of variable length.
-fn is_variable(datatype: &Datatype) -> bool {
-    match datatype {
-        Datatype::VariableText(_) | Datatype::Sequence(_) => true,
-        Datatype::Array(array) => is_variable(&array.base),
-        Datatype::Compound(compound) => compound.members.iter().any(|member| is_variable(&member.datatype)),
-        _ => false,
-    }
-}
-
 /// Makes the header of a dataset, and what of its storage is there from the beginning.
 fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes: u64) -> Result<Addr> {
     let widths = txn.store().widths();
@@ -223,7 +213,7 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
         }),
         write: match options.fill_time {
             // As in libhdf5: what was never written is no id of the heap.
-            FillTime::IfSet if is_variable(&options.datatype) => FillTime::OnAllocation,
+            FillTime::IfSet if options.datatype.has_variable_parts() => FillTime::OnAllocation,
             other => other,
         },
         value: options.fill.clone(),

@@ -30,13 +30,15 @@ use super::header::read::Header;
 use crate::engine::StoredArray;
 use crate::error::Result;
 use crate::index::{ChunkIndex, Grid};
-use crate::store::Store;
+use crate::store::{Ranked, Store};
 
 /// A dataset: an array of elements in the file.
 #[derive(Clone)]
 pub struct Dataset {
     pub(super) object: Object,
     state: Arc<RwLock<Arc<State>>>,
+    /// Held by reads, and alone by who makes the dataset smaller; after the lock for writing.
+    shape_lock: OnceLock<Arc<Ranked<RwLock<()>>>>,
 }
 
 /// What a header says of a dataset: decoded once, shared by all handles, made anew when the header changes.
@@ -60,19 +62,27 @@ pub(super) struct State {
 impl Dataset {
     pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
         let state = State::of(header, object.store())?;
-        Ok(Self { object, state: Arc::new(RwLock::new(state)) })
+        Ok(Self { object, state: Arc::new(RwLock::new(state)), shape_lock: OnceLock::new() })
+    }
+
+    /// The lock of the dataset's shape, which all handles share.
+    fn shape_lock(&self) -> &Ranked<RwLock<()>> {
+        self.shape_lock.get_or_init(|| self.file().shape_lock(self.address()))
     }
 
     /// What the header says now.
     pub(super) fn state(&self) -> Result<Arc<State>> {
         let _reading = self.store().reading();
         let header = self.header()?;
-        let known = Arc::clone(&self.state.read());
-        if Arc::ptr_eq(&known.header, &header) {
-            return Ok(known);
+        // Tried, as in `Object::header`.
+        let known = self.state.try_read_recursive();
+        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.header, &header)) {
+            return Ok(Arc::clone(&known));
         }
         let state = State::of(&header, self.store()).map_err(|error| error.at(self.path()))?;
-        *self.state.write() = Arc::clone(&state);
+        if let Some(mut known) = self.state.try_write() {
+            *known = Arc::clone(&state);
+        }
         Ok(state)
     }
 
@@ -85,6 +95,11 @@ impl Dataset {
     /// what is wrong.
     fn latest(&self) -> Arc<State> {
         self.state().unwrap_or_else(|_| Arc::clone(&self.state.read()))
+    }
+
+    /// Looks at the file again, which another process extends: see [`File::refresh`](crate::File::refresh).
+    pub fn refresh(&self) -> Result<()> {
+        self.file().refresh()
     }
 
     /// The current size in each dimension; empty for a scalar, and for a dataset without a dataspace of elements.

@@ -1,6 +1,7 @@
 //! Reading the elements of a dataset, and its stored chunks.
 
-use std::ops::ControlFlow;
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
@@ -11,7 +12,7 @@ use hyperslab_format::{ErrorKind, Extent};
 
 use super::State;
 use crate::engine::{
-    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Storage, StoredArray,
+    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
 };
 use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
@@ -28,38 +29,89 @@ impl Dataset {
     /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the file is
     /// damaged, in which case `dst` holds unspecified values.
     pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
-        self.read_with(what, &Destination::contiguous(dst), &ReadOptions::default())
+        self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
     }
 
     /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
-    pub fn read_with(&self, what: &Selection, dst: &Destination<'_>, options: &ReadOptions) -> Result<()> {
-        self.with_reading(|reading| reading.read(what, dst, options))
+    pub fn read_with(
+        &self,
+        what: &Selection,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(None, |reading| reading.read(what, dst, options))
+    }
+
+    /// As [`read_with`](Self::read_with), for a `dst` that was made for a dataset of this shape. [`RequestError::Reshaped`]: it has
+    /// another by now, and nothing was read.
+    pub fn read_shaped(
+        &self,
+        shape: &[u64],
+        what: &Selection,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(Some(shape), |reading| reading.read(what, dst, options))
     }
 
     /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
     /// and decoded once.
-    pub fn read_many(&self, reads: &[(&Selection, &Destination<'_>)], options: &ReadOptions) -> Result<()> {
-        self.with_reading(|reading| reading.read_many(reads, options))
+    pub fn read_many(
+        &self,
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(None, |reading| reading.read_many(reads, options))
+    }
+
+    /// As [`read_many`](Self::read_many), for destinations that were made for a dataset of this shape:
+    /// [`read_shaped`](Self::read_shaped).
+    pub fn read_many_shaped(
+        &self,
+        shape: &[u64],
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.with_reading(Some(shape), |reading| reading.read_many(reads, options))
+    }
+
+    /// Hands the elements of `what` to `sink` on whichever threads decode them, while they are in the processor's cache; see [`Block`](crate::engine::Block).
+    ///
+    /// Elements are as they are stored, or those `columns` of them, which are ranges of bytes. Blocks of one chunk come in their
+    /// order, those of several in any order and at the same time.
+    pub fn blocks(
+        &self,
+        what: &Selection,
+        columns: &[Range<usize>],
+        threads: Option<NonZeroUsize>,
+        sink: &Sink<'_>,
+    ) -> Result<()> {
+        self.with_reading(None, |reading| reading.blocks(what, columns, threads, sink))
     }
 
     /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
     pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
         let what = what.into();
-        let count = what.count(&self.shape())?;
-        let mut values = zeroed::<T::Raw>(count)?;
-        let dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
         let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
-        self.read_with(&what, &dst, &options)?;
-        Ok(T::from_raw(values))
+        loop {
+            let shape = self.shape();
+            let mut values = zeroed::<T::Raw>(what.count(&shape)?)?;
+            let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
+            match self.read_shaped(&shape, &what, &mut dst, &options) {
+                Err(error) if error.is_reshaped() => {}
+                read => return read.map(|()| T::from_raw(values)),
+            }
+        }
     }
 
     /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
-        self.with_reading(|reading| reading.plan(what))
+        self.with_reading(None, |reading| reading.plan(what))
     }
 
     /// Calls `f` with the coordinate (counted in chunks) and place of every stored chunk, in the order of the index,
-    /// until it breaks. Nothing if the dataset is not chunked.
+    /// until it breaks. Nothing if the dataset is not chunked. Changes of the file wait meanwhile: `f` makes none, and reads no
+    /// elements.
     pub fn visit_chunks(&self, f: &mut Visitor<'_>) -> Result<()> {
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Ok(()) };
@@ -122,12 +174,24 @@ impl Dataset {
         })
     }
 
-    fn with_reading<T>(&self, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+    /// Runs `f` on the dataset as it is, which must have the shape that the caller knows, if he knows one.
+    fn with_reading<T>(&self, shape: Option<&[u64]>, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+        // A dataset that becomes smaller loses elements, chunks and parts of its index: not while they are read.
+        let _uncut = self.store().is_writable().then(|| self.shape_lock().read());
         // Before the dataset is looked at: what that says where data are holds as long as the read.
         let _data = self.store().reading_data();
-        let array = self.array()?;
+        let array = self.array_of(shape)?;
         let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
         f(&reading).map_err(|error| error.at(self.path()))
+    }
+
+    /// What the engine knows of the dataset, if it has the shape that the caller knows.
+    pub(in crate::object) fn array_of(&self, shape: Option<&[u64]>) -> Result<Arc<StoredArray>> {
+        let array = self.array()?;
+        if shape.is_some_and(|shape| *shape != array.shape) {
+            return Err(Error::from(RequestError::Reshaped).at(self.path()));
+        }
+        Ok(array)
     }
 
     /// What the engine knows of the dataset as it is now; made when it is first needed.

@@ -22,27 +22,41 @@ use crate::store::Txn;
 impl Dataset {
     /// Gives the dataset another shape, in which elements keep their coordinates. New elements hold the fill value.
     ///
+    /// A dataset that becomes smaller waits for the reads of it that are under way.
+    ///
     /// Errors: `Request` if the dataset is not chunked, or `shape` has another rank or exceeds the
     /// [maximum](Self::max_shape). If it fails for another reason, elements outside `shape` may hold the fill value already.
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
-        self.resize_unnamed(shape).map_err(|error| error.at(self.path()))
+        self.resize_unnamed(|_| shape.to_vec()).map_err(|error| error.at(self.path()))
     }
 
-    fn resize_unnamed(&self, shape: &[u64]) -> Result<()> {
+    /// As [`resize`](Self::resize), along one axis: the others stay as they are, whoever resizes them meanwhile.
+    pub fn resize_axis(&self, axis: usize, len: u64) -> Result<()> {
+        let resized = |mut shape: Vec<u64>| {
+            shape.get_mut(axis).into_iter().for_each(|place| *place = len);
+            shape
+        };
+        self.resize_unnamed(resized).map_err(|error| error.at(self.path()))
+    }
+
+    fn resize_unnamed(&self, shape: impl FnOnce(Vec<u64>) -> Vec<u64>) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();
         let state = self.state()?;
+        let shape = &shape(state.dataspace.shape().to_vec());
         let dataspace = state.resized(shape)?;
         if dataspace.shape() == state.dataspace.shape() {
             return Ok(());
         }
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+        let is_cut = array.shape.iter().zip(shape).any(|(old, new)| new < old);
+        let _unread = is_cut.then(|| self.shape_lock().write());
         self.cut(&array, chunked, shape)?;
         self.change_shape(dataspace)?;
-        if array.shape.iter().zip(shape).any(|(old, new)| new < old) {
+        if is_cut {
             self.engine(&array).forget_outside(shape);
         }
         Ok(())

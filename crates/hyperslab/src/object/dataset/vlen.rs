@@ -2,13 +2,13 @@
 
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
-use hyperslab_format::{Addr, Reader, Writer};
+use hyperslab_format::{Addr, Reader, Widths, Writer};
 
-use crate::engine::WriteOptions;
+use crate::engine::{Fill, Storage, StoredArray, WriteOptions};
 use crate::error::{Error, RequestError, Result};
 use crate::heap::{GlobalHeap, GlobalHeapEdit};
-use crate::object::{Dataset, File};
-use crate::select::Selection;
+use crate::object::{Dataset, File, copy};
+use crate::select::{Coord, Dim, Selection, Slab};
 use crate::store::Txn;
 
 impl File {
@@ -69,9 +69,21 @@ impl File {
 
     /// Takes sequences out of the file, whose ids nothing stores any more.
     pub fn remove_vlen(&self, ids: &[VariableElement]) -> Result<()> {
-        let ids: Vec<GlobalHeapId> =
-            ids.iter().map(|element| element.id).filter(|id| !id.is_null()).collect();
-        if ids.is_empty() { Ok(()) } else { self.change_heap(|heap| heap.remove(ids)) }
+        self.remove_objects(ids.iter().map(|element| element.id).filter(|id| !id.is_null()).collect())
+    }
+
+    fn remove_objects(&self, ids: Vec<GlobalHeapId>) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let _unread = self.shared().heap_objects.write();
+        self.change_heap(|heap| heap.remove(ids))
+    }
+
+    /// While the guard lives, no sequence or string is taken out of the file: for who reads ids and then what they lead to.
+    /// Who has it changes nothing.
+    pub fn reading_vlen(&self) -> impl Sized + '_ {
+        self.shared().heap_objects.read()
     }
 
     fn change_heap(&self, f: impl FnOnce(&mut GlobalHeapEdit<'_, '_>) -> Result<()>) -> Result<()> {
@@ -111,41 +123,155 @@ impl File {
     pub fn heap_object(&self, id: GlobalHeapId) -> Result<Vec<u8>> {
         GlobalHeap::new(self.store()).object(id).map(<[u8]>::to_vec)
     }
+
+    /// The objects of the heap that elements of `datatype` lead to, and those that these lead to.
+    fn objects_of(&self, datatype: &Datatype, elements: &[u8], found: &mut Vec<GlobalHeapId>) -> Result<()> {
+        let widths = self.store().widths();
+        let mut places = Vec::new();
+        places_of_ids(datatype, 0, widths, &mut places);
+        let mut heap = GlobalHeap::new(self.store());
+        for element in elements.chunks_exact(bytes_of(datatype, widths).max(1)) {
+            for &(at, base) in &places {
+                let bytes = element.get(at..).unwrap_or_default();
+                let id: VariableElement =
+                    Reader::new(bytes, widths, Addr::UNDEFINED).structure(&()).map_err(Error::from_format)?;
+                if id.id.is_null() {
+                    continue;
+                }
+                found.push(id.id);
+                if let Some(base) = base.filter(|base| base.has_variable_parts()) {
+                    let inside = heap.elements(id, bytes_of(base, widths))?.to_vec();
+                    self.objects_of(base, &inside, found)?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Dataset {
     /// Writes sequences or strings to the elements of `what`, row by row, and takes those out of the file that were there, as
     /// libhdf5 does. The datatype of the dataset is one of variable length itself.
     pub fn replace_vlen<T: AsRef<[u8]>>(&self, what: &Selection, items: &[T]) -> Result<()> {
-        let replace = || {
-            let element_size = match &*self.datatype() {
-                Datatype::VariableText(_) => None,
-                Datatype::Sequence(base) => Some(base.size(self.store().widths())),
+        let put = || {
+            let shape = self.shape();
+            what.check(&shape)?;
+            let expected = what.count(&shape)?;
+            if expected != items.len() as u64 {
+                return Err(RequestError::SourceSize { expected, found: items.len() as u64 }.into());
+            }
+            let new = match &*self.datatype() {
+                Datatype::VariableText(_) => self.file().put_text(items)?,
+                Datatype::Sequence(base) => {
+                    self.file().put_vlen(items, bytes_of(base, self.store().widths()))?
+                }
                 _ => {
                     let why = "its elements are not of variable length";
                     return Err(RequestError::Argument { what: "dataset".to_owned(), why }.into());
                 }
             };
-            let expected = what.count(&self.shape())?;
-            if expected != items.len() as u64 {
-                return Err(RequestError::SourceSize { expected, found: items.len() as u64 }.into());
-            }
-            let mut old = vec![0; items.len() * self.element_size()];
-            self.read_into(what, &mut old)?;
-            let old = self.file().vlen_ids(&old)?;
-            let new = match element_size {
-                None => self.file().put_text(items)?,
-                Some(size) => self.file().put_vlen(items, usize::try_from(size).unwrap_or(usize::MAX))?,
-            };
-            let stored = self.file().vlen_stored(&new);
-            if let Err(error) = self.write_with(what, &stored, &WriteOptions::default()) {
-                self.file().remove_vlen(&new)?;
-                return Err(error);
-            }
-            self.file().remove_vlen(&old)
+            Ok(self.file().vlen_stored(&new))
         };
-        replace().map_err(|error: Error| error.at(self.path()))
+        let stored = put().map_err(|error: Error| error.at(self.path()))?;
+        self.write_with(what, &stored, &WriteOptions::default())
     }
+
+    /// Writes elements with ids, and takes out of the file what none of them leads to any more. The caller has the lock of the
+    /// data for himself, so that what two threads replace is taken out once.
+    pub(super) fn replace_locked(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let (file, array) = (self.file(), self.array_of(shape)?);
+        what.check(&array.shape)?;
+        let len = usize::try_from(what.count(&array.shape)?).ok();
+        let len = len.and_then(|count| count.checked_mul(array.element_size));
+        let mut old =
+            vec![0; len.ok_or_else(|| Error::unsupported("more elements than memory has room for", "IV.B"))?];
+        self.read_into(what, &mut old)?;
+        let (mut gone, mut kept) = (Vec::new(), Vec::new());
+        file.objects_of(&array.datatype, &old, &mut gone)?;
+        self.write_alone(shape, what, bytes, options)?;
+        if let Fill::Value(value) = &array.fill {
+            // Elements that were never written have it.
+            file.objects_of(&array.datatype, value, &mut kept)?;
+            if !kept.is_empty() {
+                self.part_from_fill(&array, what, value)?;
+            }
+        }
+        if gone.is_empty() {
+            return Ok(());
+        }
+        file.objects_of(options.datatype.as_ref().unwrap_or(&array.datatype), bytes, &mut kept)?;
+        let order = |id: &GlobalHeapId| (id.collection, id.index);
+        kept.sort_unstable_by_key(order);
+        gone.retain(|id| kept.binary_search_by_key(&order(id), order).is_err());
+        file.remove_objects(gone)
+    }
+
+    /// Gives elements that are stored now, and hold the ids of the fill value, objects of the heap of their own: libhdf5 takes out
+    /// what it replaces, too, and would take it from the fill value and from all who share it.
+    fn part_from_fill(&self, array: &StoredArray, what: &Selection, fill: &[u8]) -> Result<()> {
+        let mut parts = vec![Selection::All];
+        if let Storage::Chunked(chunked) = &array.storage {
+            let in_shape = |coord: Coord| {
+                let axes = coord.iter().zip(&chunked.chunk_shape).zip(&array.shape);
+                let dims = axes.map(|((at, len), end)| Dim::range(at * len, (at * len + len).min(*end)));
+                Selection::Slab(Slab(dims.collect()))
+            };
+            parts = what.tiling(&array.shape, &chunked.chunk_shape)?.touched().map(in_shape).collect();
+        }
+        for part in parts {
+            let count = usize::try_from(part.count(&array.shape)?).unwrap_or(usize::MAX);
+            let mut elements = vec![0; count.saturating_mul(array.element_size)];
+            self.read_into(&part, &mut elements)?;
+            let mut shared: Vec<&mut [u8]> =
+                elements.chunks_exact_mut(fill.len()).filter(|element| **element == *fill).collect();
+            if shared.is_empty() {
+                continue;
+            }
+            let mut own = fill.repeat(shared.len());
+            copy::of_variable_parts(self.file(), &array.datatype, &mut own)?;
+            shared
+                .iter_mut()
+                .zip(own.chunks_exact(fill.len()))
+                .for_each(|(to, from)| to.copy_from_slice(from));
+            self.write_alone(None, &part, &elements, &WriteOptions::default())?;
+        }
+        Ok(())
+    }
+}
+
+/// Where in an element ids are, each with the datatype of the elements of its sequence, if it is one.
+fn places_of_ids<'d>(
+    datatype: &'d Datatype,
+    at: usize,
+    widths: Widths,
+    found: &mut Vec<(usize, Option<&'d Datatype>)>,
+) {
+    match datatype {
+        Datatype::VariableText(_) => found.push((at, None)),
+        Datatype::Sequence(base) => found.push((at, Some(base))),
+        Datatype::Compound(compound) => compound.members.iter().for_each(|member| {
+            let offset = usize::try_from(member.offset).unwrap_or(usize::MAX);
+            places_of_ids(&member.datatype, at.saturating_add(offset), widths, found);
+        }),
+        Datatype::Array(array) if array.base.has_variable_parts() => {
+            let (pitch, len) = (bytes_of(&array.base, widths), bytes_of(datatype, widths));
+            (0..len)
+                .step_by(pitch.max(1))
+                .for_each(|first| places_of_ids(&array.base, at + first, widths, found));
+        }
+        _ => {}
+    }
+}
+
+/// Bytes of an element.
+fn bytes_of(datatype: &Datatype, widths: Widths) -> usize {
+    usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX)
 }
 
 /// How many elements a sequence has.

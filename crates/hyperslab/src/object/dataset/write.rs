@@ -1,18 +1,18 @@
 //! Writing the elements of a dataset.
 
-use std::sync::Arc;
+use std::num::NonZeroUsize;
 
 use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{Addr, Extent};
 
-use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions};
+use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions, WritePlan, abandon};
 use crate::error::{Error, RequestError, Result};
 use crate::index::IndexEdit;
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
-use crate::store::{SpaceKind, Store};
+use crate::store::Store;
 use crate::types::Element;
 
 impl Dataset {
@@ -26,46 +26,97 @@ impl Dataset {
     ///
     /// A chunk that is written whole is encoded and written at once, on as many threads as there are; one that is written in
     /// part is kept until it is flushed, or until there are too many. If it fails, elements may be old or new, each.
+    ///
+    /// Parts of variable length are [ids](crate::VlenId), which belong to the dataset from then on; what its elements led to before
+    /// is taken out of the file.
     pub fn write_with(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
-        self.write_unnamed(what, bytes, options).map_err(|error| error.at(self.path()))
+        self.write_unnamed(None, what, bytes, options).map_err(|error| error.at(self.path()))
     }
 
-    fn write_unnamed(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+    /// As [`write_with`](Self::write_with), for `what` of a dataset of this shape. [`RequestError::Reshaped`]: it has another by
+    /// now, and nothing was written.
+    pub fn write_shaped(
+        &self,
+        shape: &[u64],
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        self.write_unnamed(Some(shape), what, bytes, options).map_err(|error| error.at(self.path()))
+    }
+
+    fn write_unnamed(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         // What is changed in place, or read to be changed, is in use like what is read: should another thread delete the
         // dataset, its space goes to nobody else before this is done.
         let found = self.store().reading_data();
-        if self.engine(&*self.array()?).held_part(what)?.is_some() {
+        let mut array = self.array_of(shape)?;
+        if array.datatype.has_variable_parts() {
+            // Between what is read to be taken out and what is written nobody else writes.
             let _alone = lock.write();
-            if self.engine(&*self.array()?).patch(what, bytes, options)? {
-                return Ok(());
-            }
+            return self.replace_locked(shape, what, bytes, options);
         }
-        {
-            let _shared = lock.read();
-            let array = self.array()?;
+        loop {
+            let plan = self.engine(&array).plan(what, bytes, options)?;
+            let is_shared = self.engine(&array).is_side_by_side(&plan);
+            let _shared = is_shared.then(|| lock.read());
+            let _alone = (!is_shared).then(|| lock.write());
+            array = self.array_of(shape)?;
             let write = self.engine(&array);
-            if write.is_whole(what)? {
-                if write.gives_new_space() {
+            // Another thread may have resized the dataset before the lock was taken.
+            if plan.fits(&array) && write.is_side_by_side(&plan) == is_shared {
+                if is_shared && write.gives_new_space() {
                     drop(found);
                 }
-                let placed = write.run(what, bytes, options)?;
-                return self.keep(&array, placed);
+                self.write_locked(&array, &plan, options.threads)?;
+                return if is_shared { Ok(()) } else { self.keep_to_budget() };
             }
         }
-        let _alone = lock.write();
-        let array = self.array()?;
+    }
+
+    /// Writes where the caller has the lock for himself.
+    pub(in crate::object) fn write_alone(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let array = self.array_of(shape)?;
+        let plan = self.engine(&array).plan(what, bytes, options)?;
+        self.write_locked(&array, &plan, options.threads)?;
+        self.keep_to_budget()
+    }
+
+    fn write_locked(
+        &self,
+        array: &StoredArray,
+        plan: &WritePlan<'_>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<()> {
         match &array.storage {
-            Storage::Compact(data) => return self.write_compact(data, &array, what, bytes, options),
-            Storage::Contiguous(None) if what.count(&array.shape)? > 0 => {
-                return self.write_first(what, bytes, options);
+            Storage::Compact(data) => self.write_compact(data, plan),
+            Storage::Contiguous(None) if !plan.is_empty() => self.write_first(plan, threads),
+            Storage::Contiguous(_) | Storage::Chunked(_) => {
+                let write = self.engine(array);
+                let placed = write.run(plan, threads)?;
+                self.insert_chunks(placed)?;
+                write.forget_replaced(plan);
+                Ok(())
             }
-            _ => {}
         }
-        let placed = self.engine(&array).run(what, bytes, options)?;
-        self.keep(&array, placed)?;
+    }
+
+    /// Flushes what is held of this dataset where it is more than may be held.
+    fn keep_to_budget(&self) -> Result<()> {
         let cache = self.file().chunk_cache();
         if let Err(gone) = self.check_alive() {
             // Deleted meanwhile: nobody will ever ask for what is held.
@@ -89,7 +140,7 @@ impl Dataset {
         let write = self.engine(&array);
         let coords = write.held();
         let placed = write.flush(None)?;
-        self.keep(&array, placed)?;
+        self.insert_chunks(placed)?;
         write.forget(coords);
         Ok(())
     }
@@ -100,27 +151,22 @@ impl Dataset {
     }
 
     pub(in crate::object) fn check_writable(&self) -> Result<()> {
-        if !self.store().is_writable() {
-            return Err(RequestError::ReadOnly.into());
-        }
+        self.store().check_writable()?;
         self.store().check_readable()
     }
 
-    /// Tells the index of chunks that were written; if that fails, their space is given back.
-    fn keep(&self, array: &StoredArray, mut placed: Vec<Placed>) -> Result<()> {
+    /// Tells the index of chunks that were [written](Write::write), by whichever executor; if that fails, their space is given
+    /// back.
+    pub fn insert_chunks(&self, mut placed: Vec<Placed>) -> Result<()> {
         if placed.is_empty() {
             return Ok(());
         }
         // A tree that is filled in order leaves full nodes behind; threads end their tasks in any.
         placed.sort_unstable_by(|a, b| a.coord.cmp(&b.coord));
-        let kept = self.insert_chunks(&placed);
-        if kept.is_err() {
-            self.engine(array).abandon(placed);
-        }
-        kept
+        self.insert_sorted(&placed).inspect_err(|_| abandon(self.store(), &placed))
     }
 
-    fn insert_chunks(&self, placed: &[Placed]) -> Result<()> {
+    fn insert_sorted(&self, placed: &[Placed]) -> Result<()> {
         let mut txn = self.begin()?;
         // As the index is now: another thread may have changed it since.
         let array = self.array()?;
@@ -138,6 +184,7 @@ impl Dataset {
         for extent in replaced {
             txn.free(extent);
         }
+        placed.iter().filter_map(|placed| placed.record).for_each(|record| txn.names(record.extent));
         if let Some(info) = info {
             let mut change = HeaderChange::new(&mut txn, self.address())?;
             set_index(&mut change, info)?;
@@ -147,19 +194,12 @@ impl Dataset {
     }
 
     /// Writes contiguous elements for the first time: to new space, which the dataset has from then on.
-    fn write_first(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+    fn write_first(&self, plan: &WritePlan<'_>, threads: Option<NonZeroUsize>) -> Result<()> {
         let state = self.state()?;
-        let extent = self.store().allocate(SpaceKind::Raw, state.len_bytes())?;
-        let written = self.write_to(extent, &state.fill.value, what, bytes, options).and_then(|()| {
-            let mut txn = self.begin()?;
-            let mut change = HeaderChange::new(&mut txn, self.address())?;
-            let mut message: LayoutMessage =
-                change.find()?.ok_or_else(|| state.header().lacks("a layout message"))?;
-            message.layout = Layout::Contiguous(extent);
-            change.set(&message)?;
-            change.finish()?;
-            txn.finish()
-        });
+        let extent = self.store().allocate(state.len_bytes())?;
+        let written = self
+            .write_to(extent, &state.fill.value, plan, threads)
+            .and_then(|()| self.set_layout(Layout::Contiguous(extent)));
         if written.is_err() {
             self.store().release(extent);
         }
@@ -171,33 +211,34 @@ impl Dataset {
         &self,
         extent: Extent,
         fill: &FillBytes,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
+        plan: &WritePlan<'_>,
+        threads: Option<NonZeroUsize>,
     ) -> Result<()> {
         self.store().reserve(extent)?;
-        if *what != Selection::All {
+        if !plan.is_everything() {
             fill_extent(self.store(), extent, fill)?;
         }
         let array = self.array()?.at(extent);
-        self.engine(&array).run(what, bytes, options).map(drop)
+        self.engine(&array).run(plan, threads).map(drop)
     }
 
     /// Elements in the header are changed with it.
-    fn write_compact(
-        &self,
-        data: &[u8],
-        array: &Arc<StoredArray>,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
-    ) -> Result<()> {
+    fn write_compact(&self, data: &[u8], plan: &WritePlan<'_>) -> Result<()> {
         let mut data = data.to_vec();
-        self.engine(array).place_in(what, bytes, options, &mut data)?;
+        plan.place_in(&mut data)?;
+        self.set_layout(Layout::Compact { data })
+    }
+
+    /// Changes the layout message in a step of its own.
+    fn set_layout(&self, layout: Layout) -> Result<()> {
+        let header = self.header()?;
         let mut txn = self.begin()?;
+        if let Layout::Contiguous(extent) = layout {
+            txn.names(extent);
+        }
         let mut change = HeaderChange::new(&mut txn, self.address())?;
-        let mut message: LayoutMessage = change.find()?.ok_or_else(|| self.not_chunked())?;
-        message.layout = Layout::Compact { data };
+        let mut message: LayoutMessage = change.find()?.ok_or_else(|| header.lacks("a layout message"))?;
+        message.layout = layout;
         change.set(&message)?;
         change.finish()?;
         txn.finish()
@@ -227,7 +268,7 @@ impl Dataset {
             .ok_or_else(|| RequestError::Argument { what: format!("chunk at {first:?}"), why })?;
         let write = self.engine(&array);
         let placed = write.place_stored(&coord, hyperslab_filters::FilterMask(mask), bytes)?;
-        self.keep(&array, vec![placed])?;
+        self.insert_chunks(placed)?;
         write.forget([coord]);
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! Files that change: making and opening them, and getting changes into them.
+//! Files that change: what new and changed ones are, and getting changes into them.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,16 +15,17 @@ use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
 use hyperslab_format::{Addr, Widths, Writer};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
-use crate::driver::{Create, Driver, Memory, Posix};
+use super::Shared;
+use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table;
 use crate::object::header;
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
 use crate::object::{File, Node, OpenOptions};
-use crate::store::{Store, Txn, WriteOptions};
+use crate::store::{CommitOptions, Rank, Ranked, Store, Txn};
 
 /// How to make a file, or to open one for writing.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +34,7 @@ pub struct CreateOptions {
     /// Caches and filters.
     pub open: OpenOptions,
     /// What commits survive, and how much is kept in memory between them.
-    pub write: WriteOptions,
+    pub commit: CommitOptions,
     /// The oldest libhdf5 that new objects are made for; if not said, 1.10 in new files, in others what made them.
     pub version: Option<LibVersion>,
     /// Bytes before the file's own, for the user: 0, or a power of two from 512 on. New files alone.
@@ -41,41 +43,18 @@ pub struct CreateOptions {
     pub track_order: bool,
 }
 
-impl File {
-    /// Makes a file at `path`, in place of one that may be there.
-    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
-        Self::create_with(path, &CreateOptions::default())
-    }
-
-    /// Makes a file at `path`, in place of one that may be there.
-    pub fn create_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        Self::create_at(path.as_ref(), Create::IfMissing, options)
-    }
-
-    /// Makes a file at `path`, where there must be none.
-    pub fn create_new(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        Self::create_at(path.as_ref(), Create::New, options)
-    }
-
-    fn create_at(path: &Path, create: Create, options: &CreateOptions) -> Result<Self> {
-        check_user_block(options.user_block)?;
-        let driver = Posix::open_writable(path, create).map_err(Error::io("create", 0, 0))?;
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self::create_on(Arc::new(driver), Some(&absolute), options)
-    }
-
-    /// Makes a file in memory.
-    pub fn create_in_memory(options: &CreateOptions) -> Result<Self> {
-        Self::create_on(Arc::new(Memory::new(Vec::new())), None, options)
-    }
-
-    /// Makes a file of whatever `driver` has; external links are relative to `path`.
-    pub fn create_on(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
+impl Shared {
+    /// Makes a file of what `driver` has.
+    pub(super) fn create(
+        driver: Arc<dyn Driver>,
+        path: Option<&Path>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
         check_user_block(options.user_block)?;
         let version = options.version.unwrap_or(LibVersion::V110);
         let unrooted = superblock(version, options.user_block, Addr::new(0), None);
         let cache = options.open.metadata_cache_bytes;
-        let mut store = Store::create(driver, options.user_block, unrooted, cache, options.write)?;
+        let mut store = Store::create(driver, options.user_block, unrooted, cache, options.commit)?;
         let (root, table) = {
             let mut txn = store.begin()?;
             let header = new_group(&mut txn, version, options.track_order)?;
@@ -83,38 +62,27 @@ impl File {
             (header.address(), header.find::<SymbolTable>(&store)?)
         };
         store.set_superblock(superblock(version, options.user_block, root, table));
-        Self::of_store(store, path.map(Path::to_owned), &options.open, version)
+        Self::of_store(store, path, &options.open, version)
     }
 
-    /// Opens the file at `path` for reading and writing.
-    pub fn open_writable(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_writable_with(path, &CreateOptions::default())
-    }
-
-    /// Opens the file at `path` for reading and writing.
-    pub fn open_writable_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let driver = Posix::open_writable(path, Create::No).map_err(Error::io("open", 0, 0))?;
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self::open_writable_on(Arc::new(driver), Some(&absolute), options)
-    }
-
-    /// Opens a file through any driver for reading and writing; external links are relative to `path`.
-    pub fn open_writable_on(
+    /// Opens a file for reading and writing.
+    pub(super) fn change(
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
         options: &CreateOptions,
     ) -> Result<Self> {
-        let store = Store::open_writable(driver, options.open.metadata_cache_bytes, options.write)?;
+        let store = Store::open_writable(driver, options.open.metadata_cache_bytes, options.commit)?;
         if let Some(extension) = store.superblock().extension() {
             let extension = Header::read(&store, extension)?;
             extension.find::<FileSpaceInfo>(&store)?.map_or(Ok(()), |space| check_strategy(&space))?;
         }
         let version =
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
-        Self::of_store(store, path.map(Path::to_owned), &options.open, version)
+        Self::of_store(store, path, &options.open, version)
     }
+}
 
+impl File {
     /// Whether the file can be changed.
     pub fn is_writable(&self) -> bool {
         self.store().is_writable()
@@ -130,6 +98,7 @@ impl File {
         if !self.is_writable() {
             return Ok(());
         }
+        self.store().check_writable()?;
         self.flush_chunks()?;
         self.store().commit()
     }
@@ -187,21 +156,35 @@ impl File {
         };
         if !is_kept || committed.is_err() {
             self.chunk_cache().dirty.clear();
-            let mut room = self.shared().heap_room.lock();
-            self.store().roll_back()?;
-            room.clear();
+            self.store().roll_back(|| self.shared().heap_room.lock())?.clear();
         }
         self.shared().unlinked.lock().end(is_kept && committed.is_ok());
         committed
     }
 
     /// The lock of the data of one dataset: shared by writers of whole chunks, held alone by others.
-    pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<RwLock<()>> {
-        let mut locks = self.shared().write_locks.lock();
-        if locks.len() > WRITE_LOCKS {
+    pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
+        self.shared().write_locks.of(self, Rank::Dataset, dataset)
+    }
+
+    /// The lock of the shape of one dataset: shared by readers, held alone by who makes it smaller.
+    pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
+        self.shared().shape_locks.of(self, Rank::Shape, dataset)
+    }
+}
+
+/// Locks of datasets, by the addresses of their headers.
+#[derive(Debug, Default)]
+pub(in crate::object) struct Locks(Mutex<HashMap<Addr, Arc<Ranked<RwLock<()>>>>>);
+
+impl Locks {
+    fn of(&self, file: &File, rank: Rank, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
+        let mut locks = self.0.lock();
+        if locks.len() > KEPT_LOCKS {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
-        Arc::clone(locks.entry(dataset).or_default())
+        let new = || Arc::new(Ranked::new(file.store().number(), rank, RwLock::default()));
+        Arc::clone(locks.entry(dataset).or_insert_with(new))
     }
 }
 
@@ -309,4 +292,4 @@ const GROUP_ROOM: usize = 120;
 /// The same where every message and link has its creation order.
 const GROUP_ROOM_ORDERED: usize = 180;
 /// More locks than this are looked through for those that nobody needs.
-const WRITE_LOCKS: usize = 1024;
+const KEPT_LOCKS: usize = 1024;

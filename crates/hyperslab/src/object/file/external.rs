@@ -4,7 +4,6 @@ use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::driver::Posix;
 use crate::error::{Error, RequestError, Result};
 use crate::object::File;
 
@@ -12,13 +11,9 @@ use crate::object::File;
 pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
     let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
     for candidate in candidates(name, from.path(), &prefixes) {
-        if let Some(file) = from.known_external(&candidate) {
-            return Ok(file);
-        }
-        match Posix::open(&candidate) {
-            Ok(driver) => return from.open_external(candidate, driver),
-            Err(error) if is_absence(&error) => {}
-            Err(error) => return Err(Error::io("open", 0, 0)(error)),
+        match File::open_with(candidate, from.options()) {
+            Err(Error::Io { op: "open", source, .. }) if is_absence(&source) => {}
+            opened => return opened,
         }
     }
     Err(RequestError::NoSuchFile { name: name.to_owned() }.into())

@@ -2,12 +2,13 @@
 
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
+mod opening;
 pub(in crate::object) mod unlinked;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use hyperslab_filters::Registry;
 use hyperslab_format::Addr;
@@ -21,42 +22,41 @@ use super::header::read::Header;
 use super::header::versions::LibVersion;
 use super::path::{self, Budget};
 use super::{Dataset, Group, Node, Object};
-use crate::driver::{Driver, Memory, Posix};
+use crate::driver::{Driver, Locking};
 use crate::engine::ChunkCache;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::heap::HeapRoom;
-use crate::store::Store;
+use crate::store::{Rank, Ranked, Store};
+use create::Locks;
+use opening::{Opening, Openings};
 use unlinked::Unlinked;
 
-/// An open file. Clones are handles to one file, which closes when the last of them and of its objects is dropped: what was
-/// changed gets into the file then, at the latest. [`close`](Self::close) and [`flush`](Self::flush) say whether that went
-/// well.
+/// An open file. Clones are handles to one opening of it, which ends when the last of them and of their objects is dropped:
+/// what was changed gets into the file then, at the latest. [`close`](Self::close) and [`flush`](Self::flush) say whether
+/// that went well.
 #[derive(Clone)]
-pub struct File(Arc<Open>);
+pub struct File(Arc<Opening>);
 
-/// What handles count.
-struct Open {
-    shared: Arc<Shared>,
-    /// Whether the last handle gets changes into the file.
-    flushes: bool,
-}
-
+#[derive(Debug)]
 pub(super) struct Shared {
     store: Store,
     chunk_cache: ChunkCache,
     /// The file's absolute path, if it has one.
     path: Option<PathBuf>,
     options: OpenOptions,
+    openings: Openings,
     /// The header of the root group as it was when the file was opened.
     root: Arc<Header>,
-    /// Files that external links have led to and that are still open.
-    externals: Mutex<HashMap<PathBuf, Weak<Open>>>,
     /// What new objects are made for.
     pub(super) version: LibVersion,
     /// Of the data of datasets, by the address of the header.
-    pub(super) write_locks: Mutex<HashMap<Addr, Arc<RwLock<()>>>>,
+    pub(super) write_locks: Locks,
+    /// The locks of shapes of datasets.
+    pub(super) shape_locks: Locks,
     /// Where data of variable length go next. Taken before a step is begun.
-    pub(super) heap_room: Mutex<HeapRoom>,
+    pub(super) heap_room: Ranked<Mutex<HeapRoom>>,
+    /// Held by who reads ids and what they lead to, and alone by who takes that out of the file.
+    pub(super) heap_objects: Ranked<RwLock<()>>,
     /// Objects to which no link leads.
     pub(super) unlinked: Mutex<Unlinked>,
     /// Datasets that leave out chunks.
@@ -71,62 +71,35 @@ pub struct OpenOptions {
     pub metadata_cache_bytes: u64,
     /// Budget for decoded chunks.
     pub chunk_cache_bytes: u64,
+    /// Whether a file opened by its path is locked.
+    pub locking: Locking,
     /// The filters that can be decoded; others may be registered.
     pub registry: Arc<Registry>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { metadata_cache_bytes: 32 << 20, chunk_cache_bytes: 64 << 20, registry: Arc::default() }
+        Self {
+            metadata_cache_bytes: 32 << 20,
+            chunk_cache_bytes: 64 << 20,
+            locking: Locking::default(),
+            registry: Arc::default(),
+        }
     }
 }
 
-impl File {
-    /// Opens the file at `path` for reading.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::default())
-    }
-
-    /// Opens the file at `path` for reading.
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let driver = Posix::open(path).map_err(Error::io("open", 0, 0))?;
-        // External links are relative to this file, wherever the process moves later.
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self::new(Arc::new(driver), Some(absolute), options)
-    }
-
-    /// Opens a file that is in memory.
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::from_driver(Arc::new(Memory::new(bytes)), &OpenOptions::default())
-    }
-
-    /// Opens a file through any driver.
-    pub fn from_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
-        Self::new(driver, None, options)
-    }
-
-    /// Opens the file at `path` through a driver of the caller's: external links are relative to `path`.
-    pub fn from_driver_at(
-        driver: Arc<dyn Driver>,
-        path: impl AsRef<Path>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let path = path.as_ref();
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self::new(driver, Some(absolute), options)
-    }
-
-    fn new(driver: Arc<dyn Driver>, path: Option<PathBuf>, options: &OpenOptions) -> Result<Self> {
+impl Shared {
+    /// Opens a file for reading.
+    fn read(driver: Arc<dyn Driver>, path: Option<&Path>, options: &OpenOptions) -> Result<Self> {
         let store = Store::open(driver, options.metadata_cache_bytes)?;
         let version = LibVersion::of_superblock(store.superblock().version());
         Self::of_store(store, path, options, version)
     }
 
     /// The file of an open store.
-    pub(super) fn of_store(
+    fn of_store(
         store: Store,
-        path: Option<PathBuf>,
+        path: Option<&Path>,
         options: &OpenOptions,
         version: LibVersion,
     ) -> Result<Self> {
@@ -134,67 +107,84 @@ impl File {
             let header = Header::read(&store, extension)?;
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));
         }
-        let header = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
-        if LinkStorage::of(&header, &store).map_err(|error| error.at("/"))?.is_none() {
-            return Err(header.lacks("the link info or symbol table message of the root group").at("/"));
+        let root = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
+        if LinkStorage::of(&root, &store).map_err(|error| error.at("/"))?.is_none() {
+            return Err(root.lacks("the link info or symbol table message of the root group").at("/"));
         }
-        Ok(Self::of(Arc::new(Shared {
+        // External links are relative to this file, wherever the process moves later.
+        let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        Ok(Self::new(store, ChunkCache::new(options.chunk_cache_bytes), path, options.clone(), root, version))
+    }
+
+    fn new(
+        store: Store,
+        chunk_cache: ChunkCache,
+        path: Option<PathBuf>,
+        options: OpenOptions,
+        root: Arc<Header>,
+        version: LibVersion,
+    ) -> Self {
+        Self {
+            heap_room: Ranked::new(store.number(), Rank::HeapRoom, Mutex::default()),
+            heap_objects: Ranked::new(store.number(), Rank::HeapObjects, RwLock::default()),
             store,
-            chunk_cache: ChunkCache::new(options.chunk_cache_bytes),
+            chunk_cache,
             path,
-            options: options.clone(),
-            root: header,
-            externals: Mutex::default(),
+            options,
+            openings: Openings::default(),
+            root,
             version,
-            write_locks: Mutex::default(),
-            heap_room: Mutex::default(),
+            write_locks: Locks::default(),
+            shape_locks: Locks::default(),
             unlinked: Mutex::default(),
             sparse: Sparse::default(),
-        })))
+        }
     }
 
-    fn of(shared: Arc<Shared>) -> Self {
-        Self(Arc::new(Open { shared, flushes: true }))
+    /// What a forked child has of the file: see [`Store::in_child`].
+    fn in_child(&self) -> Self {
+        let chunks = self.chunk_cache.in_child();
+        let mut store = self.store.in_child();
+        if chunks.is_none() {
+            store.give_up();
+        }
+        let chunks = chunks.unwrap_or_else(|| ChunkCache::new(0));
+        Self::new(
+            store,
+            chunks,
+            self.path.clone(),
+            self.options.clone(),
+            Arc::clone(&self.root),
+            self.version,
+        )
     }
+}
 
-    pub(super) fn shared(&self) -> &Shared {
-        &self.0.shared
-    }
-
-    /// Gets everything that was changed into the file. Handles that are left go on working.
-    pub fn close(self) -> Result<()> {
-        self.flush()
-    }
-
+impl File {
     /// The file's absolute path, if it was opened by one.
     pub fn path(&self) -> Option<&Path> {
-        self.0.shared.path.as_deref()
+        self.shared().path.as_deref()
     }
 
     /// The level below: structures by address.
     pub fn store(&self) -> &Store {
-        &self.0.shared.store
+        &self.shared().store
     }
 
     /// The cache of decoded chunks.
     pub fn chunk_cache(&self) -> &ChunkCache {
-        &self.0.shared.chunk_cache
+        &self.shared().chunk_cache
     }
 
     /// How the file was opened.
     pub fn options(&self) -> &OpenOptions {
-        &self.0.shared.options
-    }
-
-    /// Whether both are handles to the same open file.
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0.shared, &other.0.shared)
+        &self.shared().options
     }
 
     /// The root group.
     pub fn root(&self) -> Group {
         // Generation 0: whatever was changed since, the header is read again.
-        Group::new(Object::new(self.clone(), Arc::clone(&self.0.shared.root), 0, "/".into()))
+        Group::new(Object::new(self.clone(), Arc::clone(&self.shared().root), 0, "/".into()))
     }
 
     /// The object at `path`, through links of every kind; with or without a slash in front, from the root.
@@ -252,43 +242,10 @@ impl File {
         }
         Ok(None)
     }
-
-    /// The file at `path`, if an external link has led there and it is still open.
-    pub(super) fn known_external(&self, path: &Path) -> Option<Self> {
-        let externals = self.0.shared.externals.lock();
-        externals.get(path).and_then(Weak::upgrade).map(Self)
-    }
-
-    /// Opens the file at `path` and remembers it. Two threads may both open it; the first to finish is kept.
-    pub(super) fn open_external(&self, path: PathBuf, driver: Posix) -> Result<Self> {
-        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
-        let opened = Self::new(Arc::new(driver), Some(absolute), self.options())?;
-        let mut externals = self.0.shared.externals.lock();
-        externals.retain(|_, file| file.strong_count() > 0);
-        if let Some(first) = externals.get(&path).and_then(Weak::upgrade) {
-            return Ok(Self(first));
-        }
-        externals.insert(path, Arc::downgrade(&opened.0));
-        Ok(opened)
-    }
 }
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("File").field("path", &self.0.shared.path).finish_non_exhaustive()
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        if !self.flushes || !self.shared.store.is_writable() {
-            return;
-        }
-        let file = File(Arc::new(Self { shared: Arc::clone(&self.shared), flushes: false }));
-        // Nobody is left to be told but the person at the terminal.
-        if let Err(error) = file.delete_unlinked().and_then(|()| file.flush()) {
-            let path = file.path().map_or_else(|| "a file in memory".into(), |path| path.to_string_lossy());
-            eprintln!("hyperslab: {path}: what was changed since the last flush is lost: {error}");
-        }
+        f.debug_struct("File").field("path", &self.shared().path).finish_non_exhaustive()
     }
 }

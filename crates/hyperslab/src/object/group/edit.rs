@@ -8,7 +8,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::object::file::create::new_group;
 use crate::object::header::edit::HeaderChange;
 use crate::object::path::{self, Place};
-use crate::object::{Group, Node, Object, delete};
+use crate::object::{Group, Node, Object, delete, limits};
 use crate::store::Txn;
 
 impl Group {
@@ -65,12 +65,14 @@ impl Group {
 
     /// Makes a link at `path` that leads to the path `target`, whether there is anything or not.
     pub fn link_soft(&self, path: &str, target: &str) -> Result<()> {
+        limits::check_target("target of a link", &[target])?;
         let place = path::place(self, path)?;
         linked(&place, LinkTarget::Soft(target.to_owned()), |_| Ok(()))
     }
 
     /// Makes a link at `path` that leads to the path `target` of another file, whether there is anything or not.
     pub fn link_external(&self, path: &str, file: &str, target: &str) -> Result<()> {
+        limits::check_target("target of a link", &[file, target])?;
         let place = path::place(self, path)?;
         let target = LinkTarget::External { file: file.to_owned(), path: target.to_owned() };
         linked(&place, target, |_| Ok(()))

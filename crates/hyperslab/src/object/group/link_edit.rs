@@ -12,13 +12,14 @@ use hyperslab_format::{Addr, Structure};
 use super::links::LinkStorage;
 use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table::{self, SymbolTarget};
-use crate::object::dense;
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
+use crate::object::{dense, limits};
 use crate::store::{Store, Txn};
 
 /// Adds a link to the group whose header is at `group`; its creation order is the group's to give.
 pub(in crate::object) fn insert(txn: &mut Txn<'_>, group: Addr, link: Link) -> Result<()> {
+    limits::check_name("link", &link.name)?;
     let header = Header::read(txn.store(), group)?;
     let storage = storage(&header, txn.store())?;
     if storage.find(&header, txn.store(), &link.name)?.is_some() {

@@ -3,13 +3,13 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use hyperslab_format::header::edit::{Fit, HeaderEdit, Place};
+use hyperslab_format::header::edit::{Fit, HeaderEdit, LONGEST, Place};
 use hyperslab_format::header::{ChunkContext, ObjectHeader, Prefix, RawMessage};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Structure, Widths, Writer};
 
 use super::read::Header;
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::store::{Block, BlockCache, SpaceKind, Txn};
 
 /// A header that is being changed in a step; [`finish`](Self::finish) makes the change part of the step.
@@ -141,6 +141,12 @@ pub(in crate::object) fn create(
     let widths = txn.store().widths();
     let is_tracked = matches!(prefix, Prefix::V2(prefix) if prefix.tracks_creation_order);
     for message in &mut messages {
+        if message.data.len() > LONGEST {
+            let what = format!("message of type {:#x} with {} bytes", message.kind, message.data.len());
+            let why =
+                "an object header has room for less than 64 KiB of datatype, fill value or filters each";
+            return Err(RequestError::Argument { what, why }.into());
+        }
         message.creation_order = is_tracked.then_some(message.creation_order.unwrap_or(0));
         if matches!(prefix, Prefix::V1 { .. }) {
             message.pad();

@@ -1,0 +1,76 @@
+//! A chunk in the file: its stored bytes, and what they decode to.
+
+use hyperslab_filters::{FilterError, Scratch};
+use hyperslab_format::Extent;
+
+use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
+use crate::engine::fetch::ranges::RAW_DATA;
+use crate::engine::plan::pieces::Source;
+use crate::engine::scratch::{WorkerScratch, sized};
+use crate::error::{Error, Result};
+use crate::index::ChunkRecord;
+use crate::select::first_element;
+use crate::store::Store;
+
+/// A chunk in the file.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct StoredChunk<'a> {
+    /// Counted in chunks.
+    pub(in crate::engine) coord: &'a [u64],
+    pub(in crate::engine) record: ChunkRecord,
+    pub(in crate::engine) chunked: &'a ChunkedStorage,
+}
+
+/// Reads all elements of a chunk into `chunk`, which has its size, as a reader would find them.
+pub(in crate::engine) fn load(
+    store: &Store,
+    array: &StoredArray,
+    coord: &[u64],
+    source: Source,
+    chunk: &mut [u8],
+    scratch: &mut WorkerScratch,
+) -> Result<()> {
+    match (source, &array.storage) {
+        (Source::Raw(extent), _) => {
+            store.check(extent, RAW_DATA)?;
+            store.read_raw(extent.addr, chunk)
+        }
+        (Source::Chunk(record), Storage::Chunked(chunked)) => {
+            let stored = StoredChunk { coord, record, chunked };
+            let bytes = stored.read(store, &mut scratch.stored)?;
+            stored.decode(bytes, chunk, &mut scratch.filters)
+        }
+        (Source::Fill | Source::Compact | Source::Chunk(_), _) => {
+            array.fill.write(chunk);
+            Ok(())
+        }
+    }
+}
+
+impl StoredChunk<'_> {
+    /// Reads its stored bytes into `buffer`.
+    pub(in crate::engine) fn read<'b>(&self, store: &Store, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        let len = store.check(self.record.extent, RAW_DATA)?;
+        let bytes = sized(buffer, len)?;
+        store.read_raw(self.record.extent.addr, bytes)?;
+        Ok(bytes)
+    }
+
+    /// Decodes all of it from its stored bytes; `chunk` has the size of a chunk.
+    pub(in crate::engine) fn decode(
+        &self,
+        stored: &[u8],
+        chunk: &mut [u8],
+        filters: &mut Scratch,
+    ) -> Result<()> {
+        let decoded = self.chunked.pipeline.decode_into(self.record.mask, stored, chunk, filters);
+        decoded.map_err(|source| self.error(source))
+    }
+
+    /// A filter's error with the chunk's place in the dataset and in the file.
+    pub(in crate::engine) fn error(&self, source: FilterError) -> Error {
+        let Extent { addr, len } = self.record.extent;
+        let coord = first_element(self.coord, &self.chunked.chunk_shape).into_vec();
+        Error::Chunk { source, coord, addr: addr.get(), len }
+    }
+}

@@ -1,0 +1,404 @@
+//! What one worker has under way: tasks whose bytes were asked for, and what is asked for next. No byte is read here; the
+//! driver asks for requests while it has room for them, and a task is finished when its last byte has arrived.
+
+use std::io;
+use std::ops::Range;
+
+use hyperslab_filters::blosc::Spans as Needed;
+use hyperslab_filters::gather::Target;
+use hyperslab_format::{Addr, Extent};
+use smallvec::SmallVec;
+
+use super::ranges::{RAW_DATA, Spans};
+use crate::driver::{ReadQueue, Request};
+use crate::engine::dst::Region;
+use crate::engine::plan::pieces::ReadTask;
+use crate::engine::plan::place::{User, Users, destination_offset};
+use crate::engine::plan::route::Route;
+use crate::engine::read::emit::Emit;
+use crate::engine::read::task::{Need, Run};
+use crate::engine::scratch::{WorkerScratch, sized};
+use crate::engine::share::Claims;
+use crate::error::{Error, Result};
+
+/// The reads of one worker.
+pub(in crate::engine) struct Window<'w> {
+    run: &'w Run<'w>,
+    touches: &'w [usize],
+    users: &'w [User<'w>],
+    claims: &'w Claims<'w, ReadTask>,
+    /// Claimed, and not begun.
+    tasks: &'w [ReadTask],
+    /// An unfiltered piece of which some boxes are begun.
+    boxes: Option<Boxes<'w>>,
+    jobs: SmallVec<[Option<Job<'w>>; 1]>,
+    /// Those jobs that have more to ask for, the next one last.
+    asking: SmallVec<[usize; 2]>,
+    /// Where in them there are none.
+    free: SmallVec<[usize; 2]>,
+    /// A request that was asked for and is to be asked for again.
+    again: Option<Request>,
+    /// Buffers of requests that are under way.
+    lent: SmallVec<[(u64, Vec<u8>); 1]>,
+    /// The request that bytes were last wanted for: the one that failed, if one does.
+    last: (u64, usize),
+    scratch: &'w mut WorkerScratch,
+    error: Option<Error>,
+}
+
+/// The boxes of an unfiltered piece, one after another.
+struct Boxes<'w> {
+    task: &'w ReadTask,
+    extent: Extent,
+    /// Which of its users is next, and which of that one's parts.
+    next: (usize, usize),
+}
+
+/// What is read for one or several tasks.
+struct Job<'w> {
+    /// How many requests it has, how many were asked for, and how many have arrived.
+    count: u64,
+    asked: u64,
+    arrived: u64,
+    kind: Kind<'w>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "a worker has few of them, and makes one for each small read")]
+enum Kind<'w> {
+    /// Neighbouring tasks, whose stored bytes are one range.
+    Whole { tasks: &'w [ReadTask], extent: Extent, route: Option<Route> },
+    /// A box of an unfiltered piece, which begins at `at`.
+    Spans { at: Addr, spans: Spans, region: Region<'w> },
+    /// Blocks of a Blosc chunk: ranges of its stored bytes, of which those before `known` have arrived.
+    Blocks { task: &'w ReadTask, extent: Extent, known: usize, ranges: SmallVec<[Range<usize>; 2]> },
+}
+
+impl<'w> Window<'w> {
+    pub(in crate::engine) fn new(
+        run: &'w Run<'w>,
+        claims: &'w Claims<'w, ReadTask>,
+        touches: &'w [usize],
+        users: &'w [User<'w>],
+        scratch: &'w mut WorkerScratch,
+    ) -> Self {
+        Self {
+            run,
+            touches,
+            users,
+            claims,
+            tasks: &[],
+            boxes: None,
+            jobs: SmallVec::new(),
+            asking: SmallVec::new(),
+            free: SmallVec::new(),
+            again: None,
+            lent: SmallVec::new(),
+            last: (0, 0),
+            scratch,
+            error: None,
+        }
+    }
+
+    /// Reads and finishes all tasks.
+    pub(in crate::engine) fn drive(mut self) -> Result<()> {
+        let store = self.run.reading.store;
+        store.check_readable()?;
+        let driver = store.driver()?;
+        let read = driver.read_many(&mut self);
+        self.end(read)
+    }
+
+    /// The same for a single task: a request that no other can be under way with needs no queue.
+    pub(in crate::engine) fn drive_one(mut self) -> Result<()> {
+        let store = self.run.reading.store;
+        store.check_readable()?;
+        let driver = store.driver()?;
+        let mut read = Ok(());
+        while read.is_ok()
+            && let Some(request) = self.next()
+        {
+            if self.boxes.is_none() && self.asking.is_empty() {
+                read = self.place(request.id).and_then(|dst| driver.read_at(request.offset, dst));
+                if read.is_ok() {
+                    self.arrived(request.id);
+                }
+            } else {
+                self.again = Some(request);
+                read = driver.read_many(&mut self);
+            }
+        }
+        self.end(read)
+    }
+
+    fn end(self, read: io::Result<()>) -> Result<()> {
+        let (offset, len) = self.last;
+        self.error.map_or(Ok(()), Err)?;
+        read.map_err(Error::io("read", offset, len as u64))
+    }
+
+    /// The next request, if there is one that waits for no other.
+    fn advance(&mut self) -> Result<Option<Request>> {
+        loop {
+            if let Some(&index) = self.asking.last() {
+                return Ok(self.ask(index));
+            }
+            if let Some(boxes) = &mut self.boxes {
+                match boxes.next(self.run, self.touches, self.users)? {
+                    Some(job) => self.push(job),
+                    None => self.boxes = None,
+                }
+                continue;
+            }
+            if self.tasks.is_empty() {
+                self.tasks = self.claims.take(self.jobs.len() - self.free.len());
+            }
+            if self.tasks.is_empty() || self.jobs.len() - self.free.len() >= MOST_JOBS {
+                return Ok(None);
+            }
+            self.begin()?;
+        }
+    }
+
+    /// The next request of a job that has one.
+    fn ask(&mut self, index: usize) -> Option<Request> {
+        let job = self.jobs.get_mut(index)?.as_mut()?;
+        let number = job.asked;
+        job.asked += 1;
+        if job.asked == job.count {
+            self.asking.pop();
+        }
+        let (at, len) = match &job.kind {
+            Kind::Whole { extent, .. } => (extent.addr, usize::try_from(extent.len).unwrap_or(usize::MAX)),
+            Kind::Spans { at, spans, .. } => (moved(*at, spans.at(number).0), spans.len),
+            Kind::Blocks { extent, ranges, .. } => {
+                let range = ranges.get(usize::try_from(number).ok()?)?;
+                (moved(extent.addr, range.start), range.len())
+            }
+        };
+        let offset = self.run.reading.store.base().saturating_add(at.get());
+        Some(Request { id: number << JOB_BITS | index as u64, offset, len })
+    }
+
+    /// Takes up the next task, with neighbours that are read together with it.
+    fn begin(&mut self) -> Result<()> {
+        let Some((task, rest)) = self.tasks.split_first() else { return Ok(()) };
+        let (run, store) = (self.run, self.run.reading.store);
+        let users = Users::of(task, self.touches, self.users);
+        let need = run.need(task, users);
+        let all = std::mem::replace(&mut self.tasks, rest);
+        let kind = match need {
+            Need::Ready(kept) => return run.copy(task, users, kept, self.scratch),
+            Need::Spans(extent) => {
+                self.boxes = Some(Boxes { task, extent, next: (0, 0) });
+                return Ok(());
+            }
+            Need::Front(extent, known) => {
+                store.check(extent, RAW_DATA)?;
+                Kind::Blocks { task, extent, known, ranges: smallvec::smallvec![0..known] }
+            }
+            Need::Whole(mut extent, route) => {
+                store.check(extent, RAW_DATA)?;
+                let mut count = 1;
+                while let Some(next) = all.get(count)
+                    && let Some(neighbour) = run.neighbour(next, Users::of(next, self.touches, self.users))
+                    && let Some(joined) = run.join(extent, neighbour)
+                {
+                    store.check(neighbour, RAW_DATA)?;
+                    extent = joined;
+                    count += 1;
+                }
+                self.tasks = &all[count..];
+                Kind::Whole { tasks: &all[..count], extent, route }
+            }
+        };
+        self.push(Job { count: 1, asked: 0, arrived: 0, kind });
+        Ok(())
+    }
+
+    fn push(&mut self, job: Job<'w>) {
+        let index = self.free.pop().unwrap_or(self.jobs.len());
+        match self.jobs.get_mut(index) {
+            Some(place) => *place = Some(job),
+            None => self.jobs.push(Some(job)),
+        }
+        self.asking.push(index);
+    }
+
+    /// Uses what has arrived; whether that was all of its job.
+    fn finish(&mut self, id: u64) -> Result<bool> {
+        let (index, number) = split(id);
+        let Some(job) = self.jobs.get_mut(index).and_then(Option::as_mut) else { return Ok(false) };
+        job.arrived += 1;
+        let is_last = job.arrived == job.count;
+        match &mut job.kind {
+            Kind::Spans { spans, .. } if spans.is_direct => {}
+            Kind::Spans { spans, region, .. } => {
+                let buffer = take(&mut self.lent, id, spans.len)?;
+                let (bytes, target) = (&buffer[..spans.len], spans.at(number).1);
+                spans.scatter(&self.run.emit, bytes, target, region);
+                self.scratch.put_back(buffer);
+            }
+            Kind::Whole { tasks, extent, route } => {
+                let buffer = take(&mut self.lent, id, usize::try_from(extent.len).unwrap_or(usize::MAX))?;
+                for task in *tasks {
+                    let users = Users::of(task, self.touches, self.users);
+                    let bytes = task.stored_in(*extent, &buffer);
+                    self.run.finish(task, users, *route, bytes, self.scratch)?;
+                }
+                self.scratch.put_back(buffer);
+            }
+            Kind::Blocks { task, extent, known, ranges } if is_last => {
+                let len = usize::try_from(extent.len).unwrap_or(usize::MAX);
+                let key = WHOLE | index as u64;
+                let buffer = take(&mut self.lent, key, len)?;
+                let users = Users::of(task, self.touches, self.users);
+                if *known < len {
+                    let wanted = &mut self.scratch.ranges;
+                    wanted.clear();
+                    match self.run.blocks(task, users, &buffer[..*known], len, wanted)? {
+                        Needed::More(longer) => wanted.push(*known..longer.clamp(*known + 1, len)),
+                        Needed::Whole => wanted.push(*known..len),
+                        Needed::Parts => {
+                            // Nothing more is to be found out.
+                            for range in wanted.iter_mut() {
+                                range.start = range.start.max(*known);
+                            }
+                            wanted.retain(|range| !range.is_empty());
+                            *known = len;
+                        }
+                    }
+                    *known = wanted.last().map_or(len, |last| last.end).max(*known);
+                    ranges.extend(wanted.drain(..));
+                    job.count = ranges.len() as u64;
+                    if job.asked < job.count {
+                        self.lent.push((key, buffer));
+                        self.asking.push(index);
+                        return Ok(false);
+                    }
+                }
+                self.run.finish(task, users, Some(Route::Blocks), &buffer[..len], self.scratch)?;
+                self.scratch.put_back(buffer);
+            }
+            Kind::Blocks { .. } => {}
+        }
+        Ok(is_last)
+    }
+}
+
+impl<'w> Boxes<'w> {
+    /// What to read for the next box.
+    fn next(
+        &mut self,
+        run: &Run<'_>,
+        touches: &'w [usize],
+        users: &'w [User<'w>],
+    ) -> Result<Option<Job<'w>>> {
+        while let Some(user) = Users::of(self.task, touches, users).get(self.next.0) {
+            let Some(part) = user.part(&self.task.coord, self.next.1) else {
+                self.next = (self.next.0 + 1, 0);
+                continue;
+            };
+            self.next.1 += 1;
+            let spans = Spans::new(&run.emit, &Emit::axes(&part), destination_offset(&part), run.hints);
+            let Some(last) = spans.count.checked_sub(1) else { continue };
+            // Spans rise, so the whole box lies in the file if both ends do.
+            let first = moved(self.extent.addr, spans.at(0).0);
+            let end = moved(self.extent.addr, spans.at(last).0 + spans.len);
+            run.reading.store.check(Extent::new(first, end.get() - first.get()), RAW_DATA)?;
+            let (count, region) = (spans.count, user.dst.region());
+            let kind = Kind::Spans { at: self.extent.addr, spans, region };
+            return Ok(Some(Job { count, asked: 0, arrived: 0, kind }));
+        }
+        Ok(None)
+    }
+}
+
+impl ReadQueue for Window<'_> {
+    fn next(&mut self) -> Option<Request> {
+        if self.again.is_some() {
+            return self.again.take();
+        }
+        if self.error.is_some() {
+            return None;
+        }
+        self.advance().unwrap_or_else(|error| {
+            self.error = Some(error);
+            None
+        })
+    }
+
+    fn place(&mut self, id: u64) -> io::Result<&mut [u8]> {
+        let (index, number) = split(id);
+        let job = self.jobs.get_mut(index).and_then(Option::as_mut);
+        let job = job.ok_or_else(|| io::Error::other("a driver reads what it was not asked for"))?;
+        let base = self.run.reading.store.base();
+        let (key, len, range) = match &mut job.kind {
+            Kind::Spans { at, spans, region } => {
+                let (source, target) = spans.at(number);
+                self.last = (base.saturating_add(moved(*at, source).get()), spans.len);
+                if spans.is_direct {
+                    return Ok(region.run(target, spans.len));
+                }
+                (id, spans.len, 0..spans.len)
+            }
+            Kind::Whole { extent, .. } => {
+                let len = usize::try_from(extent.len).unwrap_or(usize::MAX);
+                self.last = (base.saturating_add(extent.addr.get()), len);
+                (id, len, 0..len)
+            }
+            Kind::Blocks { extent, ranges, .. } => {
+                let len = usize::try_from(extent.len).unwrap_or(usize::MAX);
+                let range = usize::try_from(number).ok().and_then(|number| ranges.get(number)).cloned();
+                let range = range.unwrap_or_default();
+                self.last = (base.saturating_add(extent.addr.get()) + range.start as u64, range.len());
+                (WHOLE | index as u64, len, range)
+            }
+        };
+        let lent = self.lent.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+            self.lent.push((key, self.scratch.take()));
+            self.lent.len() - 1
+        });
+        let bytes = sized(&mut self.lent[lent].1, len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        Ok(&mut bytes[range])
+    }
+
+    fn arrived(&mut self, id: u64) {
+        let done = match self.error {
+            // Nothing is finished any more.
+            Some(_) => return,
+            None => self.finish(id),
+        };
+        match done {
+            Ok(false) => {}
+            Ok(true) => {
+                let (index, _) = split(id);
+                self.jobs[index] = None;
+                self.free.push(index);
+            }
+            Err(error) => self.error = Some(error),
+        }
+    }
+}
+
+/// The job that a request is of, and which of its requests it is.
+fn split(id: u64) -> (usize, u64) {
+    ((id & ((1 << JOB_BITS) - 1)) as usize, id >> JOB_BITS)
+}
+
+fn moved(at: Addr, by: usize) -> Addr {
+    Addr::new(at.get().saturating_add(by as u64))
+}
+
+/// The buffer of a request that has arrived, which has so many bytes.
+fn take(lent: &mut SmallVec<[(u64, Vec<u8>); 1]>, key: u64, len: usize) -> Result<Vec<u8>> {
+    let found = lent.iter().position(|(other, buffer)| *other == key && buffer.len() >= len);
+    let unasked = || Error::io("read", 0, len as u64)(io::Error::other("the driver put its bytes nowhere"));
+    found.map(|at| lent.swap_remove(at).1).ok_or_else(unasked)
+}
+
+/// Bits of an id that say which job it is of.
+const JOB_BITS: u32 = 16;
+/// The key of a buffer for all requests of a job.
+const WHOLE: u64 = !0 << JOB_BITS;
+/// No driver has as many requests under way.
+const MOST_JOBS: usize = 1 << 12;

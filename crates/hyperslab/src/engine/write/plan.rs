@@ -1,0 +1,173 @@
+//! One write, cut by pieces once: which pieces it touches, and what of each. A plan knows the shape of the array and nothing
+//! of the file, so it is made before any lock is taken, and answers every question about the write.
+
+use std::ops::Range;
+
+use super::input::Input;
+use super::{Write, WriteOptions};
+use crate::engine::array::{Storage, StoredArray};
+use crate::engine::plan::pieces::{Pieces, ReadTask};
+use crate::engine::scratch;
+use crate::error::{RequestError, Result};
+use crate::select::{Coord, Part, Selection, Tiling, inside};
+
+/// One write, cut by pieces.
+#[derive(Debug)]
+pub struct WritePlan<'a> {
+    pub(super) input: Input<'a>,
+    tiles: Tiles,
+    /// The shape of the array that it was cut for, and of its pieces.
+    shape: Coord,
+    piece: Coord,
+    is_whole: bool,
+}
+
+/// The pieces that are touched.
+#[derive(Debug)]
+enum Tiles {
+    /// A box in one of them.
+    One {
+        coord: Coord,
+        part: Part,
+    },
+    Many(Tiling),
+}
+
+/// What of one piece is written.
+#[derive(Debug)]
+pub(super) struct Cut {
+    /// What of the piece lies inside the array.
+    pub(super) used: Coord,
+    /// Whether one part is all of that.
+    pub(super) is_whole: bool,
+    /// The part, if there is only one.
+    pub(super) part: Option<Part>,
+}
+
+impl Write<'_> {
+    /// Cuts the write of `bytes`, the elements of `what` row by row, by the pieces of the array.
+    pub fn plan<'a>(
+        &self,
+        what: &Selection,
+        bytes: &'a [u8],
+        options: &WriteOptions,
+    ) -> Result<WritePlan<'a>> {
+        let array = self.array;
+        let piece = Pieces::of(array).shape;
+        let input = Input::of(self, &piece, bytes, options)?;
+        let shape = Coord::from_slice(&array.shape);
+        let is_chunked = matches!(array.storage, Storage::Chunked(_));
+        let in_one = if options.by_chunks { None } else { what.in_one_chunk(&shape, &piece)? };
+        let (tiles, is_whole) = if let Some((coord, within)) = in_one {
+            input.check_count(within.0.iter().map(|dim| dim.count).product())?;
+            let part = Part { dst_strides: input.strides(&what.shape(&shape)), within: within.0, dst: 0 };
+            let is_whole = part.covers(&inside(&coord, &piece, &shape));
+            (Tiles::One { coord, part }, is_whole)
+        } else {
+            let tiling = what.tiling(&shape, &piece)?;
+            input.check_count(what.count(&shape)?)?;
+            let tiling = if options.by_chunks {
+                let why = "elements in the order of chunks are a box of neighbours in chunked data";
+                let by_chunks = if is_chunked { tiling.by_chunks(input.memory_size as u64) } else { None };
+                by_chunks.ok_or_else(|| RequestError::Argument { what: "selection".to_owned(), why })?
+            } else {
+                let strides = input.strides(&what.shape(&shape));
+                tiling.with_strides(strides)
+            };
+            let is_whole = tiling.covers_all(&shape);
+            (Tiles::Many(tiling), is_whole)
+        };
+        Ok(WritePlan { input, tiles, shape, piece, is_whole })
+    }
+}
+
+impl WritePlan<'_> {
+    /// Whether the array still has the shape for which the write was cut.
+    pub fn fits(&self, array: &StoredArray) -> bool {
+        self.shape.as_slice() == array.shape.as_slice()
+    }
+
+    /// Whether every piece that is touched is written whole.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Whether every element of the array is written.
+    pub fn is_everything(&self) -> bool {
+        let pieces = self.shape.iter().zip(&self.piece).map(|(len, piece)| len.div_ceil(*piece));
+        self.is_whole && self.len() == pieces.product()
+    }
+
+    /// Whether no piece is touched.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many pieces are touched.
+    pub(super) fn len(&self) -> u64 {
+        match &self.tiles {
+            Tiles::One { .. } => 1,
+            Tiles::Many(tiling) => tiling.len(),
+        }
+    }
+
+    /// The tasks for the pieces number `range` of them, in the order of the file.
+    pub(super) fn tasks(
+        &self,
+        write: &Write<'_>,
+        pieces: &Pieces<'_>,
+        range: Range<u64>,
+    ) -> Result<Vec<ReadTask>> {
+        let _reading = write.store.reading();
+        match &self.tiles {
+            Tiles::One { coord, .. } => Ok(vec![pieces.task(write.store, write.cache, coord.clone())?]),
+            Tiles::Many(tiling) => pieces.tasks(write.store, write.cache, tiling, range),
+        }
+    }
+
+    /// If all that is written is a part of one piece: the piece and the part.
+    pub(super) fn only_part(&self) -> Option<(&Coord, &Part)> {
+        match &self.tiles {
+            Tiles::One { coord, part } if !self.is_whole => Some((coord, part)),
+            _ => None,
+        }
+    }
+
+    /// What of the piece at `coord` is written.
+    pub(super) fn cut(&self, coord: &Coord) -> Cut {
+        let used = inside(coord, &self.piece, &self.shape);
+        let (mut parts, mut last, mut is_whole) = (0, None, false);
+        self.each(coord, |part| {
+            parts += 1;
+            is_whole |= part.covers(&used);
+            last = Some(part.clone());
+        });
+        Cut { used, is_whole, part: last.filter(|_| parts == 1) }
+    }
+
+    /// Calls `f` with every part of the piece at `coord` that is written.
+    pub(super) fn each(&self, coord: &Coord, mut f: impl FnMut(&Part)) {
+        match &self.tiles {
+            Tiles::One { coord: only, part } if only == coord => f(part),
+            Tiles::One { .. } => {}
+            Tiles::Many(tiling) => tiling.parts(coord, |part| f(&part)),
+        }
+    }
+
+    /// Copies the caller's elements of one piece to their places in it.
+    pub(super) fn place(&self, coord: &Coord, piece: &mut [u8], scratch: &mut [Vec<u8>; 2]) -> Result<()> {
+        let mut result = Ok(());
+        self.each(coord, |part| {
+            if result.is_ok() {
+                result = self.input.place(part, piece, scratch);
+            }
+        });
+        result
+    }
+
+    /// Copies the caller's elements to their places in `data`, all elements of an array that is one piece.
+    pub fn place_in(&self, data: &mut [u8]) -> Result<()> {
+        let first = Coord::from_elem(0, self.piece.len());
+        scratch::with(|scratch| self.place(&first, data, &mut scratch.convert))
+    }
+}

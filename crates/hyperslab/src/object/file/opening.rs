@@ -1,0 +1,271 @@
+//! Opening and closing: which files this process has open, and that a further opening of one leads to the same, as in
+//! libhdf5 (decision 0009).
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Weak};
+
+use parking_lot::Mutex;
+
+use super::create::CreateOptions;
+use super::{File, Shared};
+use crate::driver::{Create, Driver, Memory, Posix};
+use crate::error::{Error, RequestError, Result};
+use crate::object::OpenOptions;
+use crate::process::PerProcess;
+use crate::store::commit::Durability;
+
+/// One opening of a file, which ends when it is closed or its last handle is dropped. The file closes with the last of them.
+#[derive(Debug)]
+pub(super) struct Opening {
+    /// A child of the process that opened the file has its own.
+    shared: Arc<PerProcess<Shared>>,
+    is_closed: AtomicBool,
+}
+
+/// What a file knows of its openings.
+#[derive(Debug, Default)]
+pub(super) struct Openings {
+    count: AtomicUsize,
+    /// Locked while the file is opened or closed; absent in a file that is known by no path.
+    place: Option<Arc<Place>>,
+}
+
+/// The file that is open at some device and inode, if one is.
+type Place = Mutex<Weak<PerProcess<Shared>>>;
+
+/// By device and inode.
+type Places = HashMap<(u64, u64), Arc<Place>>;
+
+/// Places by device and inode. A child has none: what its parent has open is not opened again, but opened anew.
+static PLACES: LazyLock<PerProcess<Mutex<Places>>> = LazyLock::new(|| PerProcess::new(Mutex::default()));
+
+/// How a file is opened by its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// What is there is read.
+    Read,
+    /// What is there is changed.
+    Change,
+    /// What is there is changed; if nothing is, a file is made.
+    Append,
+    /// A file is made in place of what is there.
+    Replace,
+    /// A file is made where none is.
+    New,
+}
+
+impl File {
+    /// Opens the file at `path` for reading. If this process has it open already, this is a further opening of the same, and
+    /// can change it if the other can.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens the file at `path` for reading. The options of the first opening hold for all of them.
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let options = CreateOptions { open: options.clone(), ..CreateOptions::default() };
+        Self::open_path(path.as_ref(), Access::Read, &options)
+    }
+
+    /// Opens the file at `path` for reading and writing.
+    pub fn open_writable(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_writable_with(path, &CreateOptions::default())
+    }
+
+    /// Opens the file at `path` for reading and writing.
+    pub fn open_writable_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::open_path(path.as_ref(), Access::Change, options)
+    }
+
+    /// Opens the file at `path` for reading and writing, or makes one where none is, or an empty one.
+    pub fn open_or_create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::open_path(path.as_ref(), Access::Append, options)
+    }
+
+    /// Makes a file at `path`, in place of one that may be there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_with(path, &CreateOptions::default())
+    }
+
+    /// Makes a file at `path`, in place of one that may be there.
+    pub fn create_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::open_path(path.as_ref(), Access::Replace, options)
+    }
+
+    /// Makes a file at `path`, where there must be none.
+    pub fn create_new(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        Self::open_path(path.as_ref(), Access::New, options)
+    }
+
+    /// Opens a file that is in memory.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::from_driver(Arc::new(Memory::new(bytes)), &OpenOptions::default())
+    }
+
+    /// Opens a file through any driver.
+    pub fn from_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
+        Shared::read(driver, None, options).map(|shared| Opening::first(shared, None))
+    }
+
+    /// Opens the file at `path` through a driver of the caller's: external links are relative to `path`.
+    pub fn from_driver_at(driver: Arc<dyn Driver>, path: &Path, options: &OpenOptions) -> Result<Self> {
+        Shared::read(driver, Some(path), options).map(|shared| Opening::first(shared, None))
+    }
+
+    /// Opens a file through any driver for reading and writing; external links are relative to `path`.
+    pub fn open_writable_on(
+        driver: Arc<dyn Driver>,
+        path: Option<&Path>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
+        Shared::change(driver, path, options).map(|shared| Opening::first(shared, None))
+    }
+
+    /// Makes a file in memory.
+    pub fn create_in_memory(options: &CreateOptions) -> Result<Self> {
+        Self::create_on(Arc::new(Memory::default()), None, options)
+    }
+
+    /// Makes a file of whatever `driver` has; external links are relative to `path`.
+    pub fn create_on(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
+        Shared::create(driver, path, options).map(|shared| Opening::first(shared, None))
+    }
+
+    fn open_path(path: &Path, access: Access, options: &CreateOptions) -> Result<Self> {
+        let (op, opened) = match access {
+            Access::Read => ("open", Posix::open_unlocked(path)),
+            Access::Change => ("open", Posix::open_writable_unlocked(path, Create::No)),
+            Access::Append => ("open", Posix::open_writable_unlocked(path, Create::IfMissing)),
+            Access::Replace => ("create", Posix::open_writable_unlocked(path, Create::IfMissing)),
+            Access::New => ("create", Posix::open_writable_unlocked(path, Create::New)),
+        };
+        let failed = |error| Error::io(op, 0, 0)(error);
+        let driver = opened.map_err(failed)?;
+        let identity = driver.identity().map_err(failed)?;
+        let place = {
+            let mut places = PLACES.get(|_| Mutex::default()).lock();
+            places.retain(|_, place| Arc::strong_count(place) > 1);
+            Arc::clone(places.entry(identity).or_default())
+        };
+        // Nobody else opens or closes the file meanwhile.
+        let mut open = place.lock();
+        if let Some(shared) = open.upgrade().filter(|shared| shared.get(Shared::in_child).openings.are_left())
+        {
+            return Opening::further(&shared, access, options);
+        }
+        let driver = Arc::new(driver.locked(options.open.locking).map_err(failed)?);
+        let is_new = match access {
+            Access::Read | Access::Change => false,
+            Access::Append => driver.is_empty().map_err(failed)?,
+            Access::Replace | Access::New => true,
+        };
+        let shared = match access {
+            Access::Read => Shared::read(driver, Some(path), &options.open),
+            _ if is_new => Shared::create(driver, Some(path), options),
+            _ => Shared::change(driver, Some(path), options),
+        }?;
+        let file = Opening::first(shared, Some(Arc::clone(&place)));
+        *open = Arc::downgrade(&file.0.shared);
+        Ok(file)
+    }
+
+    /// Ends this opening of the file: gets everything that was changed into it, and with the last opening closes it. Handles
+    /// that are left say then that it is closed. Errors are those of the changes; the opening has ended all the same.
+    pub fn close(self) -> Result<()> {
+        self.0.end()
+    }
+
+    /// Looks at the file again, which another process extends: all handles then see what is there. In a file open for
+    /// writing there is nothing to do.
+    pub fn refresh(&self) -> Result<()> {
+        self.store().refresh()
+    }
+
+    /// Whether both are handles to the same open file.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.shared, &other.0.shared)
+    }
+
+    pub(in crate::object) fn shared(&self) -> &Shared {
+        self.0.shared.get(Shared::in_child)
+    }
+}
+
+impl Openings {
+    fn are_left(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
+    }
+}
+
+impl Opening {
+    /// The first opening of a file.
+    fn first(mut shared: Shared, place: Option<Arc<Place>>) -> File {
+        shared.openings = Openings { count: AtomicUsize::new(1), place };
+        File(Arc::new(Self { shared: Arc::new(PerProcess::new(shared)), is_closed: AtomicBool::new(false) }))
+    }
+
+    /// One more opening of a file that is open, by libhdf5's rules.
+    fn further(shared: &Arc<PerProcess<Shared>>, access: Access, options: &CreateOptions) -> Result<File> {
+        let open = shared.get(Shared::in_child);
+        let why = match access {
+            Access::Replace | Access::New => {
+                "unable to truncate a file which is already open in this process"
+            }
+            Access::Change | Access::Append if !open.store.is_writable() => {
+                "the file is already open for read-only in this process: close it before it is opened to be changed"
+            }
+            _ if options.open.locking.effective() != open.options.locking.effective() => {
+                "file locking flag values don't match: the file is already open in this process with others"
+            }
+            Access::Change | Access::Append
+                if options.commit.durability == Durability::Power
+                    && open.store.durability() == Some(Durability::Kill) =>
+            {
+                "the file is already open in this process with a durability that does not survive a loss of power"
+            }
+            _ => "",
+        };
+        if !why.is_empty() {
+            return Err(RequestError::AlreadyOpen { why }.into());
+        }
+        open.openings.count.fetch_add(1, Ordering::AcqRel);
+        Ok(File(Arc::new(Self { shared: Arc::clone(shared), is_closed: AtomicBool::new(false) })))
+    }
+
+    /// Ends the opening. A child of the process that opened the file leaves it as it is.
+    fn end(&self) -> Result<()> {
+        let Some(shared) = self.shared.own().filter(|_| !self.is_closed.swap(true, Ordering::AcqRel)) else {
+            return Ok(());
+        };
+        // A handle without an opening of its own.
+        let handle =
+            File(Arc::new(Self { shared: Arc::clone(&self.shared), is_closed: AtomicBool::new(true) }));
+        let _alone = shared.openings.place.as_ref().map(|place| place.lock());
+        if shared.openings.count.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return handle.flush();
+        }
+        let kept = if shared.store.is_writable() {
+            let kept = handle.delete_unlinked().and_then(|()| handle.flush());
+            // All of what was changed, or nothing.
+            kept.inspect_err(|_| _ = shared.store.roll_back(|| ()))
+        } else {
+            Ok(())
+        };
+        let closed = shared.store.close();
+        shared.chunk_cache.clear();
+        kept.and(closed)
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let Err(error) = self.end() {
+            // Nobody is left to be told but the person at the terminal.
+            let path = self.shared.get(Shared::in_child).path.as_deref();
+            let path = path.map_or_else(|| "a file in memory".into(), Path::to_string_lossy);
+            eprintln!("hyperslab: {path}: what was changed since the last flush is lost: {error}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Where a chunk of an array begins, and how much of it lies in the array.
+//!
+//! A coordinate from a damaged file may be any number: products saturate, so that such a chunk lies outside every array.
+
+use super::Coord;
+
+/// Returns the first element of the chunk at `coord`, which is counted in chunks of the shape `chunk`.
+pub fn first_element(coord: &[u64], chunk: &[u64]) -> Coord {
+    coord.iter().zip(chunk).map(|(at, len)| at.saturating_mul(*len)).collect()
+}
+
+/// Returns how many elements along each dimension of the chunk at `coord` lie in an array of this shape.
+pub fn inside(coord: &[u64], chunk: &[u64], shape: &[u64]) -> Coord {
+    let axes = coord.iter().zip(chunk).zip(shape);
+    axes.map(|((at, &len), end)| len.min(end.saturating_sub(at.saturating_mul(len)))).collect()
+}
+
+/// Whether the chunk at `coord` reaches over the edge of an array of this shape.
+pub fn is_cut(coord: &[u64], chunk: &[u64], shape: &[u64]) -> bool {
+    inside(coord, chunk, shape).as_slice() != chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_lies_in_the_array_at_its_edge_or_outside() {
+        let (chunk, shape) = ([4, 5], [10, 10]);
+        assert_eq!(first_element(&[2, 1], &chunk).as_slice(), [8, 5]);
+        assert_eq!(inside(&[1, 1], &chunk, &shape).as_slice(), [4, 5]);
+        assert!(!is_cut(&[1, 1], &chunk, &shape));
+        assert_eq!(inside(&[2, 1], &chunk, &shape).as_slice(), [2, 5]);
+        assert!(is_cut(&[2, 1], &chunk, &shape));
+        assert_eq!(inside(&[3, 0], &chunk, &shape).as_slice(), [0, 5]);
+    }
+
+    #[test]
+    fn a_coordinate_beyond_any_array_is_outside() {
+        let far = [u64::MAX, u64::MAX / 2];
+        assert_eq!(first_element(&far, &[3, 4]).as_slice(), [u64::MAX; 2]);
+        assert_eq!(inside(&far, &[3, 4], &[u64::MAX; 2]).as_slice(), [0, 0]);
+        assert!(is_cut(&far, &[3, 4], &[u64::MAX; 2]));
+    }
+}

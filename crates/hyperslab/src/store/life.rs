@@ -1,0 +1,270 @@
+//! The life of an open file: it is opened or made, read again where another process extends it, copied to a forked child,
+//! and closed once.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+use parking_lot::{Mutex, RwLock};
+
+use super::cache::BlockCache;
+use super::lock::{Rank, Ranked};
+use super::recovery::{self, Report};
+use super::writing::{CommitOptions, Writing};
+use super::{Store, commit};
+use crate::driver::Driver;
+use crate::error::{Error, RequestError, Result};
+use crate::process;
+
+/// What a file is read and written through.
+#[derive(Debug, Clone)]
+pub(super) struct Media {
+    /// The driver as it was given.
+    medium: Option<Arc<dyn Driver>>,
+    /// The same, or a view of it where a crash left the file half-way.
+    pub(super) view: Option<Arc<dyn Driver>>,
+    /// Why there is none, where there is none.
+    pub(super) gone: RequestError,
+}
+
+impl Media {
+    fn new(medium: Arc<dyn Driver>, view: Arc<dyn Driver>) -> Self {
+        Self { medium: Some(medium), view: Some(view), gone: RequestError::Closed }
+    }
+}
+
+impl Store {
+    /// Finds and reads the superblock. A file that a crash left half-way is seen as recovery would leave it; nothing is
+    /// written.
+    pub fn open(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
+        Self::found(&inspect(&*driver)?, driver, metadata_cache_bytes)
+    }
+
+    /// Opens a file to change it. What a crash left half-way is finished first.
+    pub fn open_writable(
+        driver: Arc<dyn Driver>,
+        metadata_cache_bytes: u64,
+        options: CommitOptions,
+    ) -> Result<Self> {
+        let mut report = inspect(&*driver)?;
+        if report.action != recovery::Action::Nothing {
+            recovery::act(&*driver, &report)?;
+            report = recovery::inspect(&*driver)?;
+        }
+        let mut store = Self::found(&report, driver, metadata_cache_bytes)?;
+        if report.superblock().is_marked_open() {
+            return Err(Error::NeedsRecovery { why: MARKED });
+        }
+        let end = report.superblock().end_of_file().saturating_sub(store.base);
+        let superblock = Some(report.superblock_bytes().to_vec());
+        store.make_writable(end, superblock, options);
+        Ok(store)
+    }
+
+    /// Makes a new file of what `driver` has, from `base` on. It is none before the first commit, which writes `superblock`.
+    pub fn create(
+        driver: Arc<dyn Driver>,
+        base: u64,
+        superblock: Superblock,
+        metadata_cache_bytes: u64,
+        options: CommitOptions,
+    ) -> Result<Self> {
+        // What stands before the base may begin like a file of its own.
+        commit::set_len(&*driver, 0)?;
+        commit::set_len(&*driver, base)?;
+        let len = superblock.encoded_len(superblock.widths(), &()) as u64;
+        let mut store = Self::new(Arc::clone(&driver), driver, base, superblock, metadata_cache_bytes);
+        store.make_writable(len, None, options);
+        Ok(store)
+    }
+
+    fn make_writable(&mut self, end: u64, superblock: Option<Vec<u8>>, options: CommitOptions) {
+        *self.len.get_mut() = end;
+        *self.generation.get_mut() = 1;
+        self.writing = Some(Box::new(Writing::new(self.number, end, superblock, self.widths(), options)));
+    }
+
+    fn found(report: &Report, medium: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
+        let view = report.view(Arc::clone(&medium));
+        let len = checked_len(report, &*view)?;
+        let (base, superblock) = (report.superblock_at(), report.superblock().clone());
+        let store = Self::new(medium, view, base, superblock, metadata_cache_bytes);
+        store.set_len(len);
+        Ok(store)
+    }
+
+    fn new(
+        medium: Arc<dyn Driver>,
+        view: Arc<dyn Driver>,
+        base: u64,
+        superblock: Superblock,
+        metadata_cache_bytes: u64,
+    ) -> Self {
+        static STORES: AtomicU32 = AtomicU32::new(1);
+        let number = STORES.fetch_add(1, Ordering::Relaxed);
+        Self {
+            number,
+            forks: process::notice_fork(),
+            refreshing: Mutex::default(),
+            is_closing: AtomicBool::new(false),
+            hints: view.hints(),
+            media: Ranked::new(number, Rank::Media, RwLock::new(Media::new(medium, view))),
+            base,
+            len: AtomicU64::new(0),
+            superblock,
+            cache: BlockCache::new(metadata_cache_bytes),
+            generation: AtomicU64::new(0),
+            writing: None,
+            btree_k: OnceLock::new(),
+        }
+    }
+
+    /// Looks at the superblock and the length again, in a file open for reading that another process extends, and forgets
+    /// what was read. In a file open for writing there is nothing to do: nobody else may change it.
+    ///
+    /// Reads that are under way in other threads end before, or see what is there afterwards.
+    ///
+    /// Errors: those of opening the file; then it is as it was before.
+    pub fn refresh(&self) -> Result<()> {
+        if self.is_writable() {
+            return self.driver().map(drop);
+        }
+        let _alone = self.refreshing.lock();
+        let medium = {
+            let media = self.media.read();
+            Arc::clone(media.medium.as_ref().ok_or_else(|| media.gone.clone())?)
+        };
+        let report = inspect(&*medium)?;
+        let view = report.view(Arc::clone(&medium));
+        let len = checked_len(&report, &*view)?;
+        let (old, new) = (&self.superblock, report.superblock());
+        if report.superblock_at() != self.base || old.widths() != new.widths() || old.root() != new.root() {
+            return Err(RequestError::OtherFile.into());
+        }
+        let mut media = self.media.write();
+        if media.view.is_some() {
+            media.view = Some(view);
+        }
+        self.set_len(len);
+        self.cache.clear();
+        // Last: who sees it finds nothing of the past in the cache.
+        self.changed();
+        Ok(())
+    }
+
+    /// Gets everything that was changed into the file, and lets go of the driver, whatever handles are left: they say then
+    /// that the file is closed. Drivers' calls that are under way end before. The file is closed, even if that fails.
+    ///
+    /// In a forked child nothing is written: the file is the parent's.
+    pub fn close(&self) -> Result<()> {
+        let is_own = process::notice_fork() == self.forks;
+        let writing = self.writing.as_deref().filter(|_| is_own);
+        let alone = writing.map(|writing| writing.lock.change());
+        if self.is_closing.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let committed = match writing {
+            // A transaction that is not ended is taken back.
+            Some(writing) if !writing.in_transaction() => writing.commit(self),
+            _ => Ok(()),
+        };
+        self.is_closing.store(true, Ordering::Release);
+        let medium = {
+            let mut media = self.media.write();
+            media.view = None;
+            media.medium.take()
+        };
+        self.cache.clear();
+        self.changed();
+        // The driver is nobody else's now: what it calls need not wait for a lock of the file.
+        drop(alone);
+        let flushed = match medium {
+            Some(medium) if writing.is_some() => medium.flush(true).map_err(Error::io("close", 0, 0)),
+            _ => Ok(()),
+        };
+        committed.and(flushed)
+    }
+
+    /// Makes the file of a forked child one that cannot be read.
+    pub fn give_up(&mut self) {
+        *self.media.untimely().write() =
+            Media { medium: None, view: None, gone: RequestError::ForkedInChange };
+    }
+
+    /// What a forked child sees of the file: as it was at the fork, what was changed and not committed included. It has
+    /// locks and caches of its own, and can only be read. If another thread was changing the file at the fork, it cannot.
+    #[must_use]
+    pub fn in_child(&self) -> Self {
+        let writing = self.writing.as_ref().map(|writing| writing.in_child(self.number, self.widths()));
+        let is_whole = writing.as_ref().is_none_or(Option::is_some);
+        let media = match self.media.untimely().try_read_recursive() {
+            Some(media) if is_whole => media.clone(),
+            _ => Media { medium: None, view: None, gone: RequestError::ForkedInChange },
+        };
+        Self {
+            number: self.number,
+            forks: self.forks,
+            media: Ranked::new(self.number, Rank::Media, RwLock::new(media)),
+            refreshing: Mutex::default(),
+            is_closing: AtomicBool::new(self.is_closing.load(Ordering::Acquire)),
+            hints: self.hints,
+            base: self.base,
+            len: AtomicU64::new(self.len_bytes()),
+            superblock: self.superblock.clone(),
+            cache: self.cache.emptied(),
+            // Handles look at their headers again: what they remember may be locked.
+            generation: AtomicU64::new(self.generation() + 1),
+            writing: writing.flatten().map(Box::new),
+            btree_k: self.btree_k.clone(),
+        }
+    }
+}
+
+/// Looks at the file, which must not be left to a person.
+fn inspect(driver: &dyn Driver) -> Result<Report> {
+    let report = recovery::inspect(driver)?;
+    report.refused().map_or(Ok(report), Err)
+}
+
+/// The bytes of a file from its superblock on, if it is all there.
+fn checked_len(report: &Report, view: &dyn Driver) -> Result<u64> {
+    let file_len = view.len().map_err(Error::io("length", 0, 0))?;
+    check_whole(report.superblock(), view, report.superblock_at(), file_len)?;
+    Ok(file_len - report.superblock_at())
+}
+
+/// Refuses a file that is not all there: it was cut short, or is one of several.
+fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len: u64) -> Result<()> {
+    let is_cut = superblock.end_of_file() > file_len;
+    match written_by(superblock, driver, base).as_ref() {
+        // A family of one member is a file like others; the parts of a multi file are never whole.
+        Some(b"NCSAfami") if is_cut => Err(Error::unsupported("a family of files", "II.B")),
+        Some(b"NCSAmult") => {
+            Err(Error::unsupported("a file split by the kind of data (multi, split)", "II.B"))
+        }
+        _ if is_cut => Err(truncated_file(superblock.end_of_file(), file_len)),
+        _ => Ok(()),
+    }
+}
+
+/// The Driver Identification of the driver information block, if the superblock names one (spec II.B).
+fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option<[u8; 8]> {
+    let at = superblock.driver_information()?;
+    let mut name = [0; 8];
+    driver.read_at(base.checked_add(at.get())?.checked_add(8)?, &mut name).ok()?;
+    Some(name)
+}
+
+const MARKED: &str = "another program has it open for writing, or died while it had";
+
+fn truncated_file(needed: u64, have: u64) -> Error {
+    Error::Format(FormatError {
+        kind: ErrorKind::Truncated { needed, have },
+        structure: "Superblock (End of File Address: the file was cut short)",
+        spec: "II.A",
+        at: Addr::new(0),
+        offset: 0,
+    })
+}

@@ -1,0 +1,65 @@
+//! Structures that lie side by side, of which the first is wanted now and the others, if it takes long to get there, next.
+
+use std::io;
+use std::sync::Arc;
+
+use hyperslab_format::{Addr, Reader, Structure};
+
+use super::Store;
+use crate::driver::{ReadQueue, Request};
+
+/// The structures at some addresses, read into the cache.
+pub(super) struct Siblings<'s, S: Structure> {
+    store: &'s Store,
+    at: &'s [Addr],
+    context: &'s S::Context,
+    /// Bytes of the file that can be read.
+    end: u64,
+    /// The bytes of each that was asked for and has not arrived.
+    bytes: Vec<Vec<u8>>,
+    has_arrived: bool,
+}
+
+impl<'s, S: Structure> Siblings<'s, S> {
+    pub(super) fn new(store: &'s Store, at: &'s [Addr], context: &'s S::Context) -> Self {
+        Self { store, at, context, end: store.readable_bytes(), bytes: Vec::new(), has_arrived: false }
+    }
+}
+
+impl<S: Structure + Send + Sync + 'static> ReadQueue for Siblings<'_, S> {
+    /// Those that were asked for before the first has come are read; when it has, no more are. Where one is known already, so
+    /// are the next, most likely.
+    fn next(&mut self) -> Option<Request> {
+        if self.has_arrived {
+            return None;
+        }
+        let number = self.bytes.len();
+        let at = *self.at.get(number)?;
+        if self.store.cache.get::<S>(at).is_some() {
+            self.at = &self.at[..number];
+            return None;
+        }
+        let available = self.end.checked_sub(at.get())?;
+        let len = (S::read_len(self.store.widths(), self.context) as u64).min(available);
+        let len = usize::try_from(len).ok()?;
+        self.bytes.push(vec![0; len]);
+        Some(Request { id: number as u64, offset: self.store.base.checked_add(at.get())?, len })
+    }
+
+    fn place(&mut self, id: u64) -> io::Result<&mut [u8]> {
+        let place = usize::try_from(id).ok().and_then(|number| self.bytes.get_mut(number));
+        place.map(Vec::as_mut_slice).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    }
+
+    /// One that is damaged, or longer than it was thought to be, is left to the caller who wants it.
+    fn arrived(&mut self, id: u64) {
+        self.has_arrived = true;
+        let Ok(number) = usize::try_from(id) else { return };
+        let (Some(&at), Some(bytes)) = (self.at.get(number), self.bytes.get_mut(number)) else { return };
+        let bytes = std::mem::take(bytes);
+        let mut reader = Reader::new(&bytes, self.store.widths(), at);
+        if let Ok(value) = reader.structure::<S>(self.context) {
+            self.store.cache.insert(at, Arc::new(value), reader.position() as u64);
+        }
+    }
+}

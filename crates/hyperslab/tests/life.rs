@@ -1,0 +1,362 @@
+//! The life of a file: it is closed once, opened several times by one process, and read again where another extends it.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+
+use hyperslab::driver::{Create, Driver, Locking, Memory, Operation, Posix, Trace};
+use hyperslab::types::Element;
+use hyperslab::{
+    CreateOptions, Dataset, DatasetOptions, Durability, Error, File, Group, NewStorage, OpenOptions,
+    RequestError, Result,
+};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_testkit::sound::assert_sound;
+
+/// A dataset that can grow, in chunks of 16 with a checksum: such a chunk always has one size.
+fn series(group: &Group, name: &str, values: &[i32]) -> Dataset {
+    let space = Dataspace::Simple { shape: vec![values.len() as u64], max_shape: Some(vec![None]) };
+    let mut options = DatasetOptions::new(space, i32::datatype());
+    options.storage = NewStorage::Chunked(vec![16]);
+    options.filters = vec![FilterSpec { id: 3, name: None, flags: 0, client_data: vec![] }];
+    let made = group.create_dataset(name, &options).unwrap();
+    made.write(.., values).unwrap();
+    made
+}
+
+fn power() -> CreateOptions {
+    let mut options = CreateOptions::default();
+    options.commit.durability = Durability::Power;
+    options
+}
+
+#[track_caller]
+fn assert_closed<T: std::fmt::Debug>(result: Result<T>) {
+    let error = result.unwrap_err();
+    assert!(matches!(error.root(), Error::Request(RequestError::Closed)), "{error}");
+}
+
+#[track_caller]
+fn assert_refused(result: Result<File>, why: &str) {
+    let error = result.unwrap_err();
+    assert!(matches!(error.root(), Error::Request(RequestError::AlreadyOpen { .. })), "{error}");
+    assert!(error.to_string().contains(why), "{error}");
+}
+
+const CLOSING: Operation = Operation::Flush { closing: true };
+
+#[test]
+fn a_file_is_closed_once_and_no_call_follows() {
+    for is_dropped in [false, true] {
+        let driver = Arc::new(Trace::new(Memory::default()));
+        let file = File::create_on(driver.clone(), None, &power()).unwrap();
+        let dataset = series(&file.root(), "series", &[1, 2, 3]);
+        let handles = (file.root(), dataset.clone());
+        let kept = if is_dropped {
+            drop((dataset, handles, file));
+            None
+        } else {
+            file.close().unwrap();
+            Some(handles)
+        };
+        let operations = driver.take();
+        assert_eq!(operations.iter().filter(|&&operation| operation == CLOSING).count(), 1);
+        assert_eq!(operations.last(), Some(&CLOSING));
+        if let Some((root, dataset)) = kept {
+            assert_closed(dataset.read::<i32>(..));
+            assert_closed(dataset.write(.., &[4, 5, 6]));
+            assert_closed(root.names());
+            assert_closed(root.create_group("more").map(drop));
+            assert_closed(root.file().flush());
+            assert_closed(root.file().refresh());
+            assert_eq!(dataset.shape(), [3], "what a handle has in memory it still says");
+            root.file().clone().close().unwrap();
+        }
+        assert_eq!(driver.take(), []);
+    }
+}
+
+#[test]
+fn closing_does_nothing_again_that_a_flush_has_done() {
+    for options in [CreateOptions::default(), power()] {
+        let driver = Arc::new(Trace::new(Memory::default()));
+        let file = File::create_on(driver.clone(), None, &options).unwrap();
+        series(&file.root(), "series", &[1, 2, 3]);
+        file.flush().unwrap();
+        let flushes = driver.take().into_iter().filter(|done| *done == Operation::Flush { closing: false });
+        assert_eq!(flushes.count() > 0, options.commit.durability == Durability::Power);
+        file.close().unwrap();
+        let writes = |done: &Operation| !matches!(done, Operation::Read { .. });
+        assert_eq!(driver.take().into_iter().filter(writes).collect::<Vec<_>>(), [CLOSING]);
+    }
+}
+
+#[test]
+fn closing_a_file_that_was_read_asks_nothing_of_its_driver() {
+    let image = Arc::new(Memory::default());
+    let made = File::create_on(image.clone(), None, &CreateOptions::default()).unwrap();
+    series(&made.root(), "series", &[1, 2, 3]);
+    made.close().unwrap();
+    assert_sound(&image.bytes());
+    let driver = Arc::new(Trace::new(Memory::new(image.bytes())));
+    let file = File::from_driver(driver.clone(), &OpenOptions::default()).unwrap();
+    let dataset = file.dataset("series").unwrap();
+    assert_eq!(dataset.read::<i32>(..).unwrap(), [1, 2, 3]);
+    driver.take();
+    file.close().unwrap();
+    assert_closed(dataset.read::<i32>(..));
+    assert_eq!(driver.take(), []);
+    assert_eq!(Arc::strong_count(&driver), 1, "nobody holds the driver any more");
+}
+
+#[test]
+fn a_commit_that_fails_closes_the_file_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.h5");
+    File::create(&path).unwrap().close().unwrap();
+    // Not open for writing, as the system has it.
+    let file = File::open_writable_on(Arc::new(Posix::open(&path).unwrap()), None, &CreateOptions::default());
+    let file = file.unwrap();
+    let root = file.root();
+    root.create_group("lost").unwrap();
+    assert!(matches!(file.close().unwrap_err().root(), Error::Io { op: "write", .. }));
+    assert_closed(root.names());
+    drop(root);
+    assert_eq!(File::open(&path).unwrap().root().names().unwrap(), [] as [&str; 0]);
+}
+
+#[test]
+fn reads_under_way_while_a_file_is_closed_are_right_or_say_that_it_is_closed() {
+    let image = Arc::new(Memory::default());
+    let values: Vec<i32> = (0..5000).collect();
+    let made = File::create_on(image.clone(), None, &CreateOptions::default()).unwrap();
+    series(&made.root(), "series", &values);
+    made.close().unwrap();
+    for is_writable in [false, true, false, true] {
+        let driver = Arc::new(Memory::new(image.bytes()));
+        let file = if is_writable {
+            File::open_writable_on(driver, None, &CreateOptions::default()).unwrap()
+        } else {
+            File::from_driver(driver, &OpenOptions::default()).unwrap()
+        };
+        let (start, is_read) = (Barrier::new(5), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let (dataset, start, is_read, values) =
+                    (file.dataset("series").unwrap(), &start, &is_read, &values);
+                scope.spawn(move || {
+                    start.wait();
+                    loop {
+                        match dataset.read::<i32>(..) {
+                            Ok(found) => assert_eq!(found, *values),
+                            error => return assert_closed(error),
+                        }
+                        is_read.store(true, Ordering::Release);
+                    }
+                });
+            }
+            start.wait();
+            while !is_read.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            file.clone().close().unwrap();
+        });
+    }
+}
+
+/// How many descriptors of this process lead to the file.
+#[cfg(target_os = "linux")]
+fn descriptors(path: &Path) -> usize {
+    let open = std::fs::read_dir("/proc/self/fd").unwrap();
+    open.filter(|entry| std::fs::read_link(entry.as_ref().unwrap().path()).is_ok_and(|to| to == path)).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_system_gets_the_file_back_when_it_is_closed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().canonicalize().unwrap().join("f.h5");
+    let file = File::create(&path).unwrap();
+    let dataset = series(&file.root(), "series", &[1, 2, 3]);
+    assert_eq!(descriptors(&path), 1);
+    let second = File::open(&path).unwrap();
+    file.close().unwrap();
+    assert_eq!(descriptors(&path), 1, "the second opening needs it");
+    assert_eq!(second.dataset("series").unwrap().read::<i32>(..).unwrap(), [1, 2, 3]);
+    second.close().unwrap();
+    assert_eq!(descriptors(&path), 0);
+    assert_closed(dataset.read::<i32>(..));
+    Posix::open_writable(&path, Create::No).unwrap();
+}
+
+#[test]
+fn a_file_that_is_open_is_opened_again_by_the_rules_of_libhdf5() {
+    let directory = tempfile::tempdir().unwrap();
+    let [path, link, hard] = ["f.h5", "link.h5", "hard.h5"].map(|name| directory.path().join(name));
+    File::create(&path).unwrap().close().unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    std::fs::hard_link(&path, &hard).unwrap();
+
+    let reader = File::open(&path).unwrap();
+    assert!(reader.is_same(&File::open(&link).unwrap()) && reader.is_same(&File::open(&hard).unwrap()));
+    assert_refused(File::open_writable(&path), "already open for read-only");
+    assert_refused(File::open_or_create(&link, &CreateOptions::default()), "already open for read-only");
+    assert_refused(File::create(&hard), "unable to truncate");
+    assert!(File::create_new(&path, &CreateOptions::default()).is_err());
+    reader.close().unwrap();
+
+    let first = File::open_writable(&path).unwrap();
+    let second = File::open(&link).unwrap();
+    assert!(second.is_same(&first) && second.is_writable());
+    assert!(File::open_or_create(&hard, &CreateOptions::default()).unwrap().is_same(&first));
+    assert_refused(File::create(&path), "unable to truncate");
+    assert_refused(File::open_writable_with(&path, &power()), "durability");
+    let mut unlocked = OpenOptions::default();
+    unlocked.locking = Locking::No;
+    assert_refused(File::open_with(&path, &unlocked), "locking");
+    first.root().create_group("made").unwrap();
+    first.close().unwrap();
+    assert_eq!(second.root().names().unwrap(), ["made"]);
+    second.root().create_group("more").unwrap();
+    drop(second);
+    assert_eq!(File::open(&hard).unwrap().root().names().unwrap(), ["made", "more"]);
+}
+
+#[test]
+fn a_path_that_leads_to_another_file_meanwhile_opens_that() {
+    let directory = tempfile::tempdir().unwrap();
+    let [path, other] = ["f.h5", "other.h5"].map(|name| directory.path().join(name));
+    let first = File::create(&path).unwrap();
+    first.root().create_group("first").unwrap();
+    let made = File::create(&other).unwrap();
+    made.root().create_group("other").unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    let found = File::open(&path).unwrap();
+    assert!(found.is_same(&made) && !found.is_same(&first));
+    std::fs::remove_file(&path).unwrap();
+    let anew = File::create(&path).unwrap();
+    assert_eq!(anew.root().names().unwrap(), [] as [&str; 0]);
+    assert_eq!(first.root().names().unwrap(), ["first"]);
+    assert_eq!(found.root().names().unwrap(), ["other"]);
+}
+
+#[test]
+fn threads_that_open_and_close_one_file_share_it_and_lose_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.h5");
+    let start = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (path, start) = (&path, &start);
+            scope.spawn(move || {
+                start.wait();
+                for turn in 0..30 {
+                    let file = File::open_or_create(path, &CreateOptions::default()).unwrap();
+                    file.root().create_group(&format!("{thread} {turn}")).unwrap();
+                    // Dropped, every other time.
+                    if turn % 2 == 0 {
+                        file.close().unwrap();
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(File::open(&path).unwrap().root().len().unwrap(), 4 * 30);
+    assert_sound(&std::fs::read(&path).unwrap());
+}
+
+#[test]
+fn an_external_link_leads_to_the_file_that_is_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let [path, other] = ["f.h5", "other.h5"].map(|name| directory.path().join(name));
+    let (file, target) = (File::create(&path).unwrap(), File::create(&other).unwrap());
+    target.root().create_group("group").unwrap();
+    file.root().link_external("there", "other.h5", "/group").unwrap();
+    file.root().link_external("here", "f.h5", "/").unwrap();
+    assert!(file.get("there").unwrap().file().is_same(&target));
+    assert!(file.get("here").unwrap().file().is_same(&file));
+}
+
+/// A file and a second opening of it by a driver of its own, as another process has it.
+fn writer_and_reader(path: &Path) -> (File, File) {
+    let writer = File::create(path).unwrap();
+    series(&writer.root(), "series", &[1; 20]);
+    writer.flush().unwrap();
+    let driver = Arc::new(Posix::open_unlocked(path).unwrap()) as Arc<dyn Driver>;
+    (writer, File::from_driver(driver, &OpenOptions::default()).unwrap())
+}
+
+#[test]
+fn what_another_process_adds_is_seen_after_a_refresh() {
+    let directory = tempfile::tempdir().unwrap();
+    let (writer, reader) = writer_and_reader(&directory.path().join("f.h5"));
+    let (written, read) = (writer.dataset("series").unwrap(), reader.dataset("series").unwrap());
+    // So often that the chunk is kept decoded.
+    (0..8).for_each(|_| assert_eq!(read.read::<i32>(3..4).unwrap(), [1]));
+    // The chunk is replaced until it is where it was in the beginning.
+    for value in 2..6 {
+        written.write(.., &[value; 20]).unwrap();
+        writer.flush().unwrap();
+        read.refresh().unwrap();
+        (0..8).for_each(|_| assert_eq!(read.read::<i32>(3..4).unwrap(), [value]));
+    }
+    written.resize(&[50_000]).unwrap();
+    written.write(20..50_000, &(20..50_000).collect::<Vec<_>>()).unwrap();
+    writer.root().create_group("new").unwrap();
+    writer.flush().unwrap();
+    assert_eq!(read.shape(), [20], "as it was");
+    reader.refresh().unwrap();
+    assert_eq!((read.shape(), reader.root().len().unwrap()), (vec![50_000], 2));
+    let expected: Vec<i32> = [5; 20].into_iter().chain(20..50_000).collect();
+    assert_eq!(read.read::<i32>(..).unwrap(), expected);
+    writer.refresh().unwrap();
+}
+
+#[test]
+fn reads_beside_a_refresh_see_one_state() {
+    let directory = tempfile::tempdir().unwrap();
+    let (writer, reader) = writer_and_reader(&directory.path().join("f.h5"));
+    let written = writer.dataset("series").unwrap();
+    for len in 21..80 {
+        written.resize(&[len]).unwrap();
+        written.write(len - 1..len, &[1]).unwrap();
+        writer.flush().unwrap();
+        let start = Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                let (dataset, start) = (reader.dataset("series").unwrap(), &start);
+                scope.spawn(move || {
+                    start.wait();
+                    // The new shape with a chunk of before would show what was never written; where that was there is
+                    // something else by now, or nothing.
+                    for found in (0..4).filter_map(|_| dataset.read::<i32>(..).ok()) {
+                        assert!(
+                            found == vec![1; found.len()] && (len - 1..=len).contains(&(found.len() as u64))
+                        );
+                    }
+                });
+            }
+            start.wait();
+            reader.refresh().unwrap();
+        });
+    }
+    assert_eq!(reader.dataset("series").unwrap().read::<i32>(..).unwrap(), [1; 79]);
+}
+
+#[test]
+fn a_file_that_was_written_anew_is_not_taken_for_the_one_that_is_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.h5");
+    let (writer, reader) = writer_and_reader(&path);
+    writer.close().unwrap();
+    let mut options = CreateOptions::default();
+    options.user_block = 512;
+    File::create_with(&path, &options).unwrap().close().unwrap();
+    let error = reader.refresh().unwrap_err();
+    assert!(matches!(error.root(), Error::Request(RequestError::OtherFile)), "{error}");
+    std::fs::write(&path, "no HDF5").unwrap();
+    assert!(matches!(reader.refresh().unwrap_err().root(), Error::Format(_)));
+}

@@ -1,0 +1,199 @@
+//! The steps of writing chunks: encoded ones get their places together, and are written in few calls, by whichever executor.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
+use hyperslab::engine::{Encoded, Storage, Write, WriteOptions};
+use hyperslab::select::Coord;
+use hyperslab::types::Element;
+use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, NewStorage, Selection};
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_format::{Addr, Extent};
+use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::sound::assert_accounted;
+
+const DEFLATE: u16 = 1;
+const FLETCHER32: u16 = 3;
+
+/// A file in memory that notes what each call writes, and fails once so many calls are done.
+#[derive(Debug)]
+struct Calls {
+    inner: Memory,
+    calls: Mutex<Vec<Vec<Extent>>>,
+    left: AtomicUsize,
+}
+
+impl Calls {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            inner: Memory::default(),
+            calls: Mutex::default(),
+            left: AtomicUsize::new(usize::MAX),
+        })
+    }
+
+    fn take(&self) -> Vec<Vec<Extent>> {
+        std::mem::take(&mut self.calls.lock().unwrap())
+    }
+}
+
+impl Driver for Calls {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        self.inner.read_at(offset, dst)
+    }
+
+    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        self.write_batch(&[WriteRequest { offset, src }])
+    }
+
+    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+        let is_left = |left: usize| left.checked_sub(1);
+        if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_left).is_err() {
+            return Err(io::Error::other("the disk is gone"));
+        }
+        let extent =
+            |request: &WriteRequest<'_>| Extent::new(Addr::new(request.offset), request.src.len() as u64);
+        self.calls.lock().unwrap().push(requests.iter().map(extent).collect());
+        self.inner.write_batch(requests)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn flush(&self, closing: bool) -> io::Result<()> {
+        self.inner.flush(closing)
+    }
+
+    fn hints(&self) -> Hints {
+        self.inner.hints()
+    }
+}
+
+fn create(driver: &Arc<Calls>, len: u64, chunk: u64, filter: u16) -> (File, Dataset) {
+    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let space = Dataspace::Simple { shape: vec![len], max_shape: None };
+    let mut options = DatasetOptions::new(space, i32::datatype());
+    options.storage = NewStorage::Chunked(vec![chunk]);
+    options.filters = vec![FilterSpec { id: filter, name: None, flags: 0, client_data: vec![] }];
+    let dataset = file.root().create_dataset("data", &options).unwrap();
+    (file, dataset)
+}
+
+fn random(count: u64) -> Vec<i32> {
+    let mut random = Random::new(count);
+    (0..count).map(|_| i32::from_le_bytes(random.u64().to_le_bytes()[..4].try_into().unwrap())).collect()
+}
+
+/// Where the chunks are, in the order of their coordinates.
+fn places(dataset: &Dataset) -> Vec<Extent> {
+    let mut found = Vec::new();
+    let mut note = |coord: &[u64], record: hyperslab::index::ChunkRecord| {
+        found.push((coord.to_vec(), record.extent));
+        ControlFlow::Continue(())
+    };
+    dataset.visit_chunks(&mut note).unwrap();
+    found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    found.into_iter().map(|(_, extent)| extent).collect()
+}
+
+fn follow(extents: &[Extent]) -> bool {
+    extents.windows(2).all(|pair| pair[0].end() == Some(pair[1].addr))
+}
+
+#[test]
+fn small_chunks_lie_side_by_side_and_are_written_in_few_calls() {
+    for threads in [1, 4] {
+        let driver = Calls::new();
+        let (file, dataset) = create(&driver, 3000 * 64, 64, DEFLATE);
+        let values = random(3000 * 64);
+        driver.take();
+        let options = WriteOptions { threads: NonZeroUsize::new(threads), ..WriteOptions::default() };
+        dataset.write_with(&Selection::All, i32::bytes(&values), &options).unwrap();
+        let calls = driver.take();
+        assert!((3..30).contains(&calls.len()), "{} calls on {threads} threads", calls.len());
+        for call in &calls {
+            let bytes: u64 = call.iter().map(|extent| extent.len).sum();
+            assert!(follow(call) && bytes < 300 << 10, "{bytes} bytes at {call:?}");
+        }
+        if threads == 1 {
+            assert!(follow(&places(&dataset)));
+        }
+        assert_eq!(dataset.read::<i32>(..).unwrap(), values);
+        assert_accounted(&file, 0);
+    }
+}
+
+/// Each rank has some of the chunks, and knows of the others their sizes alone.
+#[test]
+fn ranks_that_exchange_sizes_write_one_dataset() {
+    let driver = Calls::new();
+    let (file, dataset) = create(&driver, 40 * 64, 64, DEFLATE);
+    let values = random(40 * 64);
+    let array = dataset.array().unwrap();
+    let Storage::Chunked(chunked) = &array.storage else { panic!() };
+    let write = Write { store: file.store(), cache: file.chunk_cache(), array: &array, skips_fill: false };
+    let data = file.store().writing_data();
+    let mut ranks: Vec<Vec<Encoded<'static>>> = std::thread::scope(|scope| {
+        let encode = |rank: usize| {
+            let mut filters = hyperslab_filters::Scratch::default();
+            let mut chunk = |(number, elements): (u64, &[i32])| {
+                let coord: Coord = [number].into_iter().collect();
+                let encoded =
+                    write.encode(chunked, &coord, i32::bytes(elements), None, &mut filters).unwrap();
+                encoded.unwrap().into_owned()
+            };
+            (0..).zip(values.chunks(64)).skip(rank).step_by(3).map(&mut chunk).collect()
+        };
+        let ranks: Vec<_> = (0..3).map(|rank| scope.spawn(move || encode(rank))).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    });
+    let sizes = ranks.iter().flatten().map(|encoded| encoded.bytes().len() as u64);
+    let mut places = file.store().allocate_all(sizes).unwrap().into_iter();
+    driver.take();
+    let mut placed = Vec::new();
+    for rank in &mut ranks {
+        let places: Vec<Extent> = places.by_ref().take(rank.len()).collect();
+        assert!(follow(&places));
+        placed.extend(write.write(rank, &places).unwrap());
+    }
+    assert_eq!(driver.take().len(), 3);
+    dataset.insert_chunks(placed).unwrap();
+    assert_eq!(dataset.read::<i32>(..).unwrap(), values);
+    drop(data);
+    assert_accounted(&file, 0);
+}
+
+#[test]
+fn a_write_that_fails_leaves_old_elements_or_new_ones_and_none_that_are_older() {
+    let driver = Calls::new();
+    let (file, dataset) = create(&driver, 3 << 14, 1 << 14, FLETCHER32);
+    dataset.write(.., &[1; 3 << 14]).unwrap();
+    file.flush().unwrap();
+    // The chunk is held: the file has what was before.
+    dataset.write(5..9, &[2; 4]).unwrap();
+    for writes in 0..3 {
+        driver.left.store(writes, Ordering::SeqCst);
+        let options = WriteOptions { threads: NonZeroUsize::new(1), ..WriteOptions::default() };
+        let written = dataset.write_with(&Selection::All, i32::bytes(&[3; 3 << 14]), &options);
+        assert!(written.unwrap_err().to_string().contains("the disk is gone"));
+        driver.left.store(usize::MAX, Ordering::SeqCst);
+        let found = dataset.read::<i32>(0..10).unwrap();
+        assert!(found[5..9].iter().all(|value| [2, 3].contains(value)), "{found:?} after {writes}");
+    }
+    assert_accounted(&file, 0);
+    dataset.write(.., &[4; 3 << 14]).unwrap();
+    assert_eq!(dataset.read::<i32>(..).unwrap(), [4; 3 << 14]);
+    assert_accounted(&file, 0);
+}
