@@ -153,7 +153,10 @@ mod tests {
         assert!(node.entries.children().eq([0x1860, 0x1870, 0x1880].map(Addr::new)));
         let keys: Vec<_> = (0..).map_while(|index| node.entries.chunk(index)).collect();
         assert!(keys.iter().map(|key| key.size).eq([16, 16, 13, 0]));
-        assert_eq!([3, 4, 5].map(|at| keys[1].order(&[at])), [Ordering::Greater, Ordering::Equal, Ordering::Less]);
+        assert_eq!(
+            [3, 4, 5].map(|at| keys[1].order(&[at])),
+            [Ordering::Greater, Ordering::Equal, Ordering::Less]
+        );
         // libhdf5 puts the end of the last chunk into the last key, and so the size of an element after it.
         assert!(keys.iter().flat_map(|key| key.offset()).eq([0, 0, 4, 0, 8, 0, 12, 2]));
     }

@@ -76,10 +76,12 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor
     while number < array.header.elements {
         match array.element(store, number)? {
             // Pages that were never written are skipped by their bits.
-            None => match array.block.as_ref().and_then(|block| block.next_page(number / page_elements + 1)) {
-                Some(page) => number = page.saturating_mul(page_elements),
-                None => return Ok(()),
-            },
+            None => {
+                match array.block.as_ref().and_then(|block| block.next_page(number / page_elements + 1)) {
+                    Some(page) => number = page.saturating_mul(page_elements),
+                    None => return Ok(()),
+                }
+            }
             Some(element) => {
                 if let Some(record) = index.record(element) {
                     index.grid.coord(number, &mut coord);

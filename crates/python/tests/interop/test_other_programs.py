@@ -185,7 +185,9 @@ def with_jhdf(path):
     return sorted(re.sub(r"\d+", "", line) if re.search("reference|_LIST", line) else line for line in lines)
 
 
-@pytest.mark.parametrize("reader", [with_tables, with_jhdf, lambda path: run("h5dump", "-d", "d", "-s", "1090", "-c", "20", path)])
+@pytest.mark.parametrize(
+    "reader", [with_tables, with_jhdf, lambda path: run("h5dump", "-d", "d", "-s", "1090", "-c", "20", path)]
+)
 def test_others_read_a_fixed_shape_whose_chunks_are_in_a_b_tree(tmp_path, reader):
     ours, theirs = tmp_path / "f.h5", tmp_path / "theirs" / "f.h5"
     theirs.parent.mkdir()

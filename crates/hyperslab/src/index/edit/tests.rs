@@ -196,7 +196,10 @@ impl Subject<'_> {
         };
         self.index.visit(store, &mut visit).unwrap();
         assert_eq!(listed.len(), self.model.len(), "none is listed twice");
-        assert_eq!(listed.iter().map(|(coord, record)| (coord.to_vec(), *record)).collect::<Model>(), self.model);
+        assert_eq!(
+            listed.iter().map(|(coord, record)| (coord.to_vec(), *record)).collect::<Model>(),
+            self.model
+        );
         for number in [listed.len(), listed.len() / 2].into_iter().chain(0..listed.len()) {
             assert_eq!(self.index.nth(store, number as u64).unwrap(), listed.get(number).cloned());
         }
