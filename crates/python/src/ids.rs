@@ -179,7 +179,17 @@ impl DatasetID {
 
     fn get_chunk_info<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyTuple>> {
         let dataset = self.chunked("Can't get number of chunks")?;
-        let found = py.detach(|| dataset.core.nth_chunk(index)).or_raise()?;
+        let mut left = index;
+        let mut found: Option<(SmallVec<[u64; 4]>, ChunkRecord)> = None;
+        let mut visitor = |coord: &[u64], record: ChunkRecord| {
+            if left == 0 {
+                found = Some((coord.into(), record));
+                return ControlFlow::Break(());
+            }
+            left -= 1;
+            ControlFlow::Continue(())
+        };
+        py.detach(|| dataset.core.visit_chunks(&mut visitor)).or_raise()?;
         let (coord, record) = found.ok_or_else(|| {
             PyValueError::new_err("Chunk index is out of range (chunk index is out of range)")
         })?;

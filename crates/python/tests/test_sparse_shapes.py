@@ -103,19 +103,3 @@ def test_a_large_fixed_array_of_h5py_is_read_and_changed_and_its_copy_is_small(t
             assert [d[0], d[count // 2], d[count], d[-5]] == [1, 4, 2, 3]
             assert d.id.get_num_chunks() == 5
         assert f["empty"][count] == 5
-
-
-def test_chunks_are_told_one_by_one_as_they_are_listed(tmp_path):
-    with hs.File(tmp_path / "f.h5", "w", libver="latest") as f:
-        d = f.create_dataset("d", (SIDE, SIDE), "u1", chunks=(CHUNK, CHUNK))
-        for number, place in enumerate(places(100)):
-            d[block(place)] = number
-            assert d.id.get_chunk_info(d.id.get_num_chunks() - 1).size == CHUNK * CHUNK
-        listed = []
-        d.id.chunk_iter(listed.append)
-        assert [d.id.get_chunk_info(number) for number in range(100)] == listed
-        assert [d.id.get_chunk_info(number) for number in (99, 50, 0, 1)] == [listed[i] for i in (99, 50, 0, 1)]
-        with pytest.raises(ValueError):
-            d.id.get_chunk_info(100)
-        d[SIDE - 2 * CHUNK, 0] = 1
-        assert d.id.get_chunk_info(99).chunk_offset == (SIDE - 2 * CHUNK, 0)

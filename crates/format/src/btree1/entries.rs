@@ -141,14 +141,13 @@ impl BTree1Entries {
     /// The first key that comes before its left neighbour: a search in such a node would miss chunks that are there. Keys
     /// of groups are offsets of names, in any order.
     pub(super) fn first_out_of_order<'n>(&'n self) -> Option<usize> {
-        let mut keys = self.bytes.chunks(self.stride).map_while(|entry| self.chunk_key(entry));
-        let mut left = keys.next()?;
+        let mut left = self.chunk(0)?;
         let is_before_left = |key: ChunkKey<'n>| {
             let is_before = order(key.offset.iter(), left.offset()).is_lt();
             left = key;
             is_before
         };
-        keys.position(is_before_left).map(|key| key + 1)
+        (1..).map_while(|key| self.chunk(key)).position(is_before_left).map(|key| key + 1)
     }
 
     /// How many children there are.
@@ -182,7 +181,12 @@ impl BTree1Entries {
     /// Key `index` of a node of chunks: [`key`](Self::key) without allocation.
     #[inline]
     pub fn chunk(&self, index: usize) -> Option<ChunkKey<'_>> {
-        self.chunk_key(self.bytes.get(index.checked_mul(self.stride)?..)?)
+        let BTree1Kind::Chunks { .. } = self.kind else { return None };
+        let start = index.checked_mul(self.stride)?;
+        let key = self.bytes.get(start..start.checked_add(self.key_len)?)?;
+        let ([size, mask, ..], offset) = (key.as_chunks::<4>().0, key.get(8..)?) else { return None };
+        let (size, mask) = (u32::from_le_bytes(*size), u32::from_le_bytes(*mask));
+        Some(ChunkKey { size, mask, offset: offset.as_chunks().0 })
     }
 
     /// Key `index` of a node of links: the offset of a name in the local heap.
@@ -241,16 +245,6 @@ impl BTree1Entries {
         let later = Self { bytes: self.bytes.get(start..).unwrap_or_default().to_vec(), ..*self };
         self.bytes.truncate(start + self.key_len);
         later
-    }
-
-    /// The key that these bytes begin with.
-    #[inline]
-    fn chunk_key<'n>(&self, bytes: &'n [u8]) -> Option<ChunkKey<'n>> {
-        let (words, offset) = bytes.get(..self.key_len)?.split_at_checked(8)?;
-        let BTree1Kind::Chunks { .. } = self.kind else { return None };
-        let ([size, mask], []) = words.as_chunks::<4>() else { return None };
-        let (size, mask) = (u32::from_le_bytes(*size), u32::from_le_bytes(*mask));
-        Some(ChunkKey { size, mask, offset: offset.as_chunks().0 })
     }
 
     fn encoded(&self, f: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {

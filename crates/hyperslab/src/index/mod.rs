@@ -50,18 +50,6 @@ pub struct ChunkIndex {
     /// What the last cursor had read, and the generation of the file's metadata then. The next takes it if that is still the
     /// generation: small reads of one dataset, one after another, begin where the last one ended.
     last: Mutex<(u64, State)>,
-    /// What [`nth`](ChunkIndex::nth) found last.
-    listed: Mutex<Listed>,
-}
-
-/// Stored chunks that follow each other in the order of the index.
-#[derive(Debug, Default)]
-struct Listed {
-    /// The file's metadata when they were found.
-    generation: u64,
-    /// The number of the first of them.
-    first: u64,
-    chunks: Vec<(Coord, ChunkRecord)>,
 }
 
 /// What a visitor of chunks is told of each: its coordinate, counted in chunks, and where it is.
@@ -87,7 +75,6 @@ impl ChunkIndex {
             is_filtered,
             btree_k,
             last: Mutex::default(),
-            listed: Mutex::default(),
         }
     }
 
@@ -125,7 +112,6 @@ impl ChunkIndex {
             chunk_shape: self.chunk_shape.clone(),
             info: self.info.clone(),
             last: Mutex::new(last),
-            listed: Mutex::default(),
             ..*self
         }
     }
@@ -181,31 +167,6 @@ impl ChunkIndex {
         }
     }
 
-    /// Chunk `number` of those that [`visit`](Self::visit) calls its function with, if there are as many. Those after it are
-    /// kept for the next call: the more, the longer the calls follow each other.
-    pub fn nth(&self, store: &Store, number: u64) -> Result<Option<(Coord, ChunkRecord)>> {
-        let generation = store.generation();
-        let mut listed = self.listed.lock();
-        let place = number.checked_sub(listed.first).filter(|_| listed.generation == generation);
-        let place = place.and_then(|place| usize::try_from(place).ok());
-        if let Some(known) = place.and_then(|place| listed.chunks.get(place)) {
-            return Ok(Some(known.clone()));
-        }
-        let follows = place == Some(listed.chunks.len());
-        let most = if follows { (2 * listed.chunks.len()).min(MOST_LISTED) } else { 1 };
-        let (mut before, mut chunks) = (number, Vec::new());
-        self.visit(store, &mut |coord, record| {
-            match before.checked_sub(1) {
-                Some(fewer) => before = fewer,
-                None => chunks.push((Coord::from_slice(coord), record)),
-            }
-            if chunks.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        let found = chunks.first().cloned();
-        *listed = Listed { generation, first: number, chunks };
-        Ok(found)
-    }
-
     /// The record of an array element, if its chunk was written.
     fn record(&self, element: ChunkElement) -> Option<ChunkRecord> {
         let addr = element.addr.defined()?;
@@ -222,9 +183,6 @@ impl ChunkIndex {
         Err(broken::<S>(at, ErrorKind::Value { field: "Client ID", value: client as u64, expected }))
     }
 }
-
-/// Chunks that are kept for [`ChunkIndex::nth`], at most: about 1 MiB.
-const MOST_LISTED: usize = 1 << 14;
 
 /// Looks chunks up in one index.
 #[derive(Debug)]

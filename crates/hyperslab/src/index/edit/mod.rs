@@ -52,7 +52,6 @@ impl<'t, 's> IndexEdit<'t, 's> {
             chunk_shape: index.chunk_shape.clone(),
             info: index.info.clone(),
             last: Mutex::default(),
-            listed: Mutex::default(),
             ..*index
         };
         Self { txn, index, blocks: None }

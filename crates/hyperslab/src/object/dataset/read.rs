@@ -119,15 +119,6 @@ impl Dataset {
         chunked.index.visit(self.store(), f).map_err(|error| error.at(self.path()))
     }
 
-    /// The coordinate (counted in chunks) and place of stored chunk `number` in the order of the index; `None` if there are
-    /// no more than that. Asking for one chunk after another costs little more than [`visit_chunks`](Self::visit_chunks).
-    pub fn nth_chunk(&self, number: u64) -> Result<Option<(Coord, ChunkRecord)>> {
-        let array = self.array()?;
-        let Storage::Chunked(chunked) = &array.storage else { return Ok(None) };
-        let _reading = self.store().reading();
-        chunked.index.nth(self.store(), number).map_err(|error| error.at(self.path()))
-    }
-
     /// How many chunks are stored.
     pub fn stored_chunks(&self) -> Result<u64> {
         let mut count = 0;
