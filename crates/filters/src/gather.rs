@@ -1,5 +1,7 @@
 //! Where the elements of a selection of one chunk go in the destination.
 
+use smallvec::SmallVec;
+
 use crate::convert::{Convert, Converting, Room, hand};
 use crate::filter::Scratch;
 pub use crate::simd::Stores;
@@ -88,8 +90,27 @@ impl Target for [u8] {
 /// Copies the selected elements of `src`, a whole chunk in row-major order, to their places.
 #[inline]
 pub fn scatter<T: Target + ?Sized>(gather: &Gather<'_>, src: &[u8], target: &mut T) {
-    if let Some(walk) = Walk::of(gather) {
-        hand(&Rows(src), gather.converting(), &mut Room::default(), &mut All { walk: &walk, sink: target });
+    if let Some(mut places) = Places::of(gather) {
+        places.scatter(gather, src, target);
+    }
+}
+
+/// The places of the elements that a gather selects, found once for many sources.
+#[derive(Debug)]
+pub struct Places(Walk);
+
+impl Places {
+    /// Those of a gather; `None` if it selects nothing.
+    #[inline]
+    pub fn of(gather: &Gather<'_>) -> Option<Self> {
+        Walk::of(gather).map(Self)
+    }
+
+    /// What [`scatter`] does, for a gather that differs in its offset alone.
+    #[inline]
+    pub fn scatter<T: Target + ?Sized>(&mut self, gather: &Gather<'_>, src: &[u8], target: &mut T) {
+        self.0.target = gather.offset;
+        hand(&Rows(src), gather.converting(), &mut Room::default(), &mut All { walk: &self.0, sink: target });
     }
 }
 
@@ -110,10 +131,11 @@ pub(crate) trait Source {
 
     /// Fills each run with the elements from byte `at` on, `step` more for every next one.
     #[inline]
-    fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
-        for index in 0..into.count() {
-            self.copy(at + index * step, into.run(index));
-        }
+    fn copy_comb(&self, mut at: usize, step: usize, into: &mut Comb<'_>) {
+        into.each(|run| {
+            self.copy(at, run);
+            at += step;
+        });
     }
 
     /// The `len` bytes from `at` on, if they lie together.
@@ -155,9 +177,12 @@ struct Loop {
     target: isize,
 }
 
+/// Where in a nest of loops.
+type Index = SmallVec<[usize; 3]>;
+
 /// A copy between two strided arrays as a nest of loops, with neighbouring dimensions merged as far as they lie
 /// together on both sides. Source offsets ascend along the walk.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Walk {
     /// Source byte of the first run.
     source: usize,
@@ -171,8 +196,7 @@ pub(crate) struct Walk {
     element_size: usize,
     size: usize,
     /// Outermost first.
-    loops: [Loop; MAX_RANK],
-    depth: usize,
+    loops: SmallVec<[Loop; 3]>,
 }
 
 impl Walk {
@@ -192,8 +216,7 @@ impl Walk {
             run_size: len,
             element_size: len,
             size: len,
-            loops: [Loop::default(); MAX_RANK],
-            depth: 0,
+            loops: SmallVec::new(),
         }
     }
 
@@ -214,8 +237,7 @@ impl Walk {
             run_size: size,
             element_size,
             size,
-            loops: [Loop::default(); MAX_RANK],
-            depth: 0,
+            loops: SmallVec::new(),
         };
         let mut pitch = element_size;
         // Innermost first; turned round at the end.
@@ -230,35 +252,31 @@ impl Walk {
             }
             pitch *= extent;
         }
-        walk.loops[..walk.depth].reverse();
+        walk.loops.reverse();
         Some(walk)
     }
 
     /// Adds a loop around those there are, merged into the outermost of them where both sides are contiguous.
     #[inline]
     fn nest(&mut self, outer: Loop) {
-        if self.depth == 0 {
-            if outer.source == self.run && outer.target == self.run_size.cast_signed() {
-                self.run *= outer.count;
-                self.run_size *= outer.count;
-                return;
-            }
-        } else {
-            let inner = &mut self.loops[self.depth - 1];
+        if let Some(inner) = self.loops.last_mut() {
             let across = inner.target.wrapping_mul(inner.count.cast_signed());
             if outer.source == inner.source * inner.count && outer.target == across {
                 inner.count *= outer.count;
                 return;
             }
+        } else if outer.source == self.run && outer.target == self.run_size.cast_signed() {
+            self.run *= outer.count;
+            self.run_size *= outer.count;
+            return;
         }
-        self.loops[self.depth] = outer;
-        self.depth += 1;
+        self.loops.push(outer);
     }
 
     /// One past the last source byte.
     #[inline]
     pub(crate) fn source_end(&self) -> usize {
-        let last: usize = self.loops[..self.depth].iter().map(|l| (l.count - 1) * l.source).sum();
+        let last: usize = self.loops.iter().map(|l| (l.count - 1) * l.source).sum();
         self.source + last + self.run
     }
 
@@ -270,7 +288,7 @@ impl Walk {
 
     /// Bytes of all runs.
     pub(crate) fn len(&self) -> usize {
-        self.loops[..self.depth].iter().fold(self.run, |len, l| len * l.count)
+        self.loops.iter().fold(self.run, |len, l| len * l.count)
     }
 
     /// The first run.
@@ -288,7 +306,7 @@ impl Walk {
     /// The destination, where the whole walk is one run.
     #[inline]
     pub(crate) fn single(&self) -> Option<Run> {
-        (self.depth == 0).then_some(self.first())
+        self.loops.is_empty().then_some(self.first())
     }
 
     /// Copies everything.
@@ -309,11 +327,11 @@ impl Walk {
     #[inline]
     fn copy_runs<const N: usize, S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
         let run = if N == 0 { self.run_size } else { N };
-        let (outer, inner) = match self.loops[..self.depth].split_last() {
+        let (outer, inner) = match self.loops.split_last() {
             Some((inner, outer)) => (outer, *inner),
             None => (&[][..], Loop { count: 1, source: 0, target: 0 }),
         };
-        let mut index = [0usize; MAX_RANK];
+        let mut index = Index::from_elem(0, outer.len());
         let (mut from, mut to) = (self.source, self.target);
         loop {
             if N == 0 {
@@ -337,7 +355,7 @@ impl Walk {
     pub(crate) fn runs(&self) -> Runs<'_> {
         Runs {
             walk: self,
-            index: [0; MAX_RANK],
+            index: Index::from_elem(0, self.loops.len()),
             next: Some(self.first()),
             from: self.source,
             to: self.target,
@@ -347,7 +365,7 @@ impl Walk {
 
 /// Steps the odometer of a nest of loops; false at the end.
 #[inline]
-fn advance(loops: &[Loop], index: &mut [usize; MAX_RANK], from: &mut usize, to: &mut usize) -> bool {
+fn advance(loops: &[Loop], index: &mut Index, from: &mut usize, to: &mut usize) -> bool {
     for (level, at) in loops.iter().zip(index.iter_mut()).rev() {
         *at += 1;
         if *at < level.count {
@@ -376,7 +394,7 @@ pub(crate) struct Run {
 /// The runs of a walk, cut where the caller wants.
 pub(crate) struct Runs<'a> {
     walk: &'a Walk,
-    index: [usize; MAX_RANK],
+    index: Index,
     next: Option<Run>,
     from: usize,
     to: usize,
@@ -419,8 +437,7 @@ impl Runs<'_> {
             });
             return Some(Run { len, size, ..run });
         }
-        let more =
-            advance(&self.walk.loops[..self.walk.depth], &mut self.index, &mut self.from, &mut self.to);
+        let more = advance(&self.walk.loops, &mut self.index, &mut self.from, &mut self.to);
         self.next = more.then_some(Run { source: self.from, target: self.to, ..self.walk.first() });
         Some(run)
     }

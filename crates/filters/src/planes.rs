@@ -93,4 +93,9 @@ impl Source for Planes<'_> {
             Some(rack) => simd::unshuffle_rack(rack, first, step, into, self.stores),
         }
     }
+
+    #[inline]
+    fn takes_combs(&self) -> bool {
+        true
+    }
 }

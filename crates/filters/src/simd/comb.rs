@@ -69,6 +69,17 @@ impl<'a> Comb<'a> {
         self.len
     }
 
+    /// Calls `f` with every run.
+    #[inline]
+    pub fn each(&mut self, mut f: impl FnMut(&mut [u8])) {
+        let mut start = self.first;
+        for _ in 0..self.count {
+            // SAFETY: the first and the last run are inside the memory, so those between them are; one slice lives at a time.
+            f(unsafe { std::slice::from_raw_parts_mut(start, self.len) });
+            start = start.wrapping_offset(self.stride);
+        }
+    }
+
     /// Run `index`.
     #[inline]
     pub fn run(&mut self, index: usize) -> &mut [u8] {

@@ -90,9 +90,40 @@ pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], mu
 /// `unshuffle_runs` for N = 2, 4 or 8 planes.
 #[inline(always)]
 unsafe fn unshuffle_fixed_runs<V: Vector, L: Lane, const N: usize>(planes: [Plane<'_>; N], mut runs: Runs) {
+    let n = runs.elements;
+    if n == 1 {
+        // SAFETY: the same contract.
+        unsafe { return single::<N>(planes, runs) };
+    }
+    // Which of the two loops it is, is found out once.
+    if runs.stores == Stores::PastCache && n * N >= STREAMED_FROM {
+        while let Some((first, dst)) = runs.next() {
+            // SAFETY: the same contract.
+            unsafe { unshuffle_fixed::<V, L, _, N>(From { planes, first }, dst, n, Stores::PastCache) }
+        }
+        return;
+    }
     while let Some((first, dst)) = runs.next() {
         // SAFETY: the same contract.
-        unsafe { unshuffle_fixed::<V, L, _, N>(From { planes, first }, dst, runs.elements, runs.stores) }
+        unsafe { unshuffle_fixed::<V, L, _, N>(From { planes, first }, dst, n, Stores::Cached) }
+    }
+}
+
+/// `unshuffle_fixed_runs` for runs of one element: nothing but moves.
+#[inline(always)]
+unsafe fn single<const N: usize>(planes: [Plane<'_>; N], runs: Runs) {
+    let (mut at, mut dst) = (runs.first, runs.dst);
+    for _ in 0..runs.count {
+        let mut element = [0; N];
+        // SAFETY: the same contract.
+        unsafe {
+            for (byte, plane) in element.iter_mut().zip(&planes) {
+                *byte = *plane.from(at);
+            }
+            dst.cast::<[u8; N]>().write_unaligned(element);
+        }
+        at = at.wrapping_add(runs.step);
+        dst = dst.wrapping_offset(runs.stride);
     }
 }
 

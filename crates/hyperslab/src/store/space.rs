@@ -342,7 +342,7 @@ mod tests {
         // The step that named the first is taken back; the second is on its way.
         space.roll_back();
         space.no_reads();
-        assert_eq!(space.free_bytes(), 200);
+        assert_eq!(space.free_bytes(), 100);
         assert_eq!(space.allocate(SpaceKind::Raw, 100), Some(first));
         space.named(second);
         space.committed(space.end());

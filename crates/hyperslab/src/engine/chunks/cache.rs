@@ -106,8 +106,8 @@ impl ChunkCache {
 
     /// Notes that a small part of the chunk is read; true if that happened several times a short while ago.
     pub(in crate::engine) fn touch(&self, key: ChunkKey) -> bool {
-        let is_touched = self.is_touched(key);
         let mut touched = self.touched.lock();
+        let is_touched = is_among(&touched, key);
         touched.rotate_right(1);
         touched[0] = Some(key);
         is_touched
@@ -115,13 +115,18 @@ impl ChunkCache {
 
     /// Whether small parts of the chunk were read several times a short while ago.
     pub(in crate::engine) fn is_touched(&self, key: ChunkKey) -> bool {
-        self.touched.lock().iter().filter(|&&other| other == Some(key)).count() >= TOUCHES
+        is_among(&self.touched.lock(), key)
     }
 
     /// Bytes held now.
     pub fn weight_bytes(&self) -> u64 {
         self.chunks.weight()
     }
+}
+
+/// Whether a chunk is among the touched often enough.
+fn is_among(touched: &[Option<ChunkKey>; TOUCHED], key: ChunkKey) -> bool {
+    touched.iter().filter(|&&other| other == Some(key)).count() >= TOUCHES
 }
 
 /// What an entry costs beyond its bytes.

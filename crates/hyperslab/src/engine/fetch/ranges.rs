@@ -1,6 +1,6 @@
 //! Unfiltered data: only the spans that the selection touches are read, straight into the destination where it can be.
 
-use hyperslab_filters::gather::{Axis, scatter};
+use hyperslab_filters::gather::{Axis, Places};
 use smallvec::SmallVec;
 
 use crate::driver::Hints;
@@ -17,12 +17,15 @@ pub(in crate::engine) struct Spans {
     pub(in crate::engine) len: usize,
     /// Where in the piece the first begins, and where in the destination its first element goes.
     first: (usize, usize),
-    /// The outer axes with more than one index, the innermost first.
-    loops: SmallVec<[Loop; 4]>,
+    /// The innermost of the outer axes with more than one index, and those around it, the next one first.
+    inmost: Loop,
+    around: SmallVec<[Loop; 3]>,
     /// How many axes are outer ones.
     split: usize,
     /// What is wanted of each span, counted from its first element on.
     inner: Axes,
+    /// Where that goes, once it was looked up.
+    places: Option<Places>,
     /// Whether spans go to the destination as they are.
     pub(in crate::engine) is_direct: bool,
 }
@@ -33,6 +36,12 @@ struct Loop {
     count: u64,
     source: usize,
     target: usize,
+}
+
+impl Loop {
+    fn moved(&self, at: (usize, usize), turn: usize) -> (usize, usize) {
+        (at.0 + turn * self.source, at.1 + turn * self.target)
+    }
 }
 
 impl Spans {
@@ -62,51 +71,60 @@ impl Spans {
         }
         let start = axes.iter().zip(&pitches).map(|(axis, pitch)| axis.start * pitch).sum();
         let outer = axes[..split].iter().zip(&pitches).rev().filter(|(axis, _)| axis.count > 1);
-        let loops: SmallVec<[Loop; 4]> = outer
-            .map(|(axis, pitch)| Loop {
+        let mut inmost = Loop { count: 1, source: 0, target: 0 };
+        let mut around: SmallVec<[Loop; 3]> = SmallVec::new();
+        for (axis, pitch) in outer {
+            let each = Loop {
                 count: axis.count as u64,
                 source: axis.step * pitch,
                 target: axis.stride.unsigned_abs(),
-            })
-            .collect();
-        let inner: Axes = axes[split..].iter().map(|axis| Axis { start: 0, ..*axis }).collect();
+            };
+            if inmost.count == 1 { inmost = each } else { around.push(each) }
+        }
+        let mut inner = Axes::from_slice(&axes[split..]);
+        inner.iter_mut().for_each(|axis| axis.start = 0);
         Self {
-            count: loops.iter().map(|each| each.count).product(),
+            count: around.iter().fold(inmost.count, |count, each| count * each.count),
             len,
             first: (start, offset),
-            loops,
+            inmost,
+            around,
             split,
             is_direct: is_dense && emit.is_identity() && is_dense_in_memory(&inner, emit.memory_size),
             inner,
+            places: None,
         }
     }
 
     /// Where in the piece span number `number` begins, and where in the destination its first element goes.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "less than the count of an axis, which is a usize")]
     pub(in crate::engine) fn at(&self, number: u64) -> (usize, usize) {
-        let (mut rest, mut at) = (number, self.first);
-        for (level, each) in self.loops.iter().enumerate() {
-            // The outermost loop turns once.
-            let turn = if level + 1 == self.loops.len() { rest } else { rest % each.count };
-            rest /= each.count;
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "less than the count of an axis, which is a usize"
-            )]
-            let turn = turn as usize;
-            at = (at.0 + turn * each.source, at.1 + turn * each.target);
+        let (mut rest, mut at, mut inner) = (number, self.first, &self.inmost);
+        for each in &self.around {
+            at = inner.moved(at, (rest % inner.count) as usize);
+            rest /= inner.count;
+            inner = each;
         }
-        at
+        // The outermost loop turns once.
+        inner.moved(at, rest as usize)
     }
 
     /// Puts the wanted elements of a span, whose first goes to `target`, into their places.
     pub(in crate::engine) fn scatter(
-        &self,
+        &mut self,
         emit: &Emit<'_>,
         bytes: &[u8],
         target: usize,
         region: &mut Region<'_>,
     ) {
-        scatter(&emit.gather_of(&emit.piece[self.split..], &self.inner, target), bytes, region);
+        let gather = emit.gather_of(&emit.piece[self.split..], &self.inner, target);
+        if self.places.is_none() {
+            self.places = Places::of(&gather);
+        }
+        if let Some(places) = &mut self.places {
+            places.scatter(&gather, bytes, region);
+        }
     }
 }
 

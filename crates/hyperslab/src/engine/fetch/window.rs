@@ -13,10 +13,10 @@ use super::ranges::{RAW_DATA, Spans};
 use crate::driver::{ReadQueue, Request};
 use crate::engine::dst::Region;
 use crate::engine::plan::pieces::ReadTask;
-use crate::engine::plan::place::{User, Users, destination_offset};
+use crate::engine::plan::place::{User, Users, Wanted, destination_offset};
 use crate::engine::plan::route::Route;
 use crate::engine::read::emit::Emit;
-use crate::engine::read::task::{Need, Run};
+use crate::engine::read::task::{Need, Run, Way};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::share::Claims;
 use crate::error::{Error, Result};
@@ -24,6 +24,8 @@ use crate::error::{Error, Result};
 /// The reads of one worker.
 pub(in crate::engine) struct Window<'w> {
     run: &'w Run<'w>,
+    /// Of the store, added to every address.
+    base: u64,
     touches: &'w [usize],
     users: &'w [User<'w>],
     claims: &'w Claims<'w, ReadTask>,
@@ -38,10 +40,10 @@ pub(in crate::engine) struct Window<'w> {
     free: SmallVec<[usize; 2]>,
     /// A request that was asked for and is to be asked for again.
     again: Option<Request>,
-    /// Buffers of requests that are under way.
+    /// Buffers, with the requests under way that they are lent to.
     lent: SmallVec<[(u64, Vec<u8>); 1]>,
     /// The request that bytes were last wanted for: the one that failed, if one does.
-    last: (u64, usize),
+    last: u64,
     scratch: &'w mut WorkerScratch,
     error: Option<Error>,
 }
@@ -65,12 +67,18 @@ struct Job<'w> {
 
 #[expect(clippy::large_enum_variant, reason = "a worker has few of them, and makes one for each small read")]
 enum Kind<'w> {
-    /// Neighbouring tasks, whose stored bytes are one range.
-    Whole { tasks: &'w [ReadTask], extent: Extent, route: Option<Route> },
+    /// Neighbouring tasks, whose stored bytes are one range; the way of the first, if that is known.
+    Whole { tasks: &'w [ReadTask], extent: Extent, way: Option<Way> },
     /// A box of an unfiltered piece, which begins at `at`.
     Spans { at: Addr, spans: Spans, region: Region<'w> },
     /// Blocks of a Blosc chunk: ranges of its stored bytes, of which those before `known` have arrived.
-    Blocks { task: &'w ReadTask, extent: Extent, known: usize, ranges: SmallVec<[Range<usize>; 2]> },
+    Blocks {
+        task: &'w ReadTask,
+        wanted: Wanted,
+        extent: Extent,
+        known: usize,
+        ranges: SmallVec<[Range<usize>; 2]>,
+    },
 }
 
 impl<'w> Window<'w> {
@@ -83,6 +91,7 @@ impl<'w> Window<'w> {
     ) -> Self {
         Self {
             run,
+            base: run.reading.store.base(),
             touches,
             users,
             claims,
@@ -93,7 +102,7 @@ impl<'w> Window<'w> {
             free: SmallVec::new(),
             again: None,
             lent: SmallVec::new(),
-            last: (0, 0),
+            last: 0,
             scratch,
             error: None,
         }
@@ -108,11 +117,13 @@ impl<'w> Window<'w> {
         self.end(read)
     }
 
-    /// The same for a single task: a request that no other can be under way with needs no queue.
-    pub(in crate::engine) fn drive_one(mut self) -> Result<()> {
+    /// The same for a single task, which needs this: a request that no other can be under way with needs no queue.
+    pub(in crate::engine) fn drive_one(mut self, need: Need) -> Result<()> {
         let store = self.run.reading.store;
         store.check_readable()?;
         let driver = store.driver()?;
+        self.tasks = self.claims.take(0);
+        self.begin(Some(need))?;
         let mut read = Ok(());
         while read.is_ok()
             && let Some(request) = self.next()
@@ -130,10 +141,13 @@ impl<'w> Window<'w> {
         self.end(read)
     }
 
-    fn end(self, read: io::Result<()>) -> Result<()> {
-        let (offset, len) = self.last;
+    fn end(mut self, read: io::Result<()>) -> Result<()> {
+        self.lent.drain(..).for_each(|(_, buffer)| self.scratch.put_back(buffer));
+        let (index, number) = split(self.last);
+        let job = self.jobs.get(index).and_then(Option::as_ref);
+        let (at, len) = job.map_or((Addr::new(0), 0), |job| job.range(number));
         self.error.map_or(Ok(()), Err)?;
-        read.map_err(Error::io("read", offset, len as u64))
+        read.map_err(Error::io("read", self.base.saturating_add(at.get()), len as u64))
     }
 
     /// The next request, if there is one that waits for no other.
@@ -155,7 +169,7 @@ impl<'w> Window<'w> {
             if self.tasks.is_empty() || self.jobs.len() - self.free.len() >= MOST_JOBS {
                 return Ok(None);
             }
-            self.begin()?;
+            self.begin(None)?;
         }
     }
 
@@ -167,24 +181,17 @@ impl<'w> Window<'w> {
         if job.asked == job.count {
             self.asking.pop();
         }
-        let (at, len) = match &job.kind {
-            Kind::Whole { extent, .. } => (extent.addr, usize::try_from(extent.len).unwrap_or(usize::MAX)),
-            Kind::Spans { at, spans, .. } => (moved(*at, spans.at(number).0), spans.len),
-            Kind::Blocks { extent, ranges, .. } => {
-                let range = ranges.get(usize::try_from(number).ok()?)?;
-                (moved(extent.addr, range.start), range.len())
-            }
-        };
-        let offset = self.run.reading.store.base().saturating_add(at.get());
+        let (at, len) = job.range(number);
+        let offset = self.base.saturating_add(at.get());
         Some(Request { id: number << JOB_BITS | index as u64, offset, len })
     }
 
     /// Takes up the next task, with neighbours that are read together with it.
-    fn begin(&mut self) -> Result<()> {
+    fn begin(&mut self, need: Option<Need>) -> Result<()> {
         let Some((task, rest)) = self.tasks.split_first() else { return Ok(()) };
         let (run, store) = (self.run, self.run.reading.store);
         let users = Users::of(task, self.touches, self.users);
-        let need = run.need(task, users);
+        let need = need.unwrap_or_else(|| run.need(task, users));
         let all = std::mem::replace(&mut self.tasks, rest);
         let kind = match need {
             Need::Ready(kept) => return run.copy(task, users, kept, self.scratch),
@@ -192,11 +199,11 @@ impl<'w> Window<'w> {
                 self.boxes = Some(Boxes { task, extent, next: (0, 0) });
                 return Ok(());
             }
-            Need::Front(extent, known) => {
+            Need::Front(extent, known, wanted) => {
                 store.check(extent, RAW_DATA)?;
-                Kind::Blocks { task, extent, known, ranges: smallvec::smallvec![0..known] }
+                Kind::Blocks { task, wanted, extent, known, ranges: smallvec::smallvec![0..known] }
             }
-            Need::Whole(mut extent, route) => {
+            Need::Whole(mut extent, way) => {
                 store.check(extent, RAW_DATA)?;
                 let mut count = 1;
                 while let Some(next) = all.get(count)
@@ -208,7 +215,7 @@ impl<'w> Window<'w> {
                     count += 1;
                 }
                 self.tasks = &all[count..];
-                Kind::Whole { tasks: &all[..count], extent, route }
+                Kind::Whole { tasks: &all[..count], extent, way }
             }
         };
         self.push(Job { count: 1, asked: 0, arrived: 0, kind });
@@ -233,55 +240,70 @@ impl<'w> Window<'w> {
         match &mut job.kind {
             Kind::Spans { spans, .. } if spans.is_direct => {}
             Kind::Spans { spans, region, .. } => {
-                let buffer = take(&mut self.lent, id, spans.len)?;
+                let (key, buffer) = lent_to(&mut self.lent, id, spans.len)?;
                 let (bytes, target) = (&buffer[..spans.len], spans.at(number).1);
                 spans.scatter(&self.run.emit, bytes, target, region);
-                self.scratch.put_back(buffer);
+                *key = NOBODY;
             }
-            Kind::Whole { tasks, extent, route } => {
-                let buffer = take(&mut self.lent, id, usize::try_from(extent.len).unwrap_or(usize::MAX))?;
+            Kind::Whole { tasks, extent, way } => {
+                let (key, buffer) = lent_to(&mut self.lent, id, size(*extent))?;
                 for task in *tasks {
                     let users = Users::of(task, self.touches, self.users);
-                    let bytes = task.stored_in(*extent, &buffer);
-                    self.run.finish(task, users, *route, bytes, self.scratch)?;
+                    let bytes = task.stored_in(*extent, buffer);
+                    self.run.finish(task, users, way.take(), bytes, self.scratch)?;
                 }
-                self.scratch.put_back(buffer);
+                *key = NOBODY;
             }
-            Kind::Blocks { task, extent, known, ranges } if is_last => {
-                let len = usize::try_from(extent.len).unwrap_or(usize::MAX);
-                let key = WHOLE | index as u64;
-                let buffer = take(&mut self.lent, key, len)?;
-                let users = Users::of(task, self.touches, self.users);
+            Kind::Blocks { task, wanted, extent, known, ranges } if is_last => {
+                let len = size(*extent);
+                let (key, buffer) = lent_to(&mut self.lent, WHOLE | index as u64, len)?;
                 if *known < len {
-                    let wanted = &mut self.scratch.ranges;
-                    wanted.clear();
-                    match self.run.blocks(task, users, &buffer[..*known], len, wanted)? {
-                        Needed::More(longer) => wanted.push(*known..longer.clamp(*known + 1, len)),
-                        Needed::Whole => wanted.push(*known..len),
+                    let more = &mut self.scratch.ranges;
+                    more.clear();
+                    match self.run.blocks(task, wanted, &buffer[..*known], len, more)? {
+                        Needed::More(longer) => more.push(*known..longer.clamp(*known + 1, len)),
+                        Needed::Whole => more.push(*known..len),
                         Needed::Parts => {
                             // Nothing more is to be found out.
-                            for range in wanted.iter_mut() {
+                            for range in more.iter_mut() {
                                 range.start = range.start.max(*known);
                             }
-                            wanted.retain(|range| !range.is_empty());
+                            more.retain(|range| !range.is_empty());
                             *known = len;
                         }
                     }
-                    *known = wanted.last().map_or(len, |last| last.end).max(*known);
-                    ranges.extend(wanted.drain(..));
+                    *known = more.last().map_or(len, |last| last.end).max(*known);
+                    ranges.extend(more.drain(..));
                     job.count = ranges.len() as u64;
                     if job.asked < job.count {
-                        self.lent.push((key, buffer));
                         self.asking.push(index);
                         return Ok(false);
                     }
                 }
-                self.run.finish(task, users, Some(Route::Blocks), &buffer[..len], self.scratch)?;
-                self.scratch.put_back(buffer);
+                let users = Users::of(task, self.touches, self.users);
+                let wanted = std::mem::replace(wanted, Wanted::Several { by_one: true });
+                let way = Some((Route::Blocks, wanted));
+                self.run.finish(task, users, way, &buffer[..len], self.scratch)?;
+                *key = NOBODY;
             }
             Kind::Blocks { .. } => {}
         }
         Ok(is_last)
+    }
+}
+
+impl Job<'_> {
+    /// Where request number `number` reads, and how much.
+    #[inline]
+    fn range(&self, number: u64) -> (Addr, usize) {
+        match &self.kind {
+            Kind::Spans { at, spans, .. } => (moved(*at, spans.at(number).0), spans.len),
+            Kind::Whole { extent, .. } => (extent.addr, size(*extent)),
+            Kind::Blocks { extent, ranges, .. } => {
+                let range = part(ranges, number);
+                (moved(extent.addr, range.start), range.len())
+            }
+        }
     }
 }
 
@@ -315,6 +337,12 @@ impl<'w> Boxes<'w> {
 
 impl ReadQueue for Window<'_> {
     fn next(&mut self) -> Option<Request> {
+        if let Some(&index) = self.asking.last()
+            && self.again.is_none()
+            && self.error.is_none()
+        {
+            return self.ask(index);
+        }
         if self.again.is_some() {
             return self.again.take();
         }
@@ -331,47 +359,46 @@ impl ReadQueue for Window<'_> {
         let (index, number) = split(id);
         let job = self.jobs.get_mut(index).and_then(Option::as_mut);
         let job = job.ok_or_else(|| io::Error::other("a driver reads what it was not asked for"))?;
-        let base = self.run.reading.store.base();
+        self.last = id;
         let (key, len, range) = match &mut job.kind {
-            Kind::Spans { at, spans, region } => {
-                let (source, target) = spans.at(number);
-                self.last = (base.saturating_add(moved(*at, source).get()), spans.len);
-                if spans.is_direct {
-                    return Ok(region.run(target, spans.len));
-                }
-                (id, spans.len, 0..spans.len)
+            Kind::Spans { spans, region, .. } if spans.is_direct => {
+                return Ok(region.run(spans.at(number).1, spans.len));
             }
-            Kind::Whole { extent, .. } => {
-                let len = usize::try_from(extent.len).unwrap_or(usize::MAX);
-                self.last = (base.saturating_add(extent.addr.get()), len);
-                (id, len, 0..len)
-            }
+            Kind::Spans { spans, .. } => (id, spans.len, 0..spans.len),
+            Kind::Whole { extent, .. } => (id, size(*extent), 0..size(*extent)),
             Kind::Blocks { extent, ranges, .. } => {
-                let len = usize::try_from(extent.len).unwrap_or(usize::MAX);
-                let range = usize::try_from(number).ok().and_then(|number| ranges.get(number)).cloned();
-                let range = range.unwrap_or_default();
-                self.last = (base.saturating_add(extent.addr.get()) + range.start as u64, range.len());
-                (WHOLE | index as u64, len, range)
+                (WHOLE | index as u64, size(*extent), part(ranges, number))
             }
         };
-        let lent = self.lent.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+        let of = |key| self.lent.iter().position(|(other, _)| *other == key);
+        let lent = of(key).or_else(|| of(NOBODY)).unwrap_or_else(|| {
             self.lent.push((key, self.scratch.take()));
             self.lent.len() - 1
         });
-        let bytes = sized(&mut self.lent[lent].1, len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let (to, buffer) = &mut self.lent[lent];
+        *to = key;
+        let bytes = sized(buffer, len).map_err(|_| io::ErrorKind::OutOfMemory)?;
         Ok(&mut bytes[range])
     }
 
     fn arrived(&mut self, id: u64) {
-        let done = match self.error {
+        let (index, _) = split(id);
+        // Most often a span of many, which is where it belongs.
+        if let Some(Some(Job { count, arrived, kind: Kind::Spans { spans, .. }, .. })) =
+            self.jobs.get_mut(index)
+            && spans.is_direct
+            && *arrived + 1 < *count
+        {
+            *arrived += 1;
+            return;
+        }
+        if self.error.is_some() {
             // Nothing is finished any more.
-            Some(_) => return,
-            None => self.finish(id),
-        };
-        match done {
+            return;
+        }
+        match self.finish(id) {
             Ok(false) => {}
             Ok(true) => {
-                let (index, _) = split(id);
                 self.jobs[index] = None;
                 self.free.push(index);
             }
@@ -385,20 +412,32 @@ fn split(id: u64) -> (usize, u64) {
     ((id & ((1 << JOB_BITS) - 1)) as usize, id >> JOB_BITS)
 }
 
+/// The length of an extent that was checked to be in memory's reach.
+fn size(extent: Extent) -> usize {
+    usize::try_from(extent.len).unwrap_or(usize::MAX)
+}
+
+fn part(ranges: &[Range<usize>], number: u64) -> Range<usize> {
+    let range = usize::try_from(number).ok().and_then(|number| ranges.get(number));
+    range.cloned().unwrap_or_default()
+}
+
 fn moved(at: Addr, by: usize) -> Addr {
     Addr::new(at.get().saturating_add(by as u64))
 }
 
-/// The buffer of a request that has arrived, which has so many bytes.
-fn take(lent: &mut SmallVec<[(u64, Vec<u8>); 1]>, key: u64, len: usize) -> Result<Vec<u8>> {
-    let found = lent.iter().position(|(other, buffer)| *other == key && buffer.len() >= len);
+/// The buffer that is lent to a request that has arrived, which has so many bytes.
+fn lent_to(lent: &mut [(u64, Vec<u8>)], key: u64, len: usize) -> Result<&mut (u64, Vec<u8>)> {
+    let found = lent.iter_mut().find(|(other, buffer)| *other == key && buffer.len() >= len);
     let unasked = || Error::io("read", 0, len as u64)(io::Error::other("the driver put its bytes nowhere"));
-    found.map(|at| lent.swap_remove(at).1).ok_or_else(unasked)
+    found.ok_or_else(unasked)
 }
 
 /// Bits of an id that say which job it is of.
 const JOB_BITS: u32 = 16;
 /// The key of a buffer for all requests of a job.
 const WHOLE: u64 = !0 << JOB_BITS;
+/// The key of a buffer that is lent to no request.
+const NOBODY: u64 = !0;
 /// No driver has as many requests under way.
 const MOST_JOBS: usize = 1 << 12;

@@ -8,14 +8,17 @@ use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
 use hyperslab_filters::Convert;
+use hyperslab_filters::gather::Target;
 use hyperslab_format::datatype::Datatype;
+use hyperslab_format::{Addr, Extent};
 
 use super::array::{Storage, StoredArray};
 use super::chunks::cache::ChunkCache;
 use super::dst::{Destination, Shared};
+use super::fetch::ranges::{RAW_DATA, Spans};
 use super::fetch::window::Window;
-use super::plan::pieces::{Pieces, ReadTask};
-use super::plan::place::{Cut, User};
+use super::plan::pieces::{Pieces, ReadTask, Source};
+use super::plan::place::{Cut, User, Users};
 use super::pool;
 use super::scratch;
 use super::share::{self, Claims};
@@ -24,7 +27,7 @@ use crate::select::{Part, Selection, Tiling};
 use crate::store::Store;
 use crate::types::Conversion;
 use emit::Emit;
-use task::Run;
+use task::{Need, Run};
 
 /// How to read.
 #[derive(Debug, Clone, Default)]
@@ -58,13 +61,12 @@ impl Reading<'_> {
             // The small read: no tiling, no list of tasks, no threads.
             let (dst, dst_strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
             let part = Part { within: within.0, dst: 0, dst_strides };
-            let user = User { cut: Cut::Part(&part), dst };
             let task = {
                 let _reading = self.store.reading();
                 pieces.task(self.store, self.cache, coord)?
             };
             run.is_alone = true;
-            return run.one(&task, user);
+            return run.one(&task, &part, dst);
         }
         let (tiling, dst) = self.tiling(&pieces, what, dst, memory_size)?;
         let user = User { cut: Cut::Tiling(&tiling), dst };
@@ -190,11 +192,27 @@ impl Run<'_> {
         })
     }
 
-    /// Runs the only task of a small read.
-    fn one(&self, task: &ReadTask, user: User<'_>) -> Result<()> {
-        let (tasks, users) = (std::slice::from_ref(task), std::slice::from_ref(&user));
-        let claims = Claims::all(tasks);
-        scratch::with(|scratch| Window::new(self, &claims, &[0], users, scratch).drive_one())
+    /// Runs the only task of a small read, of one box.
+    fn one(&self, task: &ReadTask, part: &Part, dst: Shared<'_>) -> Result<()> {
+        let store = self.reading.store;
+        if let (Source::Raw(extent), None, true) = (task.source, &task.held, self.emit.is_identity()) {
+            let spans = Spans::new(&self.emit, &Emit::axes(part), 0, self.hints);
+            if spans.count == 1 && spans.is_direct {
+                // One span, whatever the size of the piece, is all that is read.
+                let (at, _) = spans.at(0);
+                let at =
+                    Extent::new(Addr::new(extent.addr.get().saturating_add(at as u64)), spans.len as u64);
+                store.check(at, RAW_DATA)?;
+                return store.read_raw(at.addr, dst.region().run(0, spans.len));
+            }
+        }
+        let users = [User { cut: Cut::Part(part), dst }];
+        let tasks = std::slice::from_ref(task);
+        let need = self.need(task, Users::of(task, &[0], &users));
+        scratch::with(|scratch| match need {
+            Need::Ready(kept) => self.copy(task, Users::of(task, &[0], &users), kept, scratch),
+            need => Window::new(self, &Claims::all(tasks), &[0], &users, scratch).drive_one(need),
+        })
     }
 }
 

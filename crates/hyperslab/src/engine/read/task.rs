@@ -42,11 +42,14 @@ pub(in crate::engine) enum Need {
     Ready(Option<Arc<Vec<u8>>>),
     /// The spans of an unfiltered piece that are wanted.
     Spans(Extent),
-    /// The first bytes of a Blosc chunk, which say what more.
-    Front(Extent, usize),
-    /// All stored bytes; with the route, if it was needed to know that.
-    Whole(Extent, Option<Route>),
+    /// The first bytes of a Blosc chunk, which say what more of it is needed for what is wanted.
+    Front(Extent, usize, Wanted),
+    /// All stored bytes; with the way, if it was needed to know that.
+    Whole(Extent, Option<Way>),
 }
+
+/// What is wanted of a filtered chunk, and the route that it takes.
+pub(in crate::engine) type Way = (Route, Wanted);
 
 impl Run<'_> {
     /// What has to be read for a task.
@@ -55,7 +58,7 @@ impl Run<'_> {
             _ if task.held.is_some() => Need::Ready(None),
             Source::Fill | Source::Compact => Need::Ready(None),
             Source::Raw(extent) => match self.unfiltered(task, extent, users) {
-                Route::Whole => Need::Whole(extent, Some(Route::Whole)),
+                Route::Whole => Need::Whole(extent, None),
                 _ => Need::Spans(extent),
             },
             Source::Chunk(ChunkRecord { extent, .. }) if is_small(extent.len) => {
@@ -70,8 +73,8 @@ impl Run<'_> {
                 let wanted = self.wanted(task, users);
                 let route = self.filtered(record, &wanted, || self.reading.cache.touch(self.key(record)));
                 match self.front(record.extent, &wanted) {
-                    Some(front) if route == Route::Blocks => Need::Front(record.extent, front),
-                    _ => Need::Whole(record.extent, Some(route)),
+                    Some(front) if route == Route::Blocks => Need::Front(record.extent, front, wanted),
+                    _ => Need::Whole(record.extent, Some((route, wanted))),
                 }
             }
         }
@@ -210,22 +213,24 @@ impl Run<'_> {
         }
     }
 
-    /// Finishes a task of which the bytes that it needs of its `stored` ones are there, by the route, if that is known already.
+    /// Finishes a task of which the bytes that it needs of its `stored` ones are there, on its way, if that is known already.
     pub(in crate::engine) fn finish(
         &self,
         task: &ReadTask,
         users: Users<'_>,
-        route: Option<Route>,
+        way: Option<Way>,
         stored: &[u8],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
         let Some(chunk) = self.chunk(task) else {
             return self.scatter(stored, users, &task.coord, &mut scratch.filters);
         };
-        let wanted = self.wanted(task, users);
-        let touch = || self.reading.cache.touch(self.key(chunk.record));
-        let route = route.unwrap_or_else(|| self.filtered(chunk.record, &wanted, touch));
-        self.decode(chunk, users, (route, wanted), stored, scratch)
+        let way = way.unwrap_or_else(|| {
+            let wanted = self.wanted(task, users);
+            let touch = || self.reading.cache.touch(self.key(chunk.record));
+            (self.filtered(chunk.record, &wanted, touch), wanted)
+        });
+        self.decode(chunk, users, way, stored, scratch)
     }
 
     /// What of a stored Blosc chunk of `len` bytes is needed, of which the first ones are `front`; appended to `ranges`
@@ -233,15 +238,15 @@ impl Run<'_> {
     pub(in crate::engine) fn blocks(
         &self,
         task: &ReadTask,
-        users: Users<'_>,
+        wanted: &Wanted,
         front: &[u8],
         len: usize,
         ranges: &mut Vec<Range<usize>>,
     ) -> Result<Needed> {
         let Some(chunk) = self.chunk(task) else { return Ok(Needed::Whole) };
-        match (self.wanted(task, users), chunk.chunked.pipeline.as_blosc(chunk.record.mask)) {
+        match (wanted, chunk.chunked.pipeline.as_blosc(chunk.record.mask)) {
             (Wanted::Box { axes, offset, .. }, Some(blosc)) => {
-                let spans = blosc.spans(front, len, &self.emit.gather(&axes, offset), ranges);
+                let spans = blosc.spans(front, len, &self.emit.gather(axes, *offset), ranges);
                 spans.map_err(|error| chunk.error(error))
             }
             _ => Ok(Needed::Whole),
@@ -279,7 +284,7 @@ impl Run<'_> {
         &self,
         chunk: StoredChunk<'_>,
         users: Users<'_>,
-        (route, wanted): (Route, Wanted),
+        (route, wanted): Way,
         stored: &[u8],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
