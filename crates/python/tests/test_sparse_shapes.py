@@ -62,7 +62,8 @@ def test_h5py_changes_what_we_made_and_we_what_h5py_changed(tmp_path, filters):
     for turn, h5 in enumerate((h5py, hs, h5py, hs)):
         with h5.File(path, "r+") as f:
             d = f["d"]
-            assert d.id.get_num_chunks() == len(expected)
+            # The last chunk is still there after a turn of h5py.
+            assert d.id.get_num_chunks() == len(expected) + turn % 2
             for place in at[50 * turn : 200 + 50 * turn]:
                 expected[place] = 1000 * turn + 1
                 d[block(place)] = expected[place]
