@@ -71,7 +71,9 @@ fn group_nodes(bytes: &[u8], context: &BTree1Context) -> Vec<(usize, BTree1Node)
 
 /// Makes one node all children of another.
 fn set_children(node: &mut BTree1Node, child: Addr) {
-    (0..node.entries.len()).for_each(|index| node.entries.set_child(index, child));
+    for index in 0..node.entries.len() {
+        node.entries.set_child(index, child);
+    }
 }
 
 /// Changes the stored size and the mask of a chunk.

@@ -100,7 +100,9 @@ impl BTree1Key {
             Self::Chunk { size, mask, offset } => {
                 w.u32(*size);
                 w.u32(*mask);
-                offset.iter().for_each(|&number| w.u64(number));
+                for &number in offset {
+                    w.u64(number);
+                }
             }
         }
     }
@@ -118,7 +120,9 @@ impl BTree1Entries {
         let (mut w, mut children) = (Writer::new(&mut bytes, widths), children.into_iter());
         for key in keys {
             key.encode(&mut w);
-            children.next().into_iter().for_each(|child| w.addr(child));
+            if let Some(child) = children.next() {
+                w.addr(child);
+            }
         }
         Self { bytes, ..Self::none(kind, widths) }
     }
@@ -219,7 +223,7 @@ impl BTree1Entries {
         }
         let start = index * self.stride + self.key_len;
         self.bytes.drain(start..start + self.stride);
-        if self.len() == 0 {
+        if self.bytes.len() == self.key_len {
             self.bytes.clear();
         }
     }

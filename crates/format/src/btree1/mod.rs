@@ -126,7 +126,7 @@ impl Structure for BTree1Node {
 mod tests {
     use std::cmp::Ordering;
 
-    use super::entries::BTree1Key;
+    use super::entries::{BTree1Key, ChunkKey};
     use super::*;
     use crate::golden::{error, golden};
 
@@ -159,7 +159,7 @@ mod tests {
         );
         // libhdf5 puts the end of the last chunk into the last key, and so the size of an element after it.
         assert_eq!(keys[3].order(&[12]), Ordering::Greater);
-        assert!(keys.iter().flat_map(|key| key.offset()).eq([0, 0, 4, 0, 8, 0, 12, 2]));
+        assert!(keys.iter().flat_map(ChunkKey::offset).eq([0, 0, 4, 0, 8, 0, 12, 2]));
     }
 
     #[test]

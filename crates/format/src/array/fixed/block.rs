@@ -147,7 +147,9 @@ mod tests {
         let header = FixedArrayHeader { format, page_bits: 1, elements: 200, data_block: Addr::new(8) };
         for written in [&[][..], &[0], &[7, 8], &[0, 1, 31, 32, 95], &[99], &(0..100).collect::<Vec<_>>()] {
             let mut block = FixedArrayBlock::new(Addr::new(64), &header);
-            written.iter().for_each(|&page| block.set_page(page));
+            for &page in written {
+                block.set_page(page);
+            }
             for from in 0..=110 {
                 let expected = written.iter().copied().find(|&page| page >= from);
                 assert_eq!(block.next_page(from), expected, "{written:?} from {from}");
