@@ -189,7 +189,9 @@ impl Copy<'_> {
         let mut edit = IndexEdit::new(&mut txn, &index);
         chunks.iter().try_for_each(|(coord, record)| edit.insert(coord, *record).map(drop))?;
         let info = edit.info().clone();
-        chunks.iter().for_each(|(_, record)| txn.names(record.extent));
+        for (_, record) in chunks {
+            txn.names(record.extent);
+        }
         if info != layout.index {
             let mut change = HeaderChange::new(&mut txn, copy)?;
             set_index(&mut change, info)?;
