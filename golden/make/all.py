@@ -86,6 +86,8 @@ def commit(files, out):
     for entry in files:
         if entry["committed"]:
             shutil.copy(out / entry["name"], target / entry["name"])
+    for raw in out.glob("*.raw"):
+        shutil.copy(raw, target / raw.name)
     (HERE.parent / "MANIFEST.toml").write_text(manifest(files))
 
 

@@ -338,7 +338,7 @@ def elsewhere(topic):
         d = golden.h5.create_dataset(
             "split", (60,), "<i4", external=[("external_a.raw", 4, 100), ("external_b.raw", 0, 140)]
         )
-        golden.note(d, "external", refused=True)
+        golden.note(d, "external", "ramp", "<i4")
     with topic.file("virtual.h5", "latest") as golden:
         golden.dataset("source", (4, 10), "<i4", index="contiguous")
         layout = h5py.VirtualLayout((4, 10), "<i4")

@@ -13,6 +13,7 @@ use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
 use hyperslab_format::message::dense_info::AttributeInfo;
 use hyperslab_format::message::dense_info::LinkInfo;
+use hyperslab_format::message::external_files::{ExternalFiles, ExternalPart};
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
@@ -59,6 +60,17 @@ fn charset() -> impl Strategy<Value = Charset> {
 
 fn name() -> impl Strategy<Value = String> {
     "[a-zé∂]{1,20}"
+}
+
+#[test]
+fn external_files() {
+    let len = option::of(0..1_u64 << 31);
+    let part = (0..1_u64 << 31, 0..1_u64 << 31, len).prop_map(|(name_offset, offset, len)| ExternalPart {
+        name_offset,
+        offset,
+        len,
+    });
+    laws_with_both_widths((addr(), vec(part, 0..5)).prop_map(|(heap, parts)| ExternalFiles { heap, parts }));
 }
 
 #[test]

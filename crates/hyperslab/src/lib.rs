@@ -29,9 +29,9 @@ pub mod types;
 pub use error::{Error, RequestError, Result};
 pub use hyperslab_format::heap::global::VariableElement as VlenId;
 pub use object::{
-    Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, File, Group, LibVersion, NamedDatatype,
-    NewStorage, Node, Object, OpenOptions, ReferenceTarget, RepackChunks, RepackOptions, auto_chunks,
-    filter_spec, refitted_filter,
+    Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, ExternalFile, File, Group, LibVersion,
+    NamedDatatype, NewStorage, Node, Object, OpenOptions, ReferenceTarget, RepackChunks, RepackOptions,
+    auto_chunks, filter_spec, refitted_filter,
 };
 pub use select::Selection;
 pub use store::CommitOptions;

@@ -26,7 +26,7 @@ const FLETCHER32: u16 = 3;
 #[derive(Debug)]
 struct Calls {
     inner: Memory,
-    calls: Mutex<Vec<Vec<Extent>>>,
+    noted: Mutex<Vec<Vec<Extent>>>,
     left: AtomicUsize,
 }
 
@@ -34,13 +34,13 @@ impl Calls {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             inner: Memory::default(),
-            calls: Mutex::default(),
+            noted: Mutex::default(),
             left: AtomicUsize::new(usize::MAX),
         })
     }
 
     fn take(&self) -> Vec<Vec<Extent>> {
-        std::mem::take(&mut self.calls.lock().unwrap())
+        std::mem::take(&mut self.noted.lock().unwrap())
     }
 }
 
@@ -64,7 +64,7 @@ impl Driver for Calls {
         }
         let extent =
             |request: &WriteRequest<'_>| Extent::new(Addr::new(request.offset), request.src.len() as u64);
-        self.calls.lock().unwrap().push(requests.iter().map(extent).collect());
+        self.noted.lock().unwrap().push(requests.iter().map(extent).collect());
         self.inner.write_batch(requests)
     }
 
@@ -179,21 +179,21 @@ fn ranks_that_exchange_sizes_write_one_dataset() {
 fn a_write_that_fails_leaves_old_elements_or_new_ones_and_none_that_are_older() {
     let driver = Calls::new();
     let (file, dataset) = create(&driver, 3 << 14, 1 << 14, FLETCHER32);
-    dataset.write(.., &[1; 3 << 14]).unwrap();
+    dataset.write(.., &vec![1; 3 << 14]).unwrap();
     file.flush().unwrap();
     // The chunk is held: the file has what was before.
     dataset.write(5..9, &[2; 4]).unwrap();
     for writes in 0..3 {
         driver.left.store(writes, Ordering::SeqCst);
         let options = WriteOptions { threads: NonZeroUsize::new(1), ..WriteOptions::default() };
-        let written = dataset.write_with(&Selection::All, i32::bytes(&[3; 3 << 14]), &options);
+        let written = dataset.write_with(&Selection::All, i32::bytes(&vec![3; 3 << 14]), &options);
         assert!(written.unwrap_err().to_string().contains("the disk is gone"));
         driver.left.store(usize::MAX, Ordering::SeqCst);
         let found = dataset.read::<i32>(0..10).unwrap();
         assert!(found[5..9].iter().all(|value| [2, 3].contains(value)), "{found:?} after {writes}");
     }
     assert_accounted(&file, 0);
-    dataset.write(.., &[4; 3 << 14]).unwrap();
-    assert_eq!(dataset.read::<i32>(..).unwrap(), [4; 3 << 14]);
+    dataset.write(.., &vec![4; 3 << 14]).unwrap();
+    assert_eq!(dataset.read::<i32>(..).unwrap(), vec![4; 3 << 14]);
     assert_accounted(&file, 0);
 }

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use hyperslab::ExternalFile;
 use hyperslab::engine::Destination;
 use hyperslab_filters::FilterId;
 use hyperslab_format::datatype::{Charset, Datatype};
@@ -10,7 +11,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
@@ -215,10 +216,10 @@ impl Dataset {
 
     #[getter]
     fn external(&self) -> PyResult<Option<Vec<(String, u64, u64)>>> {
-        if self.core.has_external_files() {
-            return Err(PyNotImplementedError::new_err("external raw data are not supported yet"));
-        }
-        Ok(None)
+        let files = self.core.external_files().or_raise()?;
+        // Without limit: as h5py says it.
+        let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(u64::MAX));
+        Ok((!files.is_empty()).then(|| files.into_iter().map(part).collect()))
     }
 
     fn len(&self) -> PyResult<u64> {

@@ -3,6 +3,7 @@
 pub mod attribute;
 pub mod dataspace;
 pub mod dense_info;
+pub mod external_files;
 pub mod file_space;
 pub mod fill;
 pub mod filters;
@@ -76,7 +77,6 @@ pub mod kind {
     /// The feature behind a message that is recognised and not handled: an object that depends on it is refused.
     pub const fn unsupported(kind: u16) -> Option<&'static str> {
         match kind {
-            EXTERNAL_FILES => Some("storage in external data files"),
             SHARED_MESSAGE_TABLE => Some("the shared message table"),
             DRIVER_INFO => Some("driver information"),
             METADATA_CACHE_IMAGE => Some("the metadata cache image"),
@@ -104,6 +104,7 @@ bodies! {
     dataspace::Dataspace => DATASPACE,
     dataspace::DataspaceMessage => DATASPACE,
     Datatype => DATATYPE,
+    external_files::ExternalFiles => EXTERNAL_FILES,
     file_space::FileSpaceInfo => FILE_SPACE_INFO,
     fill::FillValue => FILL_VALUE,
     fill::OldFillValue => OLD_FILL_VALUE,

@@ -1,17 +1,17 @@
 //! Datasets: what their messages say together, and where their elements are (spec IV.A.2.i).
 
 use hyperslab_format::datatype::Datatype;
-use hyperslab_format::header::{ObjectHeader, RawMessage};
+use hyperslab_format::header::ObjectHeader;
 use hyperslab_format::heap::global::GlobalHeapId;
 use hyperslab_format::layout::{Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::fill::{FillBytes, FillValue};
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::message::kind;
-use hyperslab_format::{Addr, Extent, Reader};
+use hyperslab_format::{Addr, Extent};
 
-use super::{Check, Name, RAW_DATA, name_of};
-use crate::error::Error;
+use super::{Check, RAW_DATA, name_of};
 
 /// A dataset as its messages describe it.
 pub(super) struct Described {
@@ -30,8 +30,9 @@ impl Check<'_> {
     pub(super) fn dataset(&mut self, header: &ObjectHeader) {
         let at = header.chunks.first().map_or(Addr::UNDEFINED, |chunk| chunk.extent.addr);
         let Some(layout) = self.message::<LayoutMessage>(header) else { return };
-        if let Some(files) = header.find(kind::EXTERNAL_FILES) {
-            self.external_files(files);
+        // The names of external files are in a local heap; the files themselves are not looked at.
+        if let Some(files) = self.message::<ExternalFiles>(header) {
+            self.local_heap(files.heap);
         }
         let Some(described) = self.described(header, at) else { return };
         if let Some(FillValue { value: FillBytes::Defined(value), .. }) = self.message::<FillValue>(header) {
@@ -113,19 +114,4 @@ impl Check<'_> {
         let message = format!("the layout has {have} bytes for elements, which are {needed}");
         self.wrong(name_of::<LayoutMessage>(), at, message);
     }
-
-    /// The names of external files are in a local heap; the files themselves are not looked at.
-    fn external_files(&mut self, message: &RawMessage) {
-        let mut r = Reader::new(&message.data, self.store.widths(), message.at);
-        let heap = r.within(EXTERNAL_FILES.0, EXTERNAL_FILES.1, |r| {
-            r.version(1)?;
-            r.skip(3 + 2 + 2)?; // reserved bytes, slots allocated and used
-            r.addr()
-        });
-        if let Some(heap) = self.noted(heap.map_err(Error::from_format), message.at) {
-            self.local_heap(heap);
-        }
-    }
 }
-
-const EXTERNAL_FILES: Name = ("external data files message", "IV.A.2.h");

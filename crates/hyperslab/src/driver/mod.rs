@@ -4,12 +4,14 @@ use std::fmt::Debug;
 use std::io;
 
 mod ahead;
+mod joined;
 mod memory;
 mod overlay;
 mod posix;
 mod trace;
 
 pub use ahead::{Medium, read_ahead};
+pub use joined::{Joined, Part};
 pub use memory::Memory;
 pub use overlay::Overlay;
 pub use posix::{Create, Locking, Posix};

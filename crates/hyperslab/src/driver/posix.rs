@@ -54,6 +54,10 @@ pub enum Locking {
 }
 
 impl Posix {
+    /// A system call costs about as much as copying 8 KiB out of the page cache: docs/io-hints.md.
+    pub(super) const HINTS: Hints =
+        Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: QUEUE_DEPTH, concurrent: true };
+
     /// Opens an existing file for reading, which others may do at the same time.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::open_unlocked(path)?.locked(Locking::default())
@@ -292,8 +296,7 @@ impl Driver for Posix {
     }
 
     fn hints(&self) -> Hints {
-        // A system call costs about as much as copying 8 KiB out of the page cache: docs/io-hints.md.
-        Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: QUEUE_DEPTH, concurrent: true }
+        Self::HINTS
     }
 }
 

@@ -7,6 +7,7 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
 
 use super::fill::Fill;
+use crate::driver::Driver;
 use crate::index::ChunkIndex;
 
 /// A stored array.
@@ -29,6 +30,11 @@ pub struct StoredArray {
 }
 
 impl StoredArray {
+    /// Bytes of all elements: checked when the dataset was opened.
+    pub(super) fn len_bytes(&self) -> u64 {
+        self.shape.iter().product::<u64>() * self.element_size as u64
+    }
+
     /// The same array with its elements one after another at `extent`.
     #[must_use]
     pub fn at(&self, extent: Extent) -> Self {
@@ -51,6 +57,8 @@ pub enum Storage {
     Compact(Vec<u8>),
     /// In one extent, or nowhere yet.
     Contiguous(Option<Extent>),
+    /// One after another from the first byte of another medium on.
+    Elsewhere(Box<dyn Driver>),
     /// In chunks.
     Chunked(Box<ChunkedStorage>),
 }

@@ -7,6 +7,7 @@ mod fetch;
 mod fill;
 mod plan;
 mod pool;
+mod raw_data;
 mod read;
 mod scratch;
 mod share;

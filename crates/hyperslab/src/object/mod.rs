@@ -33,6 +33,7 @@ pub use copy::repack::{RepackChunks, RepackOptions};
 pub use dataset::Dataset;
 pub use dataset::chunking::auto_chunks;
 pub use dataset::create::{DatasetOptions, NewStorage};
+pub use dataset::external::ExternalFile;
 pub use dataset::filter_spec::{filter_spec, refitted_filter};
 pub use datatype::NamedDatatype;
 pub use file::create::CreateOptions;

@@ -454,7 +454,7 @@ class Dataset(HLObject):
         """Whether the elements are those of other datasets. Reading such a dataset is not supported yet."""
     @property
     def external(self) -> list[tuple[str, int, int]] | None:
-        """Name, offset and size of each external file that holds elements, or None."""
+        """Name, offset and size of each external file that holds elements (2**64 - 1: as much as there is), or None."""
     @property
     def is_scale(self) -> bool:
         """Whether this is a dimension scale."""

@@ -4,8 +4,8 @@ use hyperslab_filters::{FilterError, Scratch};
 use hyperslab_format::Extent;
 
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
-use crate::engine::fetch::ranges::RAW_DATA;
 use crate::engine::plan::pieces::Source;
+use crate::engine::raw_data::{RAW_DATA, RawData};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
@@ -32,8 +32,9 @@ pub(in crate::engine) fn load(
 ) -> Result<()> {
     match (source, &array.storage) {
         (Source::Raw(extent), _) => {
-            store.check(extent, RAW_DATA)?;
-            store.read_raw(extent.addr, chunk)
+            let raw = RawData::of(store, array);
+            raw.check(extent)?;
+            raw.read(extent.addr, chunk)
         }
         (Source::Chunk(record), Storage::Chunked(chunked)) => {
             let stored = StoredChunk { coord, record, chunked };

@@ -138,9 +138,6 @@ fn is_dense_in_memory(axes: &[Axis], element_size: usize) -> bool {
     })
 }
 
-/// How errors name data that no structure wraps.
-pub(in crate::engine) const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
-
 #[cfg(test)]
 mod tests {
     use super::*;

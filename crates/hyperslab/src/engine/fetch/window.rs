@@ -9,12 +9,13 @@ use hyperslab_filters::gather::Target;
 use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
-use super::ranges::{RAW_DATA, Spans};
-use crate::driver::{ReadQueue, Request};
+use super::ranges::Spans;
+use crate::driver::{Driver, ReadQueue, Request};
 use crate::engine::dst::Region;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::plan::place::{User, Users, Wanted, destination_offset};
 use crate::engine::plan::route::Route;
+use crate::engine::raw_data::RawData;
 use crate::engine::read::emit::Emit;
 use crate::engine::read::task::{Need, Run, Way};
 use crate::engine::scratch::{WorkerScratch, sized};
@@ -24,7 +25,8 @@ use crate::error::{Error, Result};
 /// The reads of one worker.
 pub(in crate::engine) struct Window<'w> {
     run: &'w Run<'w>,
-    /// Of the store, added to every address.
+    raw: RawData<'w>,
+    /// Added to every address.
     base: u64,
     touches: &'w [usize],
     users: &'w [User<'w>],
@@ -89,9 +91,11 @@ impl<'w> Window<'w> {
         users: &'w [User<'w>],
         scratch: &'w mut WorkerScratch,
     ) -> Self {
+        let raw = run.reading.raw();
         Self {
             run,
-            base: run.reading.store.base(),
+            raw,
+            base: raw.base(),
             touches,
             users,
             claims,
@@ -110,35 +114,29 @@ impl<'w> Window<'w> {
 
     /// Reads and finishes all tasks.
     pub(in crate::engine) fn drive(mut self) -> Result<()> {
-        let store = self.run.reading.store;
-        store.check_readable()?;
-        let driver = store.driver()?;
-        let read = driver.read_many(&mut self);
+        let read = self.raw.with(|driver| driver.read_many(&mut self))?;
         self.end(read)
     }
 
     /// The same for a single task, which needs this: a request that no other can be under way with needs no queue.
     pub(in crate::engine) fn drive_one(mut self, need: Need) -> Result<()> {
-        let store = self.run.reading.store;
-        store.check_readable()?;
-        let driver = store.driver()?;
         self.tasks = self.claims.take(0);
         self.begin(Some(need))?;
-        let mut read = Ok(());
-        while read.is_ok()
-            && let Some(request) = self.next()
-        {
+        let read = self.raw.with(|driver| self.read(driver))?;
+        self.end(read)
+    }
+
+    fn read(&mut self, driver: &dyn Driver) -> io::Result<()> {
+        while let Some(request) = self.next() {
             if self.boxes.is_none() && self.asking.is_empty() {
-                read = self.place(request.id).and_then(|dst| driver.read_at(request.offset, dst));
-                if read.is_ok() {
-                    self.arrived(request.id);
-                }
+                driver.read_at(request.offset, self.place(request.id)?)?;
+                self.arrived(request.id);
             } else {
                 self.again = Some(request);
-                read = driver.read_many(&mut self);
+                driver.read_many(self)?;
             }
         }
-        self.end(read)
+        Ok(())
     }
 
     fn end(mut self, read: io::Result<()>) -> Result<()> {
@@ -189,7 +187,7 @@ impl<'w> Window<'w> {
     /// Takes up the next task, with neighbours that are read together with it.
     fn begin(&mut self, need: Option<Need>) -> Result<()> {
         let Some((task, rest)) = self.tasks.split_first() else { return Ok(()) };
-        let (run, store) = (self.run, self.run.reading.store);
+        let (run, raw) = (self.run, self.raw);
         let users = Users::of(task, self.touches, self.users);
         let need = need.unwrap_or_else(|| run.need(task, users));
         let all = std::mem::replace(&mut self.tasks, rest);
@@ -200,17 +198,17 @@ impl<'w> Window<'w> {
                 return Ok(());
             }
             Need::Front(extent, known, wanted) => {
-                store.check(extent, RAW_DATA)?;
+                raw.check(extent)?;
                 Kind::Blocks { task, wanted, extent, known, ranges: smallvec::smallvec![0..known] }
             }
             Need::Whole(mut extent, way) => {
-                store.check(extent, RAW_DATA)?;
+                raw.check(extent)?;
                 let mut count = 1;
                 while let Some(next) = all.get(count)
                     && let Some(neighbour) = run.neighbour(next, Users::of(next, self.touches, self.users))
                     && let Some(joined) = run.join(extent, neighbour)
                 {
-                    store.check(neighbour, RAW_DATA)?;
+                    raw.check(neighbour)?;
                     extent = joined;
                     count += 1;
                 }
@@ -326,7 +324,7 @@ impl<'w> Boxes<'w> {
             // Spans rise, so the whole box lies in the file if both ends do.
             let first = moved(self.extent.addr, spans.at(0).0);
             let end = moved(self.extent.addr, spans.at(last).0 + spans.len);
-            run.reading.store.check(Extent::new(first, end.get() - first.get()), RAW_DATA)?;
+            run.reading.raw().check(Extent::new(first, end.get() - first.get()))?;
             let (count, region) = (spans.count, user.dst.region());
             let kind = Kind::Spans { at: self.extent.addr, spans, region };
             return Ok(Some(Job { count, asked: 0, arrived: 0, kind }));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hyperslab_filters::FilterError;
-use hyperslab_format::Extent;
+use hyperslab_format::{Addr, Extent};
 
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::chunks::cache::ChunkCache;
@@ -93,6 +93,9 @@ impl<'a> Pieces<'a> {
             Storage::Compact(_) => (whole(), PieceKind::Compact),
             Storage::Contiguous(None) => (rows(array, row_bytes), PieceKind::Unwritten),
             Storage::Contiguous(Some(extent)) => (rows(array, row_bytes), PieceKind::Rows(*extent)),
+            Storage::Elsewhere(_) => {
+                (rows(array, row_bytes), PieceKind::Rows(Extent::new(Addr::new(0), array.len_bytes())))
+            }
             Storage::Chunked(chunked) => {
                 (Coord::from_slice(&chunked.chunk_shape), PieceKind::Chunks(chunked))
             }

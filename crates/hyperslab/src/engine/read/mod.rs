@@ -15,11 +15,12 @@ use hyperslab_format::{Addr, Extent};
 use super::array::{Storage, StoredArray};
 use super::chunks::cache::ChunkCache;
 use super::dst::{Destination, Shared};
-use super::fetch::ranges::{RAW_DATA, Spans};
+use super::fetch::ranges::Spans;
 use super::fetch::window::Window;
 use super::plan::pieces::{Pieces, ReadTask, Source};
 use super::plan::place::{Cut, User, Users};
 use super::pool;
+use super::raw_data::RawData;
 use super::scratch;
 use super::share::{self, Claims};
 use crate::error::{Error, Result};
@@ -49,7 +50,12 @@ pub struct Reading<'a> {
     pub array: &'a StoredArray,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// Where the stored bytes are.
+    pub(super) fn raw(&self) -> RawData<'a> {
+        RawData::of(self.store, self.array)
+    }
+
     /// Reads one selection.
     pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
@@ -151,7 +157,7 @@ impl Reading<'_> {
             Storage::Chunked(chunked) => Some(&**chunked),
             _ => None,
         };
-        let hints = self.store.hints();
+        let hints = self.raw().hints();
         Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked, hints, is_alone: false })
     }
 }
@@ -194,7 +200,7 @@ impl Run<'_> {
 
     /// Runs the only task of a small read, of one box.
     fn one(&self, task: &ReadTask, part: &Part, dst: Shared<'_>) -> Result<()> {
-        let store = self.reading.store;
+        let raw = self.reading.raw();
         if let (Source::Raw(extent), None, true) = (task.source, &task.held, self.emit.is_identity()) {
             let spans = Spans::new(&self.emit, &Emit::axes(part), 0, self.hints);
             if spans.count == 1 && spans.is_direct {
@@ -202,8 +208,8 @@ impl Run<'_> {
                 let (at, _) = spans.at(0);
                 let at =
                     Extent::new(Addr::new(extent.addr.get().saturating_add(at as u64)), spans.len as u64);
-                store.check(at, RAW_DATA)?;
-                return store.read_raw(at.addr, dst.region().run(0, spans.len));
+                raw.check(at)?;
+                return raw.read(at.addr, dst.region().run(0, spans.len));
             }
         }
         let users = [User { cut: Cut::Part(part), dst }];

@@ -2,7 +2,7 @@
 
 use hyperslab_format::{Addr, Extent};
 
-use crate::engine::fetch::ranges;
+use crate::engine::raw_data::RAW_DATA;
 use crate::engine::read::workers;
 use crate::engine::scratch::sized;
 use crate::engine::share;
@@ -20,7 +20,7 @@ pub struct Move {
 
 /// Copies all these bytes from one store to the other, which may be the same; on several threads where they are many.
 pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
-    moves.iter().try_for_each(|one| from.check(one.from, ranges::RAW_DATA).map(drop))?;
+    moves.iter().try_for_each(|one| from.check(one.from, RAW_DATA).map(drop))?;
     let pieces = pieces(moves);
     let bytes: u64 = pieces.iter().map(|piece| piece.from.len).sum();
     let mean = bytes / (pieces.len() as u64).max(1);

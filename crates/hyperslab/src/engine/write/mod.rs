@@ -232,6 +232,7 @@ impl Run<'_> {
             (Storage::Contiguous(_), _) => {
                 Err(Error::unsupported("writing to data without a place", "IV.A.2.i"))
             }
+            (Storage::Elsewhere(_), _) => Err(Error::unsupported("writing external raw data", "IV.A.2.h")),
             (Storage::Compact(_), _) => Err(Error::unsupported("writing to a header", "IV.A.2.i")),
         }
     }

@@ -89,19 +89,15 @@ impl Write<'_> {
 }
 
 impl StoredArray {
-    /// The same array with another shape, and the chunks that go with it.
+    /// The same array in its chunks with another shape, and the index that goes with it.
     #[must_use]
-    pub fn reshaped(&self, shape: &[u64], index: ChunkIndex) -> Self {
-        let storage = match &self.storage {
-            Storage::Chunked(chunked) => Storage::Chunked(Box::new(ChunkedStorage {
-                chunk_shape: chunked.chunk_shape.clone(),
-                pipeline: Arc::clone(&chunked.pipeline),
-                unfiltered_edges: chunked.unfiltered_edges,
-                index,
-            })),
-            Storage::Contiguous(extent) => Storage::Contiguous(*extent),
-            Storage::Compact(data) => Storage::Compact(data.clone()),
-        };
+    pub fn reshaped(&self, chunked: &ChunkedStorage, shape: &[u64], index: ChunkIndex) -> Self {
+        let storage = Storage::Chunked(Box::new(ChunkedStorage {
+            chunk_shape: chunked.chunk_shape.clone(),
+            pipeline: Arc::clone(&chunked.pipeline),
+            unfiltered_edges: chunked.unfiltered_edges,
+            index,
+        }));
         Self {
             header: self.header,
             shape: shape.to_vec(),

@@ -58,7 +58,7 @@ impl Renewal<'_> {
     ) -> Result<Option<NewChunks>> {
         let (old, shape) = match &state.layout {
             Layout::Chunked(chunked) => (Some(chunked), Some(self.shape_of_chunked(state, chunked))),
-            Layout::Contiguous(_) if !state.has_external_files => (None, self.shape_of_contiguous(state)),
+            Layout::Contiguous(_) if state.external.is_none() => (None, self.shape_of_contiguous(state)),
             _ => return Ok(None),
         };
         let Some(shape) = shape else { return Ok(None) };

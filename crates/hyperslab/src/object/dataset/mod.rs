@@ -2,6 +2,7 @@
 
 pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
+pub(in crate::object) mod external;
 pub(in crate::object) mod filter_spec;
 pub(in crate::object) mod read;
 pub(in crate::object) mod resize;
@@ -17,9 +18,9 @@ use std::sync::{Arc, OnceLock};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::{ChunkedLayout, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
-use hyperslab_format::message::kind;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::{Addr, ErrorKind};
 use parking_lot::RwLock;
@@ -54,7 +55,7 @@ pub(super) struct State {
     pub(super) layout: Layout,
     pub(super) filters: Arc<FilterPipeline>,
     pub(super) fill: FillValue,
-    pub(super) has_external_files: bool,
+    pub(super) external: Option<ExternalFiles>,
     /// What the engine needs; made at the first read.
     pub(super) array: OnceLock<Arc<StoredArray>>,
 }
@@ -165,11 +166,6 @@ impl Dataset {
         self.latest().fill.clone()
     }
 
-    /// Whether the elements are in files of their own, without any structure.
-    pub fn has_external_files(&self) -> bool {
-        self.latest().has_external_files
-    }
-
     /// Whether the elements are those of other datasets.
     pub fn is_virtual(&self) -> bool {
         matches!(self.latest().layout, Layout::Virtual { .. })
@@ -221,7 +217,7 @@ impl State {
             layout: self.layout.clone(),
             filters: Arc::clone(&self.filters),
             fill: self.fill.clone(),
-            has_external_files: self.has_external_files,
+            external: self.external.clone(),
             array: OnceLock::from(array),
         }
     }
@@ -266,7 +262,7 @@ impl State {
             layout: header.find(store)?.ok_or_else(|| header.lacks("a layout message"))?,
             filters: Arc::new(header.find(store)?.unwrap_or_default()),
             fill: fill_value(header, store)?,
-            has_external_files: header.has(kind::EXTERNAL_FILES),
+            external: header.find(store)?,
             array: OnceLock::new(),
         })
     }

@@ -154,6 +154,7 @@ impl Dataset {
         Ok(match &self.array()?.storage {
             Storage::Compact(data) => data.len() as u64,
             Storage::Contiguous(extent) => extent.map_or(0, |extent| extent.len),
+            Storage::Elsewhere(_) => 0,
             Storage::Chunked(_) => {
                 let mut total = 0_u64;
                 self.visit_chunks(&mut |_, record| {
@@ -198,9 +199,6 @@ impl Dataset {
 
 impl State {
     fn make_array(&self, file: &File) -> Result<StoredArray> {
-        if self.has_external_files {
-            return Err(Error::unsupported("external raw data", "IV.A.2.h"));
-        }
         let fill = match &self.fill.value {
             FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
             FillBytes::Defined(value) if value.len() == self.element_size => Fill::Value(value.clone()),
@@ -215,6 +213,9 @@ impl State {
         let store = file.store();
         let len = self.len_bytes();
         let storage = match &self.layout {
+            _ if let Some(files) = &self.external => {
+                Storage::Elsewhere(Box::new(self.elsewhere(files, file)?))
+            }
             Layout::Compact { data } if (data.len() as u64) < len => {
                 return Err(self.misfit(
                     "Size of compact data",
@@ -294,7 +295,7 @@ impl State {
         Ok(ChunkedStorage { chunk_shape, pipeline, unfiltered_edges: layout.unfiltered_edges, index })
     }
 
-    fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {
+    pub(super) fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {
         self.header().error(ErrorKind::Value { field, value, expected })
     }
 }

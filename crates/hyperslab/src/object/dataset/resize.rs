@@ -107,7 +107,7 @@ impl Dataset {
         let header = change.finish()?;
         txn.finish()?;
         if has_same_index {
-            let array = array.reshaped(dataspace.shape(), index);
+            let array = array.reshaped(chunked, dataspace.shape(), index);
             self.set_state(Arc::new(state.reshaped(header, dataspace, Arc::new(array))));
         }
         Ok(())

@@ -105,7 +105,7 @@ impl Dataset {
         match &array.storage {
             Storage::Compact(data) => self.write_compact(data, plan),
             Storage::Contiguous(None) if !plan.is_empty() => self.write_first(plan, threads),
-            Storage::Contiguous(_) | Storage::Chunked(_) => {
+            Storage::Contiguous(_) | Storage::Elsewhere(_) | Storage::Chunked(_) => {
                 let write = self.engine(array);
                 let placed = write.run(plan, threads)?;
                 self.insert_chunks(placed)?;

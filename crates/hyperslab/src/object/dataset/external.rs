@@ -1,0 +1,103 @@
+//! Datasets whose elements are in files of their own, without any structure (spec IV.A.2.h).
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use hyperslab_format::message::external_files::ExternalFiles;
+
+use super::{Dataset, State};
+use crate::driver::{Joined, Part};
+use crate::error::{Error, Result};
+use crate::heap::local::LocalHeap;
+use crate::object::File;
+use crate::store::Store;
+
+/// A part of a file that holds elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalFile {
+    /// The name of the file, as the dataset has it.
+    pub name: String,
+    /// The first byte of the part in the file.
+    pub offset: u64,
+    /// Bytes of the part; `None` if it goes on as long as there are elements.
+    pub len: Option<u64>,
+}
+
+impl Dataset {
+    /// The files that hold the elements, one part after another; none if they are in this file.
+    pub fn external_files(&self) -> Result<Vec<ExternalFile>> {
+        let state = self.state()?;
+        let files =
+            state.external.as_ref().map_or_else(|| Ok(Vec::new()), |files| named(files, self.store()));
+        files.map_err(|error| error.at(self.path()))
+    }
+
+    /// Whether the elements are in files of their own.
+    pub fn has_external_files(&self) -> bool {
+        self.latest().external.is_some()
+    }
+}
+
+fn named(files: &ExternalFiles, store: &Store) -> Result<Vec<ExternalFile>> {
+    let names = LocalHeap::open(store, files.heap)?;
+    let parts = files.parts.iter();
+    parts
+        .map(|part| {
+            let name = names.text_at(part.name_offset)?;
+            Ok(ExternalFile { name, offset: part.offset, len: part.len })
+        })
+        .collect()
+}
+
+impl State {
+    /// The elements of all parts, as one medium.
+    pub(super) fn elsewhere(&self, files: &ExternalFiles, file: &File) -> Result<Joined> {
+        let prefix = env::var("HDF5_EXTFILE_PREFIX").unwrap_or_default();
+        let mut rest = self.len_bytes();
+        let mut parts = Vec::with_capacity(files.parts.len());
+        for named in named(files, file.store())? {
+            let len = named.len.unwrap_or(rest).min(rest);
+            rest -= len;
+            parts.push(Part {
+                candidates: candidates(&named.name, file.path(), &prefix),
+                offset: named.offset,
+                len,
+            });
+        }
+        if rest > 0 {
+            let have = self.len_bytes() - rest;
+            return Err(self.misfit("Size of external data", have, "the size of all elements"));
+        }
+        Joined::new(parts).map_err(Error::io("open", 0, self.len_bytes()))
+    }
+}
+
+/// Where the file `name` may be: under the prefix, in which `${ORIGIN}` is the folder of the HDF5 file; without one in the
+/// current folder, as for libhdf5, then beside the HDF5 file, where it most often is.
+fn candidates(name: &str, from: Option<&Path>, prefix: &str) -> Vec<PathBuf> {
+    let beside = from.and_then(Path::parent);
+    if Path::new(name).is_absolute() {
+        return vec![name.into()];
+    }
+    if !prefix.is_empty() {
+        let origin = beside.map_or_else(|| ".".into(), Path::to_string_lossy);
+        return vec![Path::new(&prefix.replacen("${ORIGIN}", &origin, 1)).join(name)];
+    }
+    [Some(name.into()), beside.map(|folder| folder.join(name))].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_sought_under_the_prefix_or_here_and_beside_the_file() {
+        let from = Some(Path::new("/data/x.h5"));
+        let found = |name, prefix| candidates(name, from, prefix);
+        assert_eq!(found("/a/raw", "/p"), [Path::new("/a/raw")]);
+        assert_eq!(found("raw", "/p"), [Path::new("/p/raw")]);
+        assert_eq!(found("raw", "${ORIGIN}/sub"), [Path::new("/data/sub/raw")]);
+        assert_eq!(found("raw", ""), [Path::new("raw"), Path::new("/data/raw")]);
+        assert_eq!(candidates("raw", None, ""), [Path::new("raw")]);
+    }
+}
