@@ -57,20 +57,15 @@ impl<'n> ChunkKey<'n> {
     /// How the key stands to that of the chunk which begins at `first`.
     #[inline]
     pub fn order(&self, first: &[u64]) -> Ordering {
-        order(self.offset.iter(), first.iter().copied().chain([0]))
-    }
-}
-
-/// How numbers stand to others, the first that differ.
-#[inline]
-fn order<'a>(numbers: impl Iterator<Item = &'a [u8; 8]>, others: impl Iterator<Item = u64>) -> Ordering {
-    for (bytes, other) in numbers.zip(others) {
-        let number = u64::from_le_bytes(*bytes);
-        if number != other {
-            return number.cmp(&other);
+        for (bytes, &other) in self.offset.iter().zip(first) {
+            let number = u64::from_le_bytes(*bytes);
+            if number != other {
+                return number.cmp(&other);
+            }
         }
+        // The number more is 0 for a chunk.
+        self.offset.get(first.len()).map_or(Ordering::Equal, |&last| u64::from_le_bytes(last).cmp(&0))
     }
-    Ordering::Equal
 }
 
 impl BTree1Kind {
@@ -147,7 +142,7 @@ impl BTree1Entries {
     pub(super) fn first_out_of_order<'n>(&'n self) -> Option<usize> {
         let mut left = self.chunk(0)?;
         let is_before_left = |key: ChunkKey<'n>| {
-            let is_before = order(key.offset.iter(), left.offset()).is_lt();
+            let is_before = key.offset().lt(left.offset());
             left = key;
             is_before
         };
@@ -186,8 +181,7 @@ impl BTree1Entries {
     #[inline]
     pub fn chunk(&self, index: usize) -> Option<ChunkKey<'_>> {
         let BTree1Kind::Chunks { .. } = self.kind else { return None };
-        let start = index.checked_mul(self.stride)?;
-        let key = self.bytes.get(start..start.checked_add(self.key_len)?)?;
+        let key = self.bytes.get(index.saturating_mul(self.stride)..)?.get(..self.key_len)?;
         let ([size, mask, ..], offset) = (key.as_chunks::<4>().0, key.get(8..)?) else { return None };
         let (size, mask) = (u32::from_le_bytes(*size), u32::from_le_bytes(*mask));
         Some(ChunkKey { size, mask, offset: offset.as_chunks().0 })
