@@ -64,7 +64,11 @@ impl Group {
         let (group, bytes) = (&slf.get().group, buffer::bytes(array)?);
         let made: hyperslab::Result<_> = py.detach(|| {
             let made = group.create_dataset(path, &options)?;
-            made.write_with(&Selection::All, bytes, &WriteOptions::default())?;
+            if let Err(error) = made.write_with(&Selection::All, bytes, &WriteOptions::default()) {
+                // A dataset of zeros would pass for one that was written; what failed is the news.
+                let _ = group.remove(path);
+                return Err(error);
+            }
             Ok(made)
         });
         wrap(py, state, Node::Dataset(made.or_raise()?)).map(Some)

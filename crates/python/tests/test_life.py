@@ -318,3 +318,32 @@ def test_a_new_file_with_a_user_block_replaces_one_without(tmp_path):
     for module in (hs, h5py):
         with module.File(path, "r") as f:
             assert list(f) == ["new"] and re.fullmatch("512", str(f.userblock_size))
+
+
+FULL_DISK = """
+import resource, signal, sys
+import hyperslab as hs, numpy as np
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+with hs.File(sys.argv[1], "w") as f:
+    f["a"] = np.arange(1000)
+    for make in (
+        lambda: f.__setitem__("plain", np.ones(1 << 20)),
+        lambda: f.create_dataset("plain", data=np.ones(1 << 20)),
+        lambda: f.create_dataset("chunked", data=np.random.default_rng(1).random(1 << 20), chunks=(4096,)),
+    ):
+        try:
+            make()
+        except OSError as error:
+            assert "large" in str(error), error
+        else:
+            raise AssertionError("it went on a full disk")
+    f["b"] = 5
+"""
+
+
+def test_what_does_not_fit_on_the_disk_leaves_no_dataset_behind(tmp_path):
+    path = tmp_path / "x.h5"
+    subprocess.run([sys.executable, "-c", FULL_DISK, path], check=True)
+    with h5py.File(path) as f:
+        assert list(f) == ["a", "b"] and np.array_equal(f["a"][:], np.arange(1000))
