@@ -78,7 +78,7 @@ impl<'c> Check<'c> {
             if index == node.records.len() {
                 break;
             }
-            let record = node.records.get(index).map_err(Error::from_format);
+            let record = node.records.get(index).map_err(Error::from);
             let Some(record) = self.noted(record, at) else { continue };
             if visit.previous.as_ref().is_some_and(|previous| !is_in_order(previous, &record)) {
                 self.wrong(

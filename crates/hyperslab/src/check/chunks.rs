@@ -219,29 +219,15 @@ impl Check<'_> {
         if !array.is_whole {
             return;
         }
-        self.expect(
-            name,
-            at,
-            "number of secondary blocks created",
-            stated.secondary_blocks,
-            met.secondary_blocks,
-        );
-        self.expect(
-            name,
-            at,
-            "size of secondary blocks created",
-            stated.secondary_bytes,
-            met.secondary_bytes,
-        );
-        self.expect(name, at, "number of data blocks created", stated.data_blocks, met.data_blocks);
-        self.expect(name, at, "size of data blocks created", stated.data_bytes, met.data_bytes);
-        self.expect(
-            name,
-            at,
-            "number of elements realized",
-            stated.elements_allocated,
-            met.elements_allocated,
-        );
+        for (what, stated, found) in [
+            ("number of secondary blocks created", stated.secondary_blocks, met.secondary_blocks),
+            ("size of secondary blocks created", stated.secondary_bytes, met.secondary_bytes),
+            ("number of data blocks created", stated.data_blocks, met.data_blocks),
+            ("size of data blocks created", stated.data_bytes, met.data_bytes),
+            ("number of elements realized", stated.elements_allocated, met.elements_allocated),
+        ] {
+            self.expect(name, at, what, stated, found);
+        }
         if met.elements_set > stated.elements_set {
             let (last, limit) = (met.elements_set - 1, stated.elements_set);
             self.wrong(name, at, format_args!("max index set is {limit}, and element {last} is set"));
