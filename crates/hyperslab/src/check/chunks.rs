@@ -136,11 +136,8 @@ impl Check<'_> {
 
     fn check_owner<S: Structure>(&mut self, owner: Addr, header: Addr, at: Addr) {
         if owner != header {
-            self.wrong(
-                name_of::<S>(),
-                at,
-                format_args!("header address is {owner}, found in the array at {header}"),
-            );
+            let text = format!("header address is {owner}, found in the array at {header}");
+            self.wrong(name_of::<S>(), at, text);
         }
     }
 
@@ -242,13 +239,8 @@ impl Check<'_> {
         };
         let geometry = array.geometry;
         self.check_owner::<SecondaryBlock>(block.header, array.at, at);
-        self.expect(
-            name_of::<SecondaryBlock>(),
-            at,
-            "block offset",
-            block.offset,
-            array.offset(super_block, 0),
-        );
+        let found = array.offset(super_block, 0);
+        self.expect(name_of::<SecondaryBlock>(), at, "block offset", block.offset, found);
         array.met.secondary_blocks += 1;
         array.met.secondary_bytes += block.encoded_len(self.store.widths(), &context) as u64;
         let pages = geometry.pages(geometry.block_elements(super_block));

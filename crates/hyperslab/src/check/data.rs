@@ -49,12 +49,8 @@ impl Check<'_> {
         match pipeline.decode_into(mask, &stored, &mut decoded, &mut self.scratch) {
             Ok(()) => {}
             Err(error @ (FilterError::Unknown { .. } | FilterError::Unsupported { .. })) => {
-                self.find(
-                    Severity::Note,
-                    RAW_CHUNK,
-                    extent.addr,
-                    format_args!("chunks are not decoded: {error}"),
-                );
+                let text = format!("chunks are not decoded: {error}");
+                self.find(Severity::Note, RAW_CHUNK, extent.addr, text);
                 chunked.decodes = false;
                 self.not_followed(&chunked.dataset.datatype);
                 return;

@@ -40,11 +40,8 @@ impl Check<'_> {
             self.link(&link, message.at);
             self.creation_order(&link, link.creation_order, info, message.at);
             if link.creation_order.is_some_and(|order| !orders.insert(order)) {
-                self.wrong(
-                    name,
-                    message.at,
-                    format_args!("{:?} has the creation order of another link", link.name),
-                );
+                let text = format!("{:?} has the creation order of another link", link.name);
+                self.wrong(name, message.at, text);
             }
             if !names.insert(link.name.clone()) {
                 self.wrong(name, message.at, format_args!("there are two links named {:?}", link.name));
@@ -119,11 +116,8 @@ impl Check<'_> {
             self.wrong(of_tree, tree, format_args!("the record of {name:?} has the hash of another name"));
         }
         if last.as_ref().is_some_and(|(known, before)| *known == hash && before.as_str() >= name) {
-            self.wrong(
-                of_tree,
-                tree,
-                format_args!("the record of {name:?} is not after one of the same hash"),
-            );
+            let text = format!("the record of {name:?} is not after one of the same hash");
+            self.wrong(of_tree, tree, text);
         }
         *last = Some((hash, name.to_owned()));
     }
@@ -131,11 +125,8 @@ impl Check<'_> {
     /// Checks the name of a link or an attribute, which stands at `at`.
     pub(super) fn name(&mut self, structure: Name, name: &str, at: Addr) {
         if name.is_empty() || name.contains('\0') {
-            self.wrong(
-                structure,
-                at,
-                format_args!("{name:?} is no name that libhdf5 reads: delete what has it"),
-            );
+            let text = format!("{name:?} is no name that libhdf5 reads: delete what has it");
+            self.wrong(structure, at, text);
         }
     }
 

@@ -7,7 +7,7 @@ use hyperslab_format::{Addr, Extent};
 
 use super::Copy;
 use super::meter::Meter;
-use super::rechunk::rechunk;
+use super::rechunk::{boxes, rechunk};
 use super::renewal::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
@@ -17,8 +17,8 @@ use crate::object::dataset::write::insert_records;
 use crate::object::dataset::{self, State};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
-use crate::object::{Dataset, Node};
-use crate::select::{Coord, Dim, Selection, Slab, first_element};
+use crate::object::{Dataset, Node, auto_chunks};
+use crate::select::Coord;
 use crate::store::Store;
 
 /// Stored chunks, and where they are.
@@ -208,49 +208,16 @@ impl Copy<'_> {
     /// Reads elements, makes their addresses those of the copy, and writes them.
     fn data_translated(&mut self, source: &Dataset, state: &State, copy: Addr) -> Result<()> {
         let Node::Dataset(copy) = self.to.object_at(copy)? else { return Ok(()) };
-        for what in parts(source, state)? {
+        let chunk = match &state.layout {
+            Layout::Chunked(chunked) => chunked.chunk_shape.clone(),
+            _ => auto_chunks(state.dataspace.shape(), None, state.element_size as u64),
+        };
+        for what in boxes(source, state, &chunk, PART_BYTES)? {
             let mut bytes = source.read_bytes(&what)?;
             self.translate(source.file(), &state.datatype, &mut bytes)?;
             copy.write_with(&what, &bytes, &WriteOptions::default())?;
         }
         Ok(())
-    }
-}
-
-/// What is stored of a dataset, in selections of at most a chunk, or some rows.
-fn parts(source: &Dataset, state: &State) -> Result<Vec<Selection>> {
-    let shape = state.dataspace.shape();
-    let boxed = |first: &[u64], len: &[u64]| {
-        let axes = first.iter().zip(len).zip(shape);
-        let dims = axes.map(|((&start, &len), end)| Dim { start, step: 1, count: len.min(end - start) });
-        Selection::Slab(Slab(dims.collect()))
-    };
-    match &state.layout {
-        Layout::Contiguous(extent) if extent.addr.is_undefined() => Ok(Vec::new()),
-        Layout::Virtual { .. } => Ok(Vec::new()),
-        _ if state.elements == 0 => Ok(Vec::new()),
-        Layout::Chunked(chunked) => {
-            let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
-            let chunks = stored_chunks(source.store(), &index)?;
-            let len = &chunked.chunk_shape;
-            Ok(chunks.iter().map(|(coord, _)| boxed(&first_element(coord, len), len)).collect())
-        }
-        Layout::Compact { .. } | Layout::Contiguous(_) if shape.is_empty() => Ok(vec![Selection::All]),
-        Layout::Compact { .. } => Ok(vec![Selection::All]),
-        Layout::Contiguous(_) => {
-            let row = (state.len_bytes() / shape[0].max(1)).max(1);
-            let rows = (PART_BYTES / row).max(1);
-            let mut len = shape.to_vec();
-            len[0] = rows;
-            let mut first = vec![0; shape.len()];
-            let starts = (0..shape[0]).step_by(usize::try_from(rows).unwrap_or(usize::MAX));
-            Ok(starts
-                .map(|start| {
-                    first[0] = start;
-                    boxed(&first, &len)
-                })
-                .collect())
-        }
     }
 }
 
