@@ -130,13 +130,12 @@ impl Edit<'_, '_> {
                         if step.within == 0 && self.largest(below) < wanted {
                             break geometry.row_offset(below);
                         }
-                        let child = match entry.addr.defined() {
-                            Some(child) => child,
-                            None => {
-                                let made = self.put_indirect(start, Vec::new(), below)?;
-                                self.set_entry(at, rows, step.entry, made)?;
-                                made
-                            }
+                        let child = if let Some(child) = entry.addr.defined() {
+                            child
+                        } else {
+                            let made = self.put_indirect(start, Vec::new(), below)?;
+                            self.set_entry(at, rows, step.entry, made)?;
+                            made
                         };
                         (at, rows) = (child, below);
                     }

@@ -283,7 +283,9 @@ pub(in crate::object) fn insert_records<'p>(
         replaced.extend(old.map(|old| old.extent));
     }
     let info = (edit.info() != index.info()).then(|| edit.info().clone());
-    replaced.into_iter().for_each(|extent| txn.free(extent));
+    for extent in replaced {
+        txn.free(extent);
+    }
     records.filter_map(|(_, record)| record).for_each(|record| txn.names(record.extent));
     let Some(info) = info else { return Ok(()) };
     let mut change = HeaderChange::new(txn, address)?;

@@ -89,7 +89,9 @@ impl Group {
             };
             // Before anybody else sees that they are gone, or finds something else at their addresses.
             let dirty = &place.group.file().chunk_cache().dirty;
-            deleted.into_iter().for_each(|address| dirty.forget_dataset(address));
+            for address in deleted {
+                dirty.forget_dataset(address);
+            }
             Ok(())
         });
         removed.map_err(|error| error.at(&place.path()))
