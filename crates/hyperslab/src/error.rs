@@ -3,7 +3,7 @@
 use std::io;
 
 use hyperslab_filters::FilterError;
-use hyperslab_format::{ErrorKind, FormatError};
+use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 
 /// The result of every operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -14,7 +14,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The file is wrong: it is damaged, or not HDF5.
     #[error("{0}")]
-    Format(#[from] FormatError),
+    Format(#[source] FormatError),
     /// A chunk cannot be decoded.
     #[error("{source}, in the chunk at {coord:?} of {len} bytes at {addr:#x}")]
     Chunk {
@@ -115,14 +115,31 @@ impl Error {
     pub fn io(op: &'static str, offset: u64, len: u64) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { op, offset, len, source }
     }
+}
 
-    /// Turns a structure that is valid but not handled into [`Error::Unsupported`]; any other format error stays.
-    pub fn from_format(error: FormatError) -> Self {
+/// A structure that is valid but not handled is [`Error::Unsupported`]; any other format error stays.
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
         match error.kind {
             ErrorKind::Unsupported { feature } => Self::unsupported(feature, error.spec),
             _ => Self::Format(error),
         }
     }
+}
+
+/// The error of an `S` at `at` that decodes, but does not fit the rest of the file.
+pub(crate) fn broken<S: Structure>(at: Addr, kind: ErrorKind) -> Error {
+    FormatError { kind, structure: S::NAME, spec: S::SPEC, at, offset: 0 }.into()
+}
+
+/// The same of a field that has another value than was `expected`.
+pub(crate) fn misfit<S: Structure>(
+    at: Addr,
+    field: &'static str,
+    value: impl Into<u64>,
+    expected: &'static str,
+) -> Error {
+    broken::<S>(at, ErrorKind::Value { field, value: value.into(), expected })
 }
 
 /// What an operation was about, if it was about some bytes.

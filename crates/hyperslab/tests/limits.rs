@@ -127,7 +127,7 @@ fn a_node_of_a_group_that_is_not_a_level_lower_ends_the_search() {
             }
         }
         let group = open(&bytes).group(&path).unwrap();
-        assert!(failure(group.link("no such name")).contains("one less than the level above"));
+        assert!(failure(group.link("no such name")).contains("one less than that of the node above"));
         group.names().unwrap_err();
     }
 }
@@ -158,14 +158,14 @@ fn index(file: &File, path: &str) -> (Dataset, ChunkIndexInfo) {
     }
 }
 
-/// Whether listing the chunks is refused because there are more nodes than the file has room for.
+/// Whether listing the chunks is refused because a node is in the tree twice.
 fn is_refused_as_a_circle(file: &File, path: &str) -> bool {
     let listed = file.dataset(path).unwrap().visit_chunks(&mut |_, _| ControlFlow::Continue(()));
-    listed.is_err_and(|error| error.to_string().contains("nested more than"))
+    listed.is_err_and(|error| error.to_string().contains("one that is not in the tree already"))
 }
 
 #[test]
-fn more_nodes_of_chunks_than_the_file_has_room_for_end_the_listing() {
+fn a_node_of_chunks_that_is_twice_in_the_tree_ends_the_listing() {
     let mut bytes = golden("btree1_k2.h5");
     let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/deep").1 else { panic!() };
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 2 };
@@ -289,7 +289,7 @@ fn a_sequence_longer_than_what_is_stored_of_it_is_refused() {
 }
 
 #[test]
-fn more_nodes_of_chunk_records_than_the_file_has_room_for_end_the_listing() {
+fn a_node_of_chunk_records_that_is_twice_in_the_tree_ends_the_listing() {
     let mut bytes = golden("btree2_latest.h5");
     let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(&bytes), "/depth1").1 else { panic!() };
     let header: BTree2Header = decode(&bytes, position(addr), &());

@@ -46,13 +46,8 @@ impl<'c> Check<'c> {
         };
         let is_whole = visit.is_whole;
         if is_whole {
-            self.expect(
-                name_of::<BTree2Header>(),
-                at,
-                "total number of records",
-                header.total_records,
-                found,
-            );
+            let stated = header.total_records;
+            self.expect(name_of::<BTree2Header>(), at, "total number of records", stated, found);
         }
         Some((header, is_whole))
     }
@@ -78,14 +73,11 @@ impl<'c> Check<'c> {
             if index == node.records.len() {
                 break;
             }
-            let record = node.records.get(index).map_err(Error::from_format);
+            let record = node.records.get(index).map_err(Error::from);
             let Some(record) = self.noted(record, at) else { continue };
             if visit.previous.as_ref().is_some_and(|previous| !is_in_order(previous, &record)) {
-                self.wrong(
-                    name_of::<BTree2Node>(),
-                    at,
-                    format_args!("record {index} is not after the one before it"),
-                );
+                let text = format!("record {index} is not after the one before it");
+                self.wrong(name_of::<BTree2Node>(), at, text);
             }
             (visit.f)(self, &record);
             visit.previous = Some(record);

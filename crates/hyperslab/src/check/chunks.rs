@@ -136,11 +136,8 @@ impl Check<'_> {
 
     fn check_owner<S: Structure>(&mut self, owner: Addr, header: Addr, at: Addr) {
         if owner != header {
-            self.wrong(
-                name_of::<S>(),
-                at,
-                format_args!("header address is {owner}, found in the array at {header}"),
-            );
+            let text = format!("header address is {owner}, found in the array at {header}");
+            self.wrong(name_of::<S>(), at, text);
         }
     }
 
@@ -219,29 +216,15 @@ impl Check<'_> {
         if !array.is_whole {
             return;
         }
-        self.expect(
-            name,
-            at,
-            "number of secondary blocks created",
-            stated.secondary_blocks,
-            met.secondary_blocks,
-        );
-        self.expect(
-            name,
-            at,
-            "size of secondary blocks created",
-            stated.secondary_bytes,
-            met.secondary_bytes,
-        );
-        self.expect(name, at, "number of data blocks created", stated.data_blocks, met.data_blocks);
-        self.expect(name, at, "size of data blocks created", stated.data_bytes, met.data_bytes);
-        self.expect(
-            name,
-            at,
-            "number of elements realized",
-            stated.elements_allocated,
-            met.elements_allocated,
-        );
+        for (what, stated, found) in [
+            ("number of secondary blocks created", stated.secondary_blocks, met.secondary_blocks),
+            ("size of secondary blocks created", stated.secondary_bytes, met.secondary_bytes),
+            ("number of data blocks created", stated.data_blocks, met.data_blocks),
+            ("size of data blocks created", stated.data_bytes, met.data_bytes),
+            ("number of elements realized", stated.elements_allocated, met.elements_allocated),
+        ] {
+            self.expect(name, at, what, stated, found);
+        }
         if met.elements_set > stated.elements_set {
             let (last, limit) = (met.elements_set - 1, stated.elements_set);
             self.wrong(name, at, format_args!("max index set is {limit}, and element {last} is set"));
@@ -256,13 +239,8 @@ impl Check<'_> {
         };
         let geometry = array.geometry;
         self.check_owner::<SecondaryBlock>(block.header, array.at, at);
-        self.expect(
-            name_of::<SecondaryBlock>(),
-            at,
-            "block offset",
-            block.offset,
-            array.offset(super_block, 0),
-        );
+        let found = array.offset(super_block, 0);
+        self.expect(name_of::<SecondaryBlock>(), at, "block offset", block.offset, found);
         array.met.secondary_blocks += 1;
         array.met.secondary_bytes += block.encoded_len(self.store.widths(), &context) as u64;
         let pages = geometry.pages(geometry.block_elements(super_block));

@@ -1,7 +1,6 @@
 //! Elements: every chunk decodes to exactly its size, and what elements lead to is there.
 
-use hyperslab_filters::pipeline::StageSpec;
-use hyperslab_filters::{FilterError, FilterId, FilterMask, Pipeline};
+use hyperslab_filters::{FilterError, FilterMask, Pipeline};
 use hyperslab_format::Extent;
 use hyperslab_format::message::filters::FilterPipeline;
 
@@ -9,6 +8,7 @@ use super::chunks::{Chunked, RAW_CHUNK};
 use super::dataset::Described;
 use super::values::leads_elsewhere;
 use super::{Check, RAW_DATA, Severity, name_of};
+use crate::heap::stages;
 use crate::select::{inside, is_cut};
 
 impl Check<'_> {
@@ -49,12 +49,8 @@ impl Check<'_> {
         match pipeline.decode_into(mask, &stored, &mut decoded, &mut self.scratch) {
             Ok(()) => {}
             Err(error @ (FilterError::Unknown { .. } | FilterError::Unsupported { .. })) => {
-                self.find(
-                    Severity::Note,
-                    RAW_CHUNK,
-                    extent.addr,
-                    format_args!("chunks are not decoded: {error}"),
-                );
+                let text = format!("chunks are not decoded: {error}");
+                self.find(Severity::Note, RAW_CHUNK, extent.addr, text);
                 chunked.decodes = false;
                 self.not_followed(&chunked.dataset.datatype);
                 return;
@@ -84,17 +80,8 @@ impl Check<'_> {
         }
         let len = len?;
         if chunked.pipeline.is_none() {
-            let filters = chunked.dataset.filters.filters.iter();
-            let specs: Vec<StageSpec<'_>> = filters
-                .map(|filter| StageSpec {
-                    id: FilterId(filter.id),
-                    name: filter.name.as_deref(),
-                    flags: filter.flags,
-                    client_data: &filter.client_data,
-                })
-                .collect();
             let size = usize::try_from(chunked.dataset.element_bytes).unwrap_or(usize::MAX);
-            match Pipeline::new(&specs, size, len, &self.options.registry) {
+            match Pipeline::new(&stages(&chunked.dataset.filters), size, len, &self.options.registry) {
                 Ok(pipeline) => chunked.pipeline = Some(pipeline),
                 Err(error) => {
                     self.wrong(name_of::<FilterPipeline>(), at, error);

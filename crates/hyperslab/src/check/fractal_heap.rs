@@ -161,7 +161,7 @@ impl Check<'_> {
         let bytes = self.noted(bytes, at)?;
         self.cover(extent, name);
         let decoded = Reader::new(&bytes, self.store.widths(), at).structure::<DirectBlock>(context);
-        self.noted(decoded.map_err(Error::from_format), at)
+        self.noted(decoded.map_err(Error::from), at)
     }
 
     fn huge_objects(&mut self, heap: &mut Heap, tree: Addr) {
@@ -184,7 +184,7 @@ impl Check<'_> {
     ) -> Option<T> {
         let form = heap.form;
         let decoded = Reader::new(id, self.store.widths(), heap.at).structure::<HeapId>(&form);
-        match self.noted(decoded.map_err(Error::from_format), heap.at)? {
+        match self.noted(decoded.map_err(Error::from), heap.at)? {
             HeapId::Managed { offset, length } => heap.managed.push((offset, length)),
             HeapId::Tiny { data } => heap.tiny = (heap.tiny.0 + 1, heap.tiny.1 + data.len() as u64),
             HeapId::HugeDirect { .. } | HeapId::HugeIndirect { .. } => heap.huge += 1,
@@ -204,17 +204,15 @@ impl Check<'_> {
         let name = name_of::<FractalHeapHeader>();
         let (at, stated) = (heap.at, heap.header.statistics);
         let managed = heap.managed.len() as u64;
-        self.expect(name, at, "number of managed objects in heap", stated.managed_objects, managed);
-        self.expect(name, at, "number of tiny objects in heap", stated.tiny_objects, heap.tiny.0);
-        self.expect(name, at, "size of tiny objects in heap", stated.tiny_size, heap.tiny.1);
-        self.expect(name, at, "number of huge objects in heap", stated.huge_objects, heap.huge);
-        self.expect(
-            name,
-            at,
-            "number of huge objects in their B-tree",
-            stated.huge_objects,
-            heap.huge_objects,
-        );
+        for (what, stated, found) in [
+            ("number of managed objects in heap", stated.managed_objects, managed),
+            ("number of tiny objects in heap", stated.tiny_objects, heap.tiny.0),
+            ("size of tiny objects in heap", stated.tiny_size, heap.tiny.1),
+            ("number of huge objects in heap", stated.huge_objects, heap.huge),
+            ("number of huge objects in their B-tree", stated.huge_objects, heap.huge_objects),
+        ] {
+            self.expect(name, at, what, stated, found);
+        }
         if !heap.is_whole {
             return;
         }

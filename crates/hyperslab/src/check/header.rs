@@ -145,9 +145,7 @@ impl Check<'_> {
 
     fn body<T: MessageBody>(&mut self, message: &RawMessage) {
         let decoded = message.decode::<T>(self.store.widths());
-        if let Some(MaybeShared::Shared(location)) =
-            self.noted(decoded.map_err(Error::from_format), message.at)
-        {
+        if let Some(MaybeShared::Shared(location)) = self.noted(decoded.map_err(Error::from), message.at) {
             self.shared(location, T::NAME);
         }
     }

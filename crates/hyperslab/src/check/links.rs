@@ -1,23 +1,18 @@
 //! The links of groups (spec IV.A.2.c, g, r): as messages, dense, or in symbol tables.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Display;
 
 use hyperslab_format::Addr;
 use hyperslab_format::btree2::header::BTree2Header;
-use hyperslab_format::btree2::record::Record;
 use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::header::ObjectHeader;
-use hyperslab_format::message::dense_info::LinkInfo;
+use hyperslab_format::message::dense_info::{DenseInfo, LinkInfo};
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::message::{MessageBody as _, kind};
 
-use super::{Check, Name, name_of};
-
-/// Types of the trees of links: by name and by creation order.
-const NAMES: u8 = 5;
-const ORDERS: u8 = 6;
+use super::{Check, Name, Severity, name_of};
+use crate::object::Dense;
 
 impl Check<'_> {
     /// Checks the links of a group.
@@ -31,7 +26,7 @@ impl Check<'_> {
         }
         let Some(info) = self.message::<LinkInfo>(header) else { return };
         if info.is_dense() {
-            self.dense_links(&info);
+            self.dense(&info, "link", &mut |check, link| check.link(&link, info.heap));
         } else {
             self.compact_links(header, &info, at);
         }
@@ -43,13 +38,10 @@ impl Check<'_> {
         for message in header.messages().filter(|message| message.kind == Link::KIND) {
             let Ok(link) = message.decode_here::<Link>(self.store.widths()) else { continue };
             self.link(&link, message.at);
-            self.link_order(&link, info, message.at);
+            self.creation_order(&link, link.creation_order, info, message.at);
             if link.creation_order.is_some_and(|order| !orders.insert(order)) {
-                self.wrong(
-                    name,
-                    message.at,
-                    format_args!("{:?} has the creation order of another link", link.name),
-                );
+                let text = format!("{:?} has the creation order of another link", link.name);
+                self.wrong(name, message.at, text);
             }
             if !names.insert(link.name.clone()) {
                 self.wrong(name, message.at, format_args!("there are two links named {:?}", link.name));
@@ -60,42 +52,54 @@ impl Check<'_> {
         }
     }
 
-    fn dense_links(&mut self, info: &LinkInfo) {
+    /// Checks links or attributes that are in a heap, each of them by `f`, and the trees over it.
+    pub(super) fn dense<T: Dense>(
+        &mut self,
+        info: &DenseInfo<T::Order>,
+        what: &str,
+        f: &mut dyn FnMut(&mut Self, T),
+    ) {
         let Some(mut heap) = self.fractal_heap(info.heap) else { return };
-        // The creation order of each link by its heap id.
-        let mut orders: HashMap<[u8; 7], Option<u64>> = HashMap::new();
+        // The creation order of each by its heap id, as far as it is known.
+        let mut orders: HashMap<Vec<u8>, Option<u64>> = HashMap::new();
         let mut last: Option<(u32, String)> = None;
-        let tree = info.name_index;
-        let visited = self.btree2(tree, &[NAMES], &mut |check, record| {
-            let Record::LinkName { hash, id } = record else { return };
-            let Some(link) = check.heap_object::<Link>(&mut heap, id) else { return };
-            check.record_of_name(tree, &link.name, *hash, &mut last);
-            check.link(&link, info.heap);
-            check.link_order(&link, info, info.heap);
-            if orders.insert(*id, link.creation_order).is_some() {
-                check.wrong(
-                    name_of::<BTree2Header>(),
-                    tree,
-                    format_args!("two records lead to {:?}", link.name),
-                );
+        let mut is_shared = false;
+        let (tree, [names, by_order]) = (info.name_index, T::TREES);
+        let visited = self.btree2(tree, &[names], &mut |check, record| {
+            let Some(named) = T::by_name(record) else { return };
+            let before = orders.insert(named.id.to_vec(), named.order);
+            if named.is_shared {
+                is_shared = true;
+                return;
             }
+            let Some(value) = check.heap_object::<T>(&mut heap, named.id) else { return };
+            check.record_of_name(tree, value.name(), named.hash, &mut last);
+            let order = value.order(named.order);
+            check.creation_order(&value, order, info, info.heap);
+            orders.insert(named.id.to_vec(), order);
+            if before.is_some() {
+                let text = format!("two records lead to {:?}", value.name());
+                check.wrong(name_of::<BTree2Header>(), tree, text);
+            }
+            f(check, value);
         });
-        if matches!(visited, Some((_, true))) {
+        if is_shared {
+            let text = format!("{what}s in the shared message heap are not checked");
+            self.find(Severity::Note, name_of::<DenseInfo<T::Order>>(), info.heap, text);
+        } else if matches!(visited, Some((_, true))) {
             self.heap_statistics(&heap);
         }
-        if let Some(index) = info.creation_order_index.and_then(Addr::defined) {
-            let found = self.btree2(index, &[ORDERS], &mut |check, record| {
-                let Record::LinkOrder { order, id } = record else { return };
-                let known = orders.remove(id);
-                if known.flatten().is_none_or(|known| i64::try_from(known) != Ok(*order)) {
-                    let message = format!("the record of creation order {order} is of no link that has it");
-                    check.wrong(name_of::<BTree2Header>(), index, message);
-                }
-            });
-            if matches!((visited, found), (Some((_, true)), Some((_, true)))) && !orders.is_empty() {
-                let message = format!("{} links have no record", orders.len());
-                self.wrong(name_of::<BTree2Header>(), index, message);
+        let Some(index) = info.creation_order_index.and_then(Addr::defined) else { return };
+        let found = self.btree2(index, &[by_order], &mut |check, record| {
+            let Some((order, id)) = T::by_order(record) else { return };
+            if orders.remove(id).flatten() != Some(order) {
+                let text = format!("the record of creation order {order} is of no {what} that has it");
+                check.wrong(name_of::<BTree2Header>(), index, text);
             }
+        });
+        if matches!((visited, found), (Some((_, true)), Some((_, true)))) && !orders.is_empty() {
+            let text = format!("{} {what}s have no record", orders.len());
+            self.wrong(name_of::<BTree2Header>(), index, text);
         }
     }
 
@@ -112,11 +116,8 @@ impl Check<'_> {
             self.wrong(of_tree, tree, format_args!("the record of {name:?} has the hash of another name"));
         }
         if last.as_ref().is_some_and(|(known, before)| *known == hash && before.as_str() >= name) {
-            self.wrong(
-                of_tree,
-                tree,
-                format_args!("the record of {name:?} is not after one of the same hash"),
-            );
+            let text = format!("the record of {name:?} is not after one of the same hash");
+            self.wrong(of_tree, tree, text);
         }
         *last = Some((hash, name.to_owned()));
     }
@@ -124,11 +125,8 @@ impl Check<'_> {
     /// Checks the name of a link or an attribute, which stands at `at`.
     pub(super) fn name(&mut self, structure: Name, name: &str, at: Addr) {
         if name.is_empty() || name.contains('\0') {
-            self.wrong(
-                structure,
-                at,
-                format_args!("{name:?} is no name that libhdf5 reads: delete what has it"),
-            );
+            let text = format!("{name:?} is no name that libhdf5 reads: delete what has it");
+            self.wrong(structure, at, text);
         }
     }
 
@@ -141,16 +139,21 @@ impl Check<'_> {
         }
     }
 
-    fn link_order(&mut self, link: &Link, info: &LinkInfo, at: Addr) {
-        let name = &link.name;
-        let mut wrong =
-            |what: &dyn Display| self.wrong(name_of::<Link>(), at, format_args!("{name:?} {what}"));
-        match (link.creation_order, info.max_creation_order) {
-            (None, Some(_)) => wrong(&"has no creation order, in a group that tracks it"),
+    fn creation_order<T: Dense>(
+        &mut self,
+        value: &T,
+        order: Option<u64>,
+        info: &DenseInfo<T::Order>,
+        at: Addr,
+    ) {
+        let name = value.name();
+        let text = match (order, info.max_creation_order.map(Into::<u64>::into)) {
+            (None, Some(_)) => format!("{name:?} has no creation order, in an object that tracks it"),
             (Some(order), Some(next)) if order >= next => {
-                wrong(&format_args!("has creation order {order}, and the next to be given out is {next}"));
+                format!("{name:?} has creation order {order}, and the next to be given out is {next}")
             }
-            _ => {}
-        }
+            _ => return,
+        };
+        self.wrong(name_of::<T>(), at, text);
     }
 }

@@ -234,11 +234,8 @@ impl Check<'_> {
         let end = self.end();
         if extent.end().is_none_or(|reach| reach.get() > end) {
             let len = extent.len;
-            self.wrong(
-                name,
-                extent.addr,
-                format_args!("its {len} bytes reach beyond the end of the file, {end:#x}"),
-            );
+            let text = format!("its {len} bytes reach beyond the end of the file, {end:#x}");
+            self.wrong(name, extent.addr, text);
             return false;
         }
         self.extents.add(extent, name, &self.path);

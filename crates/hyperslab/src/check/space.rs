@@ -24,11 +24,8 @@ impl Check<'_> {
         let name = name_of::<FreeSpaceHeader>();
         let Some(header) = self.block::<FreeSpaceHeader>(at, &()) else { return };
         if header.client != client {
-            self.wrong(
-                name,
-                at,
-                format_args!("client is {:?}, not that of what names the manager", header.client),
-            );
+            let text = format!("client is {:?}, not that of what names the manager", header.client);
+            self.wrong(name, at, text);
             return;
         }
         let total = header.serialized_sections.saturating_add(header.ghost_sections);

@@ -78,12 +78,8 @@ impl Check<'_> {
         }
         for (kind, feature) in UNCHECKED {
             if let Some(message) = header.find(kind) {
-                self.find(
-                    Severity::Note,
-                    name_of::<ObjectHeader>(),
-                    message.at,
-                    format_args!("{feature} is not checked"),
-                );
+                let text = format!("{feature} is not checked");
+                self.find(Severity::Note, name_of::<ObjectHeader>(), message.at, text);
                 self.unseen = Some("some may be that of structures which are not checked");
             }
         }

@@ -49,11 +49,8 @@ impl Check<'_> {
             let head = usize::try_from(offset).ok().and_then(|at| data.bytes.get(at..)).unwrap_or_default();
             let mut r = Reader::new(head, widths, header.data);
             let (Ok(following), Ok(size)) = (r.length(), r.length()) else {
-                return self.wrong(
-                    name,
-                    header.data,
-                    format_args!("the free block at {offset} is not in the heap"),
-                );
+                let text = format!("the free block at {offset} is not in the heap");
+                return self.wrong(name, header.data, text);
             };
             if size > head.len() as u64 || size < 2 * widths.length.bytes() as u64 {
                 return self.wrong(

@@ -46,7 +46,7 @@ impl Check<'_> {
     fn sequence(&mut self, base: Option<&Datatype>, bytes: &[u8]) {
         let widths = self.store.widths();
         let decoded = Reader::new(bytes, widths, Addr::UNDEFINED).structure::<VariableElement>(&());
-        let decoded = decoded.map_err(Error::from_format);
+        let decoded = decoded.map_err(Error::from);
         let Some(VariableElement { count, id }) = self.noted(decoded, Addr::UNDEFINED) else { return };
         if count == 0 || id.is_null() {
             return;

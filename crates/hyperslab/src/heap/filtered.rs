@@ -23,24 +23,25 @@ pub(crate) fn read(
     let stored = store.bytes(extent, (structure, spec))?;
     let Some(len) = usize::try_from(size).ok().filter(|_| size <= MAX_SIZE) else {
         let kind = ErrorKind::TooLarge { field: "size without filters", value: size, limit: MAX_SIZE };
-        return Err(Error::from_format(FormatError { kind, structure, spec, at: extent.addr, offset: 0 }));
+        return Err(Error::from(FormatError { kind, structure, spec, at: extent.addr, offset: 0 }));
     };
-    let specs: Vec<StageSpec<'_>> = pipeline
-        .filters
-        .iter()
-        .map(|filter| StageSpec {
-            id: FilterId(filter.id),
-            name: filter.name.as_deref(),
-            flags: filter.flags,
-            client_data: &filter.client_data,
-        })
-        .collect();
     // Heaps are filtered as bytes, by the filters that come with the library.
-    let pipeline =
-        Pipeline::new(&specs, 1, len, &Registry::default()).map_err(|source| Error::Filter { source })?;
+    let pipeline = Pipeline::new(&stages(pipeline), 1, len, &Registry::default())
+        .map_err(|source| Error::Filter { source })?;
     let mut bytes = vec![0; len];
     pipeline
         .decode_into(FilterMask(mask), &stored, &mut bytes, &mut Scratch::default())
         .map_err(|source| Error::Filter { source })?;
     Ok(bytes)
+}
+
+/// What a pipeline message says of its filters, for the pipeline that applies them.
+pub(crate) fn stages(pipeline: &FilterPipeline) -> Vec<StageSpec<'_>> {
+    let stages = pipeline.filters.iter().map(|filter| StageSpec {
+        id: FilterId(filter.id),
+        name: filter.name.as_deref(),
+        flags: filter.flags,
+        client_data: &filter.client_data,
+    });
+    stages.collect()
 }

@@ -6,7 +6,7 @@ mod global;
 pub mod local;
 pub mod symbol_table;
 
-pub(crate) use filtered::read as read_filtered;
+pub(crate) use filtered::{read as read_filtered, stages};
 pub use fractal::FractalHeap;
 pub use global::{GlobalHeap, GlobalHeapEdit, HeapRoom};
 pub use local::LocalHeap;

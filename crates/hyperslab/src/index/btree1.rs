@@ -1,18 +1,19 @@
 //! Chunks in a version 1 B-tree (spec III.A.1, node type 1): the keys are the chunks' first elements.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab_filters::FilterMask;
+use hyperslab_format::Addr;
 use hyperslab_format::btree1::entries::ChunkKey;
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
-use hyperslab_format::{Addr, ErrorKind, Extent};
 use smallvec::SmallVec;
 
-use super::{ChunkIndex, ChunkRecord, State, Visitor, broken};
+use super::{ChunkIndex, ChunkRecord, State, Visitor, misfit};
 use crate::error::Result;
 use crate::select::{Coord, first_element};
 use crate::store::Store;
+use crate::tree::{BTree1, check_level};
 
 /// The leaf that was used last.
 #[derive(Debug)]
@@ -55,37 +56,21 @@ pub(super) fn lookup(
 }
 
 pub(super) fn visit(index: &ChunkIndex, store: &Store, root: Addr, f: &mut Visitor<'_>) -> Result<()> {
-    let context = context(index);
     let mut coord: Vec<u64> = vec![0; index.chunk_shape.len()];
-    // Nodes still to visit, the next one last, each with the level above it.
-    let mut pending: Vec<(Addr, Option<u8>)> = vec![(root, None)];
-    // Every node is somewhere else in the file: more than fit into it are a loop.
-    let mut room = store.len_bytes() / context.node_len(store.widths()) as u64 + 1;
-    while let Some((at, above)) = pending.pop() {
-        room = room
-            .checked_sub(1)
-            .ok_or_else(|| broken::<BTree1Node>(at, ErrorKind::Depth { limit: u32::from(u8::MAX) }))?;
-        let node = store.get::<BTree1Node>(at, &context)?;
-        if let Some(above) = above {
-            check_level(&node, above, at)?;
-        }
-        if node.level > 0 {
-            pending.extend(node.entries.children().rev().map(|child| (child, Some(node.level))));
-            continue;
-        }
-        for child in 0..node.entries.len() {
+    BTree1::new(store, root, context(index)).visit(&mut |_, node| {
+        for child in (0..node.entries.len()).take_while(|_| node.level == 0) {
             let Some(key) = node.entries.chunk(child) else { break };
             for ((coord, at), len) in coord.iter_mut().zip(key.offset()).zip(&index.chunk_shape) {
                 *coord = at / len;
             }
-            if let Some(record) = stored(index, &node, child, key)
+            if let Some(record) = stored(index, node, child, key)
                 && f(&coord, record).is_break()
             {
-                return Ok(());
+                return Ok(ControlFlow::Break(()));
             }
         }
-    }
-    Ok(())
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
 pub(super) fn context(index: &ChunkIndex) -> BTree1Context {
@@ -126,26 +111,13 @@ pub(super) fn record(
 
 /// The record of child `child` of a leaf, which has this key.
 fn stored(index: &ChunkIndex, leaf: &BTree1Node, child: usize, key: ChunkKey<'_>) -> Option<ChunkRecord> {
-    let addr = leaf.entries.child(child)?.defined()?;
-    let len = if index.is_filtered { u64::from(key.size) } else { index.chunk_bytes };
-    Some(ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(key.mask) })
+    index.stored(leaf.entries.child(child)?, Some((key.size.into(), key.mask)))
 }
 
 /// Nodes that are fetched from a slow medium together.
 const LEAVES_AHEAD: usize = 64;
 /// One of so many is tried.
 const LEAVES_UNTRIED: usize = 8;
-
-fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
-    if u16::from(node.level) + 1 == u16::from(above) {
-        return Ok(());
-    }
-    let expected = "one less than that of the node above";
-    Err(broken::<BTree1Node>(
-        at,
-        ErrorKind::Value { field: "Node Level", value: node.level.into(), expected },
-    ))
-}
 
 /// Checks that the keys of a node lie between those that the node above has for it. Else what a look-up finds would depend
 /// on the look-up before it.
@@ -160,5 +132,5 @@ fn check_range(node: &BTree1Node, above: &BTree1Node, child: usize, at: Addr) ->
     }
     let value = keys(0).and_then(|key| key.offset().next()).unwrap_or(0);
     let expected = "between the keys of the node above";
-    Err(broken::<BTree1Node>(at, ErrorKind::Value { field: "Chunk offset", value, expected }))
+    Err(misfit::<BTree1Node>(at, "Chunk offset", value, expected))
 }

@@ -6,10 +6,10 @@ use hyperslab_format::array::extensible::{
     DataBlock, ExtensibleArrayHeader, Geometry, IndexBlock, SecondaryBlock, Slot,
 };
 use hyperslab_format::array::{ChunkElement, Page};
-use hyperslab_format::{Addr, Structure};
+use hyperslab_format::{Addr, ErrorKind, Structure};
 
 use super::{ChunkIndex, Visitor, broken};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// The array, as far as it was read.
@@ -58,10 +58,8 @@ impl Array {
     pub(super) fn open(index: &ChunkIndex, store: &Store, at: Addr) -> Result<Self> {
         let header = store.get::<ExtensibleArrayHeader>(at, &())?;
         index.check_client::<ExtensibleArrayHeader>(header.format.client, at)?;
-        let index_block = match header.index_block.defined() {
-            Some(block) => Some(store.get::<IndexBlock>(block, &header)?),
-            None => None,
-        };
+        let index_block = header.index_block.defined();
+        let index_block = index_block.map(|block| store.get::<IndexBlock>(block, &header)).transpose()?;
         Ok(Self { geometry: Geometry::new(header.parameters), header, index_block, last: None })
     }
 
@@ -149,6 +147,7 @@ fn defined(addrs: &[Addr], position: usize) -> Option<Addr> {
     addrs.get(position).copied().and_then(Addr::defined)
 }
 
-fn missing<S: Structure>(at: Addr) -> crate::error::Error {
-    broken::<S>(at, hyperslab_format::ErrorKind::Missing { what: "an element" })
+/// The error of an `S` at `at` that lacks an element.
+pub(super) fn missing<S: Structure>(at: Addr) -> Error {
+    broken::<S>(at, ErrorKind::Missing { what: "an element" })
 }

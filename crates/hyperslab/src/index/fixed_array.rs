@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayContent, FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::array::{ChunkElement, Page};
-use hyperslab_format::{Addr, ErrorKind, Extent, Structure};
+use hyperslab_format::{Addr, Extent, Structure};
 
-use super::{ChunkIndex, Visitor, broken};
+use super::{ChunkIndex, Visitor, misfit};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -25,8 +25,7 @@ impl Array {
         index.check_client::<FixedArrayHeader>(header.format.client, at)?;
         if index.grid.most_chunks() != Some(header.elements) {
             let expected = "the number of chunks of the largest extent";
-            let kind = ErrorKind::Value { field: "Max Num Entries", value: header.elements, expected };
-            return Err(broken::<FixedArrayHeader>(at, kind));
+            return Err(misfit::<FixedArrayHeader>(at, "Max Num Entries", header.elements, expected));
         }
         let block = match header.data_block.defined() {
             // Its bitmap is read whole: a bit for each page, once the file is seen to have the pages.

@@ -14,10 +14,10 @@ use std::ops::ControlFlow;
 use hyperslab_filters::FilterMask;
 use hyperslab_format::array::{ChunkElement, Client};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout};
-use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
+use hyperslab_format::{Addr, Extent, Structure};
 use parking_lot::Mutex;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, broken, misfit};
 use crate::select::Coord;
 use crate::store::Store;
 pub use choose::{ChunkingPlan, choose};
@@ -131,28 +131,12 @@ impl ChunkIndex {
 
     /// Calls `f` with every stored chunk in the order of the index, until it breaks. O(stored chunks).
     pub fn visit(&self, store: &Store, f: &mut Visitor<'_>) -> Result<()> {
-        let mut within = |coord: &[u64], record: ChunkRecord| {
+        let within = &mut |coord: &[u64], record: ChunkRecord| {
             // A dataset that was made smaller may keep records of what it had before.
             let is_inside = coord.iter().zip(&self.grid.current).all(|(at, count)| at < count);
             if is_inside { f(coord, record) } else { ControlFlow::Continue(()) }
         };
-        match &self.info {
-            ChunkIndexInfo::BTree1 { addr } => match addr.defined() {
-                Some(root) => btree1::visit(self, store, root, &mut within),
-                None => Ok(()),
-            },
-            ChunkIndexInfo::BTree2 { addr, .. } => match addr.defined() {
-                Some(header) => btree2::visit(self, store, header, &mut within),
-                None => Ok(()),
-            },
-            ChunkIndexInfo::FixedArray { addr, .. } => match addr.defined() {
-                Some(header) => fixed_array::visit(self, store, header, &mut within),
-                None => Ok(()),
-            },
-            ChunkIndexInfo::ExtensibleArray { addr, .. } => match addr.defined() {
-                Some(header) => extensible_array::visit(self, store, header, &mut within),
-                None => Ok(()),
-            },
+        match self.info {
             ChunkIndexInfo::Single { .. } | ChunkIndexInfo::Implicit { .. } => {
                 let mut cursor = self.cursor(store);
                 // Neither can be sparse: both were allocated whole.
@@ -164,14 +148,34 @@ impl ChunkIndex {
                 }
                 Ok(())
             }
+            ChunkIndexInfo::BTree1 { addr }
+            | ChunkIndexInfo::BTree2 { addr, .. }
+            | ChunkIndexInfo::FixedArray { addr, .. }
+            | ChunkIndexInfo::ExtensibleArray { addr, .. }
+                if addr.is_undefined() =>
+            {
+                Ok(())
+            }
+            ChunkIndexInfo::BTree1 { addr } => btree1::visit(self, store, addr, within),
+            ChunkIndexInfo::BTree2 { addr, .. } => btree2::visit(self, store, addr, within),
+            ChunkIndexInfo::FixedArray { addr, .. } => fixed_array::visit(self, store, addr, within),
+            ChunkIndexInfo::ExtensibleArray { addr, .. } => {
+                extensible_array::visit(self, store, addr, within)
+            }
         }
     }
 
     /// The record of an array element, if its chunk was written.
     fn record(&self, element: ChunkElement) -> Option<ChunkRecord> {
-        let addr = element.addr.defined()?;
-        let len = if self.is_filtered { element.len } else { self.chunk_bytes };
-        Some(ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(element.mask) })
+        self.stored(element.addr, Some((element.len, element.mask)))
+    }
+
+    /// The record of a chunk at `addr`, if that is defined, of these stored bytes and skipped filters where the dataset has any.
+    #[inline]
+    fn stored(&self, addr: Addr, filtered: Option<(u64, u32)>) -> Option<ChunkRecord> {
+        let (len, mask) = filtered.unwrap_or((self.chunk_bytes, 0));
+        let len = if self.is_filtered { len } else { self.chunk_bytes };
+        Some(ChunkRecord { extent: Extent::new(addr.defined()?, len), mask: FilterMask(mask) })
     }
 
     /// Checks that an array describes chunks as the dataset has them.
@@ -179,8 +183,7 @@ impl ChunkIndex {
         if (client == Client::FilteredChunks) == self.is_filtered {
             return Ok(());
         }
-        let expected = "1 where the dataset has filters, else 0";
-        Err(broken::<S>(at, ErrorKind::Value { field: "Client ID", value: client as u64, expected }))
+        Err(misfit::<S>(at, "Client ID", client as u64, "1 where the dataset has filters, else 0"))
     }
 }
 
@@ -209,20 +212,12 @@ impl Cursor<'_> {
     pub fn lookup(&mut self, coord: &Coord) -> Result<Option<ChunkRecord>> {
         let Self { index, store, state, .. } = self;
         match &index.info {
-            ChunkIndexInfo::Single { addr, filtered } => {
-                let (len, mask) = filtered.unwrap_or((index.chunk_bytes, 0));
-                Ok(addr
-                    .defined()
-                    .map(|addr| ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(mask) }))
-            }
+            ChunkIndexInfo::Single { addr, filtered } => Ok(index.stored(*addr, *filtered)),
             ChunkIndexInfo::Implicit { addr } => {
                 let number = index.grid.number(coord);
                 let offset = number.and_then(|number| number.checked_mul(index.chunk_bytes));
                 let at = offset.and_then(|offset| addr.checked_add(offset));
-                Ok(at.map(|at| ChunkRecord {
-                    extent: Extent::new(at, index.chunk_bytes),
-                    mask: FilterMask::NONE_SKIPPED,
-                }))
+                Ok(at.and_then(|at| index.stored(at, None)))
             }
             ChunkIndexInfo::BTree1 { addr } => {
                 let Some(root) = addr.defined() else { return Ok(None) };
@@ -268,9 +263,4 @@ impl Drop for Cursor<'_> {
             *last = (self.generation, std::mem::take(&mut self.state));
         }
     }
-}
-
-/// An error in a structure that decodes, but does not fit the rest of the file.
-fn broken<S: Structure>(at: Addr, kind: ErrorKind) -> Error {
-    Error::Format(FormatError { kind, structure: S::NAME, spec: S::SPEC, at, offset: 0 })
 }

@@ -1,7 +1,5 @@
 //! Committed datatypes: datatypes that are objects of their own, with a name and attributes.
 
-use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use hyperslab_format::datatype::Datatype;
@@ -28,19 +26,5 @@ impl NamedDatatype {
     /// The datatype.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
-    }
-}
-
-impl Deref for NamedDatatype {
-    type Target = Object;
-
-    fn deref(&self) -> &Object {
-        &self.object
-    }
-}
-
-impl fmt::Debug for NamedDatatype {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.object.describe("NamedDatatype", f)
     }
 }

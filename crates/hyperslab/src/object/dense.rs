@@ -24,7 +24,7 @@ use crate::tree::BTree2;
 use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
 
 /// A link or an attribute.
-pub(super) trait Dense: MessageBody {
+pub(crate) trait Dense: MessageBody {
     /// Their creation order.
     type Order: CreationOrder;
     /// The heap that libhdf5 makes for them.
@@ -47,19 +47,20 @@ pub(super) trait Dense: MessageBody {
     /// What a record by name says.
     fn by_name(record: &Record) -> Option<Named<'_>>;
 
-    /// The order in a record by order.
-    fn by_order(record: &Record) -> Option<u64>;
+    /// The order in a record by order, and where in the heap the one is that has it.
+    fn by_order(record: &Record) -> Option<(u64, &[u8])>;
 
     /// When they move between messages and the heap.
     fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange>;
 }
 
 /// What a record by name says.
-pub(super) struct Named<'a> {
-    hash: u32,
-    id: &'a [u8],
-    order: Option<u64>,
-    is_shared: bool,
+pub(crate) struct Named<'a> {
+    pub(crate) hash: u32,
+    /// Where it is in the heap.
+    pub(crate) id: &'a [u8],
+    pub(crate) order: Option<u64>,
+    pub(crate) is_shared: bool,
 }
 
 impl Dense for Link {
@@ -93,9 +94,9 @@ impl Dense for Link {
         }
     }
 
-    fn by_order(record: &Record) -> Option<u64> {
+    fn by_order(record: &Record) -> Option<(u64, &[u8])> {
         match record {
-            Record::LinkOrder { order, .. } => Some(order.cast_unsigned()),
+            Record::LinkOrder { order, id } => Some((order.cast_unsigned(), id)),
             _ => None,
         }
     }
@@ -141,9 +142,9 @@ impl Dense for Attribute {
         }
     }
 
-    fn by_order(record: &Record) -> Option<u64> {
+    fn by_order(record: &Record) -> Option<(u64, &[u8])> {
         match record {
-            Record::AttributeOrder { order, .. } => Some((*order).into()),
+            Record::AttributeOrder { order, id, .. } => Some(((*order).into(), id)),
             _ => None,
         }
     }
@@ -277,7 +278,7 @@ pub(super) fn take<T: Dense>(
     let mut change = HeaderChange::new(txn, header.address())?;
     let mut found = None;
     for (place, message) in change.places(T::KIND) {
-        let value = message.decode_here::<T>(header.widths()).map_err(Error::from_format)?;
+        let value = message.decode_here::<T>(header.widths())?;
         if value.name() == name {
             found = Some((place, value.order(message.creation_order.map(u64::from)), value));
             break;
@@ -294,7 +295,7 @@ fn make_dense<T: Dense>(change: &mut HeaderChange<'_, '_>, info: &mut DenseInfo<
     create::<T>(change.txn(), info)?;
     while let Some(message) = change.take(T::KIND)? {
         let widths = change.txn().store().widths();
-        let value = message.decode_here::<T>(widths).map_err(Error::from_format)?;
+        let value = message.decode_here::<T>(widths)?;
         let order = value.order(message.creation_order.map(u64::from));
         insert(change.txn(), info, &value, info.max_creation_order.and(order))?;
     }
@@ -448,7 +449,7 @@ fn name_key<'s, T: Dense>(
 }
 
 fn order_key<T: Dense>(order: u64) -> impl Fn(&Record) -> Result<Ordering> {
-    move |record| Ok(T::by_order(record).map_or(Ordering::Less, |found| found.cmp(&order)))
+    move |record| Ok(T::by_order(record).map_or(Ordering::Less, |(found, _)| found.cmp(&order)))
 }
 
 fn form(txn: &Txn<'_>, kind: u8) -> Result<RecordForm> {
@@ -467,6 +468,12 @@ fn array<const N: usize>(id: &[u8]) -> [u8; N] {
     let mut array = [0; N];
     array.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
     array
+}
+
+/// What a header says of links or attributes before there are any.
+pub(super) fn none_yet<O>(max_creation_order: Option<O>, is_indexed: bool) -> DenseInfo<O> {
+    let creation_order_index = is_indexed.then_some(Addr::UNDEFINED);
+    DenseInfo { max_creation_order, heap: Addr::UNDEFINED, name_index: Addr::UNDEFINED, creation_order_index }
 }
 
 /// The order of what has none.

@@ -44,6 +44,8 @@ pub use header::versions::LibVersion;
 pub use reference::ReferenceTarget;
 pub use walk::{Step, Walk};
 
+pub(crate) use dense::Dense;
+
 use group::links::LinkStorage;
 use header::read::Header;
 
@@ -144,6 +146,14 @@ impl Object {
         Ok(txn)
     }
 
+    /// Does `f` as one step that changes the object.
+    fn step<R>(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<R>) -> Result<R> {
+        self.store().step(|txn| {
+            self.check_alive()?;
+            f(txn)
+        })
+    }
+
     fn describe(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(kind)
             .field("path", &self.path)
@@ -157,6 +167,27 @@ impl fmt::Debug for Object {
         self.describe("Object", f)
     }
 }
+
+/// Each of these is an object, with more to it.
+macro_rules! objects {
+    ($($kind:ident),*) => {$(
+        impl Deref for $kind {
+            type Target = Object;
+
+            fn deref(&self) -> &Object {
+                &self.object
+            }
+        }
+
+        impl fmt::Debug for $kind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.object.describe(stringify!($kind), f)
+            }
+        }
+    )*};
+}
+
+objects!(Group, Dataset, NamedDatatype);
 
 impl Node {
     /// Reads the header at `address` and finds out what it is the header of.
@@ -213,6 +244,14 @@ impl Node {
         match self {
             Self::Dataset(dataset) => Ok(dataset),
             other => Err(other.not_a("dataset")),
+        }
+    }
+
+    /// The committed datatype, or an error if this is none.
+    pub fn into_datatype(self) -> Result<NamedDatatype> {
+        match self {
+            Self::Datatype(datatype) => Ok(datatype),
+            other => Err(other.not_a("datatype")),
         }
     }
 

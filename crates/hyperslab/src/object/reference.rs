@@ -28,7 +28,7 @@ impl File {
             ReferenceKind::Region1 => r.structure::<GlobalHeapId>(&()).map(Place::Region1),
             ReferenceKind::Object2 | ReferenceKind::Region2 | ReferenceKind::Attribute => encoded(r),
         };
-        match r.within("reference", SPEC, decode).map_err(Error::from_format)? {
+        match r.within("reference", SPEC, decode)? {
             Place::Object(object) if is_null(object) => Ok(None),
             Place::Object(object) => Ok(Some(ReferenceTarget { object, selection: None, attribute: None })),
             Place::Region1(id) | Place::Encoded(_, id) if id.is_null() => Ok(None),
@@ -42,7 +42,7 @@ impl File {
                     let object = r.addr()?;
                     Ok(ReferenceTarget { object, selection: Some(r.rest().to_vec()), attribute: None })
                 };
-                r.within("reference in the global heap", SPEC, target).map(Some).map_err(Error::from_format)
+                r.within("reference in the global heap", SPEC, target).map(Some).map_err(Error::from)
             }
         }
     }

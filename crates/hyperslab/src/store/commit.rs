@@ -121,7 +121,7 @@ impl Ends {
 /// Checks the commit against the file and itself. Writes nothing; takes the overwrites.
 fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     let at = commit.superblock_at;
-    let superblock = decode_superblock(&commit.after, at).map_err(Error::from_format)?;
+    let superblock = decode_superblock(&commit.after, at)?;
     let Some(before) = &commit.before else {
         check(commit.overwrites.is_empty(), "overwrites in a file that has nothing yet")?;
         return Ok(Plan::Superblock { ends: Ends { before: 0, after: superblock.end_of_file() } });
@@ -130,7 +130,7 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     let mut found = vec![0; before.len()];
     journal::read(driver, at, &mut found)?;
     check(found == *before, "another superblock than the file, which some other program has changed")?;
-    let old = decode_superblock(before, at).map_err(Error::from_format)?;
+    let old = decode_superblock(before, at)?;
     let ends = Ends { before: old.end_of_file(), after: superblock.end_of_file() };
     let guarded = guard::set(before).ok_or_else(|| no_guard(&superblock))?;
     // Inside its sector a superblock is whole or detectably torn, but versions 0 and 1 have no checksum to detect by.

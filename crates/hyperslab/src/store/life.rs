@@ -244,7 +244,14 @@ fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len
         Some(b"NCSAmult") => {
             Err(Error::unsupported("a file split by the kind of data (multi, split)", "II.B"))
         }
-        _ if is_cut => Err(truncated_file(superblock.end_of_file(), file_len)),
+        _ if is_cut => Err(FormatError {
+            kind: ErrorKind::Truncated { needed: superblock.end_of_file(), have: file_len },
+            structure: "Superblock (End of File Address: the file was cut short)",
+            spec: "II.A",
+            at: Addr::new(0),
+            offset: 0,
+        }
+        .into()),
         _ => Ok(()),
     }
 }
@@ -258,13 +265,3 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
 }
 
 const MARKED: &str = "another program has it open for writing, or died while it had";
-
-fn truncated_file(needed: u64, have: u64) -> Error {
-    Error::Format(FormatError {
-        kind: ErrorKind::Truncated { needed, have },
-        structure: "Superblock (End of File Address: the file was cut short)",
-        spec: "II.A",
-        at: Addr::new(0),
-        offset: 0,
-    })
-}

@@ -174,36 +174,12 @@ pub(super) struct MetadataLock {
     changing: AtomicUsize,
 }
 
-/// The lock of what was given out for data and no index knows yet: many threads write data, or one takes all of it back.
-#[derive(Debug)]
-pub(super) struct DataLock(Ranked<RwLock<()>>);
-
-impl DataLock {
-    pub(super) fn new(file: u32) -> Self {
-        Self(Ranked::new(file, Rank::Data, RwLock::default()))
-    }
-
-    pub(super) fn read(&self) -> ReadGuard<'_> {
-        // A write may flush what was held before it.
-        ReadGuard { _guard: Some(self.0.read()) }
-    }
-
-    /// Whether no write is under way, as it seems.
-    pub(super) fn is_idle(&self) -> bool {
-        !self.0.untimely().is_locked()
-    }
-
-    /// Waits for the writes that are under way.
-    pub(super) fn change(&self) -> Guard<RwLockWriteGuard<'_, ()>> {
-        self.0.write()
-    }
-}
-
 /// While this lives, nobody else takes the lock to change what it is about; a thread that changes metadata may read them, too.
+/// Empty in a file that nobody changes.
 #[derive(Debug)]
 #[must_use]
 pub struct ReadGuard<'s> {
-    _guard: Option<Guard<RwLockReadGuard<'s, ()>>>,
+    pub(super) _guard: Option<Guard<RwLockReadGuard<'s, ()>>>,
 }
 
 /// While this lives, nobody else reads or changes metadata.
@@ -212,13 +188,6 @@ pub struct ReadGuard<'s> {
 pub(super) struct ChangeGuard<'s> {
     lock: &'s MetadataLock,
     _guard: Guard<RwLockWriteGuard<'s, ()>>,
-}
-
-impl ReadGuard<'_> {
-    /// The guard of a file that nobody changes.
-    pub(super) fn none() -> Self {
-        Self { _guard: None }
-    }
 }
 
 impl MetadataLock {

@@ -273,18 +273,27 @@ impl Store {
     pub fn zero(&self, extent: Extent) -> Result<()> {
         let file_len = self.driver()?.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
         let end = extent.addr.get().saturating_add(extent.len);
-        let zeros = vec![0; usize::try_from(extent.len.min(ZERO_BYTES)).unwrap_or(0)];
-        let mut at = extent.addr.get();
-        while at < end.min(file_len) {
-            let len = (end.min(file_len) - at).min(ZERO_BYTES);
-            self.write_data(Addr::new(at), &zeros[..usize::try_from(len).unwrap_or(zeros.len())])?;
-            at += len;
-        }
+        let len = end.min(file_len).saturating_sub(extent.addr.get());
+        self.fill(Extent::new(extent.addr, len), &[0])?;
         if end <= file_len {
             return Ok(());
         }
         self.writing()?.cut_tail(self)?;
         commit::set_len(&**self.driver()?, self.base + end)
+    }
+
+    /// Writes `value`, one copy after another, to space that nothing reaches yet.
+    pub fn fill(&self, extent: Extent, value: &[u8]) -> Result<()> {
+        let at_most = usize::try_from(extent.len).unwrap_or(FILL_BYTES).min(FILL_BYTES);
+        let piece = value.repeat(at_most.div_ceil(value.len().max(1)).max(1));
+        let mut at = 0;
+        while at < extent.len {
+            let len = (extent.len - at).min(piece.len() as u64);
+            let from = extent.addr.checked_add(at).unwrap_or(Addr::UNDEFINED);
+            self.write_data(from, &piece[..usize::try_from(len).unwrap_or(piece.len())])?;
+            at += len;
+        }
+        Ok(())
     }
 
     /// Whether the file is open for writing.
@@ -324,9 +333,17 @@ impl Store {
         Ok(Txn::new(self, writing, guard))
     }
 
+    /// Does `f` as one [step](Self::begin).
+    pub fn step<R>(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<R>) -> Result<R> {
+        let mut txn = self.begin()?;
+        let result = f(&mut txn)?;
+        txn.finish()?;
+        Ok(result)
+    }
+
     /// While the guard lives, no other thread changes metadata.
     pub fn reading(&self) -> ReadGuard<'_> {
-        self.writing.as_ref().map_or_else(ReadGuard::none, |writing| writing.lock.read())
+        self.writing.as_ref().map_or(ReadGuard { _guard: None }, |writing| writing.lock.read())
     }
 
     /// While the guard lives, what is freed is not given out again: for who has looked up where data are and reads them.
@@ -339,10 +356,12 @@ impl Store {
     ///
     /// Space that was freed before is handed out again, if nobody may still read or write it.
     pub fn writing_data(&self) -> ReadGuard<'_> {
-        self.writing.as_ref().map_or_else(ReadGuard::none, |writing| {
+        let guard = self.writing.as_ref().map(|writing| {
             writing.try_reuse();
+            // A write may flush what was held before it.
             writing.data.read()
-        })
+        });
+        ReadGuard { _guard: guard }
     }
 
     /// Whether the object whose header was at `at` in a [generation](Self::generation) is gone since.
@@ -444,7 +463,7 @@ impl Store {
     /// given back.
     pub fn roll_back<G>(&self, lock: impl FnOnce() -> G) -> Result<G> {
         let writing = self.writing()?;
-        let _data = writing.data.change();
+        let _data = writing.data.write();
         let locked = lock();
         let _guard = writing.lock.change();
         writing.set_in_transaction(false);
@@ -495,7 +514,7 @@ impl Store {
                     // At least double, so that a structure that asks byte by byte ends after a few reads.
                     want = needed.max(len * 2);
                 }
-                Err(error) => return Err(Error::from_format(error)),
+                Err(error) => return Err(Error::from(error)),
             }
         }
     }
@@ -525,7 +544,7 @@ thread_local! {
 
 /// A thread keeps no more for the next structure that it reads.
 const DECODED_BYTES: usize = 64 << 10;
-/// Zeros that are written at a time.
-const ZERO_BYTES: u64 = 1 << 20;
+/// As much is filled at a time.
+const FILL_BYTES: usize = 1 << 20;
 /// Shorter writes gain less than it costs to say that they will come.
 const RESERVE_FROM: u64 = 1 << 20;

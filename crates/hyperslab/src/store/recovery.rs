@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hyperslab_format::superblock::{Superblock, guard};
-use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+use hyperslab_format::{Addr, ErrorKind, Structure};
 
 use super::commit::{self, Durability};
 use super::journal::{self, Found, Images, Journal, decode_superblock};
 use crate::driver::{Driver, Overlay};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, broken};
 
 /// What the end of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -178,13 +178,13 @@ fn without_images(
     trailer: Trailer,
     decoded: hyperslab_format::Result<Superblock>,
 ) -> Result<Report> {
-    let superblock = decoded.map_err(Error::from_format)?;
+    let superblock = decoded?;
     let mut image = place.bytes.clone();
     image.truncate(superblock.encoded_len(superblock.widths(), &()));
     let is_guarded = superblock.is_guarded(place.file_len);
     let seal = if is_guarded { Seal::Guarded } else { Seal::Before };
     let image = guard::clear(&image).filter(|_| is_guarded).unwrap_or(image);
-    let superblock = decode_superblock(&image, place.at).map_err(Error::from_format)?;
+    let superblock = decode_superblock(&image, place.at)?;
     let action = decide(trailer, seal);
     let mut report = Report { trailer, seal, action, refusal: None, place, image, superblock, journal: None };
     if is_guarded && report.superblock.end_of_file() > report.place.file_len {
@@ -214,7 +214,7 @@ fn with_images(
         Action::Nothing | Action::DropTail => found.to_vec(),
         Action::Unguard | Action::Refuse => images.before,
     };
-    let superblock = decode_superblock(&image, place.at).map_err(Error::from_format)?;
+    let superblock = decode_superblock(&image, place.at)?;
     let journal = journal.filter(|_| action == Action::Redo);
     let mut report = Report { trailer, seal, action, refusal: None, place, image, superblock, journal };
     if action == Action::Refuse {
@@ -299,13 +299,7 @@ fn locate(driver: &dyn Driver) -> Result<Place> {
             return Ok(Place { at, file_len, bytes });
         }
     }
-    Err(Error::Format(FormatError {
-        kind: ErrorKind::NotHdf5 { file_len },
-        structure: "Superblock",
-        spec: "II.A",
-        at: Addr::new(0),
-        offset: 0,
-    }))
+    Err(broken::<Superblock>(Addr::new(0), ErrorKind::NotHdf5 { file_len }))
 }
 
 /// Enough for every version of the superblock.

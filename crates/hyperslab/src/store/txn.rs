@@ -55,6 +55,11 @@ impl<'s> Txn<'s> {
         Ok(extent)
     }
 
+    /// Where `len` bytes of metadata may stand.
+    pub fn allocate_metadata(&mut self, len: u64) -> Result<Addr> {
+        self.allocate(SpaceKind::Metadata, len).map(|extent| extent.addr)
+    }
+
     /// Makes an extent longer by `len` bytes where it stands, if what is after it is free and no committed state reaches it:
     /// returns the whole.
     pub fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
@@ -85,6 +90,17 @@ impl<'s> Txn<'s> {
         let value = Arc::new(value);
         self.put_block(at, Arc::new(StructureBlock { value: Arc::clone(&value), context }));
         value
+    }
+
+    /// Puts a structure into space of its own, and returns where that is.
+    pub fn put_new<S>(&mut self, value: S, context: S::Context) -> Result<Addr>
+    where
+        S: Structure<Context: Debug + Send + Sync + Sized> + Debug + Send + Sync + 'static,
+    {
+        let len = value.encoded_len(self.store.widths(), &context) as u64;
+        let at = self.allocate_metadata(len)?;
+        self.put(at, value, context);
+        Ok(at)
     }
 
     /// Puts a block of any kind at `at`.

@@ -10,7 +10,7 @@ use super::Store;
 use super::commit::{self, Commit, Durability, Outcome, Overwrite};
 use super::dirty::{self, Blocks, Dirty};
 use super::lives::Lives;
-use super::lock::{DataLock, MetadataLock, Rank, Ranked};
+use super::lock::{MetadataLock, Rank, Ranked};
 use super::space::Space;
 use crate::error::{Error, Result};
 
@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Writing {
     pub(super) lock: MetadataLock,
-    pub(super) data: DataLock,
+    /// Of what was given out for data and no index knows yet: many threads write data, or one takes all of it back.
+    pub(super) data: Ranked<RwLock<()>>,
     pub(super) lives: Ranked<Mutex<Lives>>,
     pub(super) dirty: Ranked<RwLock<Dirty>>,
     pub(super) space: Ranked<Mutex<Space>>,
@@ -95,7 +96,7 @@ impl Writing {
         let committed = Committed { superblock, transactions: 0, tail_is_cut: false };
         Self {
             lock: MetadataLock::new(file),
-            data: DataLock::new(file),
+            data: Ranked::new(file, Rank::Data, RwLock::default()),
             lives: Ranked::new(file, Rank::Lives, Mutex::default()),
             dirty: Ranked::new(file, Rank::Dirty, RwLock::default()),
             space: Ranked::new(file, Rank::Space, Mutex::new(Space::new(end, limit))),
@@ -263,7 +264,7 @@ impl Writing {
     /// Hands out again what was freed, unless anybody may still read or write it. The caller holds the lock for changes.
     pub(super) fn reuse(&self) {
         let mut space = self.space.lock();
-        if space.is_waiting() && !self.is_read() && self.data.is_idle() {
+        if space.is_waiting() && !self.is_read() && !self.data.untimely().is_locked() {
             space.no_reads();
         }
     }

@@ -5,14 +5,15 @@
 mod btree1;
 pub mod btree2;
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
+use hyperslab_format::{Addr, ErrorKind, Extent, Structure};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, broken, misfit};
 use crate::store::Txn;
 
-pub use btree1::{BTree1Edit, BTree1Step, GroupTree, GroupTreeEdit};
+pub use btree1::{BTree1, BTree1Edit, BTree1Step, GroupTree, GroupTreeEdit, check_level};
 pub use btree2::{BTree2, Visitor};
 
 /// The nodes that a listing has seen.
@@ -22,11 +23,7 @@ struct Seen(HashSet<Addr>);
 impl Seen {
     /// Notes the node at `at`, an `S`, and refuses it if it was there before.
     fn note<S: Structure>(&mut self, at: Addr) -> Result<()> {
-        if self.0.insert(at) {
-            return Ok(());
-        }
-        let (field, expected) = ("address of a node", "one that is not in the tree already");
-        Err(broken::<S>(at, ErrorKind::Value { field, value: at.get(), expected }))
+        if self.0.insert(at) { Ok(()) } else { Err(named_twice::<S>(at)) }
     }
 }
 
@@ -48,7 +45,32 @@ pub(crate) fn free_blocks<S: Structure>(txn: &mut Txn<'_>, at: Addr, mut blocks:
     Ok(())
 }
 
-/// The error of an `S` at `at` that does not fit its tree.
-fn broken<S: Structure>(at: Addr, kind: ErrorKind) -> Error {
-    Error::from_format(FormatError { kind, structure: S::NAME, spec: S::SPEC, at, offset: 0 })
+/// The error of an `S` at `at` to which more than one way leads.
+fn named_twice<S: Structure>(at: Addr) -> Error {
+    misfit::<S>(at, "address of a node", at.get(), "one that is not in the tree already")
+}
+
+/// The place of what is sought among `len` that are in order, or the place that it would have; `compare` says how the one at a
+/// place stands to it.
+#[inline]
+pub(crate) fn bisect<E>(
+    len: usize,
+    mut compare: impl FnMut(usize) -> Result<Ordering, E>,
+) -> Result<Result<usize, usize>, E> {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match compare(middle)? {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Ok(Ok(middle)),
+            Ordering::Greater => high = middle,
+        }
+    }
+    Ok(Err(low))
+}
+
+/// How many of `len` that are in order stand before what is sought.
+pub(crate) fn partition(len: usize, mut is_before: impl FnMut(usize) -> Result<bool>) -> Result<usize> {
+    let order = |place| Ok(if is_before(place)? { Ordering::Less } else { Ordering::Greater });
+    bisect(len, order).map(|place| place.unwrap_or_else(|place| place))
 }

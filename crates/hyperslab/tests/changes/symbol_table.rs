@@ -1,8 +1,6 @@
 //! The links of old groups against an ordered map, and the rules of the tree's keys.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use hyperslab::heap::LocalHeap;
 use hyperslab::heap::symbol_table::{self, SymbolTarget};
@@ -49,10 +47,8 @@ fn k(group_internal_k: u16, group_leaf_k: u16) -> BTreeK {
 /// What the group has, in the order of its tree.
 fn links(store: &Store, table: &SymbolTable) -> Vec<(String, Target)> {
     let names = LocalHeap::open(store, table.heap).unwrap();
-    let context = SymbolTableContext { k: store.btree_k().group_leaf_k };
     let mut links = Vec::new();
-    let mut visit = |at| {
-        let node = store.get::<SymbolTableNode>(at, &context)?;
+    let mut visit = |_, node: &SymbolTableNode| {
         assert!(!node.entries.is_empty());
         for entry in &node.entries {
             let target = match entry.cache {
@@ -61,7 +57,7 @@ fn links(store: &Store, table: &SymbolTable) -> Vec<(String, Target)> {
             };
             links.push((names.text_at(entry.name_offset)?, target));
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     };
     GroupTree::new(store, table.btree).visit(&mut visit).unwrap();
     links
@@ -118,13 +114,10 @@ fn check(store: &Store, table: &SymbolTable, model: &Model) {
     assert_eq!(links(store, table), expected);
     check_keys(store, table);
     let names = LocalHeap::open(store, table.heap).unwrap();
-    let context = SymbolTableContext { k: store.btree_k().group_leaf_k };
     for name in model.keys() {
         let order = |offset| Ok(name.as_bytes().cmp(&names.bytes_at(offset)?));
-        let at =
-            GroupTree::new(store, table.btree).find(&|key| order(key).map(Ordering::is_gt)).unwrap().unwrap();
-        let node = store.get::<SymbolTableNode>(at, &context).unwrap();
-        assert!(node.entries.iter().any(|entry| order(entry.name_offset).unwrap().is_eq()), "{name}");
+        let found = GroupTree::new(store, table.btree).find(&order).unwrap().unwrap();
+        assert!(order(found.node.entries[found.entry.unwrap()].name_offset).unwrap().is_eq(), "{name}");
     }
 }
 

@@ -6,12 +6,12 @@ use hyperslab_format::heap::fractal::block::{DirectBlock, DirectBlockContext};
 use hyperslab_format::heap::fractal::geometry::HeapGeometry;
 use hyperslab_format::heap::fractal::header::{FractalHeapHeader, HeapStatistics};
 use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
-use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Writer};
+use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Widths, Writer};
 
 use super::free::{self, FreeSpace, FreeSpaceShape};
 use super::{FractalHeap, Place};
 use crate::error::{Error, Result};
-use crate::store::{SpaceKind, Txn};
+use crate::store::Txn;
 
 /// How the heaps of one use are made. These are libhdf5's choices, and readers rely on the length of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +52,7 @@ pub fn create(txn: &mut Txn<'_>, parameters: &HeapParameters) -> Result<Addr> {
         root_rows: 0,
         filtering: None,
     };
-    let len = header.encoded_len(txn.store().widths(), &()) as u64;
-    let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
-    txn.put(at, header, ());
-    Ok(at)
+    txn.put_new(header, ())
 }
 
 /// Puts an object into the heap at `at`; returns its id. After an error, the step must be dropped.
@@ -86,7 +83,7 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
 pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
     let mut edit = Edit::open(txn, at)?;
     let mut id = Reader::new(id, edit.txn.store().widths(), at);
-    match id.structure::<HeapId>(edit.id_form()).map_err(Error::from_format)? {
+    match id.structure::<HeapId>(edit.id_form())? {
         HeapId::Managed { offset, length } => edit.remove_managed(offset, length)?,
         HeapId::Tiny { data } => {
             let statistics = &mut edit.header_mut().statistics;
@@ -224,6 +221,14 @@ impl<'t, 's> Edit<'t, 's> {
 
     pub(super) fn broken(&self, kind: ErrorKind) -> Error {
         self.heap.broken(kind)
+    }
+
+    pub(super) fn check_rows(&self, rows: u16, above: u16) -> Result<()> {
+        self.heap.check_rows(rows, above)
+    }
+
+    pub(super) fn widths(&self) -> Widths {
+        self.txn.store().widths()
     }
 
     fn misplaced(&self, offset: u64) -> Error {

@@ -23,7 +23,7 @@ impl Edit<'_, '_> {
         let (is_direct, id) = if self.is_direct() { (true, None) } else { (false, Some(self.next_id()?)) };
         let record = Record::Huge { addr, length, filtered: None, id };
         if self.header().huge_btree.is_undefined() {
-            let widths = self.txn().store().widths();
+            let widths = self.widths();
             let (kind, lengths) = if is_direct { (DIRECT, 1) } else { (INDIRECT, 2) };
             let size = u16::try_from(widths.offset.bytes() + lengths * widths.length.bytes()).unwrap_or(0);
             let Some(form) = RecordForm::new(kind, size, widths) else {
@@ -96,9 +96,8 @@ impl Edit<'_, '_> {
         Ok(header.next_huge_id)
     }
 
-    fn is_direct(&mut self) -> bool {
-        let widths = self.txn().store().widths();
-        self.id_form().huge_is_direct(widths)
+    fn is_direct(&self) -> bool {
+        self.id_form().huge_is_direct(self.widths())
     }
 }
 

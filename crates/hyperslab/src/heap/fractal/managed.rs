@@ -8,7 +8,6 @@ use hyperslab_format::{Addr, ErrorKind, Extent};
 
 use super::edit::Edit;
 use crate::error::{RequestError, Result};
-use crate::store::SpaceKind;
 use crate::tree::free_blocks;
 
 /// A new direct block.
@@ -66,15 +65,12 @@ impl Edit<'_, '_> {
     }
 
     /// Puts a root indirect block of `rows` rows that begins with `entries`.
-    fn put_root(&mut self, mut entries: Vec<BlockEntry>, rows: u16) -> Result<()> {
-        let geometry = *self.geometry();
-        entries.resize(usize::from(rows) * usize::from(geometry.width), NO_BLOCK);
-        let len = geometry.indirect_len(rows, self.txn().store().widths()) as u64;
-        let at = self.txn().allocate(SpaceKind::Metadata, len)?.addr;
-        self.txn().put(at, IndirectBlock { offset: 0, entries }, IndirectBlockContext { geometry, rows });
+    fn put_root(&mut self, entries: Vec<BlockEntry>, rows: u16) -> Result<()> {
+        let at = self.put_indirect(0, entries, rows)?;
+        let space = self.geometry().row_offset(rows);
         let header = self.header_mut();
         (header.root, header.root_rows) = (at, rows);
-        header.statistics.managed_space = geometry.row_offset(rows);
+        header.statistics.managed_space = space;
         Ok(())
     }
 
@@ -88,8 +84,7 @@ impl Edit<'_, '_> {
         }
         let context = IndirectBlockContext { geometry: *self.geometry(), rows };
         let entries = self.txn().store().get::<IndirectBlock>(root, &context)?.entries.clone();
-        let widths = self.txn().store().widths();
-        let len = self.geometry().indirect_len(rows, widths) as u64;
+        let len = self.geometry().indirect_len(rows, self.widths()) as u64;
         self.txn().free(Extent::new(root, len));
         self.put_root(entries, grown)?;
         let more = self.capacity(grown).saturating_sub(self.capacity(rows));
@@ -130,20 +125,17 @@ impl Edit<'_, '_> {
                         self.header_mut().statistics.iterator_offset = offset.saturating_add(size);
                         return Ok((offset, size));
                     }
-                    HeapChild::Indirect { rows: below } if below >= rows => {
-                        let (field, value) = ("rows of an indirect block", below.into());
-                        let expected = "fewer than in the block above";
-                        return Err(self.broken(ErrorKind::Value { field, value, expected }));
-                    }
-                    HeapChild::Indirect { rows: below }
-                        if step.within == 0 && self.largest(below) < wanted =>
-                    {
-                        break geometry.row_offset(below);
-                    }
                     HeapChild::Indirect { rows: below } => {
-                        let child = match entry.addr.defined() {
-                            Some(child) => child,
-                            None => self.put_indirect(at, rows, step.entry, start, below)?,
+                        self.check_rows(below, rows)?;
+                        if step.within == 0 && self.largest(below) < wanted {
+                            break geometry.row_offset(below);
+                        }
+                        let child = if let Some(child) = entry.addr.defined() {
+                            child
+                        } else {
+                            let made = self.put_indirect(start, Vec::new(), below)?;
+                            self.set_entry(at, rows, step.entry, made)?;
+                            made
                         };
                         (at, rows) = (child, below);
                     }
@@ -161,29 +153,21 @@ impl Edit<'_, '_> {
     /// Puts an empty direct block.
     fn put_direct(&mut self, offset: u64, size: u64) -> Result<Addr> {
         let context = DirectBlockContext { geometry: *self.geometry(), size };
-        let at = self.txn().allocate(SpaceKind::Metadata, size)?.addr;
-        let widths = self.txn().store().widths();
-        self.txn().put(at, DirectBlock::new(offset, Vec::new(), &context, widths), context);
+        let at = self.txn().allocate_metadata(size)?;
+        let block = DirectBlock::new(offset, Vec::new(), &context, self.widths());
+        self.txn().put(at, block, context);
         let statistics = &mut self.header_mut().statistics;
         statistics.allocated_space = statistics.allocated_space.saturating_add(size);
         Ok(at)
     }
 
-    /// Puts an empty indirect block of `rows` rows as entry `entry` of the one at `parent`.
-    fn put_indirect(
-        &mut self,
-        parent: Addr,
-        parent_rows: u16,
-        entry: usize,
-        offset: u64,
-        rows: u16,
-    ) -> Result<Addr> {
+    /// Puts an indirect block of `rows` rows that begins with `entries`, for the heap from `offset` on.
+    fn put_indirect(&mut self, offset: u64, mut entries: Vec<BlockEntry>, rows: u16) -> Result<Addr> {
         let geometry = *self.geometry();
-        let widths = self.txn().store().widths();
-        let at = self.txn().allocate(SpaceKind::Metadata, geometry.indirect_len(rows, widths) as u64)?.addr;
-        let entries = vec![NO_BLOCK; usize::from(rows) * usize::from(geometry.width)];
+        entries.resize(usize::from(rows) * usize::from(geometry.width), NO_BLOCK);
+        let len = geometry.indirect_len(rows, self.widths()) as u64;
+        let at = self.txn().allocate_metadata(len)?;
         self.txn().put(at, IndirectBlock { offset, entries }, IndirectBlockContext { geometry, rows });
-        self.set_entry(parent, parent_rows, entry, at)?;
         Ok(at)
     }
 
@@ -219,10 +203,12 @@ impl Edit<'_, '_> {
     fn collect(&mut self, at: Addr, child: HeapChild, offset: u64, blocks: &mut Vec<Extent>) -> Result<()> {
         let geometry = *self.geometry();
         let store = self.txn().store();
-        let HeapChild::Indirect { rows } = child else {
-            let HeapChild::Direct { size } = child else { return Ok(()) };
-            blocks.push(Extent::new(at, size));
-            return Ok(());
+        let rows = match child {
+            HeapChild::Indirect { rows } => rows,
+            HeapChild::Direct { size } => {
+                blocks.push(Extent::new(at, size));
+                return Ok(());
+            }
         };
         let context = IndirectBlockContext { geometry, rows };
         let block = store.get::<IndirectBlock>(at, &context)?;
@@ -230,14 +216,10 @@ impl Edit<'_, '_> {
         blocks.push(Extent::new(at, geometry.indirect_len(rows, store.widths()) as u64));
         for (index, entry) in block.entries.iter().enumerate().filter(|(_, entry)| entry.addr.is_defined()) {
             let (child, within) = geometry.entry(index);
-            match child {
-                HeapChild::Indirect { rows: below } if below >= rows => {
-                    let (field, value) = ("rows of an indirect block", below.into());
-                    let expected = "fewer than in the block above";
-                    return Err(self.broken(ErrorKind::Value { field, value, expected }));
-                }
-                child => self.collect(entry.addr, child, offset.saturating_add(within), blocks)?,
+            if let HeapChild::Indirect { rows: below } = child {
+                self.check_rows(below, rows)?;
             }
+            self.collect(entry.addr, child, offset.saturating_add(within), blocks)?;
         }
         Ok(())
     }
@@ -251,15 +233,13 @@ impl Edit<'_, '_> {
         Err(self.broken(ErrorKind::Value { field, value: block.offset, expected }))
     }
 
-    fn capacity(&mut self, rows: u16) -> u64 {
-        let widths = self.txn().store().widths();
-        self.geometry().capacity(rows, widths)
+    fn capacity(&self, rows: u16) -> u64 {
+        self.geometry().capacity(rows, self.widths())
     }
 
     /// Bytes before the data of each direct block.
-    pub(super) fn overhead(&mut self) -> u64 {
-        let widths = self.txn().store().widths();
-        self.geometry().direct_overhead(widths) as u64
+    pub(super) fn overhead(&self) -> u64 {
+        self.geometry().direct_overhead(self.widths()) as u64
     }
 }
 

@@ -15,10 +15,10 @@ use hyperslab_format::heap::fractal::block::{
 use hyperslab_format::heap::fractal::geometry::{HeapChild, HeapGeometry};
 use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
-use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure};
+use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure};
 
 use super::filtered;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, broken, misfit};
 use crate::store::Store;
 use crate::tree::BTree2;
 
@@ -66,7 +66,7 @@ impl<'s> FractalHeap<'s> {
     /// Decodes the object called `id`.
     pub fn decode<T: Structure<Context = ()>>(&self, id: &[u8]) -> Result<T> {
         let widths = self.store.widths();
-        self.with(id, |bytes, at| Reader::new(bytes, widths, at).structure(&()).map_err(Error::from_format))
+        self.with(id, |bytes, at| Reader::new(bytes, widths, at).structure(&()).map_err(Error::from))
     }
 
     /// The bytes of the object called `id`.
@@ -77,7 +77,7 @@ impl<'s> FractalHeap<'s> {
     /// Gives the bytes of the object called `id` to `f`, and their address.
     fn with<R>(&self, id: &[u8], f: impl FnOnce(&[u8], Addr) -> Result<R>) -> Result<R> {
         let mut id = Reader::new(id, self.store.widths(), self.at);
-        match id.structure::<HeapId>(&self.id_form).map_err(Error::from_format)? {
+        match id.structure::<HeapId>(&self.id_form)? {
             HeapId::Managed { offset, length } => {
                 let place = self.place(offset)?;
                 let block = self.direct(&place)?;
@@ -121,17 +121,9 @@ impl<'s> FractalHeap<'s> {
                     let (at, filtered) = (entry.addr, entry.filtered);
                     return Ok(Place { at, size, filtered, within: step.within });
                 }
-                // Each has fewer rows than the one above: that ends the descent.
-                HeapChild::Indirect { rows: below } if below < rows => {
-                    (at, rows, offset) = (entry.addr, below, step.within);
-                }
                 HeapChild::Indirect { rows: below } => {
-                    let (value, expected) = (below.into(), "fewer than in the block above");
-                    return Err(self.broken(ErrorKind::Value {
-                        field: "rows of an indirect block",
-                        value,
-                        expected,
-                    }));
+                    self.check_rows(below, rows)?;
+                    (at, rows, offset) = (entry.addr, below, step.within);
                 }
             }
         }
@@ -150,7 +142,7 @@ impl<'s> FractalHeap<'s> {
             let extent = Extent::new(at, stored);
             let bytes = filtered::read(self.store, extent, name, &filtering.pipeline, mask, size)?;
             let mut r = Reader::new(&bytes, self.store.widths(), at);
-            Ok((r.structure(&context).map_err(Error::from_format)?, size))
+            Ok((r.structure(&context)?, size))
         })
     }
 
@@ -187,13 +179,21 @@ impl<'s> FractalHeap<'s> {
 
     /// The error of an id that says `offset`.
     fn misplaced(&self, offset: u64) -> Error {
-        let (field, expected) = ("offset in the heap id", "that of an object in one block");
-        self.broken(ErrorKind::Value { field, value: offset, expected })
+        let expected = "that of an object in one block";
+        misfit::<FractalHeapHeader>(self.at, "offset in the heap id", offset, expected)
     }
 
     fn broken(&self, kind: ErrorKind) -> Error {
-        let (structure, spec) = (FractalHeapHeader::NAME, FractalHeapHeader::SPEC);
-        Error::from_format(FormatError { kind, structure, spec, at: self.at, offset: 0 })
+        broken::<FractalHeapHeader>(self.at, kind)
+    }
+
+    /// Checks that an indirect block has fewer rows than the one above: that ends every descent.
+    fn check_rows(&self, rows: u16, above: u16) -> Result<()> {
+        if rows < above {
+            return Ok(());
+        }
+        let (field, expected) = ("rows of an indirect block", "fewer than in the block above");
+        Err(misfit::<FractalHeapHeader>(self.at, field, rows, expected))
     }
 }
 

@@ -6,9 +6,9 @@ mod edit;
 use std::sync::Arc;
 
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
-use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+use hyperslab_format::{Addr, ErrorKind};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, broken, misfit};
 use crate::store::Store;
 
 pub use edit::{GlobalHeapEdit, HeapRoom};
@@ -47,16 +47,11 @@ impl<'s> GlobalHeap<'s> {
         let object = self.object(id)?;
         let have = object.len() as u64;
         let elements = usize::try_from(needed).ok().and_then(|needed| object.get(..needed));
-        elements.ok_or_else(|| broken(id, ErrorKind::Truncated { needed, have }))
+        let missing = ErrorKind::Truncated { needed, have };
+        elements.ok_or_else(|| broken::<GlobalHeapCollection>(id.collection, missing))
     }
 }
 
 fn unused(id: GlobalHeapId) -> Error {
-    let (field, expected) = ("heap object index", "one in use");
-    broken(id, ErrorKind::Value { field, value: id.index.into(), expected })
-}
-
-fn broken(id: GlobalHeapId, kind: ErrorKind) -> Error {
-    let (structure, spec) = (GlobalHeapCollection::NAME, GlobalHeapCollection::SPEC);
-    Error::from_format(FormatError { kind, structure, spec, at: id.collection, offset: 0 })
+    misfit::<GlobalHeapCollection>(id.collection, "heap object index", id.index, "one in use")
 }

@@ -116,8 +116,7 @@ impl<'t, 's> Edit<'t, 's> {
         while let Some(offset) = next {
             let bytes = self.read(offset, node_len)?;
             let mut r = Reader::new(&bytes, widths, self.header.data);
-            let (after, size) =
-                (r.length().map_err(Error::from_format)?, r.length().map_err(Error::from_format)?);
+            let (after, size) = (r.length()?, r.length()?);
             let block = FreeBlock { offset, size };
             // As many as fit beside each other: more are a circle.
             let is_circle = self.free.len() as u64 >= self.header.data_size / node_len;

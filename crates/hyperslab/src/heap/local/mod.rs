@@ -90,7 +90,7 @@ impl<'s> LocalHeap<'s> {
 
     fn error(&self, offset: u64, kind: ErrorKind) -> Error {
         let (structure, spec) = (LocalHeapData::NAME, LocalHeapData::SPEC);
-        Error::from_format(FormatError { kind, structure, spec, at: self.data.addr, offset })
+        Error::from(FormatError { kind, structure, spec, at: self.data.addr, offset })
     }
 }
 

@@ -16,7 +16,7 @@ use super::too_long;
 use crate::error::Result;
 use crate::select::{Coord, first_element};
 use crate::store::Txn;
-use crate::tree::{BTree1Edit, BTree1Step};
+use crate::tree::{BTree1, BTree1Edit, BTree1Step, partition};
 
 /// A tree that is being changed.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Edit {
         let offset: Vec<u64> = first_element(coord, &index.chunk_shape).into_iter().chain([0]).collect();
         let key = BTree1Key::Chunk { size, mask: record.mask.0, offset };
         let mut tree = BTree1Edit::new(txn, self.root, context(index));
-        let Found { mut path, order, record: replaced, is_beyond } = find(&tree, index, coord)?;
+        let Found { mut path, order, record: replaced, is_beyond } = find(&tree.tree(), index, coord)?;
         let at = record.extent.addr;
         match order {
             None => tree.insert_first(at, key, beyond(index, coord))?,
@@ -93,7 +93,7 @@ impl Edit {
 
     pub(super) fn remove(&self, index: &ChunkIndex, txn: &mut Txn<'_>, coord: &[u64]) -> Result<()> {
         let mut tree = BTree1Edit::new(txn, self.root, context(index));
-        match find(&tree, index, coord)? {
+        match find(&tree.tree(), index, coord)? {
             Found { path, order: Some(Ordering::Equal), .. } => tree.remove_keeping_right_key(path),
             _ => Ok(()),
         }
@@ -105,16 +105,11 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, root: Addr) -> Resul
     BTree1Edit::new(txn, root, context(index)).delete().map(drop)
 }
 
-fn find(tree: &BTree1Edit<'_, '_>, index: &ChunkIndex, coord: &[u64]) -> Result<Found> {
+fn find(tree: &BTree1<'_>, index: &ChunkIndex, coord: &[u64]) -> Result<Found> {
     let first = first_element(coord, &index.chunk_shape);
     let (path, leaf) = tree.path(&mut |node| {
-        let (mut low, mut high) = (0, node.entries.len());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            let is_after = order(node, middle, &first) == Some(Ordering::Greater);
-            (low, high) = if is_after { (low, middle) } else { (middle + 1, high) };
-        }
-        Ok(low.saturating_sub(1))
+        let is_before = |key| Ok(order(node, key, &first) != Some(Ordering::Greater));
+        partition(node.entries.len(), is_before).map(|key| key.saturating_sub(1))
     })?;
     let Some(step) = path.last() else {
         return Ok(Found { path, order: None, record: None, is_beyond: true });

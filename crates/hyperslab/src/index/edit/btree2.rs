@@ -2,13 +2,12 @@
 
 use std::cmp::Ordering;
 
-use hyperslab_filters::FilterMask;
 use hyperslab_format::array::element::chunk_size_width;
 use hyperslab_format::btree2::header::BTree2Header;
 use hyperslab_format::btree2::node::BTree2Node;
 use hyperslab_format::btree2::record::{self, Record, RecordForm, Records};
 use hyperslab_format::layout::ChunkIndexInfo;
-use hyperslab_format::{Addr, ErrorKind, Extent};
+use hyperslab_format::{Addr, ErrorKind};
 
 use super::super::btree2::Tree;
 use super::super::{ChunkIndex, ChunkRecord, broken};
@@ -71,10 +70,7 @@ impl Edit {
         let chunk = record::ChunkRecord { addr: record.extent.addr, filtered };
         let record = Record::Chunk { chunk, scaled: coord.to_vec() };
         Ok(match edit::insert(txn, self.at, &record, &At(coord))? {
-            Some(Record::Chunk { chunk, .. }) => chunk.addr.defined().map(|at| {
-                let (len, mask) = chunk.filtered.unwrap_or((index.chunk_bytes, 0));
-                ChunkRecord { extent: Extent::new(at, len), mask: FilterMask(mask) }
-            }),
+            Some(Record::Chunk { chunk, .. }) => index.stored(chunk.addr, chunk.filtered),
             _ => None,
         })
     }

@@ -6,13 +6,13 @@ use hyperslab_format::array::extensible::{
 };
 use hyperslab_format::array::{ChunkElement, ElementFormat, Elements, Page, PageContext};
 use hyperslab_format::layout::ChunkIndexInfo;
-use hyperslab_format::{Addr, ErrorKind, Structure};
+use hyperslab_format::{Addr, Structure};
 
-use super::super::extensible_array::Array;
-use super::super::{ChunkIndex, broken};
-use super::{Freed, check_count, element_format, too_many_chunks};
-use crate::error::{Error, Result};
-use crate::store::{SpaceKind, Txn};
+use super::super::extensible_array::{Array, missing};
+use super::super::{ChunkIndex, Grid};
+use super::{ArrayEdit, Freed, check_count, element_format, too_many_chunks};
+use crate::error::Result;
+use crate::store::Txn;
 
 /// An array that is being changed.
 #[derive(Debug)]
@@ -56,39 +56,35 @@ impl Edit {
         let ChunkIndexInfo::ExtensibleArray { addr, parameters } = index.info else {
             return Err(missing::<ExtensibleArrayHeader>(Addr::UNDEFINED));
         };
-        if let Some(at) = addr.defined() {
-            let header = *Array::open(index, txn.store(), at)?.header;
-            return Ok(Self { at, header, geometry: Geometry::new(header.parameters), last: None });
-        }
-        let header = ExtensibleArrayHeader {
-            format: element_format(index, txn.store().widths()),
-            parameters,
-            statistics: Statistics::default(),
-            index_block: Addr::UNDEFINED,
+        let (at, header) = if let Some(at) = addr.defined() {
+            (at, *Array::open(index, txn.store(), at)?.header)
+        } else {
+            let header = ExtensibleArrayHeader {
+                format: element_format(index, txn.store().widths()),
+                parameters,
+                statistics: Statistics::default(),
+                index_block: Addr::UNDEFINED,
+            };
+            (txn.put_new(header, ())?, header)
         };
-        let len = header.encoded_len(txn.store().widths(), &()) as u64;
-        let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
-        txn.put(at, header, ());
-        Ok(Self { at, header, geometry: Geometry::new(parameters), last: None })
+        Ok(Self { at, header, geometry: Geometry::new(header.parameters), last: None })
     }
+}
 
-    /// Where the header is.
-    pub(super) fn addr(&self) -> Addr {
+impl ArrayEdit for Edit {
+    fn addr(&self) -> Addr {
         self.at
     }
 
-    /// How elements are stored.
-    pub(super) fn format(&self) -> ElementFormat {
+    fn format(&self) -> ElementFormat {
         self.header.format
     }
 
-    /// Changes element `number`; returns what it was.
-    pub(super) fn set(
-        &mut self,
-        txn: &mut Txn<'_>,
-        number: u64,
-        element: ChunkElement,
-    ) -> Result<ChunkElement> {
+    fn number(&self, grid: &Grid, coord: &[u64]) -> Option<u64> {
+        grid.number_unlimited_first(coord)
+    }
+
+    fn set(&mut self, txn: &mut Txn<'_>, number: u64, element: ChunkElement) -> Result<ChunkElement> {
         let before = self.header;
         let old = match self.last.filter(|last| number.wrapping_sub(last.first) < last.count) {
             Some(last) => last.set(txn, number, element)?,
@@ -101,7 +97,10 @@ impl Edit {
         }
         Ok(old)
     }
+}
 
+impl Edit {
+    /// Finds the place of an element, with the blocks on the way to it that are missing, and changes it there.
     fn find_and_set(
         &mut self,
         txn: &mut Txn<'_>,
@@ -143,7 +142,7 @@ impl Edit {
     fn make_index_block(&mut self, txn: &mut Txn<'_>) -> Result<()> {
         let block = IndexBlock::new(self.at, &self.header);
         let len = block.encoded_len(txn.store().widths(), &self.header) as u64;
-        self.header.index_block = txn.allocate(SpaceKind::Metadata, len)?.addr;
+        self.header.index_block = txn.allocate_metadata(len)?;
         let elements = &mut self.header.statistics.elements_allocated;
         *elements = elements.saturating_add(self.header.parameters.index_elements.into());
         txn.put(self.header.index_block, block, self.header);
@@ -184,8 +183,7 @@ impl Edit {
         let offset = place.offset - place.data_block as u64 * place.elements;
         let block = SecondaryBlock::new(self.at, offset, &context);
         let len = block.encoded_len(txn.store().widths(), &context) as u64;
-        let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
-        txn.put(at, block, context);
+        let at = txn.put_new(block, context)?;
         txn.edit(index_block, &self.header, |block: &mut IndexBlock| {
             block.secondary_blocks[secondary] = at;
         })?;
@@ -214,7 +212,7 @@ impl Edit {
         check_count(elements.min(self.geometry.page_elements()))?;
         let len = DataBlock::len_bytes(&self.header, elements, txn.store().widths());
         let len = len.ok_or_else(too_many_chunks)?;
-        let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
+        let at = txn.allocate_metadata(len)?;
         let context = (self.header, elements);
         txn.put(at, DataBlock::new(self.at, offset, &context), context);
         let statistics = &mut self.header.statistics;
@@ -302,8 +300,4 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, at: Addr) -> Result<
 /// The addresses that are defined, each with its companion.
 fn defined<T>(addrs: &[Addr], with: impl Iterator<Item = T>) -> impl Iterator<Item = (Addr, T)> {
     addrs.iter().copied().zip(with).filter(|(at, _)| at.is_defined())
-}
-
-fn missing<S: Structure>(at: Addr) -> Error {
-    broken::<S>(at, ErrorKind::Missing { what: "an element" })
 }

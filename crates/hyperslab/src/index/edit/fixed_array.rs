@@ -3,13 +3,14 @@
 use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayContent, FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::array::{ChunkElement, ElementFormat, Elements, Page};
 use hyperslab_format::layout::ChunkIndexInfo;
-use hyperslab_format::{Addr, ErrorKind, Structure};
+use hyperslab_format::{Addr, Structure};
 
+use super::super::extensible_array::missing;
 use super::super::fixed_array::Array;
-use super::super::{ChunkIndex, broken};
-use super::{Freed, check_count, element_format, too_many_chunks};
+use super::super::{ChunkIndex, Grid};
+use super::{ArrayEdit, Freed, check_count, element_format, too_many_chunks};
 use crate::error::Result;
-use crate::store::{SpaceKind, Txn};
+use crate::store::Txn;
 
 /// An array that is being changed.
 #[derive(Debug)]
@@ -24,41 +25,37 @@ impl Edit {
     /// The array that the index names, or a new one.
     pub(super) fn open(index: &ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         let ChunkIndexInfo::FixedArray { addr, page_bits } = index.info else {
-            return Err(broken::<FixedArrayHeader>(Addr::UNDEFINED, MISSING));
+            return Err(missing::<FixedArrayHeader>(Addr::UNDEFINED));
         };
-        if let Some(at) = addr.defined() {
-            let header = *Array::open(index, txn.store(), at)?.header;
-            return Ok(Self { at, header, page: None });
-        }
-        let header = FixedArrayHeader {
-            format: element_format(index, txn.store().widths()),
-            page_bits,
-            elements: index.grid.most_chunks().ok_or_else(too_many_chunks)?,
-            data_block: Addr::UNDEFINED,
+        let (at, header) = if let Some(at) = addr.defined() {
+            (at, *Array::open(index, txn.store(), at)?.header)
+        } else {
+            let header = FixedArrayHeader {
+                format: element_format(index, txn.store().widths()),
+                page_bits,
+                elements: index.grid.most_chunks().ok_or_else(too_many_chunks)?,
+                data_block: Addr::UNDEFINED,
+            };
+            (txn.put_new(header, ())?, header)
         };
-        let len = header.encoded_len(txn.store().widths(), &()) as u64;
-        let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
-        txn.put(at, header, ());
         Ok(Self { at, header, page: None })
     }
+}
 
-    /// Where the header is.
-    pub(super) fn addr(&self) -> Addr {
+impl ArrayEdit for Edit {
+    fn addr(&self) -> Addr {
         self.at
     }
 
-    /// How elements are stored.
-    pub(super) fn format(&self) -> ElementFormat {
+    fn format(&self) -> ElementFormat {
         self.header.format
     }
 
-    /// Changes element `number`; returns what it was.
-    pub(super) fn set(
-        &mut self,
-        txn: &mut Txn<'_>,
-        number: u64,
-        element: ChunkElement,
-    ) -> Result<ChunkElement> {
+    fn number(&self, grid: &Grid, coord: &[u64]) -> Option<u64> {
+        grid.number(coord)
+    }
+
+    fn set(&mut self, txn: &mut Txn<'_>, number: u64, element: ChunkElement) -> Result<ChunkElement> {
         if self.header.data_block.is_undefined() {
             self.make_data_block(txn)?;
         }
@@ -80,14 +77,16 @@ impl Edit {
                 txn.edit::<Page, _>(extent.addr, &context, |page| page.elements.set(position, element))?
             }
         };
-        old.ok_or_else(|| broken::<FixedArrayBlock>(block, MISSING))
+        old.ok_or_else(|| missing::<FixedArrayBlock>(block))
     }
+}
 
+impl Edit {
     /// The space of a data block has all its pages, none of which is written yet.
     fn make_data_block(&mut self, txn: &mut Txn<'_>) -> Result<()> {
         check_count(if self.header.pages() == 0 { self.header.elements } else { self.header.pages() })?;
         let len = self.header.data_block_len(txn.store().widths()).ok_or_else(too_many_chunks)?;
-        self.header.data_block = txn.allocate(SpaceKind::Metadata, len)?.addr;
+        self.header.data_block = txn.allocate_metadata(len)?;
         txn.put(self.header.data_block, FixedArrayBlock::new(self.at, &self.header), self.header);
         txn.edit::<FixedArrayHeader, _>(self.at, &(), |header| *header = self.header)
     }
@@ -116,5 +115,3 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, at: Addr) -> Result<
     }
     freed.free::<FixedArrayHeader>(txn, at, Some(header.encoded_len(widths, &()) as u64))
 }
-
-const MISSING: ErrorKind = ErrorKind::Missing { what: "an element" };

@@ -8,16 +8,16 @@ mod fixed_array;
 mod tests;
 
 use std::collections::HashSet;
+use std::fmt::Debug;
 use std::ops::ControlFlow;
 
-use hyperslab_filters::FilterMask;
 use hyperslab_format::array::{ChunkElement, Client, ElementFormat};
 use hyperslab_format::layout::ChunkIndexInfo;
-use hyperslab_format::{Addr, ErrorKind, Extent, Structure, Widths};
+use hyperslab_format::{Addr, Extent, Structure, Widths};
 use parking_lot::Mutex;
 
 use super::choose::fixed;
-use super::{ChunkIndex, ChunkRecord, Grid, State, broken};
+use super::{ChunkIndex, ChunkRecord, Grid, State, misfit};
 use crate::error::{Error, RequestError, Result};
 use crate::select::Coord;
 use crate::store::{SpaceKind, Txn};
@@ -38,10 +38,24 @@ pub struct IndexEdit<'t, 's> {
 /// An index that is a structure of blocks.
 #[derive(Debug)]
 enum Blocks {
-    FixedArray(fixed_array::Edit),
-    ExtensibleArray(extensible_array::Edit),
+    Array(Box<dyn ArrayEdit>),
     BTree1(btree1::Edit),
     BTree2(btree2::Edit),
+}
+
+/// An array of elements that is being changed: each is of the chunk that has its number.
+trait ArrayEdit: Debug + Send + Sync {
+    /// Where the header is.
+    fn addr(&self) -> Addr;
+
+    /// How elements are stored.
+    fn format(&self) -> ElementFormat;
+
+    /// The number of a chunk.
+    fn number(&self, grid: &Grid, coord: &[u64]) -> Option<u64>;
+
+    /// Changes element `number`; returns what it was.
+    fn set(&mut self, txn: &mut Txn<'_>, number: u64, element: ChunkElement) -> Result<ChunkElement>;
 }
 
 impl<'t, 's> IndexEdit<'t, 's> {
@@ -81,12 +95,9 @@ impl<'t, 's> IndexEdit<'t, 's> {
         self.check(coord)?;
         match &mut self.index.info {
             ChunkIndexInfo::Single { addr, filtered } => {
-                let is_filtered = self.index.is_filtered;
-                let old = std::mem::replace(addr, record.extent.addr);
-                let stated = is_filtered.then_some((record.extent.len, record.mask.0));
-                let (len, mask) = std::mem::replace(filtered, stated).unwrap_or((self.index.chunk_bytes, 0));
-                let at = |addr| ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(mask) };
-                Ok(old.defined().map(at))
+                let stated = self.index.is_filtered.then_some((record.extent.len, record.mask.0));
+                let old = (std::mem::replace(addr, record.extent.addr), std::mem::replace(filtered, stated));
+                Ok(self.index.stored(old.0, old.1))
             }
             ChunkIndexInfo::Implicit { .. } => {
                 let is_there = self.lookup(coord)? == Some(record);
@@ -94,14 +105,9 @@ impl<'t, 's> IndexEdit<'t, 's> {
                 if is_there { Ok(None) } else { Err(Error::unsupported(feature, "VII.B")) }
             }
             _ => self.with_blocks(|blocks, txn, index| match blocks {
-                Blocks::FixedArray(array) => {
+                Blocks::Array(array) => {
                     let element = element(index, record, array.format(), txn)?;
-                    let number = index.grid.number(coord).ok_or_else(too_many_chunks)?;
-                    Ok(index.record(array.set(txn, number, element)?))
-                }
-                Blocks::ExtensibleArray(array) => {
-                    let element = element(index, record, array.format(), txn)?;
-                    let number = index.grid.number_unlimited_first(coord).ok_or_else(too_many_chunks)?;
+                    let number = array.number(&index.grid, coord).ok_or_else(too_many_chunks)?;
                     Ok(index.record(array.set(txn, number, element)?))
                 }
                 Blocks::BTree1(tree) => tree.insert(index, txn, coord, record),
@@ -122,12 +128,8 @@ impl<'t, 's> IndexEdit<'t, 's> {
             }
             ChunkIndexInfo::Implicit { .. } => return Ok(None),
             _ => self.with_blocks(|blocks, txn, index| match blocks {
-                Blocks::FixedArray(array) => {
-                    let number = index.grid.number(coord).ok_or_else(too_many_chunks)?;
-                    array.set(txn, number, ChunkElement::UNDEFINED).map(drop)
-                }
-                Blocks::ExtensibleArray(array) => {
-                    let number = index.grid.number_unlimited_first(coord).ok_or_else(too_many_chunks)?;
+                Blocks::Array(array) => {
+                    let number = array.number(&index.grid, coord).ok_or_else(too_many_chunks)?;
                     array.set(txn, number, ChunkElement::UNDEFINED).map(drop)
                 }
                 Blocks::BTree1(tree) => tree.remove(index, txn, coord),
@@ -231,29 +233,19 @@ impl Blocks {
         {
             index.info = tree;
         }
-        let (blocks, at) = match &index.info {
-            ChunkIndexInfo::FixedArray { .. } => {
-                let array = fixed_array::Edit::open(index, txn)?;
-                let at = array.addr();
-                (Self::FixedArray(array), at)
-            }
+        let blocks = match &index.info {
+            ChunkIndexInfo::FixedArray { .. } => Self::Array(Box::new(fixed_array::Edit::open(index, txn)?)),
             ChunkIndexInfo::ExtensibleArray { .. } => {
-                let array = extensible_array::Edit::open(index, txn)?;
-                let at = array.addr();
-                (Self::ExtensibleArray(array), at)
+                Self::Array(Box::new(extensible_array::Edit::open(index, txn)?))
             }
-            ChunkIndexInfo::BTree2 { .. } => {
-                let tree = btree2::Edit::open(index, txn)?;
-                let at = tree.addr();
-                (Self::BTree2(tree), at)
-            }
-            _ => {
-                let tree = btree1::Edit::open(index, txn)?;
-                let at = tree.addr();
-                (Self::BTree1(tree), at)
-            }
+            ChunkIndexInfo::BTree2 { .. } => Self::BTree2(btree2::Edit::open(index, txn)?),
+            _ => Self::BTree1(btree1::Edit::open(index, txn)?),
         };
-        *index.addr_mut() = at;
+        *index.addr_mut() = match &blocks {
+            Self::Array(array) => array.addr(),
+            Self::BTree1(tree) => tree.addr(),
+            Self::BTree2(tree) => tree.addr(),
+        };
         Ok(blocks)
     }
 }
@@ -268,8 +260,7 @@ impl Freed {
         let extent = Extent::new(at, len.unwrap_or(u64::MAX));
         txn.store().check(extent, (S::NAME, S::SPEC))?;
         if !self.0.insert(at) {
-            let (field, expected) = ("address of a block", "one that is not that of another");
-            return Err(broken::<S>(at, ErrorKind::Value { field, value: at.get(), expected }));
+            return Err(misfit::<S>(at, "address of a block", at.get(), "one that is not that of another"));
         }
         txn.free(extent);
         Ok(())

@@ -8,10 +8,10 @@ use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::{Addr, Structure};
 
 use super::Attribute;
-use crate::error::{Error, RequestError, Result};
+use crate::error::{RequestError, Result};
 use crate::object::dense::{LONGEST_MESSAGE, Storage};
-use crate::object::header::edit::HeaderChange;
-use crate::object::header::read::Header;
+use crate::object::header::edit::{HeaderChange, add_reference};
+use crate::object::header::read::{Header, shared_in};
 use crate::object::{NamedDatatype, Object, delete, dense, limits};
 use crate::store::Txn;
 
@@ -62,12 +62,7 @@ impl Object {
     }
 
     fn change_attributes(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
-        let change = || {
-            let mut txn = self.begin()?;
-            f(&mut txn)?;
-            txn.finish()
-        };
-        change().map_err(|error: Error| error.at(self.path()))
+        self.step(f).map_err(|error| error.at(self.path()))
     }
 }
 
@@ -112,7 +107,7 @@ pub(in crate::object) fn insert(
     if is_old && message.charset == Charset::Ascii {
         let is_shared = matches!(message.datatype, MaybeShared::Shared(_));
         message.version = if is_shared { 2 } else { 1 };
-        message.dataspace_version = if message.dataspace.here().is_some_and(is_null) { 2 } else { 1 };
+        message.dataspace_version = if message.dataspace.here() == Some(&Dataspace::Null) { 2 } else { 1 };
     }
     if !is_old {
         return dense::add(txn, &header, message, order, || Ok(new_info(&header)));
@@ -128,41 +123,18 @@ pub(in crate::object) fn insert(
     change.finish().map(drop)
 }
 
-fn is_null(dataspace: &Dataspace) -> bool {
-    *dataspace == Dataspace::Null
-}
-
 fn new_info(header: &Header) -> AttributeInfo {
     let tracks = header.tracks_attribute_order();
-    AttributeInfo {
-        max_creation_order: tracks.then_some(0),
-        heap: Addr::UNDEFINED,
-        name_index: Addr::UNDEFINED,
-        creation_order_index: header.indexes_attribute_order().then_some(Addr::UNDEFINED),
-    }
-}
-
-/// A committed datatype counts who uses it among its links.
-pub(in crate::object) fn add_reference(txn: &mut Txn<'_>, datatype: Addr, change: i32) -> Result<()> {
-    let mut header = HeaderChange::new(txn, datatype)?;
-    header.add_references(change)?;
-    header.finish().map(|_| ())
+    dense::none_yet(tracks.then_some(0), header.indexes_attribute_order())
 }
 
 fn forget_type(txn: &mut Txn<'_>, message: &AttributeMessage) -> Result<()> {
-    match message.datatype {
-        MaybeShared::Shared(SharedLocation::Header(datatype)) => delete::unlink(txn, datatype).map(|_| ()),
-        _ => Ok(()),
-    }
+    shared_in(&message.datatype).map_or(Ok(()), |datatype| delete::unlink(txn, datatype).map(drop))
 }
 
 /// Frees the attributes of an object that is deleted; `targets` gets the committed datatypes that they use.
 pub(in crate::object) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     let storage = Storage::<AttributeMessage>::of(header, txn.store())?;
-    storage.visit(header, txn.store(), &mut |_, message| {
-        if let MaybeShared::Shared(SharedLocation::Header(datatype)) = message.datatype {
-            targets.push(datatype);
-        }
-    })?;
+    storage.visit(header, txn.store(), &mut |_, message| targets.extend(shared_in(&message.datatype)))?;
     storage.delete(txn)
 }

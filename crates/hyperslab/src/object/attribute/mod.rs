@@ -130,7 +130,7 @@ impl Object {
 
     /// The attribute that a message describes, with its types fetched and its data cut to their length: in a version 1
     /// header the message is padded.
-    fn resolve(&self, header: &Header, message: AttributeMessage) -> Result<Attribute> {
+    pub(super) fn resolve(&self, header: &Header, message: AttributeMessage) -> Result<Attribute> {
         let store = self.store();
         let AttributeMessage { name, datatype, dataspace, mut data, .. } = message;
         let datatype = header::read::resolve(datatype, store)?;

@@ -7,18 +7,18 @@ use hyperslab_format::{Addr, Extent};
 
 use super::Copy;
 use super::meter::Meter;
-use super::rechunk::rechunk;
+use super::rechunk::{boxes, rechunk};
 use super::renewal::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
-use crate::error::{Error, Result};
-use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
-use crate::object::dataset::write::set_index;
+use crate::error::Result;
+use crate::index::{ChunkIndex, ChunkRecord};
+use crate::object::dataset::write::insert_records;
 use crate::object::dataset::{self, State};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
-use crate::object::{Dataset, Node};
-use crate::select::{Coord, Dim, Selection, Slab, first_element};
+use crate::object::{Dataset, Node, auto_chunks};
+use crate::select::Coord;
 use crate::store::Store;
 
 /// Stored chunks, and where they are.
@@ -180,92 +180,44 @@ impl Copy<'_> {
 
     /// Tells the index of a copy of its chunks.
     fn insert_chunks(&self, copy: Addr, chunks: &[(Coord, ChunkRecord)]) -> Result<()> {
-        let mut txn = self.to.store().begin()?;
-        let header = Header::read(txn.store(), copy)?;
-        let Some(Layout::Chunked(layout)) = header.find::<Layout>(txn.store())? else {
-            return Err(header.lacks("a layout message of chunks"));
-        };
-        let index = dataset::chunk_index(&header, txn.store(), &layout)?;
-        let mut edit = IndexEdit::new(&mut txn, &index);
-        chunks.iter().try_for_each(|(coord, record)| edit.insert(coord, *record).map(drop))?;
-        let info = edit.info().clone();
-        for (_, record) in chunks {
-            txn.names(record.extent);
-        }
-        if info != layout.index {
-            let mut change = HeaderChange::new(&mut txn, copy)?;
-            set_index(&mut change, info)?;
-            change.finish()?;
-        }
-        txn.finish()
+        self.to.store().step(|txn| {
+            let header = Header::read(txn.store(), copy)?;
+            let Some(Layout::Chunked(layout)) = header.find::<Layout>(txn.store())? else {
+                return Err(header.lacks("a layout message of chunks"));
+            };
+            let index = dataset::chunk_index(&header, txn.store(), &layout)?;
+            let records = chunks.iter().map(|(coord, record)| (coord, Some(*record)));
+            insert_records(txn, copy, &index, records)
+        })
     }
 
     /// Says in the layout message of a copy where its data are; if that fails, their space is given back.
     fn change_layout(&self, copy: Addr, data: Extent, f: impl FnOnce(&mut Layout)) -> Result<()> {
-        let change = || {
-            let mut txn = self.to.store().begin()?;
+        let changed = self.to.store().step(|txn| {
             txn.names(data);
-            let mut change = HeaderChange::new(&mut txn, copy)?;
+            let mut change = HeaderChange::new(txn, copy)?;
             if let Some(mut message) = change.find::<LayoutMessage>()? {
                 f(&mut message.layout);
                 change.set(&message)?;
             }
-            change.finish()?;
-            txn.finish()
-        };
-        change().inspect_err(|_| self.to.store().release(data))
+            change.finish().map(drop)
+        });
+        changed.inspect_err(|_| self.to.store().release(data))
     }
 
     /// Reads elements, makes their addresses those of the copy, and writes them.
     fn data_translated(&mut self, source: &Dataset, state: &State, copy: Addr) -> Result<()> {
         let Node::Dataset(copy) = self.to.object_at(copy)? else { return Ok(()) };
-        for what in parts(source, state)? {
-            let count = what.count(state.dataspace.shape())?;
-            let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(state.element_size));
-            let mut bytes =
-                vec![0; len.ok_or_else(|| Error::unsupported("a chunk larger than memory", "IV.A.2.i"))?];
-            source.read_into(&what, &mut bytes)?;
+        let chunk = match &state.layout {
+            Layout::Chunked(chunked) => chunked.chunk_shape.clone(),
+            _ => auto_chunks(state.dataspace.shape(), None, state.element_size as u64),
+        };
+        for what in boxes(source, state, &chunk, PART_BYTES)? {
+            let mut bytes = source.read_bytes(&what)?;
             self.translate(source.file(), &state.datatype, &mut bytes)?;
             copy.write_with(&what, &bytes, &WriteOptions::default())?;
         }
         Ok(())
-    }
-}
-
-/// What is stored of a dataset, in selections of at most a chunk, or some rows.
-fn parts(source: &Dataset, state: &State) -> Result<Vec<Selection>> {
-    let shape = state.dataspace.shape();
-    let boxed = |first: &[u64], len: &[u64]| {
-        let axes = first.iter().zip(len).zip(shape);
-        let dims = axes.map(|((&start, &len), end)| Dim { start, step: 1, count: len.min(end - start) });
-        Selection::Slab(Slab(dims.collect()))
-    };
-    match &state.layout {
-        Layout::Contiguous(extent) if extent.addr.is_undefined() => Ok(Vec::new()),
-        Layout::Virtual { .. } => Ok(Vec::new()),
-        _ if state.elements == 0 => Ok(Vec::new()),
-        Layout::Chunked(chunked) => {
-            let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
-            let chunks = stored_chunks(source.store(), &index)?;
-            let len = &chunked.chunk_shape;
-            Ok(chunks.iter().map(|(coord, _)| boxed(&first_element(coord, len), len)).collect())
-        }
-        Layout::Compact { .. } | Layout::Contiguous(_) if shape.is_empty() => Ok(vec![Selection::All]),
-        Layout::Compact { .. } => Ok(vec![Selection::All]),
-        Layout::Contiguous(_) => {
-            let row = (state.len_bytes() / shape[0].max(1)).max(1);
-            let rows = (PART_BYTES / row).max(1);
-            let mut len = shape.to_vec();
-            len[0] = rows;
-            let mut first = vec![0; shape.len()];
-            let starts = (0..shape[0]).step_by(usize::try_from(rows).unwrap_or(usize::MAX));
-            Ok(starts
-                .map(|start| {
-                    first[0] = start;
-                    boxed(&first, &len)
-                })
-                .collect())
-        }
     }
 }
 

@@ -17,8 +17,8 @@ use crate::object::attribute;
 use crate::object::dataset::create::committed_message;
 use crate::object::file::create::{message, new_group};
 use crate::object::header;
-use crate::object::header::read::Header;
-use crate::object::{Node, Object, dataset};
+use crate::object::header::read::{Header, shared_in};
+use crate::object::{Node, Object, dataset, dense};
 
 impl Copy<'_> {
     /// Makes the header of a copy, without attributes, links and data.
@@ -31,10 +31,7 @@ impl Copy<'_> {
         }
         let is_old_group = header.has(kind::SYMBOL_TABLE);
         if is_old_group && header.object_header().version() == 1 {
-            let mut txn = to.store().begin()?;
-            let made = new_group(&mut txn, to.version(), false)?;
-            txn.finish()?;
-            return Ok(made.address());
+            return to.store().step(|txn| Ok(new_group(txn, to.version(), false)?.address()));
         }
         let committed = match dataset::committed_type(&header)? {
             Some(datatype) if matches!(source, Node::Dataset(_)) => {
@@ -45,7 +42,7 @@ impl Copy<'_> {
         let mut messages = Vec::new();
         if is_old_group {
             // Its attributes know their order, which a version 1 header cannot say: it becomes a group of links in messages.
-            messages.push(message(&NO_LINKS, 0, header.widths()));
+            messages.push(message::<LinkInfo>(&dense::none_yet(None, false), 0, header.widths()));
             let info = GroupInfo { phase_change: None, estimate: None };
             messages.push(message(&info, RawMessage::CONSTANT, header.widths()));
         }
@@ -57,13 +54,10 @@ impl Copy<'_> {
             committed.map(|committed| committed_message(committed, RawMessage::CONSTANT, header.widths()));
         messages.extend(self.messages_anew(source, &header, &anew, shared)?);
         let prefix = anew.prefix(&header);
-        let mut txn = to.store().begin()?;
-        if let Some(committed) = committed {
-            self.count_user(&mut txn, committed)?;
-        }
-        let made = header::edit::create(&mut txn, prefix, messages, ROOM)?;
-        txn.finish()?;
-        Ok(made.address())
+        to.store().step(|txn| {
+            committed.map_or(Ok(()), |committed| self.count_user(txn, committed))?;
+            Ok(header::edit::create(txn, prefix, messages, ROOM)?.address())
+        })
     }
 
     /// A message of the source as the copy has it; none, where it is made later or not at all.
@@ -89,32 +83,25 @@ impl Copy<'_> {
             (kind::DATATYPE, Some(committed)) => committed_message(committed, raw.flags, widths),
             _ if raw.is_shared() => return Err(header::read::shared_in_heap("message")),
             (kind::LINK_INFO, _) => {
-                let info: LinkInfo = raw.decode_here(widths).map_err(Error::from_format)?;
-                encoded(
-                    &LinkInfo {
-                        max_creation_order: info.max_creation_order.map(|_| 0),
-                        heap: Addr::UNDEFINED,
-                        name_index: Addr::UNDEFINED,
-                        creation_order_index: info.creation_order_index.map(|_| Addr::UNDEFINED),
-                    },
-                    raw,
-                    widths,
-                )
+                let info: LinkInfo = raw.decode_here(widths)?;
+                let is_indexed = info.creation_order_index.is_some();
+                let none: LinkInfo = dense::none_yet(info.max_creation_order.map(|_| 0), is_indexed);
+                encoded(&none, raw, widths)
             }
             (kind::LAYOUT, _) => {
-                let mut layout: LayoutMessage = raw.decode_here(widths).map_err(Error::from_format)?;
+                let mut layout: LayoutMessage = raw.decode_here(widths)?;
                 self.forget_places(source, &mut layout.layout)?;
                 encoded(&layout, raw, widths)
             }
             (kind::FILL_VALUE, _) => {
-                let mut fill: FillValue = raw.decode_here(widths).map_err(Error::from_format)?;
+                let mut fill: FillValue = raw.decode_here(widths)?;
                 if let FillBytes::Defined(value) = &mut fill.value {
                     self.translate_fill(source, value)?;
                 }
                 encoded(&fill, raw, widths)
             }
             (kind::OLD_FILL_VALUE, _) => {
-                let mut fill: OldFillValue = raw.decode_here(widths).map_err(Error::from_format)?;
+                let mut fill: OldFillValue = raw.decode_here(widths)?;
                 self.translate_fill(source, &mut fill.value)?;
                 encoded(&fill, raw, widths)
             }
@@ -164,22 +151,17 @@ impl Copy<'_> {
     pub(super) fn attributes(&mut self, source: &Object, copy: Addr) -> Result<()> {
         let mut copied: Vec<(AttributeMessage, Option<Addr>)> = Vec::new();
         for mut message in source.stored_attributes()? {
-            let (store, header) = (source.store(), source.header()?);
-            let dataspace = header::read::resolve(message.dataspace, store)?;
-            let mut committed = None;
-            if let MaybeShared::Shared(SharedLocation::Header(datatype)) = message.datatype {
-                committed = Some(self.object(&source.file().object_at(datatype)?, 1)?);
-            }
-            let datatype = header::read::resolve(message.datatype, store)?;
-            let len =
-                dataset::byte_count(&dataspace, &datatype, store).and_then(|len| usize::try_from(len).ok());
-            let len = len.filter(|&len| len <= message.data.len());
-            message.data.truncate(len.ok_or_else(|| header.lacks("a part of the value of an attribute"))?);
-            self.translate(source.file(), &datatype, &mut message.data)?;
-            message.dataspace = MaybeShared::Here(dataspace);
+            let committed = match shared_in(&message.datatype) {
+                Some(datatype) => Some(self.object(&source.file().object_at(datatype)?, 1)?),
+                None => None,
+            };
+            let mut attribute = source.resolve(&*source.header()?, message.clone())?;
+            self.translate(source.file(), &attribute.datatype, &mut attribute.data)?;
+            message.data = attribute.data;
+            message.dataspace = MaybeShared::Here(attribute.dataspace);
             message.datatype = match committed {
                 Some(committed) => MaybeShared::Shared(SharedLocation::Header(committed)),
-                None => MaybeShared::Here(datatype),
+                None => MaybeShared::Here(attribute.datatype),
             };
             copied.push((message, committed));
         }
@@ -187,12 +169,12 @@ impl Copy<'_> {
             return Ok(());
         }
         let to = self.to.clone();
-        let mut txn = to.store().begin()?;
-        for (message, committed) in copied {
-            committed.map_or(Ok(()), |committed| self.count_user(&mut txn, committed))?;
-            attribute::edit::insert(&mut txn, copy, message, None)?;
-        }
-        txn.finish()
+        to.store().step(|txn| {
+            copied.into_iter().try_for_each(|(message, committed)| {
+                committed.map_or(Ok(()), |committed| self.count_user(txn, committed))?;
+                attribute::edit::insert(txn, copy, message, None)
+            })
+        })
     }
 }
 
@@ -200,12 +182,5 @@ impl Copy<'_> {
 fn encoded<T: MessageBody>(body: &T, raw: &RawMessage, widths: Widths) -> RawMessage {
     message(body, raw.flags, widths)
 }
-
-const NO_LINKS: LinkInfo = LinkInfo {
-    max_creation_order: None,
-    heap: Addr::UNDEFINED,
-    name_index: Addr::UNDEFINED,
-    creation_order_index: None,
-};
 /// Bytes of messages in the header of a copy, at least: links of a group come later.
 const ROOM: usize = 120;

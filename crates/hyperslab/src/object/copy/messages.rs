@@ -65,10 +65,7 @@ impl Copy<'_> {
     pub(super) fn group_anew(&self, source: &Group, version: LibVersion) -> Result<Addr> {
         let header = source.header()?;
         let is_ordered = source.tracks_creation_order()? || header.tracks_attribute_order();
-        let mut txn = self.to.store().begin()?;
-        let made = new_group(&mut txn, version, is_ordered)?;
-        txn.finish()?;
-        Ok(made.address())
+        self.to.store().step(|txn| Ok(new_group(txn, version, is_ordered)?.address()))
     }
 
     /// The messages that are made anew. A committed datatype is `committed` in the copy.

@@ -18,8 +18,8 @@ use std::collections::{HashMap, VecDeque};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
-use super::attribute;
 use super::group::link_edit;
+use super::header::edit::add_reference;
 use super::header::read::Header;
 use super::{File, Group, Node, delete, path};
 use crate::error::{Error, RequestError, Result};
@@ -129,10 +129,7 @@ impl<'a> Copy<'a> {
         self.users.insert(copy, 1); // the superblock
         self.pending.push_back(Pending { source: Node::Group(source.clone()), copy, depth: 0 });
         self.complete_all()?;
-        let to = self.to.clone();
-        let mut txn = to.store().begin()?;
-        self.link_referenced(&mut txn)?;
-        txn.finish()
+        self.to.store().step(|txn| self.link_referenced(txn))
     }
 
     fn complete_all(&mut self) -> Result<()> {
@@ -199,14 +196,14 @@ impl<'a> Copy<'a> {
             links.push(Link { creation_order: None, target, ..link });
         }
         let to = self.to.clone();
-        let mut txn = to.store().begin()?;
-        for link in links {
-            if let LinkTarget::Hard(target) = link.target {
-                self.count_user(&mut txn, target)?;
-            }
-            link_edit::insert(&mut txn, pending.copy, link)?;
-        }
-        txn.finish()
+        to.store().step(|txn| {
+            links.into_iter().try_for_each(|link| {
+                if let LinkTarget::Hard(target) = link.target {
+                    self.count_user(txn, target)?;
+                }
+                link_edit::insert(txn, pending.copy, link)
+            })
+        })
     }
 
     /// What a link leads to, if that is to be copied in its place.
@@ -231,11 +228,11 @@ impl<'a> Copy<'a> {
     fn count_user(&mut self, txn: &mut Txn<'_>, copy: Addr) -> Result<()> {
         let users = self.users.entry(copy).or_default();
         *users += 1;
-        if *users > 1 { attribute::edit::add_reference(txn, copy, 1) } else { Ok(()) }
+        if *users > 1 { add_reference(txn, copy, 1) } else { Ok(()) }
     }
 
     /// Links what was copied for references alone in the root group, under the names that libhdf5 gives them.
-    fn link_referenced(&mut self, txn: &mut Txn<'_>) -> Result<()> {
+    fn link_referenced(&self, txn: &mut Txn<'_>) -> Result<()> {
         let root = self.to.store().superblock().root();
         let alone = |(_, copy): &(&(usize, Addr), &Addr)| self.users.get(copy) == Some(&0);
         let mut alone: Vec<((usize, Addr), Addr)> =
@@ -250,13 +247,13 @@ impl<'a> Copy<'a> {
 
     /// Gives the space of everything back that was made.
     fn undo(&self) -> Result<()> {
-        let mut txn = self.to.store().begin()?;
-        for &copy in self.made.values() {
-            let header = Header::read(txn.store(), copy)?;
-            // What it leads to was made here, too, and is deleted in its turn.
-            delete::delete(&mut txn, &header, &mut Vec::new())?;
-        }
-        txn.finish()?;
+        self.to.store().step(|txn| {
+            self.made.values().try_for_each(|&copy| {
+                let header = Header::read(txn.store(), copy)?;
+                // What it leads to was made here, too, and is deleted in its turn.
+                delete::delete(txn, &header, &mut Vec::new())
+            })
+        })?;
         self.made.values().for_each(|&copy| self.to.chunk_cache().dirty.forget_dataset(copy));
         Ok(())
     }

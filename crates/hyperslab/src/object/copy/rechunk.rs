@@ -17,7 +17,7 @@ pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Mete
     let Node::Dataset(copy) = copy else { return Ok(()) };
     let Some(chunk) = copy.chunk_shape() else { return Ok(()) };
     let mut bytes = Vec::new();
-    for what in boxes(source, state, &chunk)? {
+    for what in boxes(source, state, &chunk, BLOCK_BYTES)? {
         let count = usize::try_from(what.count(state.dataspace.shape())?).ok();
         let len = count.and_then(|count| count.checked_mul(state.element_size));
         let len = len.ok_or_else(|| Error::unsupported("a chunk larger than memory", "IV.A.2.i"))?;
@@ -31,8 +31,8 @@ pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Mete
     Ok(())
 }
 
-/// What is to be moved to chunks of this shape, in selections of whole chunks.
-fn boxes(source: &Dataset, state: &State, chunk: &[u64]) -> Result<Vec<Selection>> {
+/// What is to be moved to chunks of this shape, in selections of whole chunks, of so many bytes where a chunk has not more.
+pub(super) fn boxes(source: &Dataset, state: &State, chunk: &[u64], most: u64) -> Result<Vec<Selection>> {
     let shape = state.dataspace.shape();
     if state.elements == 0 {
         return Ok(Vec::new());
@@ -40,10 +40,12 @@ fn boxes(source: &Dataset, state: &State, chunk: &[u64]) -> Result<Vec<Selection
     let old = match &state.layout {
         Layout::Chunked(chunked) => Some(chunked),
         Layout::Contiguous(extent) if extent.addr.is_undefined() => return Ok(Vec::new()),
+        Layout::Virtual { .. } => return Ok(Vec::new()),
+        _ if shape.is_empty() => return Ok(vec![Selection::All]),
         _ => None,
     };
     let size = state.element_size.max(1) as u64;
-    let blocks = Boxes::new(shape, chunk, old.map(|old| old.chunk_shape.as_slice()), BLOCK_BYTES / size);
+    let blocks = Boxes::new(shape, chunk, old.map(|old| old.chunk_shape.as_slice()), most / size);
     let Some(old) = old else {
         return Ok((0..blocks.len()).map(|number| blocks.nth(number)).collect());
     };

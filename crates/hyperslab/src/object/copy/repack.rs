@@ -18,7 +18,7 @@ use crate::driver::{Aside, Driver};
 use crate::error::{Error, RequestError, Result};
 use crate::object::header::versions::LibVersion;
 use crate::object::path;
-use crate::object::{CopyOptions, CreateOptions, Dataset, File, Group, Node};
+use crate::object::{CopyOptions, CreateOptions, Dataset, File, Group, Node, Walk};
 
 /// What of a file is other when it was written anew. By default nothing is, and no chunk is decoded.
 #[derive(Debug, Clone, Default)]
@@ -156,30 +156,19 @@ impl File {
     /// The objects at these paths, all that hard links below them lead to, and the groups on the way.
     fn below(&self, paths: &[String]) -> Result<HashSet<Addr>> {
         let mut found = HashSet::from([self.root().address()]);
-        let mut on_the_way = HashSet::new();
-        let mut pending = Vec::new();
         for path in paths {
-            pending.push(self.get(if path.is_empty() { "/" } else { path })?);
-            for (end, _) in path.match_indices('/').skip(1) {
-                on_the_way.insert(self.get(&path[..end])?.address());
-            }
-        }
-        // The root may be among what is selected.
-        let mut visited = HashSet::new();
-        while let Some(node) = pending.pop() {
-            if !visited.insert(node.address()) {
-                continue;
-            }
+            let node = self.get(if path.is_empty() { "/" } else { path })?;
+            found.insert(node.address());
             if let Node::Group(group) = &node {
-                for link in group.links()? {
-                    if let LinkTarget::Hard(_) = link.target {
-                        pending.push(group.open_link(&link)?);
-                    }
+                for step in Walk::new(group) {
+                    let step = step.map_err(|(_, error)| error)?;
+                    found.extend(step.node.transpose()?.map(|node| node.address()));
                 }
             }
+            for (end, _) in path.match_indices('/').skip(1) {
+                found.insert(self.get(&path[..end])?.address());
+            }
         }
-        found.extend(visited);
-        found.extend(on_the_way);
         Ok(found)
     }
 }

@@ -10,15 +10,7 @@ use crate::object::{CopyOptions, File, Node, ReferenceTarget};
 
 /// Whether elements mean something else in another place: `keeps_references` says that references mean the same.
 pub(super) fn holds_addresses(datatype: &Datatype, keeps_references: bool) -> bool {
-    match datatype {
-        Datatype::Sequence(_) | Datatype::VariableText(_) => true,
-        Datatype::Reference(_) => !keeps_references,
-        Datatype::Compound(compound) => {
-            compound.members.iter().any(|member| holds_addresses(&member.datatype, keeps_references))
-        }
-        Datatype::Array(array) => holds_addresses(&array.base, keeps_references),
-        _ => false,
-    }
+    datatype.has_variable_parts() || (!keeps_references && datatype.has_references())
 }
 
 /// Where elements of one datatype are among others: the first, and how far each is from the one before.
@@ -93,7 +85,7 @@ impl Copy<'_> {
         let mut ids = Vec::with_capacity(starts.len());
         for &start in &starts {
             let mut r = Reader::new(&bytes[start..start + len], widths, Addr::UNDEFINED);
-            ids.push(r.structure::<VariableElement>(&()).map_err(Error::from_format)?);
+            ids.push(r.structure::<VariableElement>(&())?);
         }
         let size = base.map_or(1, |base| self.size(base));
         let mut items = from.vlen_many(&ids, size)?;
@@ -157,7 +149,7 @@ impl Copy<'_> {
         let widths = self.to.store().widths();
         let len = GlobalHeapId::read_len(widths, &());
         let Some(id) = stored.get_mut(PART_ID..PART_ID + len) else { return Ok(()) };
-        let old = Reader::new(id, widths, Addr::UNDEFINED).structure(&()).map_err(Error::from_format)?;
+        let old = Reader::new(id, widths, Addr::UNDEFINED).structure(&())?;
         let mut part = from.heap_object(old)?;
         put(&mut part, 1, address);
         let elements = self.to.put_vlen(&[part], 1)?;

@@ -14,13 +14,14 @@ use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Extent, Widths, Writer};
 
 use super::filter_spec::filter_spec;
+use super::max_shape;
 use crate::error::{RequestError, Result};
 use crate::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
 use crate::object::file::create::{message, prefix};
 use crate::object::header;
-use crate::object::header::edit::HeaderChange;
+use crate::object::header::edit::add_reference;
 use crate::object::header::versions::LibVersion;
-use crate::object::{Dataset, Group, NamedDatatype, Node, limits};
+use crate::object::{Dataset, Group, NamedDatatype, limits};
 use crate::store::Txn;
 
 /// What a new dataset is to be.
@@ -162,15 +163,7 @@ impl Group {
             header::edit::create(txn, header_prefix(version, false), vec![raw], 0)
                 .map(|header| header.address())
         };
-        match self.create(path, make)? {
-            Node::Datatype(datatype) => Ok(datatype),
-            other => Err(RequestError::WrongKind {
-                name: other.path().to_owned(),
-                found: other.kind(),
-                expected: "datatype",
-            }
-            .into()),
-        }
+        self.create(path, make)?.into_datatype()
     }
 }
 
@@ -256,10 +249,7 @@ fn layout(
             Layout::Compact { data }
         }
         NewStorage::Chunked(chunk_shape) => {
-            let (shape, max_shape) = match &options.dataspace {
-                Dataspace::Simple { shape, max_shape } => (shape.as_slice(), max_shape.as_deref()),
-                Dataspace::Null | Dataspace::Scalar => (&[][..], None),
-            };
+            let (shape, max_shape) = (options.dataspace.shape(), max_shape(&options.dataspace));
             let is_allocated_early = options.allocation == Some(AllocationTime::Early);
             let index = choose(&ChunkingPlan {
                 layout_version: version.layout(),
@@ -312,9 +302,7 @@ fn datatype_of(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions)
         return Ok(datatype_message(&options.datatype, RawMessage::CONSTANT, version, widths));
     };
     committed.check_alive()?;
-    let mut change = HeaderChange::new(txn, committed.address())?;
-    change.add_references(1)?;
-    change.finish()?;
+    add_reference(txn, committed.address(), 1)?;
     Ok(committed_message(committed.address(), RawMessage::CONSTANT, widths))
 }
 

@@ -11,8 +11,6 @@ pub(in crate::object) mod sparse;
 pub(in crate::object) mod vlen;
 pub(in crate::object) mod write;
 
-use std::fmt;
-use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::datatype::Datatype;
@@ -21,13 +19,12 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
-use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::{Addr, ErrorKind};
 use parking_lot::RwLock;
 
 use super::Object;
 use super::header;
-use super::header::read::Header;
+use super::header::read::{Header, shared_in};
 use crate::engine::StoredArray;
 use crate::error::Result;
 use crate::index::{ChunkIndex, Grid};
@@ -172,20 +169,6 @@ impl Dataset {
     }
 }
 
-impl Deref for Dataset {
-    type Target = Object;
-
-    fn deref(&self) -> &Object {
-        &self.object
-    }
-}
-
-impl fmt::Debug for Dataset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.object.describe("Dataset", f)
-    }
-}
-
 impl State {
     fn of(header: &Arc<Header>, store: &Store) -> Result<Arc<Self>> {
         let is_current = |state: &Self| Arc::ptr_eq(&state.header, header);
@@ -223,10 +206,7 @@ impl State {
     }
 
     pub(super) fn max_shape(&self) -> Option<&[Option<u64>]> {
-        match &self.dataspace {
-            Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
-            _ => None,
-        }
+        max_shape(&self.dataspace)
     }
 
     pub(super) fn len_bytes(&self) -> u64 {
@@ -239,10 +219,7 @@ impl State {
             header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
         let datatype =
             header.find_here_or_shared::<Datatype>()?.ok_or_else(|| header.lacks("a datatype message"))?;
-        let committed = match &datatype {
-            MaybeShared::Shared(SharedLocation::Header(address)) => Some(*address),
-            _ => None,
-        };
+        let committed = shared_in(&datatype);
         let datatype = header::read::resolve(datatype, store)?;
         let too_large = |field, value| header.error(ErrorKind::TooLarge { field, value, limit: u64::MAX });
         let size = datatype.size(store.widths());
@@ -296,23 +273,24 @@ pub(super) fn byte_count(dataspace: &Dataspace, datatype: &Datatype, store: &Sto
     dataspace.elements()?.checked_mul(datatype.size(store.widths()))
 }
 
+/// The most that a dataspace may grow to in each dimension; absent if it cannot grow.
+pub(super) fn max_shape(dataspace: &Dataspace) -> Option<&[Option<u64>]> {
+    match dataspace {
+        Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
+        Dataspace::Null | Dataspace::Scalar => None,
+    }
+}
+
 /// The committed datatype that a dataset's header names, if it does.
 pub(super) fn committed_type(header: &Header) -> Result<Option<Addr>> {
-    Ok(match header.find_here_or_shared::<Datatype>()? {
-        Some(MaybeShared::Shared(SharedLocation::Header(address))) => Some(address),
-        _ => None,
-    })
+    Ok(header.find_here_or_shared::<Datatype>()?.as_ref().and_then(shared_in))
 }
 
 /// The chunk index of the dataset with this header and layout.
 pub(super) fn chunk_index(header: &Header, store: &Store, layout: &ChunkedLayout) -> Result<ChunkIndex> {
     let dataspace = header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
     let filters = header.find::<FilterPipeline>(store)?.unwrap_or_default();
-    let max_shape = match &dataspace {
-        Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
-        Dataspace::Null | Dataspace::Scalar => None,
-    };
-    let grid = Grid::new(dataspace.shape(), max_shape, &layout.chunk_shape);
+    let grid = Grid::new(dataspace.shape(), max_shape(&dataspace), &layout.chunk_shape);
     let k = store.btree_k().indexed_storage_k;
     Ok(ChunkIndex::new(layout, grid, layout.chunk_len(), !filters.filters.is_empty(), k))
 }

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use hyperslab_filters::{Pipeline, StageSpec};
+use hyperslab_filters::Pipeline;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::{ErrorKind, Extent};
@@ -15,6 +15,7 @@ use crate::engine::{
     ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
 };
 use crate::error::{Error, RequestError, Result};
+use crate::heap::stages;
 use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
 use crate::object::{Dataset, File};
 use crate::select::{Coord, Selection};
@@ -30,6 +31,16 @@ impl Dataset {
     /// damaged, in which case `dst` holds unspecified values.
     pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
         self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
+    }
+
+    /// The elements of `what`, in the stored datatype.
+    pub(in crate::object) fn read_bytes(&self, what: &Selection) -> Result<Vec<u8>> {
+        let count = usize::try_from(what.count(&self.shape())?).ok();
+        let len = count.and_then(|count| count.checked_mul(self.element_size()));
+        let len = len.ok_or_else(|| Error::unsupported("more elements than memory has room for", "IV.B"))?;
+        let mut bytes = vec![0; len];
+        self.read_into(what, &mut bytes)?;
+        Ok(bytes)
     }
 
     /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
@@ -274,19 +285,9 @@ impl State {
                 "1 or more, and addressable",
             ));
         };
-        let specs: Vec<StageSpec<'_>> = self
-            .filters
-            .filters
-            .iter()
-            .map(|filter| StageSpec {
-                id: hyperslab_filters::FilterId(filter.id),
-                name: filter.name.as_deref(),
-                flags: filter.flags,
-                client_data: &filter.client_data,
-            })
-            .collect();
-        let pipeline = Pipeline::new(&specs, self.element_size, in_memory, &file.options().registry)
-            .map_err(|source| Error::Filter { source })?;
+        let pipeline =
+            Pipeline::new(&stages(&self.filters), self.element_size, in_memory, &file.options().registry)
+                .map_err(|source| Error::Filter { source })?;
         let grid = Grid::new(self.dataspace.shape(), self.max_shape(), &chunk_shape);
         let is_filtered = !pipeline.is_empty();
         let index =

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
 
-use super::State;
 use super::write::{fill_extent, set_index};
+use super::{State, max_shape};
 use crate::engine::{ChunkedStorage, Storage, StoredArray};
 use crate::error::{RequestError, Result};
 use crate::index::{ChunkIndex, Grid, IndexEdit};
@@ -85,11 +85,7 @@ impl Dataset {
         // As they are now: attributes may have changed the header.
         let (state, array) = (self.state()?, self.array()?);
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
-        let max_shape = match &dataspace {
-            Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
-            Dataspace::Null | Dataspace::Scalar => None,
-        };
-        let grid = Grid::new(dataspace.shape(), max_shape, &chunked.chunk_shape);
+        let grid = Grid::new(dataspace.shape(), max_shape(&dataspace), &chunked.chunk_shape);
         let info = remove_outside(&mut txn, &chunked.index, &grid)?;
         // The step raises the generation by one.
         let index = chunked.index.reshaped(grid, before, before + 1);

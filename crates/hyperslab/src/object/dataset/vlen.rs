@@ -9,7 +9,6 @@ use crate::error::{Error, RequestError, Result};
 use crate::heap::{GlobalHeap, GlobalHeapEdit};
 use crate::object::{Dataset, File, copy};
 use crate::select::{Coord, Dim, Selection, Slab};
-use crate::store::Txn;
 
 impl File {
     /// The ids in `stored`, elements of a datatype of variable length.
@@ -17,7 +16,7 @@ impl File {
         let mut r = Reader::new(stored, self.store().widths(), Addr::UNDEFINED);
         let mut ids = Vec::new();
         while !r.is_at_end() {
-            ids.push(r.structure(&()).map_err(Error::from_format)?);
+            ids.push(r.structure(&())?);
         }
         Ok(ids)
     }
@@ -89,9 +88,7 @@ impl File {
     fn change_heap(&self, f: impl FnOnce(&mut GlobalHeapEdit<'_, '_>) -> Result<()>) -> Result<()> {
         let mut room = self.shared().heap_room.lock();
         let mut changed = room.clone();
-        let mut txn: Txn<'_> = self.store().begin()?;
-        f(&mut GlobalHeapEdit::new(&mut txn, &mut changed))?;
-        txn.finish()?;
+        self.store().step(|txn| f(&mut GlobalHeapEdit::new(txn, &mut changed)))?;
         *room = changed;
         Ok(())
     }
@@ -133,8 +130,7 @@ impl File {
         for element in elements.chunks_exact(bytes_of(datatype, widths).max(1)) {
             for &(at, base) in &places {
                 let bytes = element.get(at..).unwrap_or_default();
-                let id: VariableElement =
-                    Reader::new(bytes, widths, Addr::UNDEFINED).structure(&()).map_err(Error::from_format)?;
+                let id: VariableElement = Reader::new(bytes, widths, Addr::UNDEFINED).structure(&())?;
                 if id.id.is_null() {
                     continue;
                 }
@@ -187,11 +183,7 @@ impl Dataset {
     ) -> Result<()> {
         let (file, array) = (self.file(), self.array_of(shape)?);
         what.check(&array.shape)?;
-        let len = usize::try_from(what.count(&array.shape)?).ok();
-        let len = len.and_then(|count| count.checked_mul(array.element_size));
-        let mut old =
-            vec![0; len.ok_or_else(|| Error::unsupported("more elements than memory has room for", "IV.B"))?];
-        self.read_into(what, &mut old)?;
+        let old = self.read_bytes(what)?;
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
         file.objects_of(&array.datatype, &old, &mut gone)?;
         self.write_alone(shape, what, bytes, options)?;
@@ -225,9 +217,7 @@ impl Dataset {
             parts = what.tiling(&array.shape, &chunked.chunk_shape)?.touched().map(in_shape).collect();
         }
         for part in parts {
-            let count = usize::try_from(part.count(&array.shape)?).unwrap_or(usize::MAX);
-            let mut elements = vec![0; count.saturating_mul(array.element_size)];
-            self.read_into(&part, &mut elements)?;
+            let mut elements = self.read_bytes(&part)?;
             let mut shared: Vec<&mut [u8]> =
                 elements.chunks_exact_mut(fill.len()).filter(|element| **element == *fill).collect();
             if shared.is_empty() {

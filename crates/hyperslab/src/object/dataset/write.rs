@@ -8,11 +8,11 @@ use hyperslab_format::{Addr, Extent};
 
 use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions, WritePlan, abandon};
 use crate::error::{Error, RequestError, Result};
-use crate::index::IndexEdit;
+use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
-use crate::store::Store;
+use crate::store::{Store, Txn};
 use crate::types::Element;
 
 impl Dataset {
@@ -167,30 +167,13 @@ impl Dataset {
     }
 
     fn insert_sorted(&self, placed: &[Placed]) -> Result<()> {
-        let mut txn = self.begin()?;
-        // As the index is now: another thread may have changed it since.
-        let array = self.array()?;
-        let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
-        let mut edit = IndexEdit::new(&mut txn, &chunked.index);
-        let mut replaced: Vec<Extent> = Vec::new();
-        for Placed { coord, record } in placed {
-            let old = match record {
-                Some(record) => edit.insert(coord, *record)?,
-                None => edit.remove(coord)?,
-            };
-            replaced.extend(old.map(|old| old.extent));
-        }
-        let info = (edit.info() != chunked.index.info()).then(|| edit.info().clone());
-        for extent in replaced {
-            txn.free(extent);
-        }
-        placed.iter().filter_map(|placed| placed.record).for_each(|record| txn.names(record.extent));
-        if let Some(info) = info {
-            let mut change = HeaderChange::new(&mut txn, self.address())?;
-            set_index(&mut change, info)?;
-            change.finish()?;
-        }
-        txn.finish()
+        self.step(|txn| {
+            // As the index is now: another thread may have changed it since.
+            let array = self.array()?;
+            let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
+            let records = placed.iter().map(|placed| (&placed.coord, placed.record));
+            insert_records(txn, self.address(), &chunked.index, records)
+        })
     }
 
     /// Writes contiguous elements for the first time: to new space, which the dataset has from then on.
@@ -232,16 +215,17 @@ impl Dataset {
     /// Changes the layout message in a step of its own.
     fn set_layout(&self, layout: Layout) -> Result<()> {
         let header = self.header()?;
-        let mut txn = self.begin()?;
-        if let Layout::Contiguous(extent) = layout {
-            txn.names(extent);
-        }
-        let mut change = HeaderChange::new(&mut txn, self.address())?;
-        let mut message: LayoutMessage = change.find()?.ok_or_else(|| header.lacks("a layout message"))?;
-        message.layout = layout;
-        change.set(&message)?;
-        change.finish()?;
-        txn.finish()
+        self.step(|txn| {
+            if let Layout::Contiguous(extent) = layout {
+                txn.names(extent);
+            }
+            let mut change = HeaderChange::new(txn, self.address())?;
+            let mut message: LayoutMessage =
+                change.find()?.ok_or_else(|| header.lacks("a layout message"))?;
+            message.layout = layout;
+            change.set(&message)?;
+            change.finish().map(drop)
+        })
     }
 
     /// Stores a chunk that is filtered already; `first` is its first element. `mask` says which filters it was stored without.
@@ -282,6 +266,33 @@ impl Dataset {
     }
 }
 
+/// Tells the index of the dataset at `address` where chunks are, or that they are gone, and frees what they were in before.
+pub(in crate::object) fn insert_records<'p>(
+    txn: &mut Txn<'_>,
+    address: Addr,
+    index: &ChunkIndex,
+    records: impl Iterator<Item = (&'p Coord, Option<ChunkRecord>)> + Clone,
+) -> Result<()> {
+    let mut edit = IndexEdit::new(txn, index);
+    let mut replaced: Vec<Extent> = Vec::new();
+    for (coord, record) in records.clone() {
+        let old = match record {
+            Some(record) => edit.insert(coord, record)?,
+            None => edit.remove(coord)?,
+        };
+        replaced.extend(old.map(|old| old.extent));
+    }
+    let info = (edit.info() != index.info()).then(|| edit.info().clone());
+    for extent in replaced {
+        txn.free(extent);
+    }
+    records.filter_map(|(_, record)| record).for_each(|record| txn.names(record.extent));
+    let Some(info) = info else { return Ok(()) };
+    let mut change = HeaderChange::new(txn, address)?;
+    set_index(&mut change, info)?;
+    change.finish().map(drop)
+}
+
 /// Says in the layout message where the chunk index is now.
 pub(in crate::object) fn set_index(change: &mut HeaderChange<'_, '_>, info: ChunkIndexInfo) -> Result<()> {
     let Some(mut message) = change.find::<LayoutMessage>()? else { return Ok(()) };
@@ -293,22 +304,9 @@ pub(in crate::object) fn set_index(change: &mut HeaderChange<'_, '_>, info: Chun
 
 /// Fills new space with what elements hold that were never written.
 pub(in crate::object) fn fill_extent(store: &Store, extent: Extent, fill: &FillBytes) -> Result<()> {
-    let value: &[u8] = match fill {
-        FillBytes::Defined(value) if value.iter().any(|&byte| byte != 0) => value,
+    match fill {
+        FillBytes::Defined(value) if value.iter().any(|&byte| byte != 0) => store.fill(extent, value),
         // Beyond the end of the file there are zeros as soon as it is longer.
-        _ => return store.zero(extent),
-    };
-    let at_most = usize::try_from(extent.len).unwrap_or(FILL_BYTES).min(FILL_BYTES);
-    let piece = value.repeat(at_most.div_ceil(value.len()).max(1));
-    let mut at = 0;
-    while at < extent.len {
-        let len = (extent.len - at).min(piece.len() as u64);
-        let from = extent.addr.checked_add(at).unwrap_or(Addr::UNDEFINED);
-        store.write_data(from, &piece[..usize::try_from(len).unwrap_or(piece.len())])?;
-        at += len;
+        _ => store.zero(extent),
     }
-    Ok(())
 }
-
-/// As much as is written at a time.
-const FILL_BYTES: usize = 1 << 20;

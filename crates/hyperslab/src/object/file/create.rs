@@ -24,7 +24,7 @@ use crate::heap::symbol_table;
 use crate::object::header;
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
-use crate::object::{File, Node, OpenOptions};
+use crate::object::{File, Node, OpenOptions, dense};
 use crate::store::{CommitOptions, Rank, Ranked, Store, Txn};
 
 /// How to make a file, or to open one for writing.
@@ -202,12 +202,7 @@ pub(in crate::object) fn new_group(
         return header::edit::create(txn, Prefix::V1 { reference_count: 1 }, messages, 0);
     }
     let widths = txn.store().widths();
-    let info = LinkInfo {
-        max_creation_order: track_order.then_some(0),
-        heap: Addr::UNDEFINED,
-        name_index: Addr::UNDEFINED,
-        creation_order_index: track_order.then_some(Addr::UNDEFINED),
-    };
+    let info: LinkInfo = dense::none_yet(track_order.then_some(0), track_order);
     let messages = vec![
         message(&info, 0, widths),
         message(&GroupInfo { phase_change: None, estimate: None }, RawMessage::CONSTANT, widths),

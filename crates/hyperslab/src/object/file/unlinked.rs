@@ -3,9 +3,9 @@
 use hyperslab_format::Addr;
 
 use super::create::new_group;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::object::dataset::create::{self, DatasetOptions};
-use crate::object::header::edit::HeaderChange;
+use crate::object::header::edit::add_reference;
 use crate::object::{Dataset, File, Group, Node, delete};
 use crate::store::Txn;
 
@@ -54,12 +54,11 @@ impl File {
     }
 
     fn create_unlinked(&self, make: impl FnOnce(&mut Txn<'_>) -> Result<Addr>) -> Result<Node> {
-        let mut txn = self.store().begin()?;
-        let address = make(&mut txn)?;
-        let mut change = HeaderChange::new(&mut txn, address)?;
-        change.add_references(-1)?;
-        change.finish()?;
-        txn.finish()?;
+        let address = self.store().step(|txn| {
+            let address = make(txn)?;
+            add_reference(txn, address, -1)?;
+            Ok(address)
+        })?;
         self.shared().unlinked.lock().now.push(address);
         self.object_at(address)
     }
@@ -68,12 +67,8 @@ impl File {
     pub fn delete_unlinked(&self) -> Result<()> {
         let unlinked = std::mem::take(&mut self.shared().unlinked.lock().now);
         for address in unlinked {
-            let deleted = self.store().begin().and_then(|mut txn| {
-                let deleted = delete::unlink(&mut txn, address)?;
-                txn.finish()?;
-                Ok(deleted)
-            });
-            let deleted = deleted.map_err(|error: Error| error.at(""))?;
+            let deleted = self.store().step(|txn| delete::unlink(txn, address));
+            let deleted = deleted.map_err(|error| error.at(""))?;
             for address in deleted {
                 self.chunk_cache().dirty.forget_dataset(address);
             }

@@ -4,9 +4,9 @@ use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
 use super::link_edit;
-use crate::error::{Error, RequestError, Result};
+use crate::error::{RequestError, Result};
 use crate::object::file::create::new_group;
-use crate::object::header::edit::HeaderChange;
+use crate::object::header::edit::add_reference;
 use crate::object::path::{self, Place};
 use crate::object::{Group, Node, Object, delete, limits};
 use crate::store::Txn;
@@ -33,15 +33,13 @@ impl Group {
     ) -> Result<Node> {
         let place = path::place(self, path)?;
         let parent = &place.group;
-        let create = || {
-            let mut txn = parent.begin()?;
-            let address = make(&mut txn, parent)?;
-            insert(&mut txn, &place, link_edit::hard(place.name, address))?;
-            txn.finish()?;
+        let created = parent.step(|txn| {
+            let address = make(txn, parent)?;
+            insert(txn, &place, link_edit::hard(place.name, address))?;
             Ok(address)
-        };
+        });
         let path = place.path();
-        let address = create().map_err(|error: Error| error.at(&path))?;
+        let address = created.map_err(|error| error.at(&path))?;
         Node::open(parent.file(), address, &path)
     }
 
@@ -55,9 +53,7 @@ impl Group {
         }
         linked(&place, LinkTarget::Hard(target.address()), |txn| {
             target.check_alive()?;
-            let mut change = HeaderChange::new(txn, target.address())?;
-            change.add_references(1)?;
-            change.finish().map(|_| ())
+            add_reference(txn, target.address(), 1)
         })?;
         target.file().shared().unlinked.lock().forget(target.address());
         Ok(())
@@ -85,11 +81,10 @@ impl Group {
         if !place.missing.is_empty() {
             return Err(missing().into());
         }
-        let remove = || {
-            let mut txn = place.group.begin()?;
-            let link = link_edit::remove(&mut txn, place.group.address(), place.name)?;
+        let removed = place.group.step(|txn| {
+            let link = link_edit::remove(txn, place.group.address(), place.name)?;
             let deleted = match link.target {
-                LinkTarget::Hard(target) => delete::unlink(&mut txn, target)?,
+                LinkTarget::Hard(target) => delete::unlink(txn, target)?,
                 _ => Vec::new(),
             };
             // Before anybody else sees that they are gone, or finds something else at their addresses.
@@ -97,9 +92,9 @@ impl Group {
             for address in deleted {
                 dirty.forget_dataset(address);
             }
-            txn.finish()
-        };
-        remove().map_err(|error: Error| error.at(&place.path()))
+            Ok(())
+        });
+        removed.map_err(|error| error.at(&place.path()))
     }
 
     /// Moves the link at `from` to `to`: what it leads to stays where it is.
@@ -112,29 +107,21 @@ impl Group {
             let why = "a link can be moved within its file alone: copy the object";
             return Err(RequestError::Argument { what: format!("link {from:?}"), why }.into());
         }
-        let rename = || {
-            let mut txn = source.group.begin()?;
-            let link = link_edit::remove(&mut txn, source.group.address(), source.name)?;
-            insert(
-                &mut txn,
-                &target,
-                Link { name: target.name.to_owned(), ..link_edit::new(target.name, link.target) },
-            )?;
-            txn.finish()
-        };
-        rename().map_err(|error: Error| error.at(&source.path()))
+        let renamed = source.group.step(|txn| {
+            let link = link_edit::remove(txn, source.group.address(), source.name)?;
+            insert(txn, &target, link_edit::new(target.name, link.target))
+        });
+        renamed.map_err(|error| error.at(&source.path()))
     }
 }
 
 /// Makes a link at its place, after `f`.
 fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
-    let link = || {
-        let mut txn = place.group.begin()?;
-        f(&mut txn)?;
-        insert(&mut txn, place, link_edit::new(place.name, target))?;
-        txn.finish()
-    };
-    link().map_err(|error: Error| error.at(&place.path()))
+    let linked = place.group.step(|txn| {
+        f(txn)?;
+        insert(txn, place, link_edit::new(place.name, target))
+    });
+    linked.map_err(|error| error.at(&place.path()))
 }
 
 /// Adds a link at its place, with the groups on the way.

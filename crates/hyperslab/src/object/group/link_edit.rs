@@ -84,13 +84,7 @@ fn modernize(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link) ->
     symbol_table::delete(txn, table)?;
     let mut change = HeaderChange::new(txn, group)?;
     change.take(kind::SYMBOL_TABLE)?;
-    let info = LinkInfo {
-        max_creation_order: None,
-        heap: Addr::UNDEFINED,
-        name_index: Addr::UNDEFINED,
-        creation_order_index: None,
-    };
-    change.put(&info, 0)?;
+    change.put::<LinkInfo>(&dense::none_yet(None, false), 0)?;
     change.put(&GroupInfo { phase_change: None, estimate: None }, RawMessage::CONSTANT)?;
     change.finish()?;
     links.into_iter().chain([link]).try_for_each(|link| insert(txn, group, link))

@@ -5,9 +5,6 @@ pub(in crate::object) mod link_edit;
 pub(in crate::object) mod links;
 pub(in crate::object) mod symbol_table;
 
-use std::fmt;
-use std::ops::Deref;
-
 use hyperslab_format::message::link::Link;
 
 use super::header::read::Header;
@@ -105,19 +102,5 @@ impl Group {
             f(&links, &header, store)
         });
         result.map_err(|error| error.at(self.path()))
-    }
-}
-
-impl Deref for Group {
-    type Target = Object;
-
-    fn deref(&self) -> &Object {
-        &self.object
-    }
-}
-
-impl fmt::Debug for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.object.describe("Group", f)
     }
 }

@@ -1,23 +1,18 @@
 //! The links of an old group: symbol table nodes under a version 1 B-tree, names in a local heap (spec III.B, III.C).
 
-use std::cmp::Ordering;
-use std::ops::ControlFlow;
-use std::sync::Arc;
-
 use hyperslab_format::datatype::Charset;
-use hyperslab_format::group::symbol::{EntryCache, SymbolTableContext, SymbolTableEntry, SymbolTableNode};
+use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry, SymbolTableNode};
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::message::small::SymbolTable;
-use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+use hyperslab_format::{Addr, ErrorKind};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, broken};
 use crate::heap::LocalHeap;
 use crate::store::Store;
 use crate::tree::GroupTree;
 
 /// The links of one old group.
 pub(in crate::object) struct SymbolLinks<'s> {
-    store: &'s Store,
     tree: GroupTree<'s>,
     names: LocalHeap<'s>,
 }
@@ -25,47 +20,31 @@ pub(in crate::object) struct SymbolLinks<'s> {
 impl<'s> SymbolLinks<'s> {
     pub(in crate::object) fn open(store: &'s Store, table: &SymbolTable) -> Result<Self> {
         let names = LocalHeap::open(store, table.heap)?;
-        Ok(Self { store, tree: GroupTree::new(store, table.btree), names })
+        Ok(Self { tree: GroupTree::new(store, table.btree), names })
     }
 
     pub(in crate::object) fn len(&self) -> Result<u64> {
         let mut count = 0;
-        self.tree.visit(&mut |at| {
-            count += self.node(at)?.entries.len() as u64;
-            Ok(ControlFlow::Continue(()))
+        self.tree.visit(&mut |_, node| {
+            count += node.entries.len() as u64;
+            Ok(())
         })?;
         Ok(count)
     }
 
     /// Calls `f` with every link, by name.
     pub(in crate::object) fn visit(&self, f: &mut dyn FnMut(Link)) -> Result<()> {
-        self.tree.visit(&mut |at| {
-            for entry in &self.node(at)?.entries {
-                f(self.link(at, entry)?);
-            }
-            Ok(ControlFlow::Continue(()))
-        })
+        let mut each = |at, node: &SymbolTableNode| {
+            node.entries.iter().try_for_each(|entry| self.link(at, entry).map(&mut *f))
+        };
+        self.tree.visit(&mut each)
     }
 
     /// The link `name`: down the tree, then by bisection in one node.
     pub(in crate::object) fn find(&self, name: &str) -> Result<Option<Link>> {
-        let order = |offset: u64| Ok::<_, Error>(name.as_bytes().cmp(&*self.names.bytes_at(offset)?));
-        let Some(at) = self.tree.find(&|key| order(key).map(Ordering::is_gt))? else { return Ok(None) };
-        let node = self.node(at)?;
-        let mut entries = node.entries.as_slice();
-        while let Some(middle) = entries.get(entries.len() / 2) {
-            let (before, after) = entries.split_at(entries.len() / 2);
-            entries = match order(middle.name_offset)? {
-                Ordering::Equal => return self.link(at, middle).map(Some),
-                Ordering::Less => before,
-                Ordering::Greater => after.get(1..).unwrap_or_default(),
-            };
-        }
-        Ok(None)
-    }
-
-    fn node(&self, at: Addr) -> Result<Arc<SymbolTableNode>> {
-        self.store.get(at, &SymbolTableContext { k: self.store.btree_k().group_leaf_k })
+        let found = self.tree.find(&|offset| Ok(name.as_bytes().cmp(&*self.names.bytes_at(offset)?)))?;
+        let found = found.and_then(|found| Some((found.at, found.node.entries[found.entry.ok()?])));
+        found.map(|(at, entry)| self.link(at, &entry)).transpose()
     }
 
     fn link(&self, at: Addr, entry: &SymbolTableEntry) -> Result<Link> {
@@ -74,8 +53,7 @@ impl<'s> SymbolLinks<'s> {
             _ if entry.header.is_defined() => LinkTarget::Hard(entry.header),
             _ => {
                 let kind = ErrorKind::Missing { what: "the object header address of a link" };
-                let (structure, spec) = (SymbolTableEntry::NAME, SymbolTableEntry::SPEC);
-                return Err(FormatError { kind, structure, spec, at, offset: 0 }.into());
+                return Err(broken::<SymbolTableEntry>(at, kind));
             }
         };
         let name = self.names.text_at(entry.name_offset)?;

@@ -25,7 +25,7 @@ impl<'t, 's> HeaderChange<'t, 's> {
         let header = Header::read(txn.store(), address)?;
         header.check_writable()?;
         let edit = HeaderEdit::new(header.object_header().clone(), txn.store().widths());
-        Ok(Self { txn, address, edit: edit.map_err(Error::from_format)? })
+        Ok(Self { txn, address, edit: edit? })
     }
 
     /// The step.
@@ -35,7 +35,7 @@ impl<'t, 's> HeaderChange<'t, 's> {
 
     /// The first message whose body is a `T` and that is stored here.
     pub(in crate::object) fn find<T: MessageBody>(&self) -> Result<Option<T>> {
-        self.edit.header().own_message::<T>(self.txn.store().widths()).map_err(Error::from_format)
+        self.edit.header().own_message::<T>(self.txn.store().widths()).map_err(Error::from)
     }
 
     /// The messages of a type, and where they are.
@@ -61,7 +61,7 @@ impl<'t, 's> HeaderChange<'t, 's> {
 
     /// Adds a message as it is stored.
     pub(in crate::object) fn put_raw(&mut self, message: RawMessage) -> Result<()> {
-        let fit = self.edit.put(message.clone()).map_err(Error::from_format)?;
+        let fit = self.edit.put(message.clone())?;
         self.settle(fit, message)
     }
 
@@ -79,7 +79,7 @@ impl<'t, 's> HeaderChange<'t, 's> {
 
     /// Puts a message in the place of another.
     pub(in crate::object) fn replace(&mut self, place: Place, message: RawMessage) -> Result<()> {
-        let fit = self.edit.replace(place, message.clone()).map_err(Error::from_format)?;
+        let fit = self.edit.replace(place, message.clone())?;
         self.settle(fit, message)
     }
 
@@ -91,15 +91,15 @@ impl<'t, 's> HeaderChange<'t, 's> {
 
     /// Takes a message out.
     pub(in crate::object) fn remove(&mut self, place: Place) -> Result<RawMessage> {
-        self.edit.remove(place).map_err(Error::from_format)
+        self.edit.remove(place).map_err(Error::from)
     }
 
     /// Adds to the number of hard links; returns the new number.
     pub(in crate::object) fn add_references(&mut self, change: i32) -> Result<u32> {
         let widths = self.txn.store().widths();
-        let count = self.edit.header().reference_count(widths).map_err(Error::from_format)?;
+        let count = self.edit.header().reference_count(widths)?;
         let count = count.saturating_add_signed(change);
-        let fit = self.edit.set_reference_count(count).map_err(Error::from_format)?;
+        let fit = self.edit.set_reference_count(count)?;
         let message = self.edit.message(&hyperslab_format::message::small::ReferenceCount { count }, 0);
         self.settle(fit, message)?;
         Ok(count)
@@ -110,8 +110,8 @@ impl<'t, 's> HeaderChange<'t, 's> {
         let Fit::Needs(len) = fit else { return Ok(()) };
         for (number, extent, missing) in self.edit.short_chunks(&message) {
             if let Some(extent) = self.txn.extend(extent, missing) {
-                self.edit.lengthen(number, extent).map_err(Error::from_format)?;
-                let fit = self.edit.put(message.clone()).map_err(Error::from_format)?;
+                self.edit.lengthen(number, extent)?;
+                let fit = self.edit.put(message.clone())?;
                 return self.settle(fit, message);
             }
         }
@@ -120,13 +120,13 @@ impl<'t, 's> HeaderChange<'t, 's> {
         let spare = if chunks.len() > FEW_CHUNKS { len / 2 } else { 0 };
         let len = (len + spare).next_multiple_of(8);
         let extent = self.txn.allocate(SpaceKind::Metadata, len)?;
-        self.edit.put_in(message, extent).map_err(Error::from_format)
+        self.edit.put_in(message, extent).map_err(Error::from)
     }
 
     /// Makes the change part of the step.
     pub(in crate::object) fn finish(self) -> Result<Arc<Header>> {
         let Self { txn, address, mut edit } = self;
-        for extent in edit.condense().map_err(Error::from_format)? {
+        for extent in edit.condense()? {
             txn.free(extent);
         }
         let (header, mut changed) = edit.finish();
@@ -176,18 +176,23 @@ pub(in crate::object) fn create(
             at: Addr::UNDEFINED,
         });
     }
-    let sized =
-        ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths).map_err(Error::from_format)?;
+    let sized = ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths)?;
     let prefix = widened(prefix, sized.encoded_len(widths, &()));
-    let len = ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths)
-        .map_err(Error::from_format)?
-        .encoded_len(widths, &());
+    let len = ObjectHeader::new(prefix, messages.clone(), Addr::new(0), widths)?.encoded_len(widths, &());
     let extent = txn.allocate(SpaceKind::Metadata, len as u64)?;
-    let header = ObjectHeader::new(prefix, messages, extent.addr, widths).map_err(Error::from_format)?;
+    let header = ObjectHeader::new(prefix, messages, extent.addr, widths)?;
     let header = Arc::new(Header::new(extent.addr, widths, header)?);
     put_chunk(txn, &header, 0);
     txn.born(extent.addr);
     Ok(header)
+}
+
+/// Adds to the number of hard links to the object whose header is at `address`. A committed datatype counts who uses it among
+/// them.
+pub(in crate::object) fn add_reference(txn: &mut Txn<'_>, address: Addr, change: i32) -> Result<()> {
+    let mut header = HeaderChange::new(txn, address)?;
+    header.add_references(change)?;
+    header.finish().map(drop)
 }
 
 /// Gives back all space of a header.

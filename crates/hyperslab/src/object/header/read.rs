@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::header::{Chunk, ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::header::{Chunk, ObjectHeader, Prefix, RawMessage, v2};
 use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::{MessageBody, kind};
-use hyperslab_format::{Addr, ErrorKind, FormatError, Reader, Structure, Widths};
+use hyperslab_format::{Addr, ErrorKind, Reader, Structure, Widths};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, broken};
 use crate::store::Store;
 
 /// An object header with all its chunks, and where it is.
 #[derive(Debug)]
-pub(in crate::object) struct Header {
+pub(crate) struct Header {
     address: Addr,
     widths: Widths,
     inner: ObjectHeader,
@@ -28,7 +28,7 @@ impl Header {
             while let Some(extent) = inner.next_pending() {
                 let bytes = store.bytes(extent, (ObjectHeader::NAME, ObjectHeader::SPEC))?;
                 let mut reader = Reader::new(&bytes, store.widths(), extent.addr);
-                inner.decode_continuation(&mut reader).map_err(Error::from_format)?;
+                inner.decode_continuation(&mut reader)?;
             }
             let header = Self::new(address, store.widths(), inner)?;
             let bytes = header.memory_bytes() as u64;
@@ -76,32 +76,29 @@ impl Header {
 
     /// Whether attributes know the order in which they were created.
     pub(in crate::object) fn tracks_attribute_order(&self) -> bool {
-        match &self.inner.prefix {
-            Prefix::V1 { .. } => false,
-            Prefix::V2(prefix) => prefix.tracks_creation_order,
-        }
+        self.v2().is_some_and(|prefix| prefix.tracks_creation_order)
     }
 
     /// Whether the order in which attributes were created has an index of its own, when they are many.
     pub(in crate::object) fn indexes_attribute_order(&self) -> bool {
-        match &self.inner.prefix {
-            Prefix::V1 { .. } => false,
-            Prefix::V2(prefix) => prefix.indexes_creation_order,
-        }
+        self.v2().is_some_and(|prefix| prefix.indexes_creation_order)
     }
 
     /// When attributes move between messages and the heap.
     pub(in crate::object) fn phase_change(&self) -> PhaseChange {
-        let stated = match &self.inner.prefix {
+        self.v2().and_then(|prefix| prefix.phase_change).unwrap_or(PhaseChange::DEFAULT)
+    }
+
+    fn v2(&self) -> Option<&v2::Prefix> {
+        match &self.inner.prefix {
             Prefix::V1 { .. } => None,
-            Prefix::V2(prefix) => prefix.phase_change,
-        };
-        stated.unwrap_or(PhaseChange::DEFAULT)
+            Prefix::V2(prefix) => Some(prefix),
+        }
     }
 
     /// How many hard links there are to the object.
     pub(in crate::object) fn reference_count(&self) -> Result<u32> {
-        self.inner.reference_count(self.widths).map_err(Error::from_format)
+        self.inner.reference_count(self.widths).map_err(Error::from)
     }
 
     /// Whether there is a message of this type.
@@ -116,7 +113,7 @@ impl Header {
 
     /// The first message whose body is a `T`, or where it is.
     pub(in crate::object) fn find_here_or_shared<T: MessageBody>(&self) -> Result<Option<MaybeShared<T>>> {
-        self.inner.message::<T>(self.widths).map_err(Error::from_format)
+        self.inner.message::<T>(self.widths).map_err(Error::from)
     }
 
     /// How many messages have a `T` as their body.
@@ -130,7 +127,7 @@ impl Header {
         store: &Store,
     ) -> impl Iterator<Item = Result<(u32, T)>> {
         self.raw::<T>().zip(0..).map(|(message, position)| {
-            let body = message.decode::<T>(self.widths).map_err(Error::from_format)?;
+            let body = message.decode::<T>(self.widths)?;
             let order =
                 if self.tracks_attribute_order() { message.creation_order.map(u32::from) } else { None };
             Ok((order.unwrap_or(position), resolve(body, store)?))
@@ -144,8 +141,7 @@ impl Header {
 
     /// An error in the header as a whole.
     pub(in crate::object) fn error(&self, kind: ErrorKind) -> Error {
-        let (structure, spec) = (ObjectHeader::NAME, ObjectHeader::SPEC);
-        Error::from_format(FormatError { kind, structure, spec, at: self.address, offset: 0 })
+        broken::<ObjectHeader>(self.address, kind)
     }
 
     fn raw<T: MessageBody>(&self) -> impl Iterator<Item = &RawMessage> {
@@ -180,6 +176,14 @@ pub(in crate::object) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &
                 None => Err(header.lacks(T::NAME)),
             }
         }
+    }
+}
+
+/// The header of the object that has the value of a message, if another has.
+pub(in crate::object) fn shared_in<T>(found: &MaybeShared<T>) -> Option<Addr> {
+    match found {
+        MaybeShared::Shared(SharedLocation::Header(address)) => Some(*address),
+        _ => None,
     }
 }
 

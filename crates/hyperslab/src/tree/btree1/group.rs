@@ -1,9 +1,10 @@
-//! Changing the tree of an old group: links in symbol table nodes (spec III.B), in the order of their names.
+//! The tree of an old group, read and changed: links in symbol table nodes (spec III.B), in the order of their names.
 //!
 //! Key 0 of the tree is the empty name at offset 0 of the local heap; the key to the right of a symbol table node is the
 //! largest name in it.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_format::btree1::entries::BTree1Key;
@@ -11,44 +12,85 @@ use hyperslab_format::btree1::{BTree1Context, BTree1Kind};
 use hyperslab_format::group::symbol::{SymbolTableContext, SymbolTableEntry, SymbolTableNode};
 use hyperslab_format::{Addr, Extent};
 
-use super::nodes::{BTree1Edit, BTree1Step};
+use super::{BTree1, BTree1Edit, BTree1Step};
 use crate::error::Result;
-use crate::store::{SpaceKind, Txn};
-use crate::tree::free_blocks;
+use crate::store::{Store, Txn};
+use crate::tree::{Seen, bisect, free_blocks, partition};
+
+/// The tree of a group. Its keys are offsets of names in the group's local heap, which the caller compares.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupTree<'s> {
+    tree: BTree1<'s>,
+    store: &'s Store,
+}
 
 /// The tree of a group within a step that changes it.
 #[derive(Debug)]
 pub struct GroupTreeEdit<'t, 's> {
     tree: BTree1Edit<'t, 's>,
     root: Addr,
-    context: SymbolTableContext,
 }
 
 /// How a name compares with the one at an offset of the local heap, as the step has it.
 type Order<'f> = dyn Fn(u64) -> Result<Ordering> + 'f;
 
 /// Where a name is, or would be.
-struct Found {
+#[derive(Debug)]
+pub struct Found {
     path: Vec<BTree1Step>,
     /// The symbol table node.
-    at: Addr,
-    node: Arc<SymbolTableNode>,
+    pub at: Addr,
+    /// What it has.
+    pub node: Arc<SymbolTableNode>,
     /// The entry's number, or where it would be put.
-    entry: Result<usize, usize>,
+    pub entry: Result<usize, usize>,
+}
+
+impl<'s> GroupTree<'s> {
+    /// The tree with this root.
+    pub fn new(store: &'s Store, root: Addr) -> Self {
+        Self { tree: BTree1::new(store, root, nodes_of(store)), store }
+    }
+
+    /// Calls `f` with every symbol table node and its address, in the order of names.
+    pub fn visit(&self, f: &mut dyn FnMut(Addr, &SymbolTableNode) -> Result<()>) -> Result<()> {
+        let mut seen = Seen::default();
+        self.tree.visit(&mut |_, node| {
+            for child in node.entries.children().filter(|_| node.level == 0) {
+                seen.note::<SymbolTableNode>(child)?;
+                f(child, &*self.store.get(child, &entries_of(self.store))?)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// Down to the symbol table node that would hold a name, then by bisection; none in an empty tree.
+    pub fn find(&self, order: &Order<'_>) -> Result<Option<Found>> {
+        // Child `i` holds what comes after key `i` and not after key `i + 1`.
+        let (path, nodes) = self.tree.path(&mut |node| {
+            partition(node.entries.len(), |child| {
+                node.entries.name(child + 1).map_or(Ok(false), |upper| Ok(order(upper)?.is_gt()))
+            })
+        })?;
+        let Some(at) = path.last().and_then(|step| nodes.entries.child(step.child)) else { return Ok(None) };
+        let node = self.store.get::<SymbolTableNode>(at, &entries_of(self.store))?;
+        let entry = bisect(node.entries.len(), |place| {
+            order(node.entries[place].name_offset).map(Ordering::reverse)
+        })?;
+        Ok(Some(Found { path, at, node, entry }))
+    }
 }
 
 impl<'t, 's> GroupTreeEdit<'t, 's> {
     /// Makes a tree without links; returns the address of its root.
     pub fn create(txn: &mut Txn<'_>) -> Result<Addr> {
-        let context = context(txn);
-        BTree1Edit::create(txn, context)
+        BTree1Edit::create(txn, nodes_of(txn.store()))
     }
 
     /// The tree with this root.
     pub fn new(txn: &'t mut Txn<'s>, root: Addr) -> Self {
-        let context = SymbolTableContext { k: txn.store().btree_k().group_leaf_k };
-        let nodes = self::context(txn);
-        Self { tree: BTree1Edit::new(txn, root, nodes), root, context }
+        let nodes = nodes_of(txn.store());
+        Self { tree: BTree1Edit::new(txn, root, nodes), root }
     }
 
     /// Puts a link in, whose name `order` compares; returns whether there was none of that name.
@@ -67,11 +109,11 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
             // After every name of the group: elsewhere the name would not be after the key to the right.
             self.tree.set_right_key(&found.path, &name)?;
         }
-        if entries.len() <= self.context.capacity() {
+        if entries.len() <= self.context().capacity() {
             self.write_node(found.at, entries);
             return Ok(true);
         }
-        let half = usize::from(self.context.k);
+        let half = usize::from(self.context().k);
         // The new entry makes one of the halves larger.
         let kept = if place <= half { half + 1 } else { half };
         let right = entries.split_off(kept);
@@ -93,7 +135,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
         let removed = entries.remove(place);
         match entries.last() {
             None => {
-                let len = self.context.node_len(self.tree.txn().store().widths()) as u64;
+                let len = self.node_len();
                 self.tree.txn().free(Extent::new(at, len));
                 self.tree.remove_keeping_left_key(path)?;
             }
@@ -115,52 +157,41 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
     /// Gives the tree and its symbol table nodes back.
     pub fn delete(mut self) -> Result<()> {
         let root = self.root;
-        let len = self.context.node_len(self.tree.txn().store().widths()) as u64;
+        let len = self.node_len();
         let nodes = self.tree.delete()?;
         let blocks = nodes.into_iter().map(|(_, at)| Extent::new(at, len)).collect();
         free_blocks::<SymbolTableNode>(self.tree.txn(), root, blocks)
     }
 
-    /// Down to the symbol table node that would hold a name, then by bisection; none in an empty tree.
     fn find(&mut self, order: &Order<'_>) -> Result<Option<Found>> {
-        let (path, nodes) = self.tree.path(&mut |node| {
-            let mut range = 0..node.entries.len();
-            while range.len() > 1 {
-                let middle = range.start + (range.len() - 1) / 2;
-                let Some(upper) = node.entries.name(middle + 1) else { break };
-                range = if order(upper)?.is_gt() { middle + 1..range.end } else { range.start..middle + 1 };
-            }
-            Ok(range.start)
-        })?;
-        let Some(at) = path.last().and_then(|step| nodes.entries.child(step.child)) else { return Ok(None) };
-        let node = self.tree.txn().store().get::<SymbolTableNode>(at, &self.context)?;
-        let mut range = 0..node.entries.len();
-        while !range.is_empty() {
-            let middle = range.start + range.len() / 2;
-            let Some(entry) = node.entries.get(middle) else { break };
-            range = match order(entry.name_offset)? {
-                Ordering::Equal => return Ok(Some(Found { path, at, node, entry: Ok(middle) })),
-                Ordering::Less => range.start..middle,
-                Ordering::Greater => middle + 1..range.end,
-            };
-        }
-        Ok(Some(Found { path, at, node, entry: Err(range.start) }))
+        GroupTree::new(self.tree.txn().store(), self.root).find(order)
+    }
+
+    fn context(&mut self) -> SymbolTableContext {
+        entries_of(self.tree.txn().store())
+    }
+
+    fn node_len(&mut self) -> u64 {
+        self.context().node_len(self.tree.txn().store().widths()) as u64
     }
 
     fn put_node(&mut self, entries: Vec<SymbolTableEntry>) -> Result<Addr> {
-        let len = self.context.node_len(self.tree.txn().store().widths()) as u64;
-        let at = self.tree.txn().allocate(SpaceKind::Metadata, len)?.addr;
-        self.write_node(at, entries);
-        Ok(at)
+        let context = self.context();
+        self.tree.txn().put_new(SymbolTableNode { entries }, context)
     }
 
     fn write_node(&mut self, at: Addr, entries: Vec<SymbolTableEntry>) {
-        let context = self.context;
+        let context = self.context();
         self.tree.txn().put(at, SymbolTableNode { entries }, context);
     }
 }
 
 /// The form of the nodes above the symbol table nodes.
-fn context(txn: &Txn<'_>) -> BTree1Context {
-    BTree1Context { kind: BTree1Kind::Group, k: txn.store().btree_k().group_internal_k }
+fn nodes_of(store: &Store) -> BTree1Context {
+    BTree1Context { kind: BTree1Kind::Group, k: store.btree_k().group_internal_k }
+}
+
+/// The form of symbol table nodes.
+fn entries_of(store: &Store) -> SymbolTableContext {
+    SymbolTableContext { k: store.btree_k().group_leaf_k }
 }

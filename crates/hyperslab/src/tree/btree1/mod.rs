@@ -1,4 +1,4 @@
-//! The version 1 B-tree of an old group (spec III.A.1): from a name to the symbol table node that would hold it.
+//! Version 1 B-trees (spec III.A.1), whatever they index: read, and changed.
 
 mod group;
 mod nodes;
@@ -6,99 +6,96 @@ mod nodes;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
+use hyperslab_format::btree1::{BTree1Context, BTree1Node};
 use hyperslab_format::{Addr, ErrorKind};
 
-use super::{Seen, broken};
-use crate::error::Result;
+use super::Seen;
+use crate::error::{Result, broken, misfit};
 use crate::store::Store;
 
-pub use group::GroupTreeEdit;
-pub use nodes::{BTree1Edit, BTree1Step};
+pub use group::{GroupTree, GroupTreeEdit};
+pub use nodes::BTree1Edit;
 
-/// The tree of a group. Its keys are offsets of names in the group's local heap, which the caller compares.
+/// A tree that is read.
 #[derive(Debug, Clone, Copy)]
-pub struct GroupTree<'s> {
+pub struct BTree1<'s> {
     store: &'s Store,
     root: Addr,
     context: BTree1Context,
 }
 
-impl<'s> GroupTree<'s> {
+/// A step on the way from the root to a child of a node of level 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BTree1Step {
+    /// The node.
+    pub at: Addr,
+    /// The number of the child in it.
+    pub child: usize,
+}
+
+/// What a visitor of nodes is asked to do with each; it may stop the visit.
+type Visitor<'f> = dyn FnMut(Addr, &BTree1Node) -> Result<ControlFlow<()>> + 'f;
+
+impl<'s> BTree1<'s> {
     /// The tree with this root.
-    pub fn new(store: &'s Store, root: Addr) -> Self {
-        let context = BTree1Context { kind: BTree1Kind::Group, k: store.btree_k().group_internal_k };
+    pub fn new(store: &'s Store, root: Addr, context: BTree1Context) -> Self {
         Self { store, root, context }
     }
 
-    /// The symbol table node that would hold a name, where `is_after(key)` says whether the name comes after the name
-    /// at offset `key` of the local heap.
-    pub fn find(&self, is_after: &dyn Fn(u64) -> Result<bool>) -> Result<Option<Addr>> {
-        let mut at = self.root;
-        let mut node = self.node(at)?;
-        loop {
-            // Child `i` holds what comes after key `i` and not after key `i + 1`.
-            let mut range = 0..node.entries.len();
-            while !range.is_empty() {
-                let middle = range.start + range.len() / 2;
-                let Some(upper) = node.entries.name(middle + 1) else { break };
-                range = if is_after(upper)? { middle + 1..range.end } else { range.start..middle };
-            }
-            let Some(child) = node.entries.child(range.start) else { return Ok(None) };
-            if node.level == 0 {
-                return Ok(Some(child));
-            }
-            node = self.child(at, node.level, child)?;
-            at = child;
-        }
-    }
-
-    /// Calls `f` with every symbol table node, in the order of names, until it breaks.
-    pub fn visit(&self, f: &mut dyn FnMut(Addr) -> Result<ControlFlow<()>>) -> Result<()> {
-        let root = self.node(self.root)?;
-        let mut seen = Seen::default();
-        seen.note::<BTree1Node>(self.root)?;
-        self.visit_below(self.root, &root, &mut seen, f).map(|_| ())
-    }
-
-    /// Recursion is as deep as the tree, whose levels are at most 255.
-    fn visit_below(
-        &self,
-        at: Addr,
-        node: &BTree1Node,
-        seen: &mut Seen,
-        f: &mut dyn FnMut(Addr) -> Result<ControlFlow<()>>,
-    ) -> Result<ControlFlow<()>> {
-        for child in node.entries.children() {
-            seen.note::<BTree1Node>(child)?;
-            let flow = if node.level == 0 {
-                f(child)?
-            } else {
-                let below = self.child(at, node.level, child)?;
-                self.visit_below(child, &below, seen, f)?
-            };
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
+    /// The node at `at`.
     fn node(&self, at: Addr) -> Result<Arc<BTree1Node>> {
         self.store.get(at, &self.context)
     }
 
-    /// The node at `child`, which must be one level below the node at `parent`: levels end every descent.
-    fn child(&self, parent: Addr, level: u8, child: Addr) -> Result<Arc<BTree1Node>> {
-        let node = self.node(child)?;
-        if level.checked_sub(1) == Some(node.level) {
-            return Ok(node);
+    /// Calls `f` with every node, those above before those below and in the order of keys, until it breaks.
+    pub fn visit(&self, f: &mut Visitor<'_>) -> Result<()> {
+        let mut seen = Seen::default();
+        // Nodes still to visit, the next one last, each with the level above it.
+        let mut pending: Vec<(Addr, Option<u8>)> = vec![(self.root, None)];
+        while let Some((at, above)) = pending.pop() {
+            let node = self.node(at)?;
+            above.map_or(Ok(()), |above| check_level(&node, above, at))?;
+            seen.note::<BTree1Node>(at)?;
+            if f(at, &node)?.is_break() {
+                break;
+            }
+            if node.level > 0 {
+                pending.extend(node.entries.children().rev().map(|child| (child, Some(node.level))));
+            }
         }
-        let (field, value) = ("node level", node.level.into());
-        let at = if child.is_defined() { child } else { parent };
-        Err(broken::<BTree1Node>(
-            at,
-            ErrorKind::Value { field, value, expected: "one less than the level above" },
-        ))
+        Ok(())
     }
+
+    /// The way down to the child of a node of level 0 that `choose` leads to, and that node: `choose` names a child of each
+    /// node that it is given. Empty if the tree is.
+    pub fn path(
+        &self,
+        choose: &mut dyn FnMut(&BTree1Node) -> Result<usize>,
+    ) -> Result<(Vec<BTree1Step>, Arc<BTree1Node>)> {
+        let mut path = Vec::new();
+        let mut at = self.root;
+        let mut node = self.node(at)?;
+        while !node.entries.is_empty() {
+            let child = choose(&node)?.min(node.entries.len() - 1);
+            path.push(BTree1Step { at, child });
+            if node.level == 0 {
+                break;
+            }
+            at = node.entries.child(child).unwrap_or(Addr::UNDEFINED);
+            let above = std::mem::replace(&mut node, self.node(at)?);
+            check_level(&node, above.level, at)?;
+            if node.entries.is_empty() {
+                return Err(broken::<BTree1Node>(at, ErrorKind::Missing { what: "the children of a node" }));
+            }
+        }
+        Ok((path, node))
+    }
+}
+
+/// Checks that a node is one level below the node above it: levels end every descent.
+pub fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
+    if above.checked_sub(1) == Some(node.level) {
+        return Ok(());
+    }
+    Err(misfit::<BTree1Node>(at, "Node Level", node.level, "one less than that of the node above"))
 }

@@ -3,14 +3,16 @@
 //! Neighbours share the key between them, on every level: a node's last key is the first key of the node to its right, and
 //! both stand between the two in the node above. The root stays at its address; when it splits, its contents move down.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_format::btree1::entries::{BTree1Entries, BTree1Key};
 use hyperslab_format::btree1::{BTree1Context, BTree1Node};
 use hyperslab_format::{Addr, ErrorKind, Extent};
 
+use super::{BTree1, BTree1Step, check_level};
 use crate::error::Result;
-use crate::store::{SpaceKind, Txn};
+use crate::store::Txn;
 use crate::tree::{broken, free_blocks};
 
 /// A tree within a step that changes it.
@@ -19,15 +21,6 @@ pub struct BTree1Edit<'t, 's> {
     txn: &'t mut Txn<'s>,
     root: Addr,
     context: BTree1Context,
-}
-
-/// A step on the way from the root to a child of a node of level 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BTree1Step {
-    /// The node.
-    pub at: Addr,
-    /// The number of the child in it.
-    pub child: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +32,8 @@ enum Side {
 impl<'t, 's> BTree1Edit<'t, 's> {
     /// Makes a tree without children; returns the address of its root.
     pub fn create(txn: &mut Txn<'_>, context: BTree1Context) -> Result<Addr> {
-        let len = context.node_len(txn.store().widths()) as u64;
-        let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
         let root = node(txn, context, 0, &[], []);
-        txn.put(at, root, context);
-        Ok(at)
+        txn.put_new(root, context)
     }
 
     /// The tree with this root.
@@ -56,25 +46,9 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         self.txn
     }
 
-    /// The way down to the child of a node of level 0 that `choose` leads to: it names a child of each node that it is
-    /// given. Empty if the tree is.
-    pub fn path(
-        &self,
-        choose: &mut dyn FnMut(&BTree1Node) -> Result<usize>,
-    ) -> Result<(Vec<BTree1Step>, Arc<BTree1Node>)> {
-        let mut path = Vec::new();
-        let mut at = self.root;
-        let mut node = self.node(at)?;
-        while !node.entries.is_empty() {
-            let child = choose(&node)?.min(node.entries.len() - 1);
-            path.push(BTree1Step { at, child });
-            if node.level == 0 {
-                break;
-            }
-            at = node.entries.child(child).unwrap_or(Addr::UNDEFINED);
-            node = self.below(at, node.level)?;
-        }
-        Ok((path, node))
+    /// The tree as the step has it.
+    pub fn tree(&self) -> BTree1<'s> {
+        BTree1::new(self.txn.store(), self.root, self.context)
     }
 
     /// Puts the first child into a tree that has none, between two keys.
@@ -122,7 +96,7 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         let Some(level) = root.level.checked_add(1) else {
             return Err(broken::<BTree1Node>(self.root, ErrorKind::Depth { limit: u32::from(u8::MAX) }));
         };
-        let at = self.allocate()?;
+        let at = self.txn.allocate_metadata(self.node_len())?;
         let ends = [0, root.entries.len()].into_iter().filter_map(|end| root.entries.key(end));
         let above = node(self.txn, self.context, level, &ends.collect::<Vec<_>>(), [at]);
         self.txn.put(at, BTree1Node::clone(&root), self.context);
@@ -136,7 +110,7 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         let at = place.at;
         let old = self.node(at)?;
         let kept = kept_of(&old);
-        let right = self.allocate()?;
+        let right = self.txn.allocate_metadata(self.node_len())?;
         let entries = self.edit(at, |node| {
             node.right = right;
             node.entries.split_off(kept)
@@ -188,8 +162,7 @@ impl<'t, 's> BTree1Edit<'t, 's> {
             if gone.right.is_defined() {
                 self.edit(gone.right, |node| node.left = gone.left)?;
             }
-            let len = self.context.node_len(self.txn.store().widths()) as u64;
-            self.txn.free(Extent::new(step.at, len));
+            self.txn.free(Extent::new(step.at, self.node_len()));
         }
         Ok(())
     }
@@ -236,7 +209,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     fn set_outer_key(&mut self, child: Addr, above: u8, side: Side, key: &BTree1Key) -> Result<()> {
         let (mut at, mut above) = (child, above);
         while above > 0 {
-            let node = self.below(at, above)?;
+            let node = self.node(at)?;
+            check_level(&node, above, at)?;
             let last = node.entries.len();
             let (index, next) = match side {
                 Side::Right => (0, node.entries.child(0)),
@@ -251,47 +225,27 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     /// Gives all nodes back; returns the children of those of level 0, in order, each with the key to its left. Nothing
     /// else may be done with the tree after that.
     pub fn delete(&mut self) -> Result<Vec<(BTree1Key, Addr)>> {
-        let len = self.context.node_len(self.txn.store().widths()) as u64;
-        let room = self.txn.store().len_bytes() / len + 1;
+        let len = self.node_len();
         let (mut children, mut nodes) = (Vec::new(), Vec::new());
-        let mut pending: Vec<(Addr, Option<u8>)> = vec![(self.root, None)];
-        while let Some((at, above)) = pending.pop() {
-            // Every node is somewhere else in the file: more than fit into it are a circle.
-            if nodes.len() as u64 > room {
-                return Err(broken::<BTree1Node>(at, ErrorKind::Depth { limit: u32::from(u8::MAX) }));
-            }
-            let node = above.map_or_else(|| self.node(at), |above| self.below(at, above))?;
+        self.tree().visit(&mut |at, node| {
             nodes.push(Extent::new(at, len));
-            if node.level > 0 {
-                pending.extend(node.entries.children().rev().map(|child| (child, Some(node.level))));
-            } else {
+            if node.level == 0 {
                 let keys = (0..).map_while(|index| node.entries.key(index));
                 children.extend(keys.zip(node.entries.children()));
             }
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         free_blocks::<BTree1Node>(self.txn, self.root, nodes)?;
         Ok(children)
     }
 
-    fn allocate(&mut self) -> Result<Addr> {
-        let len = self.context.node_len(self.txn.store().widths()) as u64;
-        Ok(self.txn.allocate(SpaceKind::Metadata, len)?.addr)
+    fn node_len(&self) -> u64 {
+        self.context.node_len(self.txn.store().widths()) as u64
     }
 
     /// The node at `at`.
     pub fn node(&self, at: Addr) -> Result<Arc<BTree1Node>> {
         self.txn.store().get(at, &self.context)
-    }
-
-    /// The node at `at`, which must be one level below `above`: levels end every descent.
-    fn below(&self, at: Addr, above: u8) -> Result<Arc<BTree1Node>> {
-        let node = self.node(at)?;
-        if above.checked_sub(1) == Some(node.level) && !node.entries.is_empty() {
-            return Ok(node);
-        }
-        let (field, value) = ("node level", node.level.into());
-        let expected = "one less than the level above, in a node with children";
-        Err(broken::<BTree1Node>(at, ErrorKind::Value { field, value, expected }))
     }
 
     fn edit<R>(&mut self, at: Addr, f: impl FnOnce(&mut BTree1Node) -> R) -> Result<R> {

@@ -12,10 +12,10 @@ use hyperslab_format::btree2::node::BTree2Node;
 use hyperslab_format::btree2::record::{Record, RecordForm, Records};
 use hyperslab_format::{Addr, ErrorKind, Extent, Structure};
 
-use super::super::{Seen, broken};
+use super::super::{Seen, bisect, broken, misfit};
 use super::nodes::{self, Nodes};
-use crate::error::{Error, RequestError, Result};
-use crate::store::{SpaceKind, Txn};
+use crate::error::{RequestError, Result};
+use crate::store::Txn;
 
 /// How large nodes are, and when they split and merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub trait Key {
 
 impl<F: Fn(&Record) -> Result<Ordering>> Key for F {
     fn compare(&self, records: &Records, index: usize) -> Result<Ordering> {
-        self(&records.get(index).map_err(Error::from_format)?)
+        self(&records.get(index)?)
     }
 }
 
@@ -60,10 +60,7 @@ pub fn create(txn: &mut Txn<'_>, form: RecordForm, parameters: BTree2Parameters)
         root_records: 0,
         total_records: 0,
     };
-    let len = header.encoded_len(txn.store().widths(), &()) as u64;
-    let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
-    txn.put(at, header, ());
-    Ok(at)
+    txn.put_new(header, ())
 }
 
 /// Puts a record into the tree whose header is at `header`, in the place of the one at `key`, which is returned.
@@ -72,8 +69,8 @@ pub fn create(txn: &mut Txn<'_>, form: RecordForm, parameters: BTree2Parameters)
 pub fn insert(txn: &mut Txn<'_>, header: Addr, record: &Record, key: &dyn Key) -> Result<Option<Record>> {
     let mut tree = Tree::open(txn, header)?;
     if !tree.nodes.form().holds(record) {
-        let (value, expected) = (tree.header.kind.into(), "the type of the records put into it");
-        return Err(broken::<BTree2Header>(header, ErrorKind::Value { field: "type", value, expected }));
+        let expected = "the type of the records put into it";
+        return Err(misfit::<BTree2Header>(header, "type", tree.header.kind, expected));
     }
     let (path, found) = tree.find(txn, key)?;
     let Some(last) = path.last() else {
@@ -156,9 +153,11 @@ impl Tree {
         };
         loop {
             let node = self.nodes.get(txn, at, &shape)?;
-            let (place, found) = search(&node.records, key)?;
+            let found = bisect(node.records.len(), |index| key.compare(&node.records, index))?;
+            let (Ok(place) | Err(place)) = found;
             push(&mut path, Step { at, shape, place })?;
-            let Some(child) = node.children.get(place).filter(|_| !found) else { return Ok((path, found)) };
+            let child = node.children.get(place).filter(|_| found.is_err());
+            let Some(child) = child else { return Ok((path, found.is_ok())) };
             at = child.addr;
             shape = self.nodes.geometry.node(shape.depth - 1, child.records);
         }
@@ -248,26 +247,11 @@ impl Tree {
     }
 }
 
-/// The place of the record at `key`, and true; or the place that it would have.
-fn search(records: &Records, key: &dyn Key) -> Result<(usize, bool)> {
-    let (mut low, mut high) = (0, records.len());
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        match key.compare(records, middle)? {
-            Ordering::Less => low = middle + 1,
-            Ordering::Equal => return Ok((middle, true)),
-            Ordering::Greater => high = middle,
-        }
-    }
-    Ok((low, false))
-}
-
 /// Goes a step on, unless that leads back to where the way was.
 fn push(path: &mut Vec<Step>, step: Step) -> Result<()> {
     if path.iter().any(|above| above.at == step.at) {
-        let (field, value) = ("address of a node", step.at.get());
         let expected = "another than that of a node above it";
-        return Err(broken::<BTree2Node>(step.at, ErrorKind::Value { field, value, expected }));
+        return Err(misfit::<BTree2Node>(step.at, "address of a node", step.at.get(), expected));
     }
     path.push(step);
     Ok(())

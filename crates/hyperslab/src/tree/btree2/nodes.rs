@@ -8,10 +8,10 @@ use hyperslab_format::btree2::node::{BTree2Node, ChildPointer};
 use hyperslab_format::btree2::record::{Record, RecordForm, Records};
 use hyperslab_format::{Addr, ErrorKind, Extent, Widths};
 
-use super::super::broken;
+use super::super::{broken, misfit, named_twice};
 use super::edit::Step;
 use crate::error::{Error, Result};
-use crate::store::{SpaceKind, Txn};
+use crate::store::Txn;
 
 /// The nodes of one tree.
 pub(super) struct Nodes {
@@ -35,14 +35,13 @@ impl Nodes {
         }
         let is_too_small = (0..=header.depth).any(|depth| geometry.max_records(depth) < 2);
         if is_too_small || !geometry.is_sound() {
-            let (field, value) = ("node size", header.node_size.into());
             let expected = "room for 2 to 65535 records in a node";
-            return Err(error(ErrorKind::Value { field, value, expected }));
+            return Err(misfit::<BTree2Header>(at, "node size", header.node_size, expected));
         }
-        let form = RecordForm::new(header.kind, header.record_size, widths).ok_or_else(|| {
-            let (field, value) = ("record size", header.record_size.into());
-            error(ErrorKind::Value { field, value, expected: "the size of records of the tree's type" })
-        })?;
+        let form = RecordForm::new(header.kind, header.record_size, widths);
+        let expected = "the size of records of the tree's type";
+        let form =
+            form.ok_or_else(|| misfit::<BTree2Header>(at, "record size", header.record_size, expected))?;
         let (split_percent, merge_percent) = (header.split_percent.into(), header.merge_percent.into());
         Ok(Self { geometry, form, split_percent, merge_percent })
     }
@@ -68,17 +67,21 @@ impl Nodes {
     pub(super) fn get(&self, txn: &Txn<'_>, at: Addr, shape: &BTree2NodeShape) -> Result<Arc<BTree2Node>> {
         let node = txn.store().get::<BTree2Node>(at, shape)?;
         self.check(at, &node, shape)?;
-        if node.records.len() == usize::from(shape.records) { Ok(node) } else { Err(named_twice(at)) }
+        if node.records.len() == usize::from(shape.records) {
+            Ok(node)
+        } else {
+            Err(named_twice::<BTree2Node>(at))
+        }
     }
 
     /// Record `index` of a node.
     pub(super) fn record(&self, txn: &Txn<'_>, step: &Step, index: usize) -> Result<Record> {
-        self.get(txn, step.at, &step.shape)?.records.get(index).map_err(Error::from_format)
+        self.get(txn, step.at, &step.shape)?.records.get(index).map_err(Error::from)
     }
 
     /// Puts a node into space of its own.
     pub(super) fn put_new(&self, txn: &mut Txn<'_>, depth: u16, node: BTree2Node) -> Result<ChildPointer> {
-        let at = txn.allocate(SpaceKind::Metadata, self.geometry.node_size.into())?.addr;
+        let at = txn.allocate_metadata(self.geometry.node_size.into())?;
         self.put(txn, at, depth, node)
     }
 
@@ -147,11 +150,11 @@ impl Nodes {
     fn balance(&self, txn: &mut Txn<'_>, parent: &Step, left: usize, merged: usize) -> Result<()> {
         let depth = parent.shape.depth - 1;
         let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
-        let separator = above.records.get(left).map_err(Error::from_format)?;
+        let separator = above.records.get(left)?;
         let (child, next) = (above.children[left], above.children[left + 1]);
         drop(above);
         if child.addr == next.addr {
-            return Err(named_twice(child.addr));
+            return Err(named_twice::<BTree2Node>(child.addr));
         }
         let all = join(self.take(txn, child, depth)?, &separator, &self.take(txn, next, depth)?);
         if all.records.len() <= merged {
@@ -208,13 +211,8 @@ impl Nodes {
     fn check(&self, at: Addr, node: &BTree2Node, shape: &BTree2NodeShape) -> Result<()> {
         let children = if shape.is_leaf() { 0 } else { node.records.len() + 1 };
         let is_right = node.records.form() == self.form && node.children.len() == children;
-        if is_right { Ok(()) } else { Err(named_twice(at)) }
+        if is_right { Ok(()) } else { Err(named_twice::<BTree2Node>(at)) }
     }
-}
-
-fn named_twice(at: Addr) -> Error {
-    let (field, expected) = ("address of a node", "one that is not in the tree already");
-    broken::<BTree2Node>(at, ErrorKind::Value { field, value: at.get(), expected })
 }
 
 /// The number of records of the node at `at`, as it is stored.
@@ -236,7 +234,7 @@ fn join(mut left: BTree2Node, separator: &Record, right: &BTree2Node) -> BTree2N
 /// Two neighbours of one node, and the record between them.
 fn halve(mut node: BTree2Node) -> Result<(BTree2Node, Record, BTree2Node)> {
     let middle = node.records.len() / 2;
-    let separator = node.records.get(middle).map_err(Error::from_format)?;
+    let separator = node.records.get(middle)?;
     let records = node.records.split_off(middle + 1);
     node.records.remove(middle);
     let children = node.children.split_off((middle + 1).min(node.children.len()));
