@@ -6,11 +6,11 @@ mod nodes;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab_format::Addr;
 use hyperslab_format::btree1::{BTree1Context, BTree1Node};
-use hyperslab_format::{Addr, ErrorKind};
 
 use super::Seen;
-use crate::error::{Result, broken, misfit};
+use crate::error::{Result, misfit};
 use crate::store::Store;
 
 pub use group::{GroupTree, GroupTreeEdit};
@@ -67,7 +67,7 @@ impl<'s> BTree1<'s> {
     }
 
     /// The way down to the child of a node of level 0 that `choose` leads to, and that node: `choose` names a child of each
-    /// node that it is given. Empty if the tree is.
+    /// node that it is given. Empty if the tree is; it may end at a node without children, which holds nothing.
     pub fn path(
         &self,
         choose: &mut dyn FnMut(&BTree1Node) -> Result<usize>,
@@ -84,9 +84,6 @@ impl<'s> BTree1<'s> {
             at = node.entries.child(child).unwrap_or(Addr::UNDEFINED);
             let above = std::mem::replace(&mut node, self.node(at)?);
             check_level(&node, above.level, at)?;
-            if node.entries.is_empty() {
-                return Err(broken::<BTree1Node>(at, ErrorKind::Missing { what: "the children of a node" }));
-            }
         }
         Ok((path, node))
     }

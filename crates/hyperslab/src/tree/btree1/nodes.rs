@@ -53,6 +53,11 @@ impl<'t, 's> BTree1Edit<'t, 's> {
 
     /// Puts the first child into a tree that has none, between two keys.
     pub fn insert_first(&mut self, child: Addr, before: BTree1Key, after: BTree1Key) -> Result<()> {
+        if !self.node(self.root)?.entries.is_empty() {
+            // A node below it has none, where a look-up led.
+            let what = "the children of a node below";
+            return Err(broken::<BTree1Node>(self.root, ErrorKind::Missing { what }));
+        }
         let root = node(self.txn, self.context, 0, &[before, after], [child]);
         self.edit(self.root, |node| (node.level, node.entries) = (root.level, root.entries))
     }
