@@ -258,12 +258,6 @@ impl Structure for ObjectHeader {
             Prefix::V2(prefix) => v2::encode_first_chunk(prefix, chunk, w),
         }
     }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        let framing = self.prefix.framing();
-        let messages = self.chunks.first().map_or(0, |chunk| chunk.messages_len(framing));
-        self.prefix.len() + messages + framing.checksum_len()
-    }
 }
 
 impl Prefix {
@@ -348,11 +342,6 @@ impl Structure for Chunk {
             Framing::V1 => v1::encode_messages(&self.messages, w),
             Framing::V2 { .. } => v2::encode_continuation(self, w),
         }
-    }
-
-    fn encoded_len(&self, _: Widths, context: &ChunkContext) -> usize {
-        let framing = context.framing;
-        framing.signature_len() + self.messages_len(framing) + framing.checksum_len()
     }
 }
 

@@ -241,6 +241,7 @@ impl Structure for GlobalHeapId {
     const NAME: &'static str = "global heap id";
     const SPEC: &'static str = "III.E";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         widths.offset.bytes() + 4
@@ -253,10 +254,6 @@ impl Structure for GlobalHeapId {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.addr(self.collection);
         w.u32(self.index);
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 
@@ -278,6 +275,7 @@ impl Structure for VariableElement {
     const NAME: &'static str = "variable-length element";
     const SPEC: &'static str = "IV.A.2.d";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         4 + GlobalHeapId::read_len(widths, &())
@@ -290,10 +288,6 @@ impl Structure for VariableElement {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.u32(self.count);
         w.structure(&self.id, &());
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 

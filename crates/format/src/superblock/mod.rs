@@ -202,13 +202,6 @@ impl Structure for Superblock {
             Self::V2(s) => s.encode(w, &()),
         }
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        match self {
-            Self::V0(s) => s.encoded_len(widths, &()),
-            Self::V2(s) => s.encoded_len(widths, &()),
-        }
-    }
 }
 
 /// Reads the format signature.
@@ -254,16 +247,6 @@ fn check_ends(r: &Reader<'_>, base_address: Addr, end_of_file: Addr) -> Result<(
         ));
     }
     Ok((base_address.get(), end_of_file.get()))
-}
-
-/// The two widths as bytes.
-fn width_bytes(widths: Widths) -> [u8; 2] {
-    let byte = |width| match width {
-        Width::Two => 2,
-        Width::Four => 4,
-        Width::Eight => 8,
-    };
-    [byte(widths.offset), byte(widths.length)]
 }
 
 #[cfg(test)]
