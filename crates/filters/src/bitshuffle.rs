@@ -5,6 +5,7 @@
 //! are stored as they are. With a codec, a chunk starts with its length (8 bytes) and the block size (4), both in bytes and
 //! big-endian, and each block with its stored length (4).
 
+use crate::choice::BitshuffleCodec as Codec;
 use crate::codec::{CodecError, lz4, lz4_bound, zstd};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
@@ -17,13 +18,6 @@ pub struct Bitshuffle {
     /// Elements in a block, a multiple of 8.
     block: usize,
     codec: Codec,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Codec {
-    None,
-    Lz4,
-    Zstd { level: i32 },
 }
 
 const NAME: &str = "bitshuffle";
@@ -63,10 +57,7 @@ impl Bitshuffle {
     /// The bytes of `len` that are in blocks; the rest is stored as it is.
     fn blocked_len(&self, len: usize) -> Result<usize> {
         if !len.is_multiple_of(self.element_size) {
-            return Err(FilterError::Damaged {
-                filter: NAME,
-                what: "a length that is no number of whole elements",
-            });
+            return Err(FilterError::damaged(NAME, "a length that is no number of whole elements"));
         }
         Ok(len / self.element_size / 8 * 8 * self.element_size)
     }
@@ -78,17 +69,14 @@ impl Bitshuffle {
         // Older writers leave 0 for the default.
         let block = if block == 0 { self.block * self.element_size } else { block };
         if block % (8 * self.element_size) != 0 {
-            return Err(FilterError::Damaged {
-                filter: NAME,
-                what: "a block size that is no multiple of 8 elements",
-            });
+            return Err(FilterError::damaged(NAME, "a block size that is no multiple of 8 elements"));
         }
         let (blocks, tail) = dst.split_at_mut(self.blocked_len(dst.len())?);
         let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
         for block in blocks.chunks_mut(block) {
             let stored_len = u32::from_be_bytes(*take(NAME, &mut src)?) as usize;
             let Some((stored, rest)) = src.split_at_checked(stored_len) else {
-                return Err(FilterError::Damaged { filter: NAME, what: "a block that ends after the chunk" });
+                return Err(FilterError::damaged(NAME, "a block that ends after the chunk"));
             };
             src = rest;
             let shuffled = crate::filter::buffer(shuffled, block.len());
@@ -97,15 +85,12 @@ impl Bitshuffle {
                 _ => lz4::decode(stored, shuffled).ok_or(CodecError::Damaged),
             };
             if decoded.map_err(|error| error.of(NAME, block.len()))? != block.len() {
-                return Err(FilterError::Damaged {
-                    filter: NAME,
-                    what: "a block that decodes to less than its size",
-                });
+                return Err(FilterError::damaged(NAME, "a block that decodes to less than its size"));
             }
             simd::bitunshuffle(self.element_size, shuffled, block, transposed);
         }
         let Some(stored) = src.get(..tail.len()) else {
-            return Err(FilterError::Damaged { filter: NAME, what: "the last elements are missing" });
+            return Err(FilterError::damaged(NAME, "the last elements are missing"));
         };
         tail.copy_from_slice(stored);
         Ok(dst.len())

@@ -135,7 +135,7 @@ pub(crate) fn prefix<'d>(filter: &'static str, dst: &'d mut [u8], len: usize) ->
 
 /// Takes N bytes off the front of `src`.
 pub(crate) fn take<'s, const N: usize>(filter: &'static str, src: &mut &'s [u8]) -> Result<&'s [u8; N]> {
-    let damaged = FilterError::Damaged { filter, what: "it ends early" };
+    let damaged = FilterError::damaged(filter, "it ends early");
     let (taken, rest) = src.split_first_chunk().ok_or(damaged)?;
     *src = rest;
     Ok(taken)

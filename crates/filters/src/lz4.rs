@@ -34,15 +34,12 @@ impl Filter for Lz4 {
         let block_size = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
         let dst = prefix(Self::NAME, dst, usize::try_from(total).unwrap_or(usize::MAX))?;
         if block_size == 0 && !dst.is_empty() {
-            return Err(FilterError::Damaged { filter: Self::NAME, what: "a block size of 0" });
+            return Err(FilterError::damaged(Self::NAME, "a block size of 0"));
         }
         for block in dst.chunks_mut(block_size.max(1)) {
             let stored_len = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
             let Some((stored, rest)) = src.split_at_checked(stored_len) else {
-                return Err(FilterError::Damaged {
-                    filter: Self::NAME,
-                    what: "a block that ends after the chunk",
-                });
+                return Err(FilterError::damaged(Self::NAME, "a block that ends after the chunk"));
             };
             src = rest;
             if stored.len() == block.len() {

@@ -1,23 +1,9 @@
 //! What is done to the elements of a block before the codec: shuffles, differences, truncated precision.
 
 use super::blocks::Block;
+use crate::choice::BloscFilter;
 use crate::error::{FilterError, Result};
 use crate::simd;
-
-/// How the elements are changed before the codec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Forward {
-    None,
-    /// Byte k of every element together.
-    Shuffle,
-    /// Bit b of every element together.
-    BitShuffle,
-    /// The difference (exclusive or) from the element before in the first block, and from the first block in the others.
-    Delta,
-    /// Every bit of the mantissa of floating-point numbers is zero. That is what the HDF5 filter asks for: it has no
-    /// parameter for how many stay.
-    Truncate,
-}
 
 /// Buffers for that.
 #[derive(Debug, Default)]
@@ -31,30 +17,7 @@ pub(super) struct Forwarding {
     transposed: Vec<u8>,
 }
 
-impl Forward {
-    /// From the number that parameters and Blosc 2's headers use.
-    pub(super) fn of(number: u32) -> Option<Self> {
-        Some(match number {
-            0 => Self::None,
-            1 => Self::Shuffle,
-            2 => Self::BitShuffle,
-            3 => Self::Delta,
-            4 => Self::Truncate,
-            _ => return None,
-        })
-    }
-
-    /// That number.
-    pub(super) fn number(self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Shuffle => 1,
-            Self::BitShuffle => 2,
-            Self::Delta => 3,
-            Self::Truncate => 4,
-        }
-    }
-
+impl BloscFilter {
     /// Whether elements of `type_size` bytes can be changed like that.
     pub(super) fn check(self, type_size: usize) -> Result<()> {
         if self == Self::Truncate && !matches!(type_size, 4 | 8) {

@@ -54,3 +54,17 @@ pub(super) trait Lane: Vector {
     /// SSE2 is without.
     unsafe fn pick(self, indices: Self) -> Self;
 }
+
+/// Methods of a register that are unsafe for the one reason that their trait states.
+macro_rules! methods {
+    ($(fn $name:ident $(<const $bits:ident: i32>)? ($($argument:tt)*) $(-> $result:ty)? { $($body:tt)* })*) => {
+        $(
+            #[inline(always)]
+            unsafe fn $name $(<const $bits: i32>)? ($($argument)*) $(-> $result)? {
+                // SAFETY: the caller has the instructions, and the bytes that the trait's contract names at the pointers.
+                unsafe { $($body)* }
+            }
+        )*
+    };
+}
+pub(super) use methods;

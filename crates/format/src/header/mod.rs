@@ -258,6 +258,13 @@ impl Structure for ObjectHeader {
             Prefix::V2(prefix) => v2::encode_first_chunk(prefix, chunk, w),
         }
     }
+
+    /// Also of a header whose prefix is too narrow for the length of the chunk.
+    fn encoded_len(&self, _: Widths, (): &()) -> usize {
+        let framing = self.prefix.framing();
+        let messages = self.chunks.first().map_or(0, |chunk| chunk.messages_len(framing));
+        self.prefix.len() + messages + framing.checksum_len()
+    }
 }
 
 impl Prefix {
