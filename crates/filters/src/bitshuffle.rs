@@ -9,7 +9,7 @@ use crate::choice::BitshuffleCodec as Codec;
 use crate::codec::{CodecError, lz4, lz4_bound, zstd};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
-use crate::simd;
+use crate::simd::Kernels;
 
 /// The filter for one dataset.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Bitshuffle {
             if decoded.map_err(|error| error.of(NAME, block.len()))? != block.len() {
                 return Err(FilterError::damaged(NAME, "a block that decodes to less than its size"));
             }
-            simd::bitunshuffle(self.element_size, shuffled, block, transposed);
+            Kernels::fastest().bitunshuffle(self.element_size, shuffled, block, transposed);
         }
         let Some(stored) = src.get(..tail.len()) else {
             return Err(FilterError::damaged(NAME, "the last elements are missing"));
@@ -117,7 +117,7 @@ impl Bitshuffle {
         let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
         for block in blocks.chunks(block) {
             let shuffled = crate::filter::buffer(shuffled, block.len());
-            simd::bitshuffle(self.element_size, block, shuffled, transposed);
+            Kernels::fastest().bitshuffle(self.element_size, block, shuffled, transposed);
             at += self.encode_block(shuffled, dst.get_mut(at..)?, &mut codecs.zstd)?;
         }
         dst.get_mut(at..at + tail.len())?.copy_from_slice(tail);
@@ -138,7 +138,12 @@ impl Filter for Bitshuffle {
         let blocked = self.blocked_len(src.len())?;
         let block = self.block * self.element_size;
         for (src, dst) in src[..blocked].chunks(block).zip(dst.chunks_mut(block)) {
-            simd::bitunshuffle(self.element_size, src, &mut dst[..src.len()], &mut scratch.filter[1]);
+            Kernels::fastest().bitunshuffle(
+                self.element_size,
+                src,
+                &mut dst[..src.len()],
+                &mut scratch.filter[1],
+            );
         }
         dst[blocked..].copy_from_slice(&src[blocked..]);
         Ok(src.len())
@@ -152,7 +157,12 @@ impl Filter for Bitshuffle {
         let dst = prefix(NAME, dst, src.len())?;
         let block = self.block * self.element_size;
         for (src, dst) in src[..blocked].chunks(block).zip(dst.chunks_mut(block)) {
-            simd::bitshuffle(self.element_size, src, &mut dst[..src.len()], &mut scratch.filter[1]);
+            Kernels::fastest().bitshuffle(
+                self.element_size,
+                src,
+                &mut dst[..src.len()],
+                &mut scratch.filter[1],
+            );
         }
         dst[blocked..].copy_from_slice(&src[blocked..]);
         Ok(Encoded::Stored(src.len()))

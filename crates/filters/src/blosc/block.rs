@@ -10,7 +10,7 @@ use crate::error::{FilterError, Result};
 use crate::filter::buffer;
 use crate::gather::{Rows, Source, Walk};
 use crate::planes::{MAX_FEW, Planes};
-use crate::simd::{self, Plane, Stores};
+use crate::simd::{Kernels, Plane, Stores};
 use crate::sink::{All, Sink};
 
 /// Room after each plane, so that wide copies need no care at its end.
@@ -404,14 +404,14 @@ impl<'a> Decoder<'a> {
     /// Undoes one filter.
     fn undo(&self, step: Step, src: &[u8], dst: &mut [u8], transposed: &mut Vec<u8>) {
         match step {
-            Step::Unshuffle(width) => simd::unshuffle(width, src, dst, Stores::Cached),
+            Step::Unshuffle(width) => Kernels::fastest().unshuffle(width, src, dst, Stores::Cached),
             Step::BitUnshuffle => {
                 let width = self.chunk.type_size;
                 // Format 2 left a block alone unless it was a multiple of eight elements.
                 if self.chunk.version == 2 && !(src.len() / width).is_multiple_of(8) {
                     dst.copy_from_slice(src);
                 } else {
-                    simd::bitunshuffle(width, src, dst, transposed);
+                    Kernels::fastest().bitunshuffle(width, src, dst, transposed);
                 }
             }
         }

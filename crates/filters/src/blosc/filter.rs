@@ -76,21 +76,11 @@ impl Blosc {
         let forward = BloscFilter::of(parameters.shuffle).filter(|_| parameters.shuffle <= most);
         let forward = forward.ok_or(wrong("shuffle", parameters.shuffle, expected))?;
         forward.check(type_size)?;
-        Ok(Encoder {
-            extended,
-            type_size,
-            level: u8::try_from(parameters.level).ok().filter(|&level| level <= 9).ok_or(wrong(
-                "level",
-                parameters.level,
-                "0 to 9",
-            ))?,
-            forward,
-            compressor: BloscCodec::of(parameters.codec).ok_or(wrong(
-                "codec",
-                parameters.codec,
-                "0, 1, 2, 4 or 5",
-            ))?,
-        })
+        let level = u8::try_from(parameters.level).ok().filter(|&level| level <= 9);
+        let level = level.ok_or(wrong("level", parameters.level, "0 to 9"))?;
+        let compressor = BloscCodec::of(parameters.codec);
+        let compressor = compressor.ok_or(wrong("codec", parameters.codec, "0, 1, 2, 4 or 5"))?;
+        Ok(Encoder { extended, type_size, level, forward, compressor })
     }
 
     /// Bytes of a block of a chunk of `len` bytes, if it is not cut into n-dimensional ones.

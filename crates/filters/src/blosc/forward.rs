@@ -3,7 +3,7 @@
 use super::blocks::Block;
 use crate::choice::BloscFilter;
 use crate::error::{FilterError, Result};
-use crate::simd;
+use crate::simd::Kernels;
 
 /// Buffers for that.
 #[derive(Debug, Default)]
@@ -48,7 +48,9 @@ impl BloscFilter {
             if block.is_padded() {
                 changed.fill(0);
             }
-            block.pieces(|piece| simd::shuffle_part(type_size, piece.bytes, piece.at / type_size, changed));
+            block.pieces(|piece| {
+                Kernels::fastest().shuffle_part(type_size, piece.bytes, piece.at / type_size, changed)
+            });
             return changed;
         }
         let rows = match *block {
@@ -62,8 +64,8 @@ impl BloscFilter {
         match self {
             Self::None => return rows,
             Self::Shuffle if type_size == 1 => return rows,
-            Self::Shuffle => simd::shuffle(type_size, rows, changed),
-            Self::BitShuffle => simd::bitshuffle(type_size, rows, changed, transposed),
+            Self::Shuffle => Kernels::fastest().shuffle(type_size, rows, changed),
+            Self::BitShuffle => Kernels::fastest().bitshuffle(type_size, rows, changed, transposed),
             Self::Delta if index == 0 => {
                 reference.clear();
                 reference.extend_from_slice(rows);

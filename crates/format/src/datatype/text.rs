@@ -49,11 +49,17 @@ impl Padding {
 }
 
 impl Charset {
+    /// Reads the character set of a name.
+    pub(crate) fn decode_byte(r: &mut Reader<'_>) -> Result<Self> {
+        let code = r.u8()?;
+        Self::decode(r, code.into())
+    }
+
     fn decode(r: &Reader<'_>, code: u32) -> Result<Self> {
         match code {
             0 => Ok(Self::Ascii),
             1 => Ok(Self::Utf8),
-            other => Err(r.bad_value("character set", other.into(), "0 or 1")),
+            other => Err(r.bad_value("character set", other.into(), "0 (ASCII) or 1 (UTF-8)")),
         }
     }
 }

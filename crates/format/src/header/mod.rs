@@ -197,14 +197,6 @@ impl ObjectHeader {
             .find(|m| !kind::is_known(m.kind) && m.flags & RawMessage::FAIL_IF_UNKNOWN_AND_WRITING != 0)
     }
 
-    /// Refuses an object with a message that it depends on and that is not handled: external files and the like.
-    pub fn check_supported(&self) -> Result<()> {
-        self.messages().try_for_each(|message| match kind::unsupported(message.kind) {
-            Some(feature) => Err(message.error(ErrorKind::Unsupported { feature })),
-            None => Ok(()),
-        })
-    }
-
     /// The same header with its continuations noted again, after its chunks changed.
     fn again(&self, widths: Widths) -> Result<Self> {
         let mut chunks = self.chunks.iter().cloned();
@@ -430,12 +422,6 @@ impl RawMessage {
     pub const DO_NOT_SHARE: u8 = 4;
     /// Flags, bit 3: who does not know the type must not change the object.
     pub const FAIL_IF_UNKNOWN_AND_WRITING: u8 = 8;
-    /// Flags, bit 4: who does not know the type and changes the object sets bit 5.
-    pub const MARK_IF_UNKNOWN: u8 = 16;
-    /// Flags, bit 5: the object was changed by a program that did not know the type.
-    pub const WAS_UNKNOWN: u8 = 32;
-    /// Flags, bit 6: the message may be shared.
-    pub const SHAREABLE: u8 = 64;
     /// Flags, bit 7: who does not know the type must not open the object.
     pub const FAIL_IF_UNKNOWN: u8 = 128;
 

@@ -4,7 +4,6 @@ use crate::bytes::{Reader, Widths, Writer};
 use crate::datatype::{Charset, Datatype};
 use crate::error::{ErrorKind, Result};
 use crate::message::dataspace::{Dataspace, DataspaceMessage};
-use crate::message::link::charset;
 use crate::message::shared::{MaybeShared, SharedLocation};
 use crate::structure::Structure;
 
@@ -53,7 +52,7 @@ impl Structure for Attribute {
         let flags = r.flags(known, "bits 0 and 1 alone")?;
         let flags = if version == 1 { 0 } else { flags };
         let [name_len, datatype_len, dataspace_len] = [r.u16()?, r.u16()?, r.u16()?].map(usize::from);
-        let charset = if version == 3 { charset(r)? } else { Charset::Ascii };
+        let charset = if version == 3 { Charset::decode_byte(r)? } else { Charset::Ascii };
         let padding = |len| padding(version, len);
 
         let name = name(r.bytes(name_len)?, r)?;

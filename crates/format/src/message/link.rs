@@ -65,7 +65,7 @@ impl Structure for Link {
         let flags = r.flags(NAME_WIDTH | HAS_ORDER | HAS_TYPE | HAS_CHARSET, "bits 0 to 4 alone")?;
         let kind = if flags & HAS_TYPE != 0 { r.u8()? } else { HARD };
         let creation_order = if flags & HAS_ORDER != 0 { Some(r.u64()?) } else { None };
-        let charset = if flags & HAS_CHARSET != 0 { charset(r)? } else { Charset::Ascii };
+        let charset = if flags & HAS_CHARSET != 0 { Charset::decode_byte(r)? } else { Charset::Ascii };
         let name_len = r.uint(1 << (flags & NAME_WIDTH))?;
         if name_len == 0 {
             return Err(r.bad_value("Length of Link Name", 0, "at least 1"));
@@ -153,15 +153,6 @@ fn external(r: &mut Reader<'_>) -> Result<LinkTarget> {
 
 fn external_len(file: &str, path: &str) -> usize {
     1 + file.len() + 1 + path.len() + 1
-}
-
-/// Reads the character set of a name.
-pub(crate) fn charset(r: &mut Reader<'_>) -> Result<Charset> {
-    match r.u8()? {
-        0 => Ok(Charset::Ascii),
-        1 => Ok(Charset::Utf8),
-        other => Err(r.bad_value("Character Set", other.into(), "0 (ASCII) or 1 (UTF-8)")),
-    }
 }
 
 /// log2 of the bytes in which the length of a name is stored.

@@ -73,16 +73,6 @@ pub mod kind {
     pub const fn is_known(kind: u16) -> bool {
         kind <= METADATA_CACHE_IMAGE
     }
-
-    /// The feature behind a message that is recognised and not handled: an object that depends on it is refused.
-    pub const fn unsupported(kind: u16) -> Option<&'static str> {
-        match kind {
-            SHARED_MESSAGE_TABLE => Some("the shared message table"),
-            DRIVER_INFO => Some("driver information"),
-            METADATA_CACHE_IMAGE => Some("the metadata cache image"),
-            _ => None,
-        }
-    }
 }
 
 /// A structure that is the body of a header message.
