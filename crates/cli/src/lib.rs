@@ -10,7 +10,6 @@ mod place;
 pub mod plot;
 mod show;
 mod units;
-mod walk;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -63,7 +62,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &
     let done = match Cli::try_parse_from(args) {
         Ok(cli) => {
             failed = cli.command.failed();
-            cli.command.run(&mut out).and_then(|code| Ok(out.flush().map(|()| code)?))
+            cli.command.run(&mut out, err).and_then(|code| Ok(out.flush().map(|()| code)?))
         }
         Err(error) if error.use_stderr() => {
             // If standard error is closed there is nobody left to tell.

@@ -29,7 +29,6 @@ fn change() -> Change {
         superblock_at: 0,
         before: Some(superblock.clone()),
         after: superblock,
-        new_blocks: Vec::new(),
         overwrites: vec![Overwrite { offset: offset as u64, bytes }],
         durability: Durability::Kill,
     };
@@ -82,7 +81,7 @@ fn every_interrupted_commit_is_finished_or_undone() {
         let content = file.content();
         // What lies in the tail without a trailer may be anybody's.
         assert!(content.starts_with(&change.before) || content == change.after);
-        if would.contains("finish transaction 12 (1 overwrite, 0 new blocks)") {
+        if would.contains("finish transaction 12 (1 overwrite)") {
             assert!(did.contains("done: finish transaction 12") && content == change.after, "{did}");
             finished += 1;
         }

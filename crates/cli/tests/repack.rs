@@ -105,6 +105,31 @@ fn filters_and_chunks_are_those_that_were_asked_for() {
 }
 
 #[test]
+fn a_shape_of_chunks_that_does_not_fit_is_named() {
+    let scratch = Scratch::new("repack-misfits");
+    file_of_datasets(&scratch);
+    let repacked = |chunks: &str| {
+        let (code, out, err) =
+            scratch.run(&["repack", "%in.h5", "%out.h5", "--overwrite", "--chunks", chunks]);
+        assert_eq!(code, 0, "{err}");
+        (out, err)
+    };
+    // Some datasets have that many dimensions: the others are told of.
+    let (out, err) = repacked("9x9");
+    assert!(out.contains("--chunks 9x9 does not fit row of 1 dimensions: stored as before"), "{out}");
+    assert_eq!(err, "");
+    // None has: that is a warning.
+    let (out, err) = repacked("1x2x3");
+    assert!(!out.contains("--chunks"), "{out}");
+    for name in ["chunked of 2", "contiguous of 2", "row of 1"] {
+        assert!(err.contains("--chunks 1x2x3 does not fit") && err.contains(name), "{err}");
+    }
+    assert!(!err.contains("small"), "{err}");
+    let json = scratch.printed(&["repack", "%in.h5", "%out.h5", "--overwrite", "--chunks", "9x9", "--json"]);
+    assert!(json.contains(r#""other_rank":["row"]"#), "{json}");
+}
+
+#[test]
 fn filters_that_know_the_size_of_a_chunk_are_fitted_to_another() {
     let scratch = Scratch::new("repack-fitted");
     file_of_datasets(&scratch);

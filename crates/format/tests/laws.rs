@@ -64,12 +64,9 @@ fn name() -> impl Strategy<Value = String> {
 
 #[test]
 fn external_files() {
-    let len = option::of(0..1_u64 << 15);
-    let part = (0..1_u64 << 15, 0..1_u64 << 15, len).prop_map(|(name_offset, offset, len)| ExternalPart {
-        name_offset,
-        offset,
-        len,
-    });
+    let length = || 0..1_u64 << 15;
+    let part = (length(), length(), option::of(length()))
+        .prop_map(|(name_offset, offset, len)| ExternalPart { name_offset, offset, len });
     laws_with_both_widths((addr(), vec(part, 0..5)).prop_map(|(heap, parts)| ExternalFiles { heap, parts }));
 }
 

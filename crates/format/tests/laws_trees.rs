@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Kind, BTree1Node, ChunkKeys};
+use hyperslab_format::btree1::entries::{BTree1Entries, BTree1Key};
+use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_format::btree2::geometry::BTree2NodeShape;
 use hyperslab_format::btree2::header::BTree2Header;
 use hyperslab_format::btree2::node::BTree2Node;
@@ -164,15 +165,10 @@ proptest! {
     fn nodes_of_groups(widths in widths(), k in 1..20_u16, left in addr(), children in vec((addr(), 0..0xffff_u64), 0..40)) {
         let context = BTree1Context { kind: BTree1Kind::Group, k };
         let children = &children[..children.len().min(context.capacity())];
-        let mut keys: Vec<_> = children.iter().map(|&(_, key)| key).collect();
-        keys.extend(keys.last().copied());
-        let node = BTree1Node {
-            level: 1,
-            left,
-            right: Addr::UNDEFINED,
-            children: children.iter().map(|&(child, _)| child).collect(),
-            keys: BTree1Keys::Group(keys),
-        };
+        let mut keys: Vec<_> = children.iter().map(|&(_, key)| BTree1Key::Group(key)).collect();
+        keys.extend(keys.last().cloned());
+        let entries = BTree1Entries::new(context.kind, widths, &keys, children.iter().map(|&(child, _)| child));
+        let node = BTree1Node { level: 1, left, right: Addr::UNDEFINED, entries };
         check(&node, widths, &context);
     }
 
@@ -180,16 +176,12 @@ proptest! {
     fn nodes_of_chunks(widths in widths(), rank in 1..5_usize, children in vec((addr(), any::<u32>()), 0..64)) {
         let context = BTree1Context { kind: BTree1Kind::Chunks { rank }, k: 32 };
         let count = if children.is_empty() { 0 } else { children.len() + 1 };
-        let sizes: Vec<_> = children.iter().map(|&(_, size)| size).chain([0]).take(count).collect();
-        let offsets = (0..).take(count * (rank + 1)).collect();
-        let keys = ChunkKeys { masks: sizes.iter().rev().copied().collect(), sizes, offsets };
-        let node = BTree1Node {
-            level: 0,
-            left: Addr::UNDEFINED,
-            right: Addr::UNDEFINED,
-            children: children.iter().map(|&(child, _)| child).collect(),
-            keys: BTree1Keys::Chunks(keys),
-        };
+        let sizes = children.iter().map(|&(_, size)| size).chain([0]).take(count);
+        let keys: Vec<_> = sizes.zip(0..).map(|(size, at)| {
+            BTree1Key::Chunk { size, mask: !size, offset: vec![at; rank + 1] }
+        }).collect();
+        let entries = BTree1Entries::new(context.kind, widths, &keys, children.iter().map(|&(child, _)| child));
+        let node = BTree1Node { level: 0, left: Addr::UNDEFINED, right: Addr::UNDEFINED, entries };
         let mut bytes = check(&node, widths, &context);
         bytes[6] = 0xff;
         survive::<BTree1Node>(&bytes, widths, &context);

@@ -30,8 +30,8 @@ pub use error::{Error, RequestError, Result};
 pub use hyperslab_format::heap::global::VariableElement as VlenId;
 pub use object::{
     Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, ExternalFile, File, Group, LibVersion,
-    NamedDatatype, NewStorage, Node, Object, OpenOptions, ReferenceTarget, RepackChunks, RepackOptions,
-    auto_chunks, filter_spec, refitted_filter,
+    NamedDatatype, NewStorage, Node, Object, OpenOptions, ReferenceTarget, RepackChunks, RepackOptions, Step,
+    Walk, auto_chunks, filter_spec, refitted_filter,
 };
 pub use select::Selection;
 pub use store::CommitOptions;

@@ -7,7 +7,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use hyperslab::{Dataset, Error, File, Result};
-use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Kind, BTree1Node};
+use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayHeader};
+use hyperslab_format::btree1::entries::{BTree1Entries, BTree1Key};
+use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_format::btree2::header::BTree2Header;
 use hyperslab_format::btree2::node::{BTree2Node, ChildPointer};
 use hyperslab_format::btree2::record::{Record, RecordForm, Records};
@@ -67,6 +69,21 @@ fn group_nodes(bytes: &[u8], context: &BTree1Context) -> Vec<(usize, BTree1Node)
     places(bytes, b"TREE\0").map(|at| (at, decode(bytes, at, context))).collect()
 }
 
+/// Makes one node all children of another.
+fn set_children(node: &mut BTree1Node, child: Addr) {
+    for index in 0..node.entries.len() {
+        node.entries.set_child(index, child);
+    }
+}
+
+/// Changes the stored size and the mask of a chunk.
+fn set_chunk(node: &mut BTree1Node, index: usize, change: impl FnOnce(&mut u32, &mut u32)) {
+    let Some(mut key) = node.entries.key(index) else { panic!("no key {index}") };
+    let BTree1Key::Chunk { size, mask, .. } = &mut key else { panic!("{key:?}") };
+    change(size, mask);
+    node.entries.set_key(index, &key);
+}
+
 fn groups(bytes: &[u8]) -> BTree1Context {
     BTree1Context { kind: BTree1Kind::Group, k: open(bytes).store().btree_k().group_internal_k }
 }
@@ -76,8 +93,8 @@ fn a_node_that_is_twice_in_the_tree_of_a_group_ends_the_listing() {
     let mut bytes = golden("object/symbol_table.h5");
     let k = groups(&bytes);
     let (at, mut node) =
-        group_nodes(&bytes, &k).into_iter().find(|(_, node)| node.children.len() > 1).unwrap();
-    node.children[1] = node.children[0];
+        group_nodes(&bytes, &k).into_iter().find(|(_, node)| node.entries.len() > 1).unwrap();
+    node.entries.set_child(1, node.entries.child(0).unwrap());
     encode(&mut bytes, at, &node, &k);
     let group = open(&bytes).group("many").unwrap();
     assert!(failure(group.names()).contains("one that is not in the tree already"));
@@ -98,10 +115,11 @@ fn a_node_of_a_group_that_is_not_a_level_lower_ends_the_search() {
     for is_circle in [false, true] {
         for (at, node) in &inner {
             if is_circle {
-                let circle = vec![Addr::new(*at as u64); node.children.len()];
-                encode(&mut bytes, *at, &BTree1Node { children: circle, ..node.clone() }, &k);
+                let mut circle = node.clone();
+                set_children(&mut circle, Addr::new(*at as u64));
+                encode(&mut bytes, *at, &circle, &k);
             } else {
-                for &child in &node.children {
+                for child in node.entries.children() {
                     let mut below: BTree1Node = decode(&bytes, position(child), &k);
                     below.level = node.level;
                     encode(&mut bytes, position(child), &below, &k);
@@ -158,12 +176,8 @@ fn more_nodes_of_chunks_than_the_file_has_room_for_end_the_listing() {
         if node.level == 0 {
             break;
         }
-        let below = node.children[0];
-        node.children = vec![below; 4];
-        let BTree1Keys::Chunks(keys) = &mut node.keys else { panic!() };
-        keys.sizes = vec![keys.sizes[0]; 5];
-        keys.masks = vec![keys.masks[0]; 5];
-        keys.offsets = keys.offsets[..2].repeat(5);
+        let (below, key) = (node.entries.child(0).unwrap(), node.entries.key(0).unwrap());
+        node.entries = BTree1Entries::new(context.kind, Widths::EIGHT, &vec![key; 5], [below; 4]);
         encode(&mut bytes, at, &node, &context);
         at = position(below);
     }
@@ -177,7 +191,7 @@ fn a_node_of_chunks_that_is_its_own_child_ends_the_search_and_the_listing() {
     let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/deep").1 else { panic!() };
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 2 };
     let mut node: BTree1Node = decode(&bytes, position(root), &context);
-    node.children.fill(root);
+    set_children(&mut node, root);
     encode(&mut bytes, position(root), &node, &context);
     let dataset = open(&bytes).dataset("/deep").unwrap();
     let expected = "one less than that of the node above";
@@ -205,9 +219,10 @@ fn a_chunk_stored_without_its_filters_has_the_size_of_a_chunk() {
     let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/fixed_gzip").1 else { panic!() };
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 2 }, k: 32 };
     let mut node: BTree1Node = decode(&bytes, position(root), &context);
-    let BTree1Keys::Chunks(keys) = &mut node.keys else { panic!() };
-    assert_ne!(keys.sizes[0], 80);
-    keys.masks[0] = u32::MAX;
+    set_chunk(&mut node, 0, |size, mask| {
+        assert_ne!(*size, 80);
+        *mask = u32::MAX;
+    });
     encode(&mut bytes, position(root), &node, &context);
     let read = open(&bytes).dataset("/fixed_gzip").unwrap().read::<i32>([0..4, 0..5]);
     assert!(matches!(read.unwrap_err().root(), Error::Chunk { .. }));
@@ -293,6 +308,22 @@ fn more_nodes_of_chunk_records_than_the_file_has_room_for_end_the_listing() {
 }
 
 #[test]
+fn a_fixed_array_longer_than_the_file_is_refused() {
+    let mut bytes = golden("array_holes.h5");
+    let ChunkIndexInfo::FixedArray { addr, .. } = index(&open(&bytes), "/pages").1 else { panic!() };
+    let header: FixedArrayHeader = decode(&bytes, position(addr), &());
+    assert!(header.pages() > 1);
+    // The bitmap of its pages is in the file, and says that none was written. There is no room for the pages.
+    let (at, block) = (bytes.len(), FixedArrayBlock::new(addr, &header));
+    bytes.resize(at + block.encoded_len(Widths::EIGHT, &header), 0);
+    encode(&mut bytes, at, &block, &header);
+    encode(&mut bytes, position(addr), &FixedArrayHeader { data_block: Addr::new(at as u64), ..header }, &());
+    let dataset = open(&bytes).dataset("/pages").unwrap();
+    assert!(failure(dataset.chunk_at(&[0])).contains("Fixed Array data block"));
+    assert!(failure(dataset.stored_chunks()).contains("Fixed Array data block"));
+}
+
+#[test]
 fn a_decoded_chunk_is_kept_for_its_own_dataset() {
     let mut bytes = golden("resized_earliest.h5");
     let file = open(&bytes);
@@ -302,17 +333,13 @@ fn a_decoded_chunk_is_kept_for_its_own_dataset() {
     // The first chunk of another dataset is where that of this one is, but its dataset says that it is wider.
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 2 }, k: 32 };
     let mut node: BTree1Node = decode(&bytes, position(addr), &context);
-    node.children[0] = record.extent.addr;
-    if let BTree1Keys::Chunks(keys) = &mut node.keys {
-        keys.sizes[0] = u32::try_from(record.extent.len).unwrap();
-    }
+    node.entries.set_child(0, record.extent.addr);
+    set_chunk(&mut node, 0, |size, _| *size = u32::try_from(record.extent.len).unwrap());
     encode(&mut bytes, position(addr), &node, &context);
     let ChunkIndexInfo::BTree1 { addr: own } = own else { panic!() };
     let mut node: BTree1Node = decode(&bytes, position(own), &context);
-    node.children[1] = record.extent.addr;
-    if let BTree1Keys::Chunks(keys) = &mut node.keys {
-        keys.sizes[1] = 20;
-    }
+    node.entries.set_child(1, record.extent.addr);
+    set_chunk(&mut node, 1, |size, _| *size = 20);
     encode(&mut bytes, position(own), &node, &context);
     // A layout message of version 3: three dimensions, the address of the tree, and the sides of a chunk.
     let mut message = vec![3, 2, 3];

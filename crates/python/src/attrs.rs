@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use hyperslab::{Attribute, Node, RequestError};
-use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
+use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyTuple};
 
@@ -194,18 +194,6 @@ impl AttributeManager {
         };
         let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
         py.detach(|| self.node.set_attribute_of(&attribute, committed.as_ref())).or_raise()
-    }
-
-    /// Makes an attribute of one string of fixed length that ends with a zero byte, as libhdf5's own conventions have it.
-    fn _set_text(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
-        writable::<PyRuntimeError>(&self.state, "write an attribute")?;
-        let mut data = text.as_bytes().to_vec();
-        data.push(0);
-        let size = u32::try_from(data.len())?;
-        let datatype =
-            Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Ascii });
-        let attribute = Attribute { name: name.to_owned(), datatype, dataspace: Dataspace::Scalar, data };
-        py.detach(|| self.node.set_attribute(&attribute)).or_raise()
     }
 
     fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {

@@ -240,7 +240,7 @@ impl<'a, 'py> ObjectPlaces<'a, 'py> {
         Ok(Self { array, len: array.len() * array.dtype().itemsize() })
     }
 
-    /// The object at `offset` bytes, where the dtype must have one; nothing where its place is empty, or holds None.
+    /// The object at `offset` bytes, where the dtype must have one; nothing where its place is empty.
     pub(crate) fn get(&self, offset: usize) -> Option<Bound<'py, PyAny>> {
         assert!(
             self.len >= size_of::<*mut ffi::PyObject>()
@@ -252,7 +252,7 @@ impl<'a, 'py> ObjectPlaces<'a, 'py> {
             // Unaligned reads ask nothing of the address.
             #[allow(clippy::cast_ptr_alignment)]
             let object = (*fields(self.array)).data.add(offset).cast::<*mut ffi::PyObject>().read_unaligned();
-            Bound::from_borrowed_ptr_or_opt(self.array.py(), object).filter(|object| !object.is_none())
+            Bound::from_borrowed_ptr_or_opt(self.array.py(), object)
         }
     }
 

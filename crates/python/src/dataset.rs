@@ -22,10 +22,11 @@ use crate::create::writable;
 use crate::dtype::{Translation, descr_of};
 use crate::error::{OrRaise, in_one_shape};
 use crate::filters;
-use crate::object::{HLObject, base_name};
+use crate::object::{HLObject, base_name, name_required};
 use crate::objects;
 use crate::plan::ReadPlan;
 use crate::read::{self, FieldTranslation, Wanted};
+use crate::scales;
 use crate::selection::{Index, Request};
 use crate::state::FileState;
 use crate::views::{AsStrView, AsTypeView, FieldsView};
@@ -167,6 +168,12 @@ impl Dataset {
     #[getter]
     fn filter_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
+    }
+
+    /// Whether attributes know in which order they are created.
+    #[getter]
+    fn _track_order(&self) -> bool {
+        self.core.tracks_attribute_order()
     }
 
     #[getter]
@@ -363,8 +370,7 @@ impl Dataset {
     #[getter]
     fn is_scale(&self, py: Python<'_>) -> PyResult<bool> {
         self.state.check()?;
-        let class = py.detach(|| self.core.attribute("CLASS"));
-        Ok(class.is_ok_and(|class| class.data.starts_with(b"DIMENSION_SCALE")))
+        Ok(py.detach(|| self.core.is_scale()).unwrap_or(false))
     }
 
     #[getter]
@@ -445,8 +451,8 @@ impl Dataset {
 
     #[pyo3(signature = (name=None))]
     fn make_scale(slf: &Bound<'_, Self>, name: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        writable::<PyRuntimeError>(&slf.get().state, "make a dimension scale")?;
-        slf.py().import("hyperslab._dims")?.getattr("make_scale")?.call1((slf, name)).map(drop)
+        let name = name.map(name_required).transpose()?.unwrap_or_default();
+        scales::make_scale(slf.py(), slf, &name)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

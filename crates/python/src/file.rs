@@ -1,12 +1,13 @@
 //! Files: opening them by name, from memory or through a Python object, and what h5py says of an open one.
 
+use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Locking, Memory};
 use hyperslab::{CreateOptions, Durability, Error, File as CoreFile, LibVersion};
-use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
@@ -32,25 +33,29 @@ pub(crate) fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileS
     Ok(state)
 }
 
-/// Keyword arguments of h5py's `File` that only matter to a writer, or to libhdf5's own caches.
-const IGNORED: [&str; 16] = [
+/// Keyword arguments of h5py's `File` about libhdf5's own caches and buffers, and about where it places things.
+const WITHOUT_EFFECT: [&str; 9] = [
     "rdcc_nslots",
     "rdcc_w0",
-    "fs_threshold",
-    "fs_page_size",
     "page_buf_size",
     "min_meta_keep",
     "min_raw_keep",
     "alignment_threshold",
     "alignment_interval",
     "meta_block_size",
-    "track_times",
-    "fileobj",
-    "backing_store",
     "block_size",
-    "efile_prefix",
-    "virtual_prefix",
 ];
+
+/// Says that a keyword changes nothing, unless it says what holds anyway.
+fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_default = !value.is_truthy()? || (key.starts_with("alignment") && value.eq(1)?);
+    if is_default {
+        return Ok(());
+    }
+    let message = CString::new(format!("File: {key}= is libhdf5's own and has no effect here"))?;
+    let py = value.py();
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
+}
 
 /// What the keyword arguments say.
 struct Keywords {
@@ -77,6 +82,7 @@ impl Keywords {
                         Ok(pair) => pair.extract()?,
                         Err(_) => bounds(value.cast::<PyString>()?.to_str()?),
                     };
+                    version(&libver.1)?;
                     options.version = Some(version(&libver.0)?);
                 }
                 "rdcc_nbytes" => options.open.chunk_cache_bytes = value.extract()?,
@@ -98,11 +104,19 @@ impl Keywords {
                     ));
                 }
                 "swmr" if value.is_truthy()? => return Err(no_swmr()),
-                "fs_strategy" | "fs_persist" if mode.creates() && value.is_truthy()? => {
-                    return Err(PyNotImplementedError::new_err("a file that manages its free space"));
+                "fs_threshold" if value.eq(1)? => {}
+                "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" if value.is_truthy()? => {
+                    return Err(if mode.creates() {
+                        PyNotImplementedError::new_err("a file that manages its free space")
+                    } else {
+                        PyValueError::new_err("Unable to set file space strategy of an existing file")
+                    });
                 }
-                "swmr" | "fs_strategy" | "fs_persist" => {}
-                "fileobj" | "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
+                "track_times" if value.is_truthy()? => {
+                    return Err(PyNotImplementedError::new_err("a root group that tracks times"));
+                }
+                "swmr" | "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" | "track_times" => {}
+                "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
                 "locking" => {
                     options.open.locking = match value.extract::<bool>() {
                         Ok(true) => Locking::Required,
@@ -117,7 +131,7 @@ impl Keywords {
                 }
                 "backing_store" => backing_store = value.is_truthy()?,
                 "skip_fill_chunks" => skip_fill_chunks = Some(value.extract()?),
-                other if IGNORED.contains(&other) => {}
+                other if WITHOUT_EFFECT.contains(&other) => warn_without_effect(other, &value)?,
                 _ => return Err(unknown(&key)),
             }
         }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use hyperslab::engine::WriteOptions;
-use hyperslab::{CopyOptions, DatasetOptions, Node, Selection};
+use hyperslab::{CopyOptions, DatasetOptions, Group as CoreGroup, Node, Selection, Step, Walk};
 use hyperslab_format::message::link::Link;
 use numpy::prelude::*;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
 
@@ -14,13 +14,12 @@ use crate::buffer;
 use crate::create::{Request, dataspace, datatype, writable};
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
-use crate::error::{ClosedError, OrRaise, is_missing, missing_object};
+use crate::error::{ClosedError, OrRaise, exception, is_missing, missing_object};
 use crate::links::{ExternalLink, SoftLink, link_class, link_object};
 use crate::object::{HLObject, name_of, name_required, wrap};
 use crate::plain;
 use crate::reference::Reference;
 use crate::state::FileState;
-use crate::walk::{Step, Walk};
 
 /// A group. Documented in `_native.pyi`; this file only translates.
 #[pyclass(frozen, subclass, extends = HLObject, mapping, module = "hyperslab")]
@@ -115,7 +114,7 @@ impl Group {
         args: &Bound<'py, PyTuple>,
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        writable::<PyValueError>(&slf.as_super().get().state, "create an object")?;
+        slf.as_super().get().state.check()?;
         let mut all = vec![slf.clone().into_any()];
         all.extend(args.iter());
         create(slf.py(), function)?.call(PyTuple::new(slf.py(), all)?, kwds)
@@ -130,8 +129,20 @@ impl Group {
         let py = slf.py();
         open_state(slf)?;
         let group = &slf.get().group;
-        let mut walk = py.detach(|| Walk::new(group, every_link)).or_raise()?;
-        while let Some(step) = py.detach(|| walk.step()).or_raise()? {
+        let by_name = |group: &CoreGroup| {
+            let mut links = group.links()?;
+            links.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(links)
+        };
+        let mut walk = Walk::ordered(group, by_name);
+        while let Some(step) = py.detach(|| walk.next()) {
+            let step = step.map_err(|(_, error)| error).or_raise()?;
+            if !every_link && (step.node.is_none() || step.before.is_some()) {
+                continue;
+            }
+            if let Some(Err(error)) = &step.node {
+                return Err(exception(error));
+            }
             let result = func.call1(arguments(&step)?)?;
             if !result.is_none() {
                 return Ok(Some(result));
@@ -250,7 +261,7 @@ impl Group {
 
     fn visit<'py>(slf: &Bound<'py, Self>, func: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        Self::walk(slf, false, func, |step| (step.path.as_str(),).into_pyobject(py))
+        Self::walk(slf, false, func, |step| (&*step.path,).into_pyobject(py))
     }
 
     fn visititems<'py>(
@@ -260,9 +271,8 @@ impl Group {
         let py = slf.py();
         let state = Arc::clone(open_state(slf)?);
         Self::walk(slf, false, func, |step| {
-            let node =
-                step.node.clone().ok_or_else(|| ClosedError::new_err("no object behind a hard link"))?;
-            (step.path.as_str(), wrap(py, &state, node)?).into_pyobject(py)
+            let node = step.new_node().ok_or_else(|| ClosedError::new_err("no object behind a hard link"))?;
+            (&*step.path, wrap(py, &state, node.clone())?).into_pyobject(py)
         })
     }
 
@@ -271,7 +281,7 @@ impl Group {
         func: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        Self::walk(slf, true, func, |step| (step.path.as_str(),).into_pyobject(py))
+        Self::walk(slf, true, func, |step| (&*step.path,).into_pyobject(py))
     }
 
     fn visititems_links<'py>(
@@ -280,7 +290,7 @@ impl Group {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         Self::walk(slf, true, func, |step| {
-            (step.path.as_str(), link_object(py, &step.link.target)?).into_pyobject(py)
+            (&*step.path, link_object(py, &step.link.target)?).into_pyobject(py)
         })
     }
 
@@ -308,7 +318,9 @@ impl Group {
         track_order: Option<bool>,
         track_times: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let _ = track_times;
+        if track_times {
+            return Err(PyNotImplementedError::new_err("groups that track times are not supported yet"));
+        }
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         writable::<PyValueError>(state, "create a group")?;
         let path = if name.is_none() { None } else { Some(name_required(name)?) };
@@ -331,6 +343,7 @@ impl Group {
         if let Some(made) = Self::create_plain(slf, args, kwds)? {
             return Ok(made);
         }
+        writable::<PyValueError>(&slf.as_super().get().state, "create a dataset")?;
         Self::by_python(slf, "create_dataset", args, kwds)
     }
 
@@ -340,6 +353,7 @@ impl Group {
         args: &Bound<'py, PyTuple>,
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        writable::<PyValueError>(&slf.as_super().get().state, "create a dataset")?;
         Self::by_python(slf, "create_dataset_like", args, kwds)
     }
 
@@ -415,6 +429,7 @@ impl Group {
         flags: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         source.get().state.check()?;
+        writable::<PyValueError>(&slf.as_super().get().state, "copy an object into the file")?;
         let options = copy_options(flags)?;
         let (group, node) = (&slf.get().group, &source.get().node);
         slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)

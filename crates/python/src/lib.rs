@@ -28,13 +28,13 @@ mod plain;
 mod plan;
 mod read;
 mod reference;
+mod scales;
 mod segy;
 mod selection;
 mod state;
 mod store_info;
 mod stored;
 mod views;
-mod walk;
 mod write;
 
 use std::ffi::CString;
@@ -79,6 +79,8 @@ mod _native {
     use super::plan::ReadPlan;
     #[pymodule_export]
     use super::reference::{Reference, RegionReference};
+    #[pymodule_export]
+    use super::scales::{attach_scale, axis_label, scale_name, scales, set_axis_label};
     #[pymodule_export]
     use super::segy::{describe, export, extract, ingest, scan};
     #[pymodule_export]

@@ -80,13 +80,13 @@ impl Taker<'_, '_> {
                 }
             }
             Recipe::Sequence { element, stored, stored_size } => {
-                if let Some(object) = self.places.get(from) {
+                if let Some(object) = self.places.get(from).filter(|object| !object.is_none()) {
                     let bytes = sequence(py, self.file, element, stored, &object)?;
                     self.sequences.push((to, *stored_size, bytes));
                 }
             }
             Recipe::Reference(kind) => {
-                if let Some(object) = self.places.get(from) {
+                if let Some(object) = self.places.get(from).filter(|object| !object.is_none()) {
                     let bytes = reference(*kind, &object)?;
                     self.out[to..to + bytes.len()].copy_from_slice(&bytes);
                 }
@@ -140,19 +140,20 @@ impl Taker<'_, '_> {
     }
 }
 
-/// The bytes of a string, or of whatever has one.
+/// The bytes of a string.
 fn text(object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<Vec<u8>> {
-    let encoding = if charset == Charset::Ascii { "ascii" } else { "utf-8" };
-    let encoded = |text: &Bound<'_, PyAny>| -> PyResult<Vec<u8>> {
-        let bytes = text.call_method1("encode", (encoding, "surrogateescape"))?;
-        Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
-    };
     let bytes = if let Ok(bytes) = object.cast::<PyBytes>() {
         bytes.as_bytes().to_vec()
     } else if object.cast::<PyString>().is_ok() {
-        encoded(object)?
+        let encoding = if charset == Charset::Ascii { "ascii" } else { "utf-8" };
+        let bytes = object.call_method1("encode", (encoding, "surrogateescape"))?;
+        bytes.cast::<PyBytes>()?.as_bytes().to_vec()
     } else {
-        encoded(object.str()?.as_any())?
+        let kind = object.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "Can't implicitly convert non-string objects to strings: {} is a {kind}, convert it first",
+            object.repr()?
+        )));
     };
     if bytes.contains(&0) {
         return Err(PyValueError::new_err("VLEN strings do not support embedded NULLs"));

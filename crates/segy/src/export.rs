@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use hyperslab::driver::Driver;
+use hyperslab::driver::{Aside, Driver};
 use hyperslab::{Dataset, Selection};
 
 use crate::cube::{self, Cube};
 use crate::encode::Encoder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ingest::{Progress, tell};
-use crate::new_file::new_file;
 use crate::pieces::{self, Piece, Slot};
 use crate::survey::{self, Keys, Survey, TraceMap};
 use crate::{io, ranges};
@@ -32,6 +31,17 @@ struct Export<'a> {
     survey: Survey,
     /// For traces of several lengths: the byte of each.
     offsets: Option<Vec<u64>>,
+}
+
+/// Makes the file `to`, which must not be there, of what `write` puts into it; `write` is also told how errors name it.
+pub(crate) fn new_file(to: &Path, write: impl FnOnce(&dyn Driver, &str) -> Result<()>) -> Result<()> {
+    let name = to.display().to_string();
+    if to.exists() {
+        return Err(Error::argument(name, "it exists: choose another name, or remove it"));
+    }
+    let aside = Aside::new(to).map_err(io(&name))?;
+    write(&**aside.medium(), &name)?;
+    aside.finish().map_err(io(&name))
 }
 
 /// Writes the SEG-Y file that a survey was made of to `to`, which must not be there, with the samples that the survey has now.

@@ -7,8 +7,8 @@ use hyperslab::Selection;
 use crate::cube::{self, Cube};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
+use crate::export::new_file;
 use crate::field::ByteOrder;
-use crate::new_file::new_file;
 use crate::textual::TEXT_BYTES;
 use crate::{io, ranges};
 
@@ -28,7 +28,7 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
     }
     new_file(to.as_ref(), |out, name| {
         let bytes = bytes(cube, axis, index)?;
-        out.write_at(0, &bytes).and_then(|()| out.flush(true)).map_err(io(name))
+        out.write_at(0, &bytes).map_err(io(name))
     })
 }
 

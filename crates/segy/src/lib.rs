@@ -10,7 +10,6 @@ mod extract;
 mod field;
 mod file;
 mod ingest;
-mod new_file;
 mod pieces;
 mod sample;
 mod summary;

@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use anyhow::{bail, ensure};
-use hyperslab::{Attribute, Error, Node, Object};
+use hyperslab::{Attribute, Error, Node, Object, Step, Walk};
 use hyperslab_format::message::link::LinkTarget;
 
 use crate::place::Place;
 use crate::show::table::Table;
 use crate::show::value::Decoder;
 use crate::show::{array, counted, dataspace, datatype, plain, shape, storage};
-use crate::walk::{self, Visit};
 
 /// List the members of a group: kind, datatype, shape, storage
 #[derive(Debug, clap::Args)]
@@ -49,35 +48,39 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         attributes(group, &decoder, &mut table)?;
     }
     let mut failures = 0_u64;
-    let mut visit = |visit: &Visit<'_>| -> anyhow::Result<()> {
-        let row = match visit.node {
-            None => link(visit),
+    let walk = Walk::new(group);
+    for step in if args.recursive { walk } else { walk.shallow() } {
+        let step = match step {
+            Ok(step) => step,
+            Err((path, error)) => {
+                broken.push(format!("{}: {}", plain(&path), plain(&error.to_string())));
+                continue;
+            }
+        };
+        let row = match &step.node {
+            None => link(&step),
             Some(Ok(node)) => {
                 let slash = if matches!(node, Node::Group(_)) { "/" } else { "" };
-                let name = format!("{}{slash}", plain(visit.path));
-                match visit.before {
+                let name = format!("{}{slash}", plain(&step.path));
+                match &step.before {
                     Some(before) => vec![name, node.kind().to_owned(), format!("same as {}", plain(before))],
                     None => described(name, node)?,
                 }
             }
             Some(Err(error)) => {
                 failures += 1;
-                vec![plain(visit.path), "broken".to_owned(), plain(&error.to_string())]
+                vec![plain(&step.path), "broken".to_owned(), plain(&error.to_string())]
             }
         };
         table.row(row)?;
-        if let (true, Some(Ok(node)), None) = (args.long, visit.node, visit.before)
+        if let (true, Some(node)) = (args.long, step.new_node())
             && let Err(error) = attributes(node, &decoder, &mut table)
         {
             ensure!(error.is::<Error>(), error);
             failures += 1;
             table.line(format!("  attributes: {}", plain(&error.to_string())))?;
         }
-        Ok(())
-    };
-    walk::walk(group, args.recursive, &mut visit, &mut |path, error| {
-        broken.push(format!("{}: {}", plain(path), plain(&error.to_string())));
-    })?;
+    }
     for line in &broken {
         table.line(format!("broken: {line}"))?;
     }
@@ -105,24 +108,24 @@ fn described(name: String, node: &Node) -> hyperslab::Result<Vec<String>> {
 }
 
 /// The cells of a link that is not hard: name, kind, target.
-fn link(visit: &Visit<'_>) -> Vec<String> {
-    let (kind, target) = match &visit.link.target {
+fn link(step: &Step) -> Vec<String> {
+    let (kind, target) = match &step.link.target {
         LinkTarget::Soft(path) => ("soft link", plain(path)),
         LinkTarget::External { file, path } => ("external link", format!("{}:{}", plain(file), plain(path))),
         LinkTarget::User { kind, data } => {
             let target = format!("type {kind}, {} bytes", data.len());
-            return vec![plain(visit.path), "user link".to_owned(), target];
+            return vec![plain(&step.path), "user link".to_owned(), target];
         }
         LinkTarget::Hard(_) => return Vec::new(),
     };
-    let found = match visit.parent.open_link(visit.link) {
+    let found = match step.parent.open_link(&step.link) {
         Ok(node) => node.kind().to_owned(),
         Err(error) => match error.root() {
             Error::Request(_) => "dangling".to_owned(),
             error => plain(&error.to_string()),
         },
     };
-    vec![plain(visit.path), kind.to_owned(), format!("-> {target} ({found})")]
+    vec![plain(&step.path), kind.to_owned(), format!("-> {target} ({found})")]
 }
 
 /// Items of an attribute that are shown.

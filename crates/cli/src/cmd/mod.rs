@@ -37,7 +37,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// Does it, and returns the code with which the program ends.
-    pub(crate) fn run(&self, out: &mut dyn Write) -> anyhow::Result<u8> {
+    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<u8> {
         let done = match self {
             Self::Ls(args) => ls::run(args, out),
             Self::Dump(args) => dump::run(args, out),
@@ -45,7 +45,7 @@ impl Command {
             Self::Explain(args) => explain::run(args, out),
             Self::Check(args) => check::run(args, out),
             Self::Recover(args) => recover::run(args, out),
-            Self::Repack(args) => repack::run(args, out),
+            Self::Repack(args) => repack::run(args, out, err),
             Self::Copy(args) => copy::run(args, out),
             Self::Segy(args) => segy::run(args, out),
             Self::Tune(args) => tune::run(args, out),

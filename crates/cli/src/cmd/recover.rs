@@ -91,8 +91,7 @@ fn todo(report: &Report) -> String {
         Action::Redo => {
             let number = report.transaction().unwrap_or_default();
             let overwrites = counted(report.overwrites() as u64, "overwrite");
-            let blocks = counted(report.new_blocks() as u64, "new block");
-            format!("finish transaction {number} ({overwrites}, {blocks})")
+            format!("finish transaction {number} ({overwrites})")
         }
         Action::Refuse => "leave it as it is".to_owned(),
     }

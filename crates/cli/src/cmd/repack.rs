@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use hyperslab::{File, LibVersion, Node, RepackChunks, RepackOptions};
+use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
 use hyperslab_filters::FilterChoice;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::Usage;
 use crate::show::{bytes, json, plain};
-use crate::walk::{self, Visit};
 use crate::{filters, place};
 
 /// Write a file anew, with other filters, chunks or versions of structures
@@ -129,13 +128,14 @@ pub(super) fn chunks(text: &str) -> Result<RepackChunks, String> {
     }
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
     let options = args.options()?;
     if let Some(threads) = args.threads {
         hyperslab::engine::set_threads(threads);
     }
     let from = place::open(&args.from)?;
     let begun = Instant::now();
+    let misfits = Misfits::of(&from, args);
     let progress = progress(&from, args)?;
     let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
@@ -146,11 +146,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let (before, after) = (from.store().driver()?.len()?, size(&args.to)?);
     let (elements, seconds) = (progress.position(), begun.elapsed().as_secs_f64());
     let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
+    if misfits.fitting == 0 && !misfits.others.is_empty() {
+        writeln!(err, "hyperslab: {misfits}")?;
+    }
     if args.json {
         let names = format!(r#""from":{},"to":{}"#, json(&source), json(&target));
+        let kept: Vec<String> = misfits.others.iter().map(|(path, _)| json(path)).collect();
+        let kept = kept.join(",");
         writeln!(
             out,
-            r#"{{{names},"bytes_before":{before},"bytes_after":{after},"element_bytes":{elements},"seconds":{seconds:.3}}}"#
+            r#"{{{names},"bytes_before":{before},"bytes_after":{after},"element_bytes":{elements},"seconds":{seconds:.3},"other_rank":[{kept}]}}"#
         )?;
         return Ok(());
     }
@@ -159,12 +164,67 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         _ => format!(", {:.1} %", 100.0 * ratio(after, before)),
     };
     writeln!(out, "{}: {} -> {}: {}{share}", plain(&source), bytes(before), plain(&target), bytes(after))?;
+    if misfits.fitting > 0 && !misfits.others.is_empty() {
+        writeln!(out, "{misfits}")?;
+    }
     Ok(())
 }
+
+/// Datasets that could have the shape of `--chunks`, and have another number of dimensions.
+#[derive(Default)]
+struct Misfits {
+    shape: Vec<u64>,
+    fitting: usize,
+    /// Their paths and numbers of dimensions.
+    others: Vec<(String, usize)>,
+}
+
+impl Misfits {
+    fn of(from: &File, args: &Args) -> Self {
+        let Some(RepackChunks::Shape(shape)) = &args.chunks else { return Self::default() };
+        let mut found = Self { shape: shape.clone(), ..Self::default() };
+        for (path, dataset) in datasets(from, args) {
+            match dataset.shape().len() {
+                _ if !RepackChunks::can_chunk(&dataset) => {}
+                rank if rank == shape.len() => found.fitting += 1,
+                rank => found.others.push((path, rank)),
+            }
+        }
+        found
+    }
+}
+
+impl std::fmt::Display for Misfits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shape: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
+        write!(f, "--chunks {} does not fit", shape.join("x"))?;
+        for (number, (path, rank)) in self.others.iter().take(NAMED).enumerate() {
+            let comma = if number > 0 { "," } else { "" };
+            write!(f, "{comma} {} of {rank} dimensions", plain(path))?;
+        }
+        match self.others.len().saturating_sub(NAMED) {
+            0 => write!(f, ": stored as before"),
+            more => write!(f, " and {more} others: stored as before"),
+        }
+    }
+}
+
+/// More datasets are counted.
+const NAMED: usize = 5;
 
 #[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
 fn ratio(after: u64, before: u64) -> f64 {
     after as f64 / before as f64
+}
+
+/// The datasets that are taken, with their paths.
+fn datasets(from: &File, args: &Args) -> impl Iterator<Item = (String, Dataset)> {
+    Walk::new(&from.root()).flatten().filter_map(|step| match step.new_node() {
+        Some(Node::Dataset(dataset)) if args.takes(&step.path) => {
+            Some((step.path.to_string(), dataset.clone()))
+        }
+        _ => None,
+    })
 }
 
 /// A bar as long as the elements of all datasets.
@@ -172,16 +232,8 @@ fn progress(from: &File, args: &Args) -> anyhow::Result<ProgressBar> {
     if !std::io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());
     }
-    let mut total = 0_u64;
-    let mut visit = |visit: &Visit<'_>| {
-        if let (Some(Ok(Node::Dataset(dataset))), None) = (visit.node, visit.before)
-            && args.takes(visit.path)
-        {
-            total = total.saturating_add(dataset.len_bytes());
-        }
-        Ok(())
-    };
-    walk::walk(&from.root(), true, &mut visit, &mut |_, _| {})?;
+    let total =
+        datasets(from, args).fold(0_u64, |total, (_, dataset)| total.saturating_add(dataset.len_bytes()));
     let style = ProgressStyle::with_template(BAR)?;
     let progress = ProgressBar::new(total).with_style(style);
     progress.enable_steady_tick(Duration::from_millis(200));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use hyperslab::{Dataset, File, Node, Object};
+use hyperslab::{Dataset, File, Node, Object, Step, Walk};
 use hyperslab_format::layout::Layout;
 use hyperslab_format::message::link::LinkTarget;
 use indicatif::ProgressBar;
@@ -14,7 +14,6 @@ use indicatif::ProgressBar;
 use crate::place;
 use crate::show::table::Table;
 use crate::show::{bytes, counted, datatype, json, json_numbers, plain, shape, storage};
-use crate::walk::{self, Visit};
 
 /// Show versions, counts, and for each dataset the bytes stored and decoded
 #[derive(Debug, clap::Args)]
@@ -69,7 +68,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     progress.enable_steady_tick(Duration::from_millis(200));
     let report = examine(&file, &progress);
     progress.finish_and_clear();
-    let report = report?;
     let path = args.file.display().to_string();
     let len = file.store().driver()?.len().with_context(|| path.clone())?;
     if args.json {
@@ -84,33 +82,34 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
 }
 
-fn examine(file: &File, progress: &ProgressBar) -> anyhow::Result<Report> {
+fn examine(file: &File, progress: &ProgressBar) -> Report {
     let root = file.root();
     let mut report = Report { groups: 1, ..Report::default() };
     report.attributes_of(&root, "/");
     let mut unlisted = Vec::new();
-    let mut visit = |visit: &Visit<'_>| {
-        report.visit(visit, progress);
-        progress.inc(1);
-        Ok(())
-    };
-    walk::walk(&root, true, &mut visit, &mut |path, error| {
-        unlisted.push((path.to_owned(), error.to_string()));
-    })?;
+    for step in Walk::new(&root) {
+        match step {
+            Ok(step) => {
+                report.visit(&step, progress);
+                progress.inc(1);
+            }
+            Err((path, error)) => unlisted.push((path.to_string(), error.to_string())),
+        }
+    }
     report.broken.extend(unlisted);
-    Ok(report)
+    report
 }
 
 impl Report {
-    fn visit(&mut self, visit: &Visit<'_>, progress: &ProgressBar) {
-        match &visit.link.target {
+    fn visit(&mut self, step: &Step, progress: &ProgressBar) {
+        match &step.link.target {
             LinkTarget::Hard(_) => {}
             LinkTarget::Soft(_) => self.soft_links += 1,
             LinkTarget::External { .. } => self.external_links += 1,
             LinkTarget::User { .. } => self.user_links += 1,
         }
-        let (Some(node), None) = (visit.node, visit.before) else { return };
-        let path = format!("/{}", visit.path);
+        let (Some(node), None) = (&step.node, &step.before) else { return };
+        let path = format!("/{}", step.path);
         progress.set_message(plain(&path));
         let node = match node {
             Ok(node) => node,

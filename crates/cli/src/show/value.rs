@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, bail};
-use hyperslab::{Attribute, File};
+use hyperslab::{Attribute, File, Walk};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, Padding, Reference};
 
 use super::{datatype, float, json};
-use crate::walk;
 
 /// An element.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,14 +177,11 @@ impl<'f> Decoder<'f> {
 fn paths(file: &File, most: usize) -> HashMap<Addr, String> {
     let root = file.root();
     let mut paths = HashMap::from([(root.address(), "/".to_owned())]);
-    let mut visit = |visit: &walk::Visit<'_>| {
-        if let Some(Ok(node)) = visit.node {
-            paths.entry(node.address()).or_insert_with(|| format!("/{}", visit.path));
-        }
-        if paths.len() < most { Ok(()) } else { bail!("enough") }
-    };
     // Objects that cannot be read have no path here; their references show addresses.
-    let _ = walk::walk(&root, true, &mut visit, &mut |_, _| {});
+    let steps = Walk::new(&root).flatten();
+    paths.extend(
+        steps.filter_map(|step| Some((step.new_node()?.address(), format!("/{}", step.path)))).take(most),
+    );
     paths
 }
 

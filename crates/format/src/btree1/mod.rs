@@ -3,14 +3,15 @@
 //! Named by the symbol table message or by the layout message. A node of level 0 names symbol table nodes or chunks, a
 //! higher one names nodes. Key `i` is at most every key in child `i`, and key `i + 1` is beyond them.
 
-pub mod keys;
+pub mod entries;
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
+use entries::BTree1Entries;
 
-/// A node. Keys and children alternate on disk; here each is one vector.
+/// A node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTree1Node {
     /// How many nodes are below it on the way to what the tree indexes.
@@ -19,39 +20,8 @@ pub struct BTree1Node {
     pub left: Addr,
     /// The node after it on its level.
     pub right: Addr,
-    /// Nodes one level down, or symbol table nodes (groups), or chunks.
-    pub children: Vec<Addr>,
-    /// One more than children; none if there are no children.
-    pub keys: BTree1Keys,
-}
-
-/// The keys of a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BTree1Keys {
-    /// Node type 0: offsets of names in the local heap. A name is greater than key `i` and not greater than key `i + 1`.
-    Group(Vec<u64>),
-    /// Node type 1.
-    Chunks(ChunkKeys),
-}
-
-/// The keys of a node of chunks. Key `i` describes child `i`, if that is a chunk.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ChunkKeys {
-    /// Bytes of each chunk as stored.
-    pub sizes: Vec<u32>,
-    /// The filters that each chunk was stored without.
-    pub masks: Vec<u32>,
-    /// Where each chunk begins, in elements: for each key as many numbers as the dataset has dimensions, and one more
-    /// for the bytes of an element.
-    pub offsets: Vec<u64>,
-}
-
-impl ChunkKeys {
-    /// Where chunk `index` of a dataset of `rank` dimensions begins, in elements.
-    pub fn offset(&self, index: usize, rank: usize) -> Option<&[u64]> {
-        let start = index.checked_mul(rank + 1)?;
-        self.offsets.get(start..start.checked_add(rank)?)
-    }
+    /// Nodes one level down, or symbol table nodes (groups), or chunks, and the keys around them.
+    pub entries: BTree1Entries,
 }
 
 /// What is known of a node from elsewhere.
@@ -81,17 +51,10 @@ impl BTree1Context {
         2 * usize::from(self.k)
     }
 
-    fn key_len(self, widths: Widths) -> usize {
-        match self.kind {
-            BTree1Kind::Group => widths.length.bytes(),
-            BTree1Kind::Chunks { rank } => 4 + 4 + 8 * (rank + 1),
-        }
-    }
-
     /// Bytes of a node.
     pub fn node_len(self, widths: Widths) -> usize {
         let (capacity, address) = (self.capacity(), widths.offset.bytes());
-        4 + 1 + 1 + 2 + 2 * address + capacity * address + (capacity + 1) * self.key_len(widths)
+        4 + 1 + 1 + 2 + 2 * address + capacity * address + (capacity + 1) * self.kind.key_len(widths)
     }
 
     fn node_type(self) -> u8 {
@@ -127,124 +90,37 @@ impl Structure for BTree1Node {
         let count = usize::from(r.u16()?);
         r.at_most(0, "entries used", count as u64, context.capacity() as u64)?;
         let (left, right) = (r.addr()?, r.addr()?);
-        let (children, keys) = decode_entries(&mut r, context.kind, count)?;
-        if let Some(key) = keys.first_out_of_order(context.kind) {
+        let entries = BTree1Entries::decode(&mut r, context.kind, count)?;
+        if let Some(key) = entries.first_out_of_order() {
             return Err(r.bad_value(
                 "chunk offset of key",
                 key as u64,
                 "not before that of the key to its left",
             ));
         }
-        Ok(Self { level, left, right, children, keys })
+        Ok(Self { level, left, right, entries })
     }
 
     fn encode(&self, w: &mut Writer<'_>, context: &BTree1Context) {
         let start = w.written();
-        debug_assert!(self.children.len() <= context.capacity(), "a node has room for its children");
+        debug_assert!(self.entries.len() <= context.capacity(), "a node has room for its children");
         w.signature(b"TREE");
         w.u8(context.node_type());
         w.u8(self.level);
-        w.u16(u16::try_from(self.children.len()).unwrap_or(u16::MAX));
+        w.u16(u16::try_from(self.entries.len()).unwrap_or(u16::MAX));
         w.addr(self.left);
         w.addr(self.right);
-        for (index, &child) in self.children.iter().enumerate() {
-            self.keys.encode_one(w, context.kind, index);
-            w.addr(child);
-        }
-        if !self.children.is_empty() {
-            self.keys.encode_one(w, context.kind, self.children.len());
-        }
+        self.entries.encode(w);
         let unused = context.node_len(w.widths()).saturating_sub(w.written() - start);
         w.zeros(unused);
     }
 }
 
-/// The children of a node and the keys around them. A tree of many chunks is read node after node, so this takes all
-/// bytes of the entries at once, not field by field.
-fn decode_entries(r: &mut Reader<'_>, kind: BTree1Kind, count: usize) -> Result<(Vec<Addr>, BTree1Keys)> {
-    let mut children = Vec::with_capacity(count);
-    let key_count = if count == 0 { 0 } else { count + 1 };
-    let keys = match kind {
-        BTree1Kind::Group => {
-            let mut keys = Vec::with_capacity(key_count);
-            for _ in 0..count {
-                keys.push(r.length()?);
-                children.push(r.addr()?);
-            }
-            if count > 0 {
-                keys.push(r.length()?);
-            }
-            BTree1Keys::Group(keys)
-        }
-        BTree1Kind::Chunks { rank } => {
-            let mut keys = ChunkKeys {
-                sizes: Vec::with_capacity(key_count),
-                masks: Vec::with_capacity(key_count),
-                offsets: Vec::with_capacity(key_count * (rank + 1)),
-            };
-            for index in 0..key_count {
-                let (sizes, offsets) = r.bytes(8 + 8 * (rank + 1))?.split_at(8);
-                if let ([size, mask], []) = sizes.as_chunks::<4>() {
-                    keys.sizes.push(u32::from_le_bytes(*size));
-                    keys.masks.push(u32::from_le_bytes(*mask));
-                }
-                keys.offsets
-                    .extend(offsets.as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
-                if index < count {
-                    children.push(r.addr()?);
-                }
-            }
-            BTree1Keys::Chunks(keys)
-        }
-    };
-    Ok((children, keys))
-}
-
-impl BTree1Keys {
-    /// The first key that comes before its left neighbour: a search in such a node would miss chunks that are there. Keys
-    /// of groups are offsets of names, in any order.
-    fn first_out_of_order(&self, kind: BTree1Kind) -> Option<usize> {
-        let (Self::Chunks(keys), BTree1Kind::Chunks { rank }) = (self, kind) else { return None };
-        let each = || keys.offsets.chunks_exact(rank + 1);
-        each().zip(each().skip(1)).position(|(key, next)| next < key).map(|key| key + 1)
-    }
-
-    fn encode_one(&self, w: &mut Writer<'_>, kind: BTree1Kind, index: usize) {
-        match self {
-            Self::Group(keys) => w.length(keys.get(index).copied().unwrap_or(0)),
-            Self::Chunks(keys) => {
-                let stride = match kind {
-                    BTree1Kind::Chunks { rank } => rank + 1,
-                    BTree1Kind::Group => 0,
-                };
-                w.u32(keys.sizes.get(index).copied().unwrap_or(0));
-                w.u32(keys.masks.get(index).copied().unwrap_or(0));
-                for &offset in keys.offsets.get(index * stride..).unwrap_or_default().iter().take(stride) {
-                    w.u64(offset);
-                }
-            }
-        }
-    }
-
-    /// The keys of a tree of chunks.
-    pub fn chunks(&self) -> Option<&ChunkKeys> {
-        match self {
-            Self::Chunks(keys) => Some(keys),
-            Self::Group(_) => None,
-        }
-    }
-
-    /// The keys of a tree of links.
-    pub fn group(&self) -> Option<&[u64]> {
-        match self {
-            Self::Group(keys) => Some(keys),
-            Self::Chunks(_) => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
+    use super::entries::{BTree1Key, ChunkKey};
     use super::*;
     use crate::error::ErrorKind;
     use crate::golden::{error, golden};
@@ -257,8 +133,8 @@ mod tests {
         // h5py, libver earliest: a group of two links
         let node = golden::<BTree1Node>("5452454500000100 ff*16 00*8 2807 00*6 08 00*503", &GROUP);
         assert_eq!((node.level, node.left), (0, Addr::UNDEFINED));
-        assert_eq!(node.children, [Addr::new(0x728)]);
-        assert_eq!(node.keys.group().unwrap(), [0, 8]);
+        assert!(node.entries.children().eq([Addr::new(0x728)]));
+        assert_eq!([0, 1, 2].map(|index| node.entries.name(index)), [Some(0), Some(8), None]);
     }
 
     #[test]
@@ -269,12 +145,16 @@ mod tests {
              00*14 0c 00*7 02 00*1959",
             &CHUNKS,
         );
-        assert_eq!(node.children, [0x1860, 0x1870, 0x1880].map(Addr::new));
-        let keys = node.keys.chunks().unwrap();
-        assert_eq!(keys.sizes, [16, 16, 13, 0]);
-        assert_eq!(keys.offset(1, 1), Some(&[4][..]));
+        assert!(node.entries.children().eq([0x1860, 0x1870, 0x1880].map(Addr::new)));
+        let keys: Vec<_> = (0..).map_while(|index| node.entries.chunk(index)).collect();
+        assert!(keys.iter().map(|key| key.size).eq([16, 16, 13, 0]));
+        assert_eq!(
+            [3, 4, 5].map(|at| keys[1].order(&[at])),
+            [Ordering::Greater, Ordering::Equal, Ordering::Less]
+        );
         // libhdf5 puts the end of the last chunk into the last key, and so the size of an element after it.
-        assert_eq!(keys.offsets, [0, 0, 4, 0, 8, 0, 12, 2]);
+        assert_eq!(keys[3].order(&[12]), Ordering::Greater);
+        assert!(keys.iter().flat_map(ChunkKey::offset).eq([0, 0, 4, 0, 8, 0, 12, 2]));
     }
 
     #[test]
@@ -285,10 +165,11 @@ mod tests {
 
     #[test]
     fn keys_of_chunks_that_fall_are_an_error() {
-        let keys = ChunkKeys { sizes: vec![8; 3], masks: vec![0; 3], offsets: vec![0, 0, 8, 0, 4, 0] };
+        let key = |first| BTree1Key::Chunk { size: 8, mask: 0, offset: vec![first, 0] };
         let (left, right) = (Addr::UNDEFINED, Addr::UNDEFINED);
-        let children = vec![Addr::new(64), Addr::new(72)];
-        let node = BTree1Node { level: 0, left, right, children, keys: BTree1Keys::Chunks(keys) };
+        let keys = [key(0), key(8), key(4)];
+        let entries = BTree1Entries::new(CHUNKS.kind, Widths::EIGHT, &keys, [64, 72].map(Addr::new));
+        let node = BTree1Node { level: 0, left, right, entries };
         let mut bytes = Vec::new();
         Writer::new(&mut bytes, Widths::EIGHT).structure(&node, &CHUNKS);
         let error = Reader::new(&bytes, Widths::EIGHT, left).structure::<BTree1Node>(&CHUNKS).unwrap_err();

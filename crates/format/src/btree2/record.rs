@@ -2,6 +2,8 @@
 //!
 //! A node keeps its records as the bytes they are, and decodes one when it is asked for: a search looks at few.
 
+use std::cmp::Ordering;
+
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
@@ -431,16 +433,19 @@ impl Records {
         Ok(chunk)
     }
 
-    /// Writes the position of the chunk that record `index` describes to the front of `scaled`, like
-    /// [`chunk`](Self::chunk): what a search compares.
-    pub fn chunk_position(&self, index: usize, scaled: &mut [u64]) -> Result<()> {
-        let mut r = self.reader(index)?;
-        let rank = self.form.rank();
-        r.skip(usize::from(self.form.size).saturating_sub(8 * rank))?;
-        for coordinate in scaled.iter_mut().take(rank) {
-            *coordinate = r.u64()?;
+    /// How the chunk that record `index` describes stands to the one at `scaled`; `None` if there is no such record.
+    #[inline]
+    pub fn order(&self, index: usize, scaled: &[u64]) -> Option<Ordering> {
+        let (size, rank) = (usize::from(self.form.size), self.form.rank());
+        let end = index.checked_add(1)?.checked_mul(size)?;
+        let position = self.bytes.get(end.checked_sub(8 * rank)?..end)?;
+        for (bytes, at) in position.as_chunks::<8>().0.iter().zip(scaled) {
+            let number = u64::from_le_bytes(*bytes);
+            if number != *at {
+                return Some(number.cmp(at));
+            }
         }
-        Ok(())
+        Some(Ordering::Equal)
     }
 
     fn reader(&self, index: usize) -> Result<Reader<'_>> {
@@ -528,9 +533,10 @@ mod tests {
             assert_eq!(records.bytes.len(), 2 * usize::from(size));
             assert_eq!(records.get(1).unwrap(), record);
             if let Record::Chunk { scaled, .. } = &record {
-                let mut position = [0; 2];
-                records.chunk_position(1, &mut position).unwrap();
-                assert_eq!(position, scaled[..]);
+                assert_eq!(records.order(1, scaled), Some(Ordering::Equal));
+                assert_eq!(records.order(1, &[4, 0]), Some(Ordering::Less));
+                assert_eq!(records.order(1, &[3, 8]), Some(Ordering::Greater));
+                assert_eq!(records.order(2, scaled), None);
             }
         }
     }

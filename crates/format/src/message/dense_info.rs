@@ -4,6 +4,7 @@
 use crate::addr::Addr;
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;
+use crate::message::{MessageBody, kind};
 use crate::structure::Structure;
 
 /// The link storage of a new-style group.
@@ -25,21 +26,25 @@ pub struct DenseInfo<O> {
 }
 
 /// A creation order, as wide as one of the two messages stores it.
-pub trait CreationOrder: Copy + Into<u64> + TryFrom<u64> {
+pub trait CreationOrder: Copy + PartialEq + Into<u64> + TryFrom<u64> {
     /// The message's name.
     const MESSAGE: &'static str;
     /// The section that defines it.
     const SPEC: &'static str;
+    /// The number of its type.
+    const KIND: u16;
 }
 
 impl CreationOrder for u64 {
     const MESSAGE: &'static str = "link info message";
     const SPEC: &'static str = "IV.A.2.c";
+    const KIND: u16 = kind::LINK_INFO;
 }
 
 impl CreationOrder for u16 {
     const MESSAGE: &'static str = "attribute info message";
     const SPEC: &'static str = "IV.A.2.v";
+    const KIND: u16 = kind::ATTRIBUTE_INFO;
 }
 
 const TRACKED: u8 = 1;
@@ -50,6 +55,10 @@ impl<O> DenseInfo<O> {
     pub fn is_dense(&self) -> bool {
         self.heap.is_defined()
     }
+}
+
+impl<O: CreationOrder> MessageBody for DenseInfo<O> {
+    const KIND: u16 = O::KIND;
 }
 
 impl<O: CreationOrder> Structure for DenseInfo<O> {

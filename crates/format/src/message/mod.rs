@@ -90,7 +90,6 @@ macro_rules! bodies {
 
 bodies! {
     attribute::Attribute => ATTRIBUTE,
-    dense_info::AttributeInfo => ATTRIBUTE_INFO,
     dataspace::Dataspace => DATASPACE,
     dataspace::DataspaceMessage => DATASPACE,
     Datatype => DATATYPE,
@@ -103,7 +102,6 @@ bodies! {
     Layout => LAYOUT,
     LayoutMessage => LAYOUT,
     link::Link => LINK,
-    dense_info::LinkInfo => LINK_INFO,
     small::BTreeK => BTREE_K,
     small::Comment => COMMENT,
     small::Continuation => CONTINUATION,

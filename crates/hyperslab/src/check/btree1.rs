@@ -1,7 +1,8 @@
 //! Version 1 B-trees (spec III.A.1): every node, levels, siblings, and keys against those of the node above.
 
 use hyperslab_format::Addr;
-use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Kind, BTree1Node};
+use hyperslab_format::btree1::entries::BTree1Key;
+use hyperslab_format::btree1::{BTree1Context, BTree1Node};
 
 use super::{Check, name_of};
 
@@ -65,12 +66,12 @@ impl<'c> Check<'c> {
             return false;
         }
         self.sibling(at, &node, siblings);
-        let mut keys = Vec::with_capacity(node.children.len() + 1);
-        for index in 0..=node.children.len() {
-            let Some(key) = self.key(&node, index, context, owner) else { break };
+        let mut keys = Vec::with_capacity(node.entries.len() + 1);
+        for index in 0..=node.entries.len() {
+            let Some(key) = self.key(&node, index, owner) else { break };
             keys.push(key);
         }
-        if !node.children.is_empty() && keys.len() != node.children.len() + 1 {
+        if !node.entries.is_empty() && keys.len() != node.entries.len() + 1 {
             self.wrong(name, at, "a key cannot be read");
             return false;
         }
@@ -83,7 +84,7 @@ impl<'c> Check<'c> {
             self.wrong(name, at, format_args!("key {} is before the one to its left", index + 1));
         }
         let mut is_whole = true;
-        for (index, (&child, around)) in node.children.iter().zip(keys.windows(2)).enumerate() {
+        for (index, (child, around)) in node.entries.children().zip(keys.windows(2)).enumerate() {
             let [low, high] = around else { break };
             match node.level.checked_sub(1) {
                 None => owner.child(self, &node, index, [low, high]),
@@ -109,20 +110,10 @@ impl<'c> Check<'c> {
         }
     }
 
-    fn key(
-        &mut self,
-        node: &BTree1Node,
-        index: usize,
-        context: &BTree1Context,
-        owner: &mut dyn Owner<'c>,
-    ) -> Option<Key> {
-        match (&node.keys, context.kind) {
-            (BTree1Keys::Chunks(keys), BTree1Kind::Chunks { rank }) => {
-                let start = index * (rank + 1);
-                keys.offsets.get(start..start + rank + 1).map(|offset| Key::Chunk(offset.to_vec()))
-            }
-            (BTree1Keys::Group(keys), _) => owner.name(self, *keys.get(index)?).map(Key::Name),
-            _ => None,
+    fn key(&mut self, node: &BTree1Node, index: usize, owner: &mut dyn Owner<'c>) -> Option<Key> {
+        match node.entries.key(index)? {
+            BTree1Key::Chunk { offset, .. } => Some(Key::Chunk(offset)),
+            BTree1Key::Group(name) => owner.name(self, name).map(Key::Name),
         }
     }
 }

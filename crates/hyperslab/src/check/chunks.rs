@@ -32,13 +32,6 @@ pub(super) struct Chunked {
     is_filtered: bool,
 }
 
-impl Chunked {
-    /// The chunks of the largest extent, if that has limits and they can be counted.
-    fn most_chunks(&self) -> Option<u64> {
-        self.grid.largest.iter().try_fold(1_u64, |product, count| product.checked_mul((*count)?))
-    }
-}
-
 impl Check<'_> {
     /// Checks the chunk index of a dataset, and its chunks.
     pub(super) fn chunked(&mut self, layout: &ChunkedLayout, dataset: Described) {
@@ -110,7 +103,7 @@ impl Check<'_> {
 
     /// All chunks one after another (spec VII.B).
     fn implicit(&mut self, chunked: &mut Chunked, at: Addr) {
-        let chunks = chunked.most_chunks();
+        let chunks = chunked.grid.most_chunks();
         let Some(bytes) = chunks.and_then(|chunks| chunks.checked_mul(chunked.chunk_bytes)) else {
             return self.wrong(RAW_CHUNK, at, "the bytes of all chunks cannot be counted");
         };
@@ -158,20 +151,23 @@ impl Check<'_> {
         if !self.check_client::<FixedArrayHeader>(chunked, header.format.client, at) {
             return;
         }
-        let chunks = chunked.most_chunks();
+        let chunks = chunked.grid.most_chunks();
         if chunks != Some(header.elements) {
             let (stated, found) = (header.elements, chunks.unwrap_or(u64::MAX));
             return self.expect(name_of::<FixedArrayHeader>(), at, "max num entries", stated, found);
         }
         let Some(addr) = header.data_block.defined() else { return };
-        let Some(block) = self.read::<FixedArrayBlock>(addr, &header) else { return };
         let len = header.data_block_len(widths).unwrap_or(u64::MAX);
-        self.cover(Extent::new(addr, len), name_of::<FixedArrayBlock>());
+        if !self.cover(Extent::new(addr, len), name_of::<FixedArrayBlock>()) {
+            return;
+        }
+        let Some(block) = self.read::<FixedArrayBlock>(addr, &header) else { return };
         self.check_owner::<FixedArrayBlock>(block.header, at, addr);
         if let FixedArrayContent::Elements(elements) = &block.content {
             return self.fixed_elements(chunked, 0, elements);
         }
-        for page in (0..header.pages()).filter(|&page| block.has_page(page)) {
+        let pages = std::iter::successors(block.next_page(0), |&page| block.next_page(page + 1));
+        for page in pages.take_while(|&page| page < header.pages()) {
             let first = page * header.page_elements();
             let Some(FixedArraySlot::Page { extent, elements, .. }) = header.slot(first, widths) else {
                 break;
@@ -391,20 +387,16 @@ impl Array {
 /// The leaves of a version 1 B-tree.
 impl<'c> Owner<'c> for Chunked {
     fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, [key, _]: [&Key; 2]) {
-        let (Key::Chunk(offset), Some(keys)) = (key, leaf.keys.chunks()) else { return };
-        let (Some(&addr), Some(&size), Some(&mask)) =
-            (leaf.children.get(index), keys.sizes.get(index), keys.masks.get(index))
-        else {
-            return;
-        };
+        let (Key::Chunk(offset), Some(stored)) = (key, leaf.entries.chunk(index)) else { return };
+        let Some(addr) = leaf.entries.child(index) else { return };
         let pairs = || offset.iter().zip(&self.chunk_shape);
         if pairs().any(|(at, len)| at % len != 0) {
             let message = format!("chunk offset {offset:?} is not that of a chunk");
             return check.wrong(name_of::<BTree1Node>(), addr, message);
         }
         let scaled: Vec<u64> = pairs().map(|(at, len)| at / len).collect();
-        let len = if self.is_filtered { u64::from(size) } else { self.chunk_bytes };
-        check.chunk(self, &scaled, Extent::new(addr, len), mask);
+        let len = if self.is_filtered { u64::from(stored.size) } else { self.chunk_bytes };
+        check.chunk(self, &scaled, Extent::new(addr, len), stored.mask);
     }
 }
 

@@ -83,7 +83,7 @@ impl<'c> Owner<'c> for Names {
     }
 
     fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, [low, high]: [&Key; 2]) {
-        let Some(&at) = leaf.children.get(index) else { return };
+        let Some(at) = leaf.entries.child(index) else { return };
         let context = SymbolTableContext { k: check.store.btree_k().group_leaf_k };
         let Some(node) = check.block::<SymbolTableNode>(at, &context) else { return };
         for entry in &node.entries {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
-use super::{Driver, Hints};
+use super::{Aside, Driver, Hints};
 use crate::process;
 
 /// An image of a file.
@@ -87,9 +87,9 @@ impl Driver for Memory {
 
     fn flush(&self, _: bool) -> io::Result<()> {
         let Some(path) = &self.backing else { return Ok(()) };
-        let mut partial = path.clone().into_os_string();
-        partial.push(".partial");
-        std::fs::write(&partial, &*self.image()?).and_then(|()| std::fs::rename(&partial, path))
+        let aside = Aside::new(path)?;
+        aside.medium().write_at(0, &self.image()?)?;
+        aside.finish()
     }
 
     fn hints(&self) -> Hints {

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::io;
 
 mod ahead;
+mod aside;
 mod joined;
 mod memory;
 mod overlay;
@@ -11,6 +12,7 @@ mod posix;
 mod trace;
 
 pub use ahead::{Medium, read_ahead};
+pub use aside::Aside;
 pub use joined::{Joined, Part};
 pub use memory::Memory;
 pub use overlay::Overlay;

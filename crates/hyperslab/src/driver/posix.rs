@@ -92,6 +92,17 @@ impl Posix {
         Ok(opened)
     }
 
+    /// Whether the file has this path, which is no link.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        let there = fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()));
+        matches!((there, self.identity()), (Ok(there), Ok(here)) if there == here)
+    }
+
+    /// Says who may read and write the file.
+    pub(super) fn set_permissions(&self, permissions: fs::Permissions) -> io::Result<()> {
+        self.file.set_permissions(permissions)
+    }
+
     /// The driver of a file opened by the caller, with what access and lock it has.
     pub fn new(file: fs::File) -> Self {
         Self { file, is_writable: false, locked_by: None }

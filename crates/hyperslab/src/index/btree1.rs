@@ -4,8 +4,10 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use hyperslab_filters::FilterMask;
-use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node, ChunkKeys};
+use hyperslab_format::btree1::entries::ChunkKey;
+use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_format::{Addr, ErrorKind, Extent};
+use smallvec::SmallVec;
 
 use super::{ChunkIndex, ChunkRecord, State, Visitor, broken};
 use crate::error::Result;
@@ -42,8 +44,9 @@ pub(super) fn lookup(
         // Who looks up one chunk after another will want the leaves that follow. To try whether they are at hand costs a little.
         let is_tried = child % LEAVES_UNTRIED == 0 || !matches!(state, State::BTree1(_));
         let ahead = if node.level == 1 && is_tried { LEAVES_AHEAD } else { 1 };
-        let children = node.children.get(child..).unwrap_or_default();
-        let below = store.get_first::<BTree1Node>(&children[..ahead.min(children.len())], &context)?;
+        let children = (child..node.entries.len()).filter_map(|child| node.entries.child(child));
+        let children: SmallVec<[Addr; 4]> = children.take(ahead).collect();
+        let below = store.get_first::<BTree1Node>(&children, &context)?;
         at = children.first().copied().unwrap_or(at);
         let above = std::mem::replace(&mut node, below);
         check_level(&node, above.level, at)?;
@@ -67,16 +70,15 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, root: Addr, f: &mut Visit
             check_level(&node, above, at)?;
         }
         if node.level > 0 {
-            pending.extend(node.children.iter().rev().map(|&child| (child, Some(node.level))));
+            pending.extend(node.entries.children().rev().map(|child| (child, Some(node.level))));
             continue;
         }
-        let Some(keys) = node.keys.chunks() else { continue };
-        for child in 0..node.children.len() {
-            let Some(first) = keys.offset(child, index.chunk_shape.len()) else { break };
-            for ((coord, at), len) in coord.iter_mut().zip(first).zip(&index.chunk_shape) {
+        for child in 0..node.entries.len() {
+            let Some(key) = node.entries.chunk(child) else { break };
+            for ((coord, at), len) in coord.iter_mut().zip(key.offset()).zip(&index.chunk_shape) {
                 *coord = at / len;
             }
-            if let Some(record) = record(index, &node, child, first)
+            if let Some(record) = stored(index, &node, child, key)
                 && f(&coord, record).is_break()
             {
                 return Ok(());
@@ -92,9 +94,8 @@ pub(super) fn context(index: &ChunkIndex) -> BTree1Context {
 
 /// The child between whose keys `first` lies.
 fn child_of(node: &BTree1Node, first: &[u64]) -> Option<usize> {
-    let keys = node.keys.chunks()?;
-    let is_before = |key: usize| compare(keys, key, first) == Some(Ordering::Greater);
-    let (mut low, mut high) = (0, node.children.len());
+    let is_before = |key: usize| order(node, key, first) == Some(Ordering::Greater);
+    let (mut low, mut high) = (0, node.entries.len());
     if high == 0 || is_before(0) || !is_before(high) {
         return None;
     }
@@ -106,12 +107,10 @@ fn child_of(node: &BTree1Node, first: &[u64]) -> Option<usize> {
     Some(low)
 }
 
-/// A key has one more number than the dataset has dimensions, 0 for a chunk. libhdf5 ends a node with the last chunk's
-/// own offset and 1 element size there, so it counts in the comparison.
-pub(super) fn compare(keys: &ChunkKeys, key: usize, first: &[u64]) -> Option<Ordering> {
-    let start = key.checked_mul(first.len() + 1)?;
-    let (offset, beyond) = keys.offsets.get(start..=start + first.len())?.split_at(first.len());
-    Some(offset.cmp(first).then(beyond.cmp(&[0])))
+/// How key `key` of a node stands to that of the chunk which begins at `first`.
+#[inline]
+pub(super) fn order(node: &BTree1Node, key: usize, first: &[u64]) -> Option<Ordering> {
+    node.entries.chunk(key).map(|key| key.order(first))
 }
 
 /// The record of child `child` of a leaf, if it is the chunk that begins at `first`.
@@ -121,13 +120,15 @@ pub(super) fn record(
     child: usize,
     first: &[u64],
 ) -> Option<ChunkRecord> {
-    let keys = leaf.keys.chunks()?;
-    if keys.offset(child, first.len())? != first {
-        return None;
-    }
-    let addr = leaf.children.get(child)?.defined()?;
-    let len = if index.is_filtered { u64::from(*keys.sizes.get(child)?) } else { index.chunk_bytes };
-    Some(ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(*keys.masks.get(child)?) })
+    let key = leaf.entries.chunk(child).filter(|key| key.order(first).is_eq())?;
+    stored(index, leaf, child, key)
+}
+
+/// The record of child `child` of a leaf, which has this key.
+fn stored(index: &ChunkIndex, leaf: &BTree1Node, child: usize, key: ChunkKey<'_>) -> Option<ChunkRecord> {
+    let addr = leaf.entries.child(child)?.defined()?;
+    let len = if index.is_filtered { u64::from(key.size) } else { index.chunk_bytes };
+    Some(ChunkRecord { extent: Extent::new(addr, len), mask: FilterMask(key.mask) })
 }
 
 /// Nodes that are fetched from a slow medium together.
@@ -149,14 +150,15 @@ fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
 /// Checks that the keys of a node lie between those that the node above has for it. Else what a look-up finds would depend
 /// on the look-up before it.
 fn check_range(node: &BTree1Node, above: &BTree1Node, child: usize, at: Addr) -> Result<()> {
-    let (Some(keys), Some(bounds)) = (node.keys.chunks(), above.keys.chunks()) else { return Ok(()) };
-    let stride = keys.offsets.len() / (node.children.len() + 1);
-    let (first, last) = (keys.offsets.get(..stride), keys.offsets.get(keys.offsets.len() - stride..));
-    let mut bounds = bounds.offsets.chunks_exact(stride.max(1)).skip(child);
-    if node.children.is_empty() || (first >= bounds.next() && last <= bounds.next()) {
+    let count = node.entries.len();
+    let reaches = |key: Option<ChunkKey<'_>>, bound: Option<ChunkKey<'_>>| {
+        key.zip(bound).is_some_and(|(key, bound)| key.offset().ge(bound.offset()))
+    };
+    let (keys, bounds) = (|key| node.entries.chunk(key), |key| above.entries.chunk(key));
+    if count == 0 || (reaches(keys(0), bounds(child)) && reaches(bounds(child + 1), keys(count))) {
         return Ok(());
     }
-    let value = keys.offsets.first().copied().unwrap_or(0);
+    let value = keys(0).and_then(|key| key.offset().next()).unwrap_or(0);
     let expected = "between the keys of the node above";
     Err(broken::<BTree1Node>(at, ErrorKind::Value { field: "Chunk offset", value, expected }))
 }

@@ -20,6 +20,7 @@ use crate::store::Store;
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) header: Arc<BTree2Header>,
+    root: Option<(Addr, BTree2NodeShape)>,
     geometry: BTree2Geometry,
     leaf: Option<Arc<BTree2Node>>,
 }
@@ -39,7 +40,8 @@ impl Tree {
             let kind = ErrorKind::Value { field: "Record Size", value: header.record_size.into(), expected };
             return Err(broken::<BTree2Header>(at, kind));
         }
-        Ok(Self { geometry: header.geometry(store.widths()), header, leaf: None })
+        let (root, geometry) = (header.root(store.widths()), header.geometry(store.widths()));
+        Ok(Self { header, root, geometry, leaf: None })
     }
 
     pub(super) fn lookup(
@@ -49,14 +51,14 @@ impl Tree {
         coord: &Coord,
     ) -> Result<Option<ChunkRecord>> {
         if let Some(leaf) = &self.leaf
-            && let Ok(place) = search(index, leaf, coord)?
+            && let Ok(place) = search(leaf, coord)
         {
             return record(index, leaf, place, &mut scaled(index));
         }
-        let Some((mut at, mut shape)) = self.header.root(store.widths()) else { return Ok(None) };
+        let Some((mut at, mut shape)) = self.root else { return Ok(None) };
         loop {
             let node = store.get::<BTree2Node>(at, &shape)?;
-            let place = match search(index, &node, coord)? {
+            let place = match search(&node, coord) {
                 Ok(place) => {
                     let found = record(index, &node, place, &mut scaled(index));
                     if node.children.is_empty() {
@@ -76,7 +78,7 @@ impl Tree {
 pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor<'_>) -> Result<()> {
     let tree = Tree::open(index, store, at)?;
     let mut coord = scaled(index);
-    let Some((root, shape)) = tree.header.root(store.widths()) else { return Ok(()) };
+    let Some((root, shape)) = tree.root else { return Ok(()) };
     // The path from the root to the node being visited, and the next place in each.
     let mut path: Vec<(Arc<BTree2Node>, BTree2NodeShape, usize)> = vec![(store.get(root, &shape)?, shape, 0)];
     // Every node is somewhere else in the file: more than fit into it are a loop.
@@ -110,19 +112,17 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor
 }
 
 /// The place of `coord` among a node's records, or the child to go on with.
-fn search(index: &ChunkIndex, node: &BTree2Node, coord: &[u64]) -> Result<Result<usize, usize>> {
-    let mut found = scaled(index);
+fn search(node: &BTree2Node, coord: &[u64]) -> std::result::Result<usize, usize> {
     let (mut low, mut high) = (0, node.records.len());
     while low < high {
         let middle = usize::midpoint(low, high);
-        node.records.chunk_position(middle, &mut found).map_err(Error::from_format)?;
-        match found.as_slice().cmp(coord) {
-            Ordering::Less => low = middle + 1,
-            Ordering::Equal => return Ok(Ok(middle)),
-            Ordering::Greater => high = middle,
+        match node.records.order(middle, coord) {
+            Some(Ordering::Less) => low = middle + 1,
+            Some(Ordering::Equal) => return Ok(middle),
+            Some(Ordering::Greater) | None => high = middle,
         }
     }
-    Ok(Err(low))
+    Err(low)
 }
 
 /// Record number `place`; its coordinate is written to `coord`.

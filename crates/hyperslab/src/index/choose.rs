@@ -1,8 +1,10 @@
-//! Which index a new dataset gets: the one that libhdf5 gives it, with the same parameters.
+//! Which index a new dataset gets: the one that libhdf5 gives it, with the same parameters, except where a Fixed Array
+//! would be large (decision 0007).
 
 use hyperslab_format::Addr;
 use hyperslab_format::layout::{ChunkIndexInfo, ExtensibleArrayParameters};
 
+use super::Grid;
 use crate::tree::btree2::edit::BTree2Parameters;
 
 /// What is known of a dataset's chunks before there are any.
@@ -39,15 +41,31 @@ pub fn choose(plan: &ChunkingPlan<'_>) -> ChunkIndexInfo {
             ChunkIndexInfo::Single { addr, filtered: plan.is_filtered.then_some((0, 0)) }
         }
         0 if plan.is_allocated_early && !plan.is_filtered => ChunkIndexInfo::Implicit { addr },
-        0 => ChunkIndexInfo::FixedArray { addr, page_bits: PAGE_BITS },
+        0 => fixed(&Grid::new(plan.shape, plan.max_shape, plan.chunk_shape)),
         1 => ChunkIndexInfo::ExtensibleArray { addr, parameters: EXTENSIBLE_ARRAY },
-        _ => {
-            let BTree2Parameters { node_size, split_percent, merge_percent } = BTree2Parameters::CHUNKS;
-            ChunkIndexInfo::BTree2 { addr, node_size, split_percent, merge_percent }
-        }
+        _ => btree2(),
     }
 }
 
+/// The index of a dataset without unlimited dimensions, which has no chunks yet: an array of all that it may get, or, where
+/// those are many, a tree of those that are written (decision 0007).
+pub(super) fn fixed(grid: &Grid) -> ChunkIndexInfo {
+    match grid.most_chunks() {
+        Some(0..=FIXED_ARRAY_CHUNKS) => {
+            ChunkIndexInfo::FixedArray { addr: Addr::UNDEFINED, page_bits: PAGE_BITS }
+        }
+        _ => btree2(),
+    }
+}
+
+fn btree2() -> ChunkIndexInfo {
+    let BTree2Parameters { node_size, split_percent, merge_percent } = BTree2Parameters::CHUNKS;
+    ChunkIndexInfo::BTree2 { addr: Addr::UNDEFINED, node_size, split_percent, merge_percent }
+}
+
+/// The most chunks that a Fixed Array of ours has room for. It takes as many times 8 bytes of the file, with filters 14 to
+/// 20, however few chunks are written.
+const FIXED_ARRAY_CHUNKS: u64 = 1 << 20;
 const PAGE_BITS: u8 = 10;
 
 const EXTENSIBLE_ARRAY: ExtensibleArrayParameters = ExtensibleArrayParameters {
@@ -57,3 +75,34 @@ const EXTENSIBLE_ARRAY: ExtensibleArrayParameters = ExtensibleArrayParameters {
     min_elements: 16,
     page_bits: PAGE_BITS,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fixed_array_has_no_more_elements_than_are_made_for_one_chunk() {
+        let is_array = |shape: &[u64], max_shape: Option<&[Option<u64>]>| {
+            let plan = ChunkingPlan {
+                layout_version: 4,
+                shape,
+                max_shape,
+                chunk_shape: &[2, 4],
+                is_filtered: true,
+                is_allocated_early: false,
+            };
+            match choose(&plan) {
+                ChunkIndexInfo::FixedArray { .. } => true,
+                ChunkIndexInfo::BTree2 { .. } => false,
+                other => panic!("{other:?}"),
+            }
+        };
+        let (rows, columns) = (2 << 10, 4 << 10);
+        assert!(is_array(&[rows, columns], None));
+        assert!(!is_array(&[rows + 1, columns], None));
+        assert!(is_array(&[1, 1], Some(&[Some(rows), Some(columns)])));
+        assert!(!is_array(&[1, 1], Some(&[Some(rows), Some(columns + 1)])));
+        // More than can be counted.
+        assert!(!is_array(&[1 << 60, 1 << 60], None));
+    }
+}

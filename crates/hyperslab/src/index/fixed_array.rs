@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayContent, FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::array::{ChunkElement, Page};
-use hyperslab_format::{Addr, ErrorKind};
+use hyperslab_format::{Addr, ErrorKind, Extent, Structure};
 
 use super::{ChunkIndex, Visitor, broken};
 use crate::error::Result;
@@ -23,14 +23,18 @@ impl Array {
     pub(super) fn open(index: &ChunkIndex, store: &Store, at: Addr) -> Result<Self> {
         let header = store.get::<FixedArrayHeader>(at, &())?;
         index.check_client::<FixedArrayHeader>(header.format.client, at)?;
-        let chunks = index.grid.largest.iter().try_fold(1_u64, |total, &count| total.checked_mul(count?));
-        if chunks != Some(header.elements) {
+        if index.grid.most_chunks() != Some(header.elements) {
             let expected = "the number of chunks of the largest extent";
             let kind = ErrorKind::Value { field: "Max Num Entries", value: header.elements, expected };
             return Err(broken::<FixedArrayHeader>(at, kind));
         }
         let block = match header.data_block.defined() {
-            Some(block) => Some(store.get::<FixedArrayBlock>(block, &header)?),
+            // Its bitmap is read whole: a bit for each page, once the file is seen to have the pages.
+            Some(block) => {
+                let len = header.data_block_len(store.widths()).unwrap_or(u64::MAX);
+                store.check(Extent::new(block, len), (FixedArrayBlock::NAME, FixedArrayBlock::SPEC))?;
+                Some(store.get::<FixedArrayBlock>(block, &header)?)
+            }
             None => None,
         };
         Ok(Self { header, block, page: None })
@@ -67,11 +71,17 @@ impl Array {
 pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor<'_>) -> Result<()> {
     let mut array = Array::open(index, store, at)?;
     let mut coord: Vec<u64> = vec![0; index.grid.largest.len()];
+    let page_elements = array.header.page_elements();
     let mut number = 0;
     while number < array.header.elements {
         match array.element(store, number)? {
-            // Pages that were never written are skipped whole.
-            None => number = (number / array.header.page_elements() + 1) * array.header.page_elements(),
+            // Pages that were never written are skipped by their bits.
+            None => {
+                match array.block.as_ref().and_then(|block| block.next_page(number / page_elements + 1)) {
+                    Some(page) => number = page.saturating_mul(page_elements),
+                    None => return Ok(()),
+                }
+            }
             Some(element) => {
                 if let Some(record) = index.record(element) {
                     index.grid.coord(number, &mut coord);

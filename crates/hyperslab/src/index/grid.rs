@@ -31,6 +31,11 @@ impl Grid {
         self.current.iter().fold(1, |total: u64, &count| total.saturating_mul(count))
     }
 
+    /// Chunks of the largest extent; `None` if it has no limit, or more than can be counted.
+    pub fn most_chunks(&self) -> Option<u64> {
+        self.largest.iter().try_fold(1_u64, |product, count| product.checked_mul((*count)?))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.current.contains(&0)

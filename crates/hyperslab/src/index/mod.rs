@@ -167,16 +167,6 @@ impl ChunkIndex {
         }
     }
 
-    /// How many chunks are stored.
-    pub fn stored_chunks(&self, store: &Store) -> Result<u64> {
-        let mut count = 0;
-        self.visit(store, &mut |_, _| {
-            count += 1;
-            ControlFlow::Continue(())
-        })?;
-        Ok(count)
-    }
-
     /// The record of an array element, if its chunk was written.
     fn record(&self, element: ChunkElement) -> Option<ChunkRecord> {
         let addr = element.addr.defined()?;

@@ -42,7 +42,7 @@ pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>
                 targets.push(target);
             }
         }
-        link_edit::delete(txn, &links)?;
+        link_edit::delete(txn, links)?;
     } else if header.has(kind::LAYOUT) {
         delete_data(txn, header, targets)?;
     }

@@ -1,23 +1,32 @@
-//! Dense storage (spec IV.A.2.c and v): the links of a large group, or the attributes of an object that has many or large ones,
-//! in a fractal heap, with a version 2 B-tree over hashes of their names and, where the object has that index, one over the
+//! Links of groups and attributes of objects: messages of the header while they are few and short, else dense (spec IV.A.2.c and
+//! v): in a fractal heap, with a version 2 B-tree over hashes of their names and, where the object has that index, one over the
 //! order of their creation.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use hyperslab_format::btree2::record::{Record, RecordForm};
 use hyperslab_format::bytes::lookup3::lookup3;
+use hyperslab_format::header::RawMessage;
+use hyperslab_format::message::MessageBody;
 use hyperslab_format::message::attribute::Attribute;
-use hyperslab_format::message::dense_info::DenseInfo;
+use hyperslab_format::message::dense_info::{CreationOrder, DenseInfo};
+use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
 use hyperslab_format::message::link::Link;
-use hyperslab_format::{Addr, Structure, Writer};
+use hyperslab_format::{Addr, Writer};
 
+use super::header::edit::HeaderChange;
+use super::header::read::{self, Header};
 use crate::error::{Error, Result};
 use crate::heap::fractal::{self, FractalHeap, HeapParameters};
 use crate::store::{Store, Txn};
+use crate::tree::BTree2;
 use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
 
-/// What is stored dense: links or attributes.
-pub(super) trait Dense: Structure<Context = ()> {
+/// A link or an attribute.
+pub(super) trait Dense: MessageBody {
+    /// Their creation order.
+    type Order: CreationOrder;
     /// The heap that libhdf5 makes for them.
     const HEAP: HeapParameters;
     /// The types of B-trees by name and by order.
@@ -26,22 +35,49 @@ pub(super) trait Dense: Structure<Context = ()> {
     /// Its name.
     fn name(&self) -> &str;
 
+    /// Its place in the order of creation, which is `stored` beside it or in itself.
+    fn order(&self, stored: Option<u64>) -> Option<u64>;
+
+    /// Notes the place in the order of creation, or returns it for the header to note beside it.
+    fn set_order(&mut self, order: Option<u64>) -> Option<u16>;
+
     /// The records of one in the two trees: by name and by order.
     fn records(&self, order: u64, id: &[u8]) -> [Record; 2];
 
-    /// The hash and the heap id in a record by name.
-    fn by_name(record: &Record) -> Option<(u32, &[u8])>;
+    /// What a record by name says.
+    fn by_name(record: &Record) -> Option<Named<'_>>;
 
     /// The order in a record by order.
     fn by_order(record: &Record) -> Option<u64>;
+
+    /// When they move between messages and the heap.
+    fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange>;
+}
+
+/// What a record by name says.
+pub(super) struct Named<'a> {
+    hash: u32,
+    id: &'a [u8],
+    order: Option<u64>,
+    is_shared: bool,
 }
 
 impl Dense for Link {
+    type Order = u64;
     const HEAP: HeapParameters = HeapParameters::LINKS;
     const TREES: [u8; 2] = [5, 6];
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn order(&self, _: Option<u64>) -> Option<u64> {
+        self.creation_order
+    }
+
+    fn set_order(&mut self, order: Option<u64>) -> Option<u16> {
+        self.creation_order = order;
+        None
     }
 
     fn records(&self, order: u64, id: &[u8]) -> [Record; 2] {
@@ -50,9 +86,9 @@ impl Dense for Link {
         [Record::LinkName { hash, id }, Record::LinkOrder { order: order.cast_signed(), id }]
     }
 
-    fn by_name(record: &Record) -> Option<(u32, &[u8])> {
+    fn by_name(record: &Record) -> Option<Named<'_>> {
         match record {
-            Record::LinkName { hash, id } => Some((*hash, id)),
+            Record::LinkName { hash, id } => Some(Named { hash: *hash, id, order: None, is_shared: false }),
             _ => None,
         }
     }
@@ -63,14 +99,28 @@ impl Dense for Link {
             _ => None,
         }
     }
+
+    fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange> {
+        let stated = header.find::<GroupInfo>(store)?.and_then(|info| info.phase_change);
+        Ok(stated.unwrap_or(PhaseChange::DEFAULT))
+    }
 }
 
 impl Dense for Attribute {
+    type Order = u16;
     const HEAP: HeapParameters = HeapParameters::ATTRIBUTES;
     const TREES: [u8; 2] = [8, 9];
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn order(&self, stored: Option<u64>) -> Option<u64> {
+        stored
+    }
+
+    fn set_order(&mut self, order: Option<u64>) -> Option<u16> {
+        order.and_then(|order| u16::try_from(order).ok())
     }
 
     fn records(&self, order: u64, id: &[u8]) -> [Record; 2] {
@@ -81,9 +131,12 @@ impl Dense for Attribute {
         [Record::AttributeName { id, flags: 0, order, hash }, Record::AttributeOrder { id, flags: 0, order }]
     }
 
-    fn by_name(record: &Record) -> Option<(u32, &[u8])> {
+    fn by_name(record: &Record) -> Option<Named<'_>> {
         match record {
-            Record::AttributeName { hash, id, .. } => Some((*hash, id)),
+            Record::AttributeName { hash, id, flags, order } => {
+                let is_shared = flags & RawMessage::SHARED != 0;
+                Some(Named { hash: *hash, id, order: Some((*order).into()), is_shared })
+            }
             _ => None,
         }
     }
@@ -94,10 +147,186 @@ impl Dense for Attribute {
             _ => None,
         }
     }
+
+    fn phase_change(header: &Header, _: &Store) -> Result<PhaseChange> {
+        Ok(header.phase_change())
+    }
+}
+
+/// Where the links or attributes of an object are.
+#[derive(Debug, Clone)]
+pub(super) struct Storage<T: Dense> {
+    /// What the header says of them. It says nothing of attributes before the first.
+    pub(super) info: Option<DenseInfo<T::Order>>,
+}
+
+impl<T: Dense> Storage<T> {
+    /// The storage that a header names.
+    pub(super) fn of(header: &Header, store: &Store) -> Result<Self> {
+        Ok(Self { info: header.find(store)? })
+    }
+
+    /// The heap and the trees, if that is where they are.
+    fn dense(&self) -> Option<&DenseInfo<T::Order>> {
+        self.info.as_ref().filter(|info| info.is_dense())
+    }
+
+    pub(super) fn len(&self, header: &Header, store: &Store) -> Result<u64> {
+        match self.dense() {
+            None => Ok(header.count::<T>() as u64),
+            Some(info) => Ok(names::<T>(store, info)?.len()),
+        }
+    }
+
+    /// Calls `f` with everyone and its place in the order of creation, in the order of the storage.
+    pub(super) fn visit(&self, header: &Header, store: &Store, f: &mut dyn FnMut(u64, T)) -> Result<()> {
+        let Some(info) = self.dense() else {
+            return header.all::<T>(store).try_for_each(|found| {
+                let (order, value) = found?;
+                f(value.order(Some(order.into())).unwrap_or(0), value);
+                Ok(())
+            });
+        };
+        let heap = FractalHeap::open(store, info.heap)?;
+        names::<T>(store, info)?.visit(&mut |record| {
+            let (order, value) = decode::<T>(&heap, record)?;
+            f(order.unwrap_or(0), value);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// The one of this name.
+    pub(super) fn find(&self, header: &Header, store: &Store, name: &str) -> Result<Option<T>> {
+        let Some(info) = self.dense() else {
+            // An error ends the search as well: the one might be in what cannot be read.
+            let mut all = header.all::<T>(store);
+            let found = all.find(|found| found.as_ref().map_or(true, |(_, value)| value.name() == name));
+            return Ok(found.transpose()?.map(|(_, value)| value));
+        };
+        Ok(find_dense(store, info, name)?.map(|(_, value)| value))
+    }
+
+    /// Frees the heap and the trees of an object that is deleted.
+    pub(super) fn delete(self, txn: &mut Txn<'_>) -> Result<()> {
+        self.info.filter(DenseInfo::is_dense).map_or(Ok(()), |mut info| delete(txn, &mut info))
+    }
+}
+
+/// Adds one that is not there to the object at `header`; `order` is its place in the order of creation, if it had one.
+pub(super) fn add<T: Dense>(
+    txn: &mut Txn<'_>,
+    header: &Header,
+    mut value: T,
+    order: Option<u64>,
+    new_info: impl FnOnce() -> Result<DenseInfo<T::Order>>,
+) -> Result<()> {
+    let storage = Storage::<T>::of(header, txn.store())?;
+    if let Some(info) = storage.dense().filter(|info| info.max_creation_order.is_none()) {
+        // The header has nothing to say of it.
+        header.check_writable()?;
+        return insert(txn, info, &value, None);
+    }
+    let max_compact = T::phase_change(header, txn.store())?.max_compact;
+    let is_full = storage.len(header, txn.store())? >= u64::from(max_compact);
+    let known = storage.info;
+    let mut info = known.clone().map_or_else(new_info, Ok)?;
+    let order = match (order, info.max_creation_order) {
+        (None, Some(next)) => {
+            let next: u64 = next.into();
+            let after = next.checked_add(1).and_then(|after| T::Order::try_from(after).ok());
+            let full = || Error::unsupported("an object that has used up the order of creation", T::SPEC);
+            info.max_creation_order = Some(after.ok_or_else(full)?);
+            Some(next)
+        }
+        (order, _) => order,
+    };
+    let noted = value.set_order(order);
+    let mut change = HeaderChange::new(txn, header.address())?;
+    if !info.is_dense() && (is_full || value.encoded_len(header.widths(), &()) > LONGEST_MESSAGE) {
+        make_dense::<T>(&mut change, &mut info)?;
+    }
+    // Before an attribute, as libhdf5 has it.
+    match known {
+        None => change.put(&info, RawMessage::DO_NOT_SHARE)?,
+        Some(known) if known != info => change.set(&info)?,
+        Some(_) => {}
+    }
+    if info.is_dense() {
+        insert(change.txn(), &info, &value, order)?;
+    } else {
+        change.put_in_order(&value, noted)?;
+    }
+    change.finish().map(drop)
+}
+
+/// Takes one out; returns it and its place in the order of creation, if it is there.
+pub(super) fn take<T: Dense>(
+    txn: &mut Txn<'_>,
+    header: &Header,
+    name: &str,
+) -> Result<Option<(Option<u64>, T)>> {
+    let storage = Storage::<T>::of(header, txn.store())?;
+    if let Some(info) = storage.dense() {
+        header.check_writable()?;
+        let Some((order, value)) = find_dense::<T>(txn.store(), info, name)? else { return Ok(None) };
+        let order = info.max_creation_order.and(order);
+        remove::<T>(txn, info, name, order)?;
+        make_compact(txn, header, &storage)?;
+        return Ok(Some((order, value)));
+    }
+    let mut change = HeaderChange::new(txn, header.address())?;
+    let mut found = None;
+    for (place, message) in change.places(T::KIND) {
+        let value = message.decode_here::<T>(header.widths()).map_err(Error::from_format)?;
+        if value.name() == name {
+            found = Some((place, value.order(message.creation_order.map(u64::from)), value));
+            break;
+        }
+    }
+    let Some((place, order, value)) = found else { return Ok(None) };
+    change.remove(place)?;
+    change.finish()?;
+    Ok(Some((order, value)))
+}
+
+/// Moves the messages of a header into a heap, and says so in `info`.
+fn make_dense<T: Dense>(change: &mut HeaderChange<'_, '_>, info: &mut DenseInfo<T::Order>) -> Result<()> {
+    create::<T>(change.txn(), info)?;
+    while let Some(message) = change.take(T::KIND)? {
+        let widths = change.txn().store().widths();
+        let value = message.decode_here::<T>(widths).map_err(Error::from_format)?;
+        let order = value.order(message.creation_order.map(u64::from));
+        insert(change.txn(), info, &value, info.max_creation_order.and(order))?;
+    }
+    Ok(())
+}
+
+/// Moves what is dense back into the header, if it is little and all fits.
+fn make_compact<T: Dense>(txn: &mut Txn<'_>, header: &Header, storage: &Storage<T>) -> Result<()> {
+    let min_dense = T::phase_change(header, txn.store())?.min_dense;
+    if storage.len(header, txn.store())? >= u64::from(min_dense) {
+        return Ok(());
+    }
+    let Some(mut info) = storage.info.clone() else { return Ok(()) };
+    let mut all = Vec::new();
+    storage.visit(header, txn.store(), &mut |order, value| all.push((order, value)))?;
+    if all.iter().any(|(_, value)| value.encoded_len(header.widths(), &()) > LONGEST_MESSAGE) {
+        return Ok(());
+    }
+    all.sort_by_key(|(order, _)| *order);
+    let is_tracked = info.max_creation_order.is_some();
+    let mut change = HeaderChange::new(txn, header.address())?;
+    delete(change.txn(), &mut info)?;
+    change.set(&info)?;
+    for (order, mut value) in all {
+        let noted = value.set_order(is_tracked.then_some(order));
+        change.put_in_order(&value, noted)?;
+    }
+    change.finish().map(drop)
 }
 
 /// Makes the heap and the trees, and says so in `info`.
-pub(super) fn create<T: Dense, O>(txn: &mut Txn<'_>, info: &mut DenseInfo<O>) -> Result<()> {
+fn create<T: Dense>(txn: &mut Txn<'_>, info: &mut DenseInfo<T::Order>) -> Result<()> {
     let [by_name, by_order] = T::TREES;
     info.heap = fractal::create(txn, &T::HEAP)?;
     info.name_index = btree2::create(txn, form(txn, by_name)?, BTree2Parameters::NAMES)?;
@@ -108,9 +337,9 @@ pub(super) fn create<T: Dense, O>(txn: &mut Txn<'_>, info: &mut DenseInfo<O>) ->
 }
 
 /// Adds one that is not there; `order` is its place in the order of creation.
-pub(super) fn insert<T: Dense, O>(
+fn insert<T: Dense>(
     txn: &mut Txn<'_>,
-    info: &DenseInfo<O>,
+    info: &DenseInfo<T::Order>,
     value: &T,
     order: Option<u64>,
 ) -> Result<()> {
@@ -127,16 +356,16 @@ pub(super) fn insert<T: Dense, O>(
 }
 
 /// Takes one out.
-pub(super) fn remove<T: Dense, O>(
+fn remove<T: Dense>(
     txn: &mut Txn<'_>,
-    info: &DenseInfo<O>,
+    info: &DenseInfo<T::Order>,
     name: &str,
     order: Option<u64>,
 ) -> Result<()> {
     let store = txn.store();
     let record = btree2::remove(txn, info.name_index, &name_key::<T>(store, info.heap, name))?;
-    if let Some((_, id)) = record.as_ref().and_then(T::by_name) {
-        fractal::remove(txn, info.heap, id)?;
+    if let Some(named) = record.as_ref().and_then(T::by_name) {
+        fractal::remove(txn, info.heap, named.id)?;
     }
     if let (Some(index), Some(order)) = (info.creation_order_index.and_then(Addr::defined), order) {
         btree2::remove(txn, index, &order_key::<T>(order))?;
@@ -145,7 +374,7 @@ pub(super) fn remove<T: Dense, O>(
 }
 
 /// Frees the heap and the trees, and says so in `info`.
-pub(super) fn delete<O>(txn: &mut Txn<'_>, info: &mut DenseInfo<O>) -> Result<()> {
+fn delete<O>(txn: &mut Txn<'_>, info: &mut DenseInfo<O>) -> Result<()> {
     fractal::delete(txn, info.heap)?;
     btree2::delete(txn, info.name_index)?;
     if let Some(index) = &mut info.creation_order_index {
@@ -159,6 +388,45 @@ pub(super) fn delete<O>(txn: &mut Txn<'_>, info: &mut DenseInfo<O>) -> Result<()
     Ok(())
 }
 
+/// The tree by names.
+fn names<'s, T: Dense>(store: &'s Store, info: &DenseInfo<T::Order>) -> Result<BTree2<'s>> {
+    BTree2::open(store, info.name_index, T::TREES[0])
+}
+
+/// The one of this name, and its place in the order of creation.
+fn find_dense<T: Dense>(
+    store: &Store,
+    info: &DenseInfo<T::Order>,
+    name: &str,
+) -> Result<Option<(Option<u64>, T)>> {
+    let hash = lookup3(name.as_bytes());
+    let heap = FractalHeap::open(store, info.heap)?;
+    let mut found = None;
+    // Different names may share a hash; such records stand side by side. There are no other records in a tree of this type.
+    names::<T>(store, info)?.visit_where(
+        &|record| T::by_name(record).map_or(Ordering::Less, |named| named.hash.cmp(&hash)),
+        &mut |record| {
+            let (order, value) = decode::<T>(&heap, record)?;
+            if value.name() != name {
+                return Ok(ControlFlow::Continue(()));
+            }
+            found = Some((order, value));
+            Ok(ControlFlow::Break(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// The one that a record names, and its place in the order of creation.
+fn decode<T: Dense>(heap: &FractalHeap<'_>, record: &Record) -> Result<(Option<u64>, T)> {
+    let named = T::by_name(record).ok_or_else(|| heap.foreign_record())?;
+    if named.is_shared {
+        return Err(read::shared_in_heap(T::NAME));
+    }
+    let value: T = heap.decode(named.id)?;
+    Ok((value.order(named.order), value))
+}
+
 /// Where a name stands in the tree by names: by its hash, then, where names share one, by the name itself.
 fn name_key<'s, T: Dense>(
     store: &'s Store,
@@ -167,10 +435,11 @@ fn name_key<'s, T: Dense>(
 ) -> impl Fn(&Record) -> Result<Ordering> + 's {
     let hash = lookup3(name.as_bytes());
     move |record| {
-        let Some((found, id)) = T::by_name(record) else { return Err(foreign(store, heap)) };
-        match found.cmp(&hash) {
+        let heap = || FractalHeap::open(store, heap);
+        let Some(named) = T::by_name(record) else { return Err(heap()?.foreign_record()) };
+        match named.hash.cmp(&hash) {
             Ordering::Equal => {
-                let other: T = FractalHeap::open(store, heap)?.decode(id)?;
+                let (_, other) = decode::<T>(&heap()?, record)?;
                 Ok(other.name().as_bytes().cmp(name.as_bytes()))
             }
             order => Ok(order),
@@ -180,10 +449,6 @@ fn name_key<'s, T: Dense>(
 
 fn order_key<T: Dense>(order: u64) -> impl Fn(&Record) -> Result<Ordering> {
     move |record| Ok(T::by_order(record).map_or(Ordering::Less, |found| found.cmp(&order)))
-}
-
-fn foreign(store: &Store, heap: Addr) -> Error {
-    FractalHeap::open(store, heap).map_or_else(|error| error, |heap| heap.foreign_record())
 }
 
 fn form(txn: &Txn<'_>, kind: u8) -> Result<RecordForm> {
@@ -206,3 +471,6 @@ fn array<const N: usize>(id: &[u8]) -> [u8; N] {
 
 /// The order of what has none.
 const UNTRACKED: u64 = 0xffff;
+
+/// The longest body of a message; a longer one is kept in the heap, whatever their number.
+pub(super) const LONGEST_MESSAGE: usize = 65_000;

@@ -15,6 +15,7 @@ mod header;
 mod limits;
 mod path;
 mod reference;
+mod walk;
 
 use std::fmt;
 use std::ops::Deref;
@@ -41,6 +42,7 @@ pub use file::{File, OpenOptions};
 pub use group::Group;
 pub use header::versions::LibVersion;
 pub use reference::ReferenceTarget;
+pub use walk::{Step, Walk};
 
 use group::links::LinkStorage;
 use header::read::Header;

@@ -1,6 +1,7 @@
 //! Whether a selection takes whole chunks: all that an array has of each.
 
-use super::tiling::{AxisCuts, Cuts};
+use super::axis_cuts::AxisCuts;
+use super::tiling::Cuts;
 use super::{Dim, Tiling, inside};
 
 impl Tiling {

@@ -3,6 +3,7 @@
 //! A [`Selection`] is checked against the shape of an array, cut by chunks ([`Tiling`]) or written out as runs of
 //! neighbouring elements ([`Runs`]).
 
+mod axis_cuts;
 mod boxes;
 mod chunk;
 mod cover;

@@ -1,10 +1,10 @@
 //! A selection cut by chunks: which chunks it touches, and its parts inside each.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::axis_cuts::{AxisCut, AxisCuts, Cut, ListCuts};
 use super::points::PointsByChunk;
 use super::{Axis, Coord, Dim, Part, PointAt, Selection, Slab, row_strides};
 use crate::error::RequestError;
@@ -28,31 +28,6 @@ pub struct Tiling {
 pub(super) enum Cuts {
     Axes(SmallVec<[AxisCuts; 4]>),
     Points(PointsByChunk),
-}
-
-/// The indices along one axis, cut by the chunks along it.
-#[derive(Debug, Clone)]
-pub(super) enum AxisCuts {
-    Range { dim: Dim, chunk: u64 },
-    List(ListCuts),
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct ListCuts {
-    cuts: Vec<Cut>,
-    /// The coordinate of each touched chunk, rising, and where its cuts begin.
-    groups: Vec<(u64, usize)>,
-}
-
-/// Evenly spaced indices inside one chunk that are evenly spaced in the result too.
-#[derive(Debug, Clone, Copy)]
-struct Cut {
-    /// Relative to the chunk.
-    within: Dim,
-    /// Which index of the result the first is.
-    position: u64,
-    /// How far apart they are in the result.
-    position_step: u64,
 }
 
 impl Tiling {
@@ -328,126 +303,6 @@ impl Iterator for Touched<'_> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.next.size_hint()
-    }
-}
-
-/// The cuts of one axis inside one chunk.
-enum AxisCut<'t> {
-    One(Cut),
-    Several(&'t [Cut]),
-}
-
-impl AxisCut<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::One(_) => 1,
-            Self::Several(cuts) => cuts.len(),
-        }
-    }
-
-    fn cut(&self, index: usize) -> Cut {
-        match self {
-            Self::One(cut) => *cut,
-            Self::Several(cuts) => cuts[index],
-        }
-    }
-}
-
-impl AxisCuts {
-    /// How many indices are selected.
-    fn count(&self) -> u64 {
-        match self {
-            Self::Range { dim, .. } => dim.count,
-            Self::List(list) => list.cuts.iter().map(|cut| cut.within.count).sum(),
-        }
-    }
-
-    /// How many chunks are touched along this axis.
-    fn len(&self) -> u64 {
-        match self {
-            Self::Range { dim, chunk } => match dim.last() {
-                None => 0,
-                // No gap is as long as a chunk: every chunk between the first and the last is touched.
-                Some(last) if dim.step <= *chunk => last / chunk - dim.start / chunk + 1,
-                // Every element lies in a chunk of its own.
-                Some(_) => dim.count,
-            },
-            Self::List(list) => list.groups.len() as u64,
-        }
-    }
-
-    /// The coordinate of the touched chunk number `index`, which is less than `len`.
-    fn chunk(&self, index: u64) -> u64 {
-        match self {
-            Self::Range { dim, chunk } if dim.step <= *chunk => dim.start / chunk + index,
-            Self::Range { dim, chunk } => (dim.start + index * dim.step) / chunk,
-            Self::List(list) => usize::try_from(index).map_or(0, |index| list.groups[index].0),
-        }
-    }
-
-    fn cuts(&self, at: u64) -> Option<AxisCut<'_>> {
-        match self {
-            Self::Range { dim, chunk } => Cut::of(*dim, *chunk, at).map(AxisCut::One),
-            Self::List(list) => {
-                let index = list.groups.binary_search_by_key(&at, |(chunk, _)| *chunk).ok()?;
-                let end = list.groups.get(index + 1).map_or(list.cuts.len(), |(_, begin)| *begin);
-                Some(AxisCut::Several(&list.cuts[list.groups[index].1..end]))
-            }
-        }
-    }
-}
-
-impl ListCuts {
-    fn new(list: &Arc<[u64]>, chunk: u64) -> Self {
-        // Sorted by chunk; inside a chunk in the order of the result.
-        let mut sorted: Vec<(u64, u64, u64)> =
-            list.iter().zip(0..).map(|(&index, position)| (index / chunk, position, index % chunk)).collect();
-        sorted.sort_unstable();
-        let mut cuts: Vec<Cut> = Vec::new();
-        let mut groups: Vec<(u64, usize)> = Vec::new();
-        for (at, position, index) in sorted {
-            if groups.last().is_none_or(|(last, _)| *last != at) {
-                groups.push((at, cuts.len()));
-            } else if cuts.last_mut().is_some_and(|cut| cut.extend(index, position)) {
-                continue;
-            }
-            cuts.push(Cut { within: Dim::one(index), position, position_step: 1 });
-        }
-        Self { cuts, groups }
-    }
-}
-
-impl Cut {
-    /// The indices of `dim` in the chunk at `at` of those that are `chunk` long.
-    fn of(dim: Dim, chunk: u64, at: u64) -> Option<Self> {
-        let lo = at.checked_mul(chunk)?;
-        let (position, end) = dim.positions(lo, lo.saturating_add(chunk));
-        (position < end).then(|| {
-            let start = dim.start + position * dim.step - lo;
-            let within = Dim { start, step: dim.step, count: end - position };
-            Self { within, position, position_step: 1 }
-        })
-    }
-
-    /// Makes it the next axis of a part.
-    fn add_to(self, part: &mut Part, stride: u64) {
-        part.within.push(self.within);
-        part.dst += self.position * stride;
-        part.dst_strides.push(self.position_step * stride);
-    }
-
-    /// Takes one more index in, if it goes on evenly. `position` is past those of the cut.
-    fn extend(&mut self, index: u64, position: u64) -> bool {
-        let Dim { start, step, count } = self.within;
-        let last = start + (count - 1) * step;
-        let rise = index.saturating_sub(last);
-        let leap = position - (self.position + (count - 1) * self.position_step);
-        let even = rise > 0 && (count == 1 || (rise == step && leap == self.position_step));
-        if even {
-            self.within = Dim { start, step: rise, count: count + 1 };
-            self.position_step = leap;
-        }
-        even
     }
 }
 

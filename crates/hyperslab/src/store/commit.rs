@@ -16,7 +16,7 @@ use super::journal::{self, Entry, Images, Journal, decode_superblock};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 
-/// A transaction that is ready: its new blocks are written, nothing that was reachable has been changed.
+/// A transaction that is ready: its new blocks are written, and durable if it is to be; nothing that was reachable has been changed.
 ///
 /// Offsets are offsets in the file, the base address already added.
 #[derive(Debug, Clone)]
@@ -29,30 +29,10 @@ pub struct Commit {
     pub before: Option<Vec<u8>>,
     /// The superblock as it will be, of the same length: it says where the file ends.
     pub after: Vec<u8>,
-    /// Blocks that were unreachable until now, their bytes already written.
-    pub new_blocks: Vec<NewBlock>,
-    /// Reachable bytes that change, in any order. None meets another, a new block or the superblock.
+    /// Reachable bytes that change, in any order. None meets another, or the superblock.
     pub overwrites: Vec<Overwrite>,
     /// What the commit survives.
     pub durability: Durability,
-}
-
-/// A block written before the commit, into space that nothing reachable uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewBlock {
-    /// Where it begins.
-    pub offset: u64,
-    /// Its length in bytes.
-    pub len: u64,
-    /// The CRC-32C of its bytes.
-    pub crc32c: u32,
-}
-
-impl NewBlock {
-    /// The block that holds `bytes`.
-    pub fn new(offset: u64, bytes: &[u8]) -> Self {
-        Self { offset, len: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) }
-    }
 }
 
 /// Bytes that replace as many at the same place.
@@ -159,12 +139,9 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     }
     let before = before.clone();
     let entries = entries(driver, commit, ends)?;
-    let mut new_blocks: Vec<_> = commit.new_blocks.iter().filter(|block| block.len > 0).copied().collect();
-    new_blocks.sort_unstable_by_key(|block| block.offset);
     let journal = Journal {
         transaction: commit.transaction,
         images: Images { at, before, guarded, after: commit.after.clone() },
-        new_blocks,
         overwrites: entries,
     };
     let journal_at = ends.both();
@@ -179,7 +156,6 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
 /// The overwrites in order, with what they replace; or what is wrong with them.
 fn entries(driver: &dyn Driver, commit: &mut Commit, ends: Ends) -> Result<Vec<Entry>> {
     let mut taken: Vec<(u64, u64)> = vec![(commit.superblock_at, commit.after.len() as u64)];
-    taken.extend(commit.new_blocks.iter().map(|block| (block.offset, block.len)));
     taken.extend(commit.overwrites.iter().map(|over| (over.offset, over.bytes.len() as u64)));
     taken.sort_unstable();
     let mut end = 0;

@@ -5,9 +5,8 @@
 //! before it. It is, little-endian:
 //!
 //! ```text
-//! header      magic, version, bytes of a superblock, transaction number, offset of the superblock, numbers of new
-//!             blocks and of overwrites; three images of the superblock (before, guarded, after); CRC-32C of all that
-//! new blocks  offset, length, CRC-32C of each; ascending, none meets another
+//! header      magic, version, bytes of a superblock, transaction number, offset of the superblock, a zero, the number of
+//!             overwrites; three images of the superblock (before, guarded, after); CRC-32C of all that
 //! overwrites  offset, length, CRC-32C of the old bytes, the new bytes of each; ascending, none meets another
 //! trailer     magic, offset and length of the journal, CRC-32C of the journal, CRC-32C of the trailer: 32 bytes, the
 //!             last of the file
@@ -29,7 +28,6 @@
 use hyperslab_format::superblock::{Superblock, guard};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
 
-use super::commit::NewBlock;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 
@@ -38,7 +36,6 @@ use crate::error::{Error, Result};
 pub(super) struct Journal {
     pub(super) transaction: u64,
     pub(super) images: Images,
-    pub(super) new_blocks: Vec<NewBlock>,
     pub(super) overwrites: Vec<Entry>,
 }
 
@@ -67,7 +64,7 @@ pub(super) enum Found {
     Absent,
     /// The trailer of a journal that is not whole; its images, if they are.
     Torn(Option<Images>),
-    /// A journal that is whole, whatever the new blocks it names hold.
+    /// A journal that is whole.
     Whole(Journal),
 }
 
@@ -76,7 +73,7 @@ impl Journal {
     pub(super) fn encoded_len(&self) -> u64 {
         let header = HEADER_LEN + 3 * self.images.before.len() + 4;
         let entries: usize = self.overwrites.iter().map(|entry| ENTRY_LEN + entry.bytes.len()).sum();
-        (header + ENTRY_LEN * self.new_blocks.len() + entries + TRAILER_LEN) as u64
+        (header + entries + TRAILER_LEN) as u64
     }
 
     /// The journal and its trailer, to be written at file offset `at`.
@@ -88,18 +85,13 @@ impl Journal {
         w.uint(self.images.before.len() as u64, 4);
         w.u64(self.transaction);
         w.u64(self.images.at);
-        w.u64(self.new_blocks.len() as u64);
+        w.u64(0);
         w.u64(self.overwrites.len() as u64);
         for image in [&self.images.before, &self.images.guarded, &self.images.after] {
             w.bytes(image);
         }
         seal(&mut bytes, 0);
         let mut w = Writer::new(&mut bytes, Widths::EIGHT);
-        for block in &self.new_blocks {
-            w.u64(block.offset);
-            w.u64(block.len);
-            w.u32(block.crc32c);
-        }
         for entry in &self.overwrites {
             w.u64(entry.offset);
             w.u64(entry.bytes.len() as u64);
@@ -119,18 +111,9 @@ impl Journal {
     /// Reads what `encode` wrote at `at`, without the trailer; `None` if it makes no sense.
     fn decode(bytes: &[u8], at: u64) -> Option<Self> {
         let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
-        let Header { transaction, images, new_blocks: blocks, overwrites: entries } = header(&mut r)?;
+        let Header { transaction, images, overwrites: entries } = header(&mut r)?;
         images.check(at)?;
-        // Ascending and apart, both: to verify them takes no longer than to read the file, and whoever lays them over it
-        // need not think of their order.
-        let mut new_blocks: Vec<NewBlock> = Vec::new();
-        let mut end = 0;
-        for _ in 0..blocks {
-            let (offset, len, crc32c) = (r.u64().ok()?, r.u64().ok()?, r.u32().ok()?);
-            (offset >= end).then_some(())?;
-            end = offset.checked_add(len).filter(|&end| end <= at)?;
-            new_blocks.push(NewBlock { offset, len, crc32c });
-        }
+        // Ascending and apart: whoever lays them over the file need not think of their order.
         let mut overwrites: Vec<Entry> = Vec::new();
         let mut end = 0;
         for _ in 0..entries {
@@ -140,7 +123,7 @@ impl Journal {
             let bytes = r.bytes(usize::try_from(len).ok()?).ok()?.to_vec();
             overwrites.push(Entry { offset, old_crc32c, bytes });
         }
-        r.is_at_end().then_some(Self { transaction, images, new_blocks, overwrites })
+        r.is_at_end().then_some(Self { transaction, images, overwrites })
     }
 }
 
@@ -184,7 +167,6 @@ pub(super) fn find(driver: &dyn Driver, file_len: u64) -> Result<Found> {
 struct Header {
     transaction: u64,
     images: Images,
-    new_blocks: u64,
     overwrites: u64,
 }
 
@@ -193,16 +175,12 @@ fn header(r: &mut Reader<'_>) -> Option<Header> {
     (r.bytes(MAGIC.len()).ok()? == MAGIC && r.u32().ok()? == VERSION).then_some(())?;
     let len = usize::try_from(r.u32().ok()?).ok().filter(|&len| len <= LONGEST_SUPERBLOCK)?;
     let (transaction, at) = (r.u64().ok()?, r.u64().ok()?);
-    let (new_blocks, overwrites) = (r.u64().ok()?, r.u64().ok()?);
+    (r.u64().ok()? == 0).then_some(())?;
+    let overwrites = r.u64().ok()?;
     let mut image = || r.bytes(len).ok().map(<[u8]>::to_vec);
     let images = Images { at, before: image()?, guarded: image()?, after: image()? };
     let summed = ahead.bytes(r.position()).ok()?;
-    (r.u32().ok()? == crc32c::crc32c(summed)).then_some(Header {
-        transaction,
-        images,
-        new_blocks,
-        overwrites,
-    })
+    (r.u32().ok()? == crc32c::crc32c(summed)).then_some(Header { transaction, images, overwrites })
 }
 
 /// Offset, length and CRC-32C of the journal.
@@ -252,7 +230,7 @@ const LONGEST_SUPERBLOCK: usize = 100;
 /// Before the images and their checksum.
 const HEADER_LEN: usize = 48;
 const LONGEST_HEADER: usize = HEADER_LEN + 3 * LONGEST_SUPERBLOCK + 4;
-/// Offset, length and checksum of a new block, or of an overwrite before its bytes.
+/// Offset, length and checksum of an overwrite, before its bytes.
 const ENTRY_LEN: usize = 20;
 const PIECE: u64 = 1 << 20;
 
@@ -282,7 +260,6 @@ mod tests {
         Journal {
             transaction: 7,
             images: Images { at: 0, before, guarded, after: superblock(700) },
-            new_blocks: vec![NewBlock { offset: 600, len: 100, crc32c: 5 }],
             overwrites: vec![
                 Entry { offset: 100, old_crc32c: 1, bytes: vec![1; 10] },
                 Entry { offset: 110, old_crc32c: 2, bytes: vec![2; 3] },
@@ -335,13 +312,11 @@ mod tests {
         overlapping.overwrites[1].offset = 109;
         let mut outside = journal();
         outside.overwrites[1].offset = 699;
-        let mut block = journal();
-        block.new_blocks[0].len = u64::MAX;
-        let mut twice = journal();
-        twice.new_blocks.push(twice.new_blocks[0]);
+        let mut endless = journal();
+        endless.overwrites[1].offset = u64::MAX;
         let mut end = journal();
         end.images.after = superblock(701);
-        for wrong in [overlapping, outside, block, twice, end] {
+        for wrong in [overlapping, outside, endless, end] {
             assert!(matches!(found_in(&file_with(&wrong)), Found::Torn(_)));
         }
     }

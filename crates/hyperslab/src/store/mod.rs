@@ -17,6 +17,7 @@ pub(crate) mod testing;
 mod txn;
 mod writing;
 
+use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -196,23 +197,6 @@ impl Store {
             return Ok(known);
         }
         self.remember(at, make)
-    }
-
-    /// The value that `f` makes of the bytes at `extent`, cached under its type and address.
-    pub fn get_with<T: Send + Sync + 'static>(
-        &self,
-        extent: Extent,
-        name: (&'static str, &'static str),
-        f: impl FnOnce(&mut Reader<'_>) -> hyperslab_format::Result<T>,
-    ) -> Result<Arc<T>> {
-        if let Some(known) = self.known(extent.addr) {
-            return Ok(known);
-        }
-        self.remember(extent.addr, || {
-            let bytes = self.bytes(extent, name)?;
-            let mut reader = Reader::new(&bytes, self.widths(), extent.addr);
-            Ok((reader.within(name.0, name.1, f).map_err(Error::from_format)?, extent.len))
-        })
     }
 
     /// Makes a value and keeps it in the cache, as of the time before it was made.
@@ -487,12 +471,24 @@ impl Store {
         }
         let available = self.readable_bytes().saturating_sub(at.get());
         let mut want = (S::read_len(self.widths(), context) as u64).max(1);
+        let mut buffer = DECODED.take();
         loop {
             let len = want.min(available);
-            let bytes = self.bytes(Extent::new(at, len), name)?;
-            let mut reader = Reader::new(&bytes, self.widths(), at);
+            let size = self.check(Extent::new(at, len), name)?;
+            if buffer.len() < size {
+                buffer.resize(size, 0);
+            }
+            let bytes = &mut buffer[..size];
+            self.read_raw(at, bytes)?;
+            let mut reader = Reader::new(bytes, self.widths(), at);
             match reader.structure::<S>(context) {
-                Ok(value) => return Ok((value, reader.position() as u64)),
+                Ok(value) => {
+                    let len = reader.position() as u64;
+                    if buffer.len() <= DECODED_BYTES {
+                        DECODED.set(buffer);
+                    }
+                    return Ok((value, len));
+                }
                 Err(FormatError { kind: ErrorKind::Truncated { needed, .. }, .. })
                     if needed > len && needed <= available =>
                 {
@@ -521,6 +517,14 @@ impl Store {
     }
 }
 
+thread_local! {
+    /// What a thread read its last structure into: a node of a B-tree is decoded in less time than it takes to allocate and clear
+    /// as many bytes.
+    static DECODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A thread keeps no more for the next structure that it reads.
+const DECODED_BYTES: usize = 64 << 10;
 /// Zeros that are written at a time.
 const ZERO_BYTES: u64 = 1 << 20;
 /// Shorter writes gain less than it costs to say that they will come.

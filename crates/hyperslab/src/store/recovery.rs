@@ -15,9 +15,9 @@ use crate::error::{Error, Result};
 pub enum Trailer {
     /// No journal.
     Absent,
-    /// A journal that is not whole, or names a new block that does not verify.
+    /// A journal that is not whole.
     Torn,
-    /// The journal and every new block it names verify.
+    /// A journal that is.
     Whole,
 }
 
@@ -98,11 +98,6 @@ impl Report {
     /// The number of the transaction that is to be finished.
     pub fn transaction(&self) -> Option<u64> {
         self.journal.as_ref().map(|journal| journal.transaction)
-    }
-
-    /// How many new blocks it has.
-    pub fn new_blocks(&self) -> usize {
-        self.journal.as_ref().map_or(0, |journal| journal.new_blocks.len())
     }
 
     /// How many overwrites it has.
@@ -211,12 +206,6 @@ fn with_images(
         let decoded = decode_superblock(found, place.at);
         return without_images(place, Trailer::Torn, decoded);
     }
-    let is_applied = found == images.after && found != images.before;
-    // Blocks may have been written anew since; that decides nothing about a transaction that was applied.
-    let journal = match journal {
-        Some(journal) if !is_applied && !new_blocks_verify(driver, &journal)? => None,
-        journal => journal,
-    };
     let trailer = if journal.is_some() { Trailer::Whole } else { Trailer::Torn };
     let seal = if images.at == place.at { seal(&images, found, trailer) } else { Seal::Foreign };
     let action = decide(trailer, seal);
@@ -258,15 +247,6 @@ fn seal(images: &Images, found: &[u8], trailer: Trailer) -> Seal {
     let mut bytes = found.iter().zip(before).zip(guarded.iter().zip(last));
     let is_mixture = bytes.all(|((found, before), (guarded, last))| [before, guarded, last].contains(&found));
     if is_mixture && found.len() == before.len() { Seal::Torn } else { Seal::Foreign }
-}
-
-fn new_blocks_verify(driver: &dyn Driver, journal: &Journal) -> Result<bool> {
-    for block in &journal.new_blocks {
-        if journal::crc_of(driver, block.offset, block.len)? != block.crc32c {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn targets_are_old_or_new(driver: &dyn Driver, journal: &Journal) -> Result<bool> {

@@ -7,7 +7,7 @@ use hyperslab_format::{Extent, Structure, Widths, Writer};
 use parking_lot::{Mutex, RwLock};
 
 use super::Store;
-use super::commit::{self, Commit, Durability, NewBlock, Outcome, Overwrite};
+use super::commit::{self, Commit, Durability, Outcome, Overwrite};
 use super::dirty::{self, Blocks, Dirty};
 use super::lives::Lives;
 use super::lock::{DataLock, MetadataLock, Rank, Ranked};
@@ -220,7 +220,7 @@ impl Writing {
         // journal stands, and then nothing.
         let mut space = self.space.lock();
         let end = space.end_after_commit(self.is_read());
-        // One flush for everything written so far: then the journal need not list it.
+        // One flush for everything written so far, before the journal that leads to it.
         self.make_durable(store)?;
         let after = superblock_bytes(store.superblock(), store.base() + end);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
@@ -234,7 +234,6 @@ impl Writing {
                 superblock_at: store.base(),
                 before: committed.superblock.clone(),
                 after: after.clone(),
-                new_blocks: Vec::<NewBlock>::new(),
                 overwrites,
                 durability: self.options.durability,
             },

@@ -81,19 +81,19 @@ fn check_keys(store: &Store, table: &SymbolTable) {
             let at =
                 |index: Option<usize>| index.and_then(|i| level.get(i)).copied().unwrap_or(Addr::UNDEFINED);
             assert_eq!((node.left, node.right), (at(index.checked_sub(1)), at(Some(index + 1))));
-            let keys = node.keys.group().unwrap();
+            let keys: Vec<u64> = (0..).map_while(|index| node.entries.name(index)).collect();
             assert_eq!(
                 keys.first().copied().unwrap_or(0),
                 last_key,
                 "the key shared with the left neighbour"
             );
             last_key = keys.last().copied().unwrap_or(0);
-            for (&child, &key) in node.children.iter().zip(keys.iter().skip(1)) {
+            for (child, &key) in node.entries.children().zip(keys.iter().skip(1)) {
                 assert_eq!(names.bytes_at(key).unwrap(), largest(store, &names, child, node.level));
             }
             if node.level > 0 {
-                assert!(!node.children.is_empty());
-                below.extend(&node.children);
+                assert!(!node.entries.is_empty());
+                below.extend(node.entries.children());
             }
         }
         level = below;
@@ -110,7 +110,7 @@ fn largest(store: &Store, names: &LocalHeap<'_>, child: Addr, above: u8) -> Vec<
     }
     let context = BTree1Context { kind: BTree1Kind::Group, k: k.group_internal_k };
     let node = store.get::<BTree1Node>(child, &context).unwrap();
-    largest(store, names, *node.children.last().unwrap(), node.level)
+    largest(store, names, node.entries.children().next_back().unwrap(), node.level)
 }
 
 fn check(store: &Store, table: &SymbolTable, model: &Model) {

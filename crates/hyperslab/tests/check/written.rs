@@ -190,7 +190,6 @@ fn a_file_that_a_crash_left_is_checked_as_recovery_would_leave_it() {
         superblock_at: 0,
         before: Some(superblock.clone()),
         after: superblock,
-        new_blocks: Vec::new(),
         overwrites: vec![Overwrite { offset: before.len() as u64 - 8, bytes: vec![0x5a; 8] }],
         durability: Durability::Kill,
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::store::commit::{Commit, Durability, NewBlock, Overwrite};
+use hyperslab::store::commit::{Commit, Durability, Overwrite};
 use hyperslab::store::recovery::{Action, act, inspect};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
@@ -107,7 +107,7 @@ impl Case {
             after[offset..offset + len].copy_from_slice(&bytes);
             changes.push(Overwrite { offset: offset as u64, bytes });
         }
-        let mut new_blocks = Vec::new();
+        let mut new_blocks: Vec<(u64, Vec<u8>)> = Vec::new();
         for _ in 0..blocks {
             let len = 1 + random.below(longest);
             let bytes = bytes(random, len);
@@ -121,16 +121,19 @@ impl Case {
             superblock_at: at as u64,
             before: Some(image_of(before)),
             after: image,
-            new_blocks: new_blocks.iter().map(|(offset, bytes)| NewBlock::new(*offset, bytes)).collect(),
             overwrites: changes,
             durability,
         };
         Self { commit, blocks: new_blocks, after }
     }
 
+    /// As the store does before it commits.
     pub(crate) fn write_new_blocks(&self, driver: &dyn Driver) {
         for (offset, bytes) in &self.blocks {
             driver.write_at(*offset, bytes).unwrap();
+        }
+        if self.commit.durability == Durability::Power {
+            driver.flush(false).unwrap();
         }
     }
 }

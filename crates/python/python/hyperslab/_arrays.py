@@ -53,6 +53,16 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
     return array
 
 
+def check_texts(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> None:
+    """TypeError: the elements are not strings, and ``dtype`` is one of strings of a fixed length."""
+    if dtype.kind != "S" or array.dtype.kind in "SUT":
+        return
+    wrong = [item for item in array.flat if not isinstance(item, str | bytes)]
+    if wrong:
+        found = f"{wrong[0]!r} is a {type(wrong[0]).__name__}"
+        raise TypeError(f"Can't implicitly convert non-string objects to strings: {found}, convert it first")
+
+
 def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
     """The elements with ``dtype``; members of records go to those of their names. TypeError: they are of another kind."""
     base, inner = dtype.subdtype or (dtype, ())
@@ -66,6 +76,8 @@ def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarr
     for name in base.names:
         if name in array.dtype.names:
             made[name] = by_names(array[name], base[name])
+        elif check_string_dtype(base[name].base) is not None:
+            made[name] = b""
     return made
 
 

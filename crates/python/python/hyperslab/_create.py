@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object, vlen_array
+from ._arrays import array_for_new_object, check_texts, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
 from ._native import Reference as Reference
@@ -48,6 +48,7 @@ def require_dataset(
     **kwds: Any,
 ) -> Any:
     """The dataset ``name``, made if it is not there. TypeError: it is something else, or of another shape or dtype."""
+    _check_keywords({key: value for key, value in kwds.items() if key not in _KEYWORDS})
     if name not in group:
         return group.create_dataset(name, shape=shape, dtype=dtype, **kwds)
     found = group[name]
@@ -71,6 +72,7 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
     for key in ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle", "fletcher32", "fillvalue"):
         kwds.setdefault(key, getattr(other, key))
     kwds.setdefault("scaleoffset", other.scaleoffset)
+    kwds.setdefault("track_order", other._track_order)
     if other.maxshape != other.shape:
         kwds.setdefault("maxshape", other.maxshape)
     return group.create_dataset(name, **kwds)
@@ -106,6 +108,8 @@ def copy(
         path = name
     elif isinstance(dest, HLObject):
         raise TypeError("Destination must be path or Group object")
+    elif name is not None:
+        raise TypeError("name= is for a copy into a Group: a path names the copy itself")
     else:
         target, path = group, _path(dest)
     flags = {
@@ -140,13 +144,15 @@ def create_dataset(
     allow_unknown_filter: bool = False,
     compact: bool = False,
     skip_fill_chunks: bool | None = None,
-    **ignored: Any,
+    **others: Any,
 ) -> Any:
     """Makes a dataset; see ``Group.create_dataset``."""
-    _check_keywords(ignored)
+    _check_keywords(others)
     if external is not None:
         raise NotImplementedError("external raw data are not supported yet")
     if data is not None and not isinstance(data, Empty):
+        if isinstance(data, np.ndarray) and dtype is not None:
+            check_texts(data, dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype))
         data = array_for_new_object(data, dtype)
     if shape is None:
         if data is None:
@@ -167,10 +173,14 @@ def create_dataset(
     if isinstance(compression, _Plugin) or hasattr(compression, "filter_id"):
         compression_opts = compression.filter_options
         compression = compression.filter_id
-    has_filters = any((compression is not None and compression is not False, shuffle, fletcher32, scaleoffset))
+    _check_scaleoffset(scaleoffset)
+    _compression(compression, compression_opts)
+    has_filters = any((compression is not None and compression is not False, shuffle, fletcher32))
     chunk = _chunks(chunks, extent, limits, kind, has_filters or limits is not None)
+    if compact and chunk is not None:
+        raise ValueError("compact=True: data in chunks, with filters or a maxshape are not compact")
     filters = (
-        _filters(kind, chunk, compression, compression_opts, shuffle, fletcher32, scaleoffset, allow_unknown_filter)
+        _filters(kind, chunk, compression, compression_opts, shuffle, fletcher32, allow_unknown_filter)
         if chunk is not None
         else []
     )
@@ -198,7 +208,12 @@ def create_dataset(
         ),
     )
     if data is not None and not isinstance(data, Empty):
-        made[...] = data.reshape(extent) if kind.subdtype is None else data
+        try:
+            made[...] = data.reshape(extent) if kind.subdtype is None else data
+        except BaseException:
+            if name is not None:
+                del group[_path(name)]
+            raise
     return made
 
 
@@ -236,13 +251,26 @@ class _Plugin:
     """Stands for nothing: filters are known by their ``filter_id``."""
 
 
-_IGNORED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix", "rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
+_KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
+_NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix"}
+_WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
 def _check_keywords(given: "dict[str, Any]") -> None:
-    for key in given:
-        if key not in _IGNORED:
+    """Says what becomes of keywords that only h5py has."""
+    for key, value in given.items():
+        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
+        if value is not None and key in _NOT_SUPPORTED:
+            raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
+        if value is not None:
+            warnings.warn(f"{key}= has no effect on one dataset: File(rdcc_nbytes=) is for the file", stacklevel=3)
+
+
+def _check_scaleoffset(value: Any) -> None:
+    # 0 equals False, and means something else.
+    if value is not None and value is not False:
+        raise NotImplementedError("the scale-offset filter is not supported yet")
 
 
 def _chunks(chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_needed: bool) -> "list[int] | None":
@@ -264,11 +292,11 @@ def _chunks(chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_nee
     sides = _tuple(chunks)
     assert sides is not None
     largest = shape if limits is None else limits
-    if any(side > size for side, size in zip(sides, largest, strict=False) if size is not None and side is not None):
+    if any(side > size for side, size in zip(sides, largest, strict=False) if size is not None):
         raise ValueError(
             f"Chunk shape must not be greater than data shape in any dimension. {sides} is not compatible with {shape}"
         )
-    return [int(side) for side in sides if side is not None]
+    return [int(side) for side in sides]
 
 
 def _filters(
@@ -278,11 +306,8 @@ def _filters(
     options: Any,
     shuffle: bool | None,
     fletcher32: bool | None,
-    scaleoffset: Any,
     allow_unknown: bool,
 ) -> "list[tuple[int, int, str | None, list[int]]]":
-    if scaleoffset is not None and scaleoffset is not False:
-        raise NotImplementedError("the scale-offset filter is not supported yet")
     base = dtype.base if dtype.subdtype is not None else dtype
     size = 16 if dtype.hasobject else dtype.itemsize
     item = 16 if base.hasobject else base.itemsize
@@ -334,10 +359,15 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
 
 
 def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
-    if check_string_dtype(dtype) is not None and isinstance(value, str):
-        value = value.encode("utf-8")
-    if check_vlen_dtype(dtype) in (str, bytes):
-        return np.asarray(value, dtype=dtype if dtype.kind == "O" else object)
+    info = check_string_dtype(dtype)
+    if info is not None:
+        if np.ndim(value) == 0 and isinstance(value, np.ndarray):
+            value = value[()]
+        if isinstance(value, str):
+            value = value.encode("utf-8")
+        if not isinstance(value, bytes):
+            raise TypeError(f"the fill value of strings is a str or bytes, not {type(value).__name__}")
+        return np.asarray(value, dtype=dtype if dtype.kind in "OS" else object)
     if check_vlen_dtype(dtype) is not None:
         return vlen_array(value, dtype)
     if dtype.names is not None and not isinstance(value, tuple | list | np.void | np.ndarray):
@@ -347,7 +377,9 @@ def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
     if dtype.kind == "V" and not check_opaque_dtype(dtype):
         return np.ascontiguousarray(np.asarray(value, dtype=dtype))
     array = np.asarray(value)
-    if array.dtype.kind in "US" or dtype.kind == "S":
+    if array.size != 1 and dtype.subdtype is None:
+        raise ValueError(f"the fill value is one element, not {array.size}")
+    if array.dtype.kind in "US":
         return np.asarray(value, dtype=dtype)
     if array.dtype != dtype and array.dtype.kind in "biufc":
         array = array.astype(dtype)

@@ -52,14 +52,19 @@ __all__ = [
     "SoftLink",
     "TypeID",
     "__version__",
+    "_attach_scale",
     "_auto_chunks",
+    "_axis_label",
     "_check",
     "_filter",
+    "_scale_name",
+    "_scales",
     "_segy_describe",
     "_segy_export",
     "_segy_extract",
     "_segy_ingest",
     "_segy_scan",
+    "_set_axis_label",
     "get_threads",
     "run_cli",
     "set_threads",
@@ -98,6 +103,11 @@ def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_s
 def _check(
     file: Any, data: bool
 ) -> list[tuple[Literal["note", "warning", "error"], str, str, str, int | None, str | None]]: ...
+def _scale_name(scale: Dataset) -> bytes: ...
+def _scales(dataset: Dataset, axis: int) -> list[Dataset]: ...
+def _attach_scale(dataset: Dataset, axis: int, scale: Dataset, is_attached: bool) -> None: ...
+def _axis_label(dataset: Dataset, axis: int) -> bytes: ...
+def _set_axis_label(dataset: Dataset, axis: int, label: bytes) -> None: ...
 def _segy_ingest(
     source: str | os.PathLike[str],
     to: str | os.PathLike[str],
@@ -226,7 +236,7 @@ class Group(HLObject):
         allow_unknown_filter: bool = False,
         compact: bool = False,
         skip_fill_chunks: bool | None = None,
-        **ignored: Any,
+        **others: Any,
     ) -> Dataset:
         """Makes a dataset, and the groups on the way that are missing. Arguments mean what they mean to h5py: without a
         name it is gone when the file is closed, unless a link to it is made.
@@ -246,7 +256,10 @@ class Group(HLObject):
     def require_dataset(
         self, name: _Name, shape: int | Sequence[int], dtype: DTypeLike, exact: bool = False, **kwds: Any
     ) -> Dataset:
-        """The dataset of this name, made if it is not there. TypeError: it has another shape or dtype, or is none."""
+        """The dataset of this name, made if it is not there. TypeError: it has another shape or dtype, or is none.
+
+        kwds : as for ``create_dataset``; of a dataset that is there they change nothing, and only ``maxshape`` is compared.
+        """
     def copy(
         self,
         source: _Name | HLObject,
@@ -260,7 +273,7 @@ class Group(HLObject):
     ) -> None:
         """Copies an object, groups with all that is in them, within the file or into another.
 
-        dest : a name, or a group in which the copy gets ``name``, or else its own.
+        dest : a name in this group, or a group, of any file open for writing, in which the copy gets ``name`` or else its own.
         shallow : the members of a group, but not theirs.  without_attrs : no attributes.
         expand_soft, expand_external : what links lead to in place of them.  expand_refs : objects that are referred to, too.
         """
@@ -301,14 +314,17 @@ class File(Group):
         HDF5_USE_FILE_LOCKING has the last word.
     skip_fill_chunks : True for what ``Dataset.skip_fill_chunks`` says, in all datasets of which nothing else is said.
     userblock_size, track_order : of a new file.  rdcc_nbytes : the budget for decoded chunks, of the whole file.
-    Other keywords of h5py's are accepted where they are about libhdf5's own workings. NotImplementedError: ``swmr=True``.
+    h5py's keywords about libhdf5's own caches and buffers are accepted with a warning: they have no effect.
+    NotImplementedError: ``swmr=True``.
 
     A file that this process has open, by whatever path, is opened once more: both are the same file, which closes with the
     last of them. "r" then gives "r+" where the other can change it; OSError: "r+" of a file that is open for reading, "w"
     of one that is open at all. A process that is forked from this one can read the file, as it was at the fork and
-    as long as this one does not change it, and cannot change it itself (RuntimeError). BlockingIOError: another process has the file locked; the message names it.
+    as long as this one does not change it, and cannot change it itself (RuntimeError). BlockingIOError: another process has
+    the file locked; the message names it.
 
-    What was changed is in the file after ``flush``, ``close``, or the end of a ``with`` block: all of it, or nothing.
+    What was changed is in the file after ``flush``, ``close``, or the end of a ``with`` block: all of it, or nothing. Elements of
+    datasets without filters are an exception: they are written in place, and after a crash each may be old or new.
 
     FileNotFoundError, PermissionError, OSError: as the system says. FormatError: not HDF5, or damaged.
     ValueError: unknown mode or driver. TypeError: unknown keyword.
@@ -328,7 +344,7 @@ class File(Group):
     def close(self) -> None:
         """Gets what was changed into the file and closes it. Every object of it becomes unusable."""
     def flush(self) -> None:
-        """Gets what was changed into the file, all or nothing: from here on it survives."""
+        """Gets what was changed into the file, all or nothing: from here on it survives what ``durability`` says."""
     def refresh(self) -> None:
         """Looks at a file again that another program extends: all objects show what is there now.
 
@@ -336,9 +352,9 @@ class File(Group):
         nothing to do. OSError: another file was written in its place.
         """
     def transaction(self) -> Transaction:
-        """For a ``with`` block: all that is done in it gets into the file, or, after an exception, nothing of it.
+        """For a ``with`` block: what is done in it is committed at its end, or taken back if an exception leaves it.
 
-        Data without filters are written in place, and not taken back.
+        Elements without filters are written in place: they are not taken back.
         """
     def _begin(self) -> None: ...
     def _end(self, is_kept: bool) -> None: ...
@@ -528,8 +544,10 @@ class Dataset(HLObject):
 
         TypeError: not stored in chunks. ValueError: beyond ``maxshape``, or no such axis.
         """
-    def make_scale(self, name: str | None = None) -> None:
-        """Makes the dataset a dimension scale."""
+    def make_scale(self, name: _Name | None = None) -> None:
+        """Makes the dataset a dimension scale, or gives one another name. RuntimeError: it has scales itself."""
+    @property
+    def _track_order(self) -> bool: ...
     def _write(self, sel: Any, array: _Array, shape: tuple[int, ...]) -> None: ...
     def _shape_of(self, sel: Any = None) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
 
@@ -657,7 +675,6 @@ class AttributeManager:
     def update(self, other: Any = (), /, **kwds: Any) -> None:
         """``self[name] = value`` for each of a mapping's, of pairs, and of the keywords."""
     def _set(self, name: str, shape: list[int] | None, dtype: Any, data: _Array | None) -> None: ...
-    def _set_text(self, name: str, text: str) -> None: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
 @final

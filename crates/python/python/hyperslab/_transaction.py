@@ -1,4 +1,4 @@
-"""All of it, or none of it."""
+"""Changes that are taken back if an exception leaves them half done."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -8,7 +8,10 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """What is done to a file inside ``with``: committed at its end, taken back if an exception leaves it."""
+    """What is done to a file inside ``with``: committed at its end, taken back if an exception leaves it.
+
+    Elements that are written in place, without filters, stay as they were written.
+    """
 
     def __init__(self, file: "File") -> None:
         self._file = file

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object, item_type, vlen_array
+from ._arrays import array_for_new_object, check_texts, item_type, vlen_array
 from ._dtypes import check_string_dtype, check_vlen_dtype
 from ._native import Datatype, Empty
 
@@ -67,6 +67,7 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
     elif array.dtype.kind == "f" and array.dtype.itemsize > 8 and dtype.kind == "f":
         array = array.astype(dtype)
     elif array.dtype.kind == "O" and dtype.kind in "iufcS":
+        check_texts(array, dtype)
         array = array.astype(dtype)
     return array
 

@@ -8,13 +8,14 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use hyperslab::driver::Aside;
 use hyperslab::{Attribute, CreateOptions, File};
 use hyperslab_filters::FilterChoice;
 
 use crate::cube::{self, attribute};
 use crate::error::{Error, Result};
 use crate::file::{SegyFile, SegyOptions};
-use crate::new_file::appearing;
+use crate::io;
 use crate::pieces::{self, Piece};
 use crate::survey::{Survey, SurveyOptions};
 use read::Filled;
@@ -294,11 +295,11 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
     // A wrong argument costs no file that is there.
     cube::data_options(segy, survey, options)?;
     // A program that is killed leaves a file to go on with, or the one that was there.
-    let file = appearing(to, |out| {
-        let file = File::create_on(Arc::new(out), Some(to), &CreateOptions::default())?;
-        cube::create(&file, segy, survey, options)?;
-        file.flush()?;
-        Ok(file)
-    })?;
+    let name = to.display().to_string();
+    let aside = Aside::new(to).map_err(io(&name))?;
+    let file = File::create_on(Arc::clone(aside.medium()) as _, Some(to), &CreateOptions::default())?;
+    cube::create(&file, segy, survey, options)?;
+    file.flush()?;
+    aside.finish().map_err(io(&name))?;
     Ok((file, 0))
 }

@@ -1,11 +1,9 @@
 //! Which dataset is meant, and what its axes are called.
 
-use hyperslab::{Dataset, File, Node};
+use hyperslab::{Dataset, File, Node, Walk};
 
 use crate::error::Usage;
-use crate::show::value::{Decoder, Target, Value};
 use crate::show::{plain, shape};
-use crate::walk::{self, Visit};
 
 /// The dataset at `path`; if none is said, the only one of two or more dimensions, or the only one with one of the usual names.
 pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset> {
@@ -13,15 +11,13 @@ pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset
         return Ok(file.get(path)?.into_dataset()?);
     }
     let mut found: Vec<(String, Dataset)> = Vec::new();
-    let mut visit = |visit: &Visit<'_>| {
-        if let (Some(Ok(Node::Dataset(dataset))), None) = (visit.node, visit.before)
+    for step in Walk::new(&file.root()).flatten() {
+        if let Some(Node::Dataset(dataset)) = step.new_node()
             && dataset.shape().len() >= 2
         {
-            found.push((visit.path.to_owned(), dataset.clone()));
+            found.push((step.path.to_string(), dataset.clone()));
         }
-        Ok(())
-    };
-    walk::walk(&file.root(), true, &mut visit, &mut |_, _| {})?;
+    }
     let is_usual = |path: &str| path.rsplit('/').next().is_some_and(|name| USUAL.contains(&name));
     let mut usual = found.iter().filter(|(path, _)| is_usual(path));
     match (&found[..], usual.next(), usual.next()) {
@@ -45,20 +41,13 @@ pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset
 
 /// The names of a dataset's axes: of the dimension scales that are attached to them.
 pub(super) fn axis_names(dataset: &Dataset) -> Vec<Option<String>> {
-    let rank = dataset.shape().len();
-    let mut names = vec![None; rank];
-    let Ok(attribute) = dataset.attribute("DIMENSION_LIST") else { return names };
-    let decoder = Decoder::new(dataset.file());
     // Names are a convenience: axes whose scales cannot be read have their numbers.
-    let Ok(scales) = decoder.attribute(&attribute, rank) else { return names };
-    for (name, scales) in names.iter_mut().zip(scales) {
-        if let Value::List(scales) = scales
-            && let Some(Value::Reference(Target::Object(path))) = scales.first()
-        {
-            *name = path.rsplit('/').next().map(str::to_owned);
-        }
-    }
-    names
+    let name = |axis| {
+        let scales = dataset.scales(axis).ok()?;
+        let path = dataset.file().path_of(scales.first()?.address()).ok()??;
+        path.rsplit('/').next().map(str::to_owned)
+    };
+    (0..dataset.shape().len()).map(name).collect()
 }
 
 /// What the array of a file is usually called.

@@ -56,6 +56,20 @@ impl FixedArrayBlock {
             FixedArrayContent::Pages(bitmap) => bit(bitmap, number),
         }
     }
+
+    /// The first page from number `from` on that was written.
+    pub fn next_page(&self, from: u64) -> Option<u64> {
+        let FixedArrayContent::Pages(bitmap) = &self.content else { return None };
+        let start = usize::try_from(from / 8).ok()?;
+        let rest = bitmap.get(start..)?;
+        // The first byte has pages before `from`, too.
+        let first = rest.first()? & (0xff >> (from % 8));
+        let (skipped, byte) = match first {
+            0 => rest.iter().copied().enumerate().skip(1).find(|(_, byte)| *byte != 0)?,
+            _ => (0, first),
+        };
+        Some((start + skipped) as u64 * 8 + u64::from(byte.leading_zeros()))
+    }
 }
 
 /// Bit `number` of a bitmap whose bytes begin with the most significant bit.
@@ -107,5 +121,27 @@ impl Structure for FixedArrayBlock {
             FixedArrayContent::Pages(bitmap) => w.bytes(bitmap),
         }
         w.checksum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::element::ElementFormat;
+
+    #[test]
+    fn the_next_page_is_the_first_that_has_its_bit() {
+        let format = ElementFormat { client: Client::Chunks, size: 8 };
+        let header = FixedArrayHeader { format, page_bits: 1, elements: 200, data_block: Addr::new(8) };
+        for written in [&[][..], &[0], &[7, 8], &[0, 1, 31, 32, 95], &[99], &(0..100).collect::<Vec<_>>()] {
+            let mut block = FixedArrayBlock::new(Addr::new(64), &header);
+            for &page in written {
+                block.set_page(page);
+            }
+            for from in 0..=110 {
+                let expected = written.iter().copied().find(|&page| page >= from);
+                assert_eq!(block.next_page(from), expected, "{written:?} from {from}");
+            }
+        }
     }
 }

@@ -6,11 +6,11 @@
 use std::cmp::Ordering;
 
 use hyperslab_format::btree1::BTree1Node;
-use hyperslab_format::btree1::keys::BTree1Key;
+use hyperslab_format::btree1::entries::BTree1Key;
 use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::{Addr, ErrorKind};
 
-use super::super::btree1::{compare, context, record};
+use super::super::btree1::{context, order, record};
 use super::super::{ChunkIndex, ChunkRecord, broken};
 use super::too_long;
 use crate::error::Result;
@@ -74,7 +74,7 @@ impl Edit {
             // Before all others: the key that was the first stands between the two.
             Some(Ordering::Greater) => {
                 let node = path.last().map(|step| tree.node(step.at)).transpose()?;
-                let between = node.and_then(|node| node.keys.key(0)).unwrap_or_else(|| key.clone());
+                let between = node.and_then(|node| node.entries.key(0)).unwrap_or_else(|| key.clone());
                 tree.set_left_key(&path, &key)?;
                 tree.insert(path, at, between)?;
             }
@@ -108,20 +108,19 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, root: Addr) -> Resul
 fn find(tree: &BTree1Edit<'_, '_>, index: &ChunkIndex, coord: &[u64]) -> Result<Found> {
     let first = first_element(coord, &index.chunk_shape);
     let (path, leaf) = tree.path(&mut |node| {
-        let Some(keys) = node.keys.chunks() else { return Ok(0) };
-        let (mut low, mut high) = (0, node.children.len());
+        let (mut low, mut high) = (0, node.entries.len());
         while low < high {
             let middle = usize::midpoint(low, high);
-            let is_after = compare(keys, middle, &first) == Some(Ordering::Greater);
+            let is_after = order(node, middle, &first) == Some(Ordering::Greater);
             (low, high) = if is_after { (low, middle) } else { (middle + 1, high) };
         }
         Ok(low.saturating_sub(1))
     })?;
-    let (Some(step), Some(keys)) = (path.last(), leaf.keys.chunks()) else {
+    let Some(step) = path.last() else {
         return Ok(Found { path, order: None, record: None, is_beyond: true });
     };
-    let order = compare(keys, step.child, &first);
-    let is_beyond = compare(keys, leaf.children.len(), &first) != Some(Ordering::Greater);
+    let is_beyond = order(&leaf, leaf.entries.len(), &first) != Some(Ordering::Greater);
+    let order = order(&leaf, step.child, &first);
     let record = record(index, &leaf, step.child, &first);
     Ok(Found { path, order, record, is_beyond })
 }

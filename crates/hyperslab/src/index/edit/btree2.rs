@@ -5,15 +5,15 @@ use std::cmp::Ordering;
 use hyperslab_filters::FilterMask;
 use hyperslab_format::array::element::chunk_size_width;
 use hyperslab_format::btree2::header::BTree2Header;
+use hyperslab_format::btree2::node::BTree2Node;
 use hyperslab_format::btree2::record::{self, Record, RecordForm, Records};
 use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::{Addr, ErrorKind, Extent};
-use smallvec::SmallVec;
 
 use super::super::btree2::Tree;
 use super::super::{ChunkIndex, ChunkRecord, broken};
 use super::{too_long, too_many_chunks};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::{Store, Txn};
 use crate::tree::btree2::edit::{self, BTree2Parameters, Key};
 
@@ -29,9 +29,8 @@ struct At<'c>(&'c [u64]);
 
 impl Key for At<'_> {
     fn compare(&self, records: &Records, index: usize) -> Result<Ordering> {
-        let mut found: SmallVec<[u64; 4]> = SmallVec::from_elem(0, self.0.len());
-        records.chunk_position(index, &mut found).map_err(Error::from_format)?;
-        Ok(found.as_slice().cmp(self.0))
+        let missing = || broken::<BTree2Node>(Addr::UNDEFINED, ErrorKind::Missing { what: "a record" });
+        records.order(index, self.0).ok_or_else(missing)
     }
 }
 

@@ -7,7 +7,7 @@ use hyperslab_format::{Addr, ErrorKind, Structure};
 
 use super::super::fixed_array::Array;
 use super::super::{ChunkIndex, broken};
-use super::{Freed, all_chunks, check_count, element_format, too_many_chunks};
+use super::{Freed, check_count, element_format, too_many_chunks};
 use crate::error::Result;
 use crate::store::{SpaceKind, Txn};
 
@@ -33,7 +33,7 @@ impl Edit {
         let header = FixedArrayHeader {
             format: element_format(index, txn.store().widths()),
             page_bits,
-            elements: all_chunks(&index.grid).ok_or_else(too_many_chunks)?,
+            elements: index.grid.most_chunks().ok_or_else(too_many_chunks)?,
             data_block: Addr::UNDEFINED,
         };
         let len = header.encoded_len(txn.store().widths(), &()) as u64;

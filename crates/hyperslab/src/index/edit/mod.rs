@@ -16,6 +16,7 @@ use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::{Addr, ErrorKind, Extent, Structure, Widths};
 use parking_lot::Mutex;
 
+use super::choose::fixed;
 use super::{ChunkIndex, ChunkRecord, Grid, State, broken};
 use crate::error::{Error, RequestError, Result};
 use crate::select::Coord;
@@ -222,8 +223,14 @@ impl<'t, 's> IndexEdit<'t, 's> {
 }
 
 impl Blocks {
-    /// Reads the structure, or makes it before the first chunk.
+    /// Reads the structure, or makes it before the first chunk. A Fixed Array that others meant to make is a B-tree if we
+    /// make it, where it would be large.
     fn open(index: &mut ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
+        if let ChunkIndexInfo::FixedArray { addr: Addr::UNDEFINED, .. } = index.info
+            && let tree @ ChunkIndexInfo::BTree2 { .. } = fixed(&index.grid)
+        {
+            index.info = tree;
+        }
         let (blocks, at) = match &index.info {
             ChunkIndexInfo::FixedArray { .. } => {
                 let array = fixed_array::Edit::open(index, txn)?;
@@ -298,13 +305,8 @@ impl ChunkIndex {
     }
 
     fn implicit_bytes(&self) -> Option<u64> {
-        all_chunks(&self.grid)?.checked_mul(self.chunk_bytes)
+        self.grid.most_chunks()?.checked_mul(self.chunk_bytes)
     }
-}
-
-/// Chunks of the largest extent; `None` if they cannot be counted.
-fn all_chunks(grid: &Grid) -> Option<u64> {
-    grid.largest.iter().try_fold(1_u64, |all, &count| all.checked_mul(count?))
 }
 
 /// Refuses a block of more elements, pages or pointers than any writer makes: it would be made in memory first.

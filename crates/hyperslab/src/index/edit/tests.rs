@@ -83,6 +83,7 @@ fn cases() -> Vec<Case> {
         Case::new(extensible_array(6), &[50, 70], &[Some(50), None]),
         Case::new(extensible_array(10), &[40_000, 2], &[None, Some(3)]),
         Case::new(btree2(2048), &[30, 30], &[None, None]),
+        Case::new(btree2(2048), &[20, 30], &[Some(20), Some(33)]),
         Case::new(ChunkIndexInfo::BTree1 { addr: ADDR }, &[300], &[None]),
         Case::new(ChunkIndexInfo::BTree1 { addr: ADDR }, &[10, 20, 4], &[Some(12), None, None]),
         Case::new(btree2(200), &[10, 10, 10], &[None, Some(12), None]),
@@ -355,6 +356,26 @@ fn an_implicit_index_has_its_chunks_where_they_are() {
     assert_eq!(edit.remove(&[1, 2]).unwrap(), None);
     let index = edit.into_index();
     assert_eq!(index.cursor(&store).lookup(&Coord::from_slice(&[1, 1])).unwrap(), Some(record(6)));
+}
+
+#[test]
+fn a_fixed_array_that_would_be_large_is_made_as_a_tree() {
+    let record = ChunkRecord { extent: Extent::new(Addr::new(8), 1), mask: FilterMask(0) };
+    for (count, is_tree) in [(1 << 20, false), ((1 << 20) + 1, true), (1 << 42, true)] {
+        let store = new_store(Widths::EIGHT);
+        let info = ChunkIndexInfo::FixedArray { addr: ADDR, page_bits: 10 };
+        let case = Case::new(info, &[count - 5, 1], &[Some(count), Some(1)]);
+        let mut txn = store.begin().unwrap();
+        let mut edit = IndexEdit::new(&mut txn, &case.index(false, 4));
+        assert_eq!(edit.insert(&[count - 6, 0], record).unwrap(), None);
+        assert_eq!(matches!(edit.info(), ChunkIndexInfo::BTree2 { .. }), is_tree, "{count}");
+        edit.resize(case.grid(&[count, 1]), &mut |_| panic!("nothing is cut off")).unwrap();
+        assert_eq!(edit.insert(&[count - 1, 0], record).unwrap(), None);
+        edit.resize(case.grid(&[count - 1, 1]), &mut |cut| assert_eq!(cut, record)).unwrap();
+        txn.finish().unwrap();
+        // A chunk needs no more than its tree, whatever there could be.
+        assert!(!is_tree || store.len_bytes() < 5000, "{}", store.len_bytes());
+    }
 }
 
 #[test]

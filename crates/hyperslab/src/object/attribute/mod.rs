@@ -2,24 +2,16 @@
 
 pub(in crate::object) mod edit;
 
-use std::cmp::Ordering;
-use std::ops::ControlFlow;
-
-use hyperslab_format::btree2::record::Record;
-use hyperslab_format::bytes::lookup3::lookup3;
-use hyperslab_format::datatype::Datatype;
-use hyperslab_format::header::RawMessage;
+use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_format::message::dense_info::AttributeInfo;
 
+use super::dense::Storage;
 use super::header;
 use super::header::read::Header;
 use super::{Object, dataset};
-use crate::error::{RequestError, Result};
-use crate::heap::FractalHeap;
-use crate::store::Store;
-use crate::tree::BTree2;
+use crate::error::{Error, RequestError, Result};
+use crate::types::Element;
 
 /// An attribute with its value.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +24,29 @@ pub struct Attribute {
     pub dataspace: Dataspace,
     /// Its elements, as stored: those of variable length are ids of objects in the global heap.
     pub data: Vec<u8>,
+}
+
+impl Attribute {
+    /// A string of fixed length that ends with a zero byte, as libhdf5's own conventions have it.
+    pub fn text(name: impl Into<String>, text: &str) -> Self {
+        let mut data = text.as_bytes().to_vec();
+        data.push(0);
+        let charset = if text.is_ascii() { Charset::Ascii } else { Charset::Utf8 };
+        let size = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let datatype = Datatype::Text(Text { size, padding: Padding::NullTerminated, charset });
+        Self { name: name.into(), datatype, dataspace: Dataspace::Scalar, data }
+    }
+
+    /// A number.
+    pub fn number<T: Element>(name: impl Into<String>, number: T) -> Self {
+        Self { dataspace: Dataspace::Scalar, ..Self::numbers(name, &[number]) }
+    }
+
+    /// Numbers, one after another.
+    pub fn numbers<T: Element>(name: impl Into<String>, numbers: &[T]) -> Self {
+        let dataspace = Dataspace::Simple { shape: vec![numbers.len() as u64], max_shape: None };
+        Self { name: name.into(), datatype: T::datatype(), dataspace, data: T::bytes(numbers).to_vec() }
+    }
 }
 
 impl Object {
@@ -50,13 +65,18 @@ impl Object {
         })
     }
 
-    /// The attribute `name`.
-    pub fn attribute(&self, name: &str) -> Result<Attribute> {
+    /// The attribute `name`, if there is one.
+    pub(super) fn found_attribute(&self, name: &str) -> Result<Option<Attribute>> {
         self.with_attributes(|storage, header| {
             let found = storage.find(header, self.store(), name)?;
-            let message = found.ok_or_else(|| RequestError::NoSuchAttribute { name: name.to_owned() })?;
-            self.resolve(header, message)
+            found.map(|message| self.resolve(header, message)).transpose()
         })
+    }
+
+    /// The attribute `name`.
+    pub fn attribute(&self, name: &str) -> Result<Attribute> {
+        let missing = || Error::from(RequestError::NoSuchAttribute { name: name.to_owned() }).at(self.path());
+        self.found_attribute(name)?.ok_or_else(missing)
     }
 
     /// Whether there is an attribute `name`.
@@ -81,7 +101,10 @@ impl Object {
     }
 
     /// Runs `f` on the attributes as they are now.
-    fn with_attributes<T>(&self, f: impl FnOnce(&Storage, &Header) -> Result<T>) -> Result<T> {
+    fn with_attributes<T>(
+        &self,
+        f: impl FnOnce(&Storage<AttributeMessage>, &Header) -> Result<T>,
+    ) -> Result<T> {
         let _reading = self.store().reading();
         let result = self.header().and_then(|header| {
             let storage = Storage::of(&header, self.store())?;
@@ -90,7 +113,11 @@ impl Object {
         result.map_err(|error| error.at(self.path()))
     }
 
-    fn attribute_messages(&self, storage: &Storage, header: &Header) -> Result<Vec<AttributeMessage>> {
+    fn attribute_messages(
+        &self,
+        storage: &Storage<AttributeMessage>,
+        header: &Header,
+    ) -> Result<Vec<AttributeMessage>> {
         let mut found = Vec::new();
         storage.visit(header, self.store(), &mut |order, message| found.push((order, message)))?;
         if self.tracks_attribute_order() {
@@ -114,92 +141,5 @@ impl Object {
         };
         data.truncate(len);
         Ok(Attribute { name, datatype, dataspace, data })
-    }
-}
-
-/// Where the attributes of an object are.
-pub(super) enum Storage {
-    Compact,
-    Dense(AttributeInfo),
-}
-
-impl Storage {
-    pub(super) fn of(header: &Header, store: &Store) -> Result<Self> {
-        let info = header.find::<AttributeInfo>(store)?;
-        Ok(info.filter(AttributeInfo::is_dense).map_or(Self::Compact, Self::Dense))
-    }
-
-    pub(super) fn len(&self, header: &Header, store: &Store) -> Result<u64> {
-        match self {
-            Self::Compact => Ok(header.count::<AttributeMessage>() as u64),
-            Self::Dense(info) => Ok(BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.len()),
-        }
-    }
-
-    /// Calls `f` with every attribute and its creation order, in the order of the storage.
-    pub(super) fn visit(
-        &self,
-        header: &Header,
-        store: &Store,
-        f: &mut dyn FnMut(u32, AttributeMessage),
-    ) -> Result<()> {
-        match self {
-            Self::Compact => header
-                .all::<AttributeMessage>(store)
-                .try_for_each(|found| found.map(|(order, message)| f(order, message))),
-            Self::Dense(info) => {
-                let heap = FractalHeap::open(store, info.heap)?;
-                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit(&mut |record| {
-                    let (order, message) = message_in(&heap, record)?;
-                    f(order, message);
-                    Ok(ControlFlow::Continue(()))
-                })
-            }
-        }
-    }
-
-    fn find(&self, header: &Header, store: &Store, name: &str) -> Result<Option<AttributeMessage>> {
-        match self {
-            Self::Compact => {
-                let mut messages = header.all::<AttributeMessage>(store);
-                let found =
-                    messages.find(|found| found.as_ref().map_or(true, |(_, message)| message.name == name));
-                Ok(found.transpose()?.map(|(_, message)| message))
-            }
-            Self::Dense(info) => {
-                let hash = lookup3(name.as_bytes());
-                let heap = FractalHeap::open(store, info.heap)?;
-                let mut found = None;
-                BTree2::open(store, info.name_index, ATTRIBUTE_NAMES)?.visit_where(
-                    &|record| match record {
-                        Record::AttributeName { hash: this, .. } => this.cmp(&hash),
-                        _ => Ordering::Less, // no such record in a tree of this type
-                    },
-                    &mut |record| {
-                        let (_, message) = message_in(&heap, record)?;
-                        if message.name != name {
-                            return Ok(ControlFlow::Continue(()));
-                        }
-                        found = Some(message);
-                        Ok(ControlFlow::Break(()))
-                    },
-                )?;
-                Ok(found)
-            }
-        }
-    }
-}
-
-/// The type of B-trees of attributes by name.
-const ATTRIBUTE_NAMES: u8 = 8;
-
-/// The attribute that a record names, and its creation order.
-fn message_in(heap: &FractalHeap<'_>, record: &Record) -> Result<(u32, AttributeMessage)> {
-    match record {
-        Record::AttributeName { flags, .. } if flags & RawMessage::SHARED != 0 => {
-            Err(header::read::shared_in_heap("attribute"))
-        }
-        Record::AttributeName { id, order, .. } => Ok((*order, heap.decode(id)?)),
-        _ => Err(heap.foreign_record()),
     }
 }

@@ -113,16 +113,11 @@ impl Copy<'_> {
         meter: &Meter<'_>,
     ) -> Result<()> {
         let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
-        if let ChunkIndexInfo::Implicit { addr } = chunked.index
+        if let ChunkIndexInfo::Implicit { .. } = chunked.index
             && self.new_chunks(state)?.is_none()
         {
-            let all = index
-                .grid()
-                .largest
-                .iter()
-                .try_fold(index.chunk_bytes(), |all, &count| all.checked_mul(count?));
-            let Some(len) = all.filter(|&len| len > 0 && addr.is_defined()) else { return Ok(()) };
-            let to = self.copy_bytes(source, Extent::new(addr, len))?;
+            let Some(all) = index.implicit_extent().filter(|all| all.len > 0) else { return Ok(()) };
+            let to = self.copy_bytes(source, all)?;
             return self.change_layout(copy, to, |layout| {
                 if let Layout::Chunked(chunked) = layout {
                     chunked.index = ChunkIndexInfo::Implicit { addr: to.addr };

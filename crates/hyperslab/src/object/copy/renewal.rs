@@ -155,4 +155,4 @@ fn cut(shape: &[u64], state: &State) -> Vec<u64> {
 }
 
 /// Fewer bytes are not worth an index.
-const SMALLEST_CHUNKED: u64 = 4096;
+pub(super) const SMALLEST_CHUNKED: u64 = 4096;

@@ -2,20 +2,23 @@
 //! for, and without the space that changes have left behind.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::Addr;
+use hyperslab_format::layout::Layout;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
+use super::renewal::SMALLEST_CHUNKED;
 use super::{Copy, Renewal};
+use crate::driver::{Aside, Driver};
 use crate::error::{Error, RequestError, Result};
 use crate::object::header::versions::LibVersion;
 use crate::object::path;
-use crate::object::{CopyOptions, CreateOptions, File, Group, Node};
+use crate::object::{CopyOptions, CreateOptions, Dataset, File, Group, Node};
 
 /// What of a file is other when it was written anew. By default nothing is, and no chunk is decoded.
 #[derive(Debug, Clone, Default)]
@@ -49,9 +52,23 @@ pub enum RepackChunks {
     Shape(Vec<u64>),
 }
 
+impl RepackChunks {
+    /// Whether a dataset has chunks, or enough elements one after another to be given some.
+    pub fn can_chunk(dataset: &Dataset) -> bool {
+        match dataset.layout() {
+            Layout::Chunked(_) => true,
+            Layout::Contiguous(_) => {
+                let has_axes = !dataset.shape().is_empty();
+                has_axes && !dataset.has_external_files() && dataset.len_bytes() >= SMALLEST_CHUNKED
+            }
+            Layout::Compact { .. } | Layout::Virtual { .. } => false,
+        }
+    }
+}
+
 impl File {
     /// Writes everything in this file, or what `options` select, to a new file at `to`, which gets that name when it is whole
-    /// (until then it is `to` with `.partial` after it).
+    /// (until then it is [aside](Aside)).
     ///
     /// Links, attributes, committed datatypes, fill values, orders of creation and the user block are as they were; references
     /// lead to what they led to, and those that led to nothing are null. `done` is told of the bytes of elements that were
@@ -66,16 +83,24 @@ impl File {
         if !options.overwrite && to.symlink_metadata().is_ok() {
             return Err(RequestError::Exists { name: to.display().to_string() }.into());
         }
-        let partial = partial(to);
-        let written = self.repack_to(&partial, options, done);
-        let named = written.and_then(|()| fs::rename(&partial, to).map_err(Error::io("rename", 0, 0)));
-        named.inspect_err(|_| {
-            // The first error says more; what is left says by its name what it is.
-            let _ = fs::remove_file(&partial);
-        })
+        // This file itself may be replaced: who reads it goes on with what it was.
+        let is_own = |path: &Path| {
+            let known = fs::canonicalize(path);
+            known.is_ok_and(|known| fs::canonicalize(to).is_ok_and(|to| to == known))
+        };
+        let aside = if self.path().is_some_and(is_own) { Aside::replacing(to) } else { Aside::new(to) };
+        let aside = aside.map_err(Error::io("create", 0, 0))?;
+        self.repack_to(Arc::clone(aside.medium()) as _, to, options, done)?;
+        aside.finish().map_err(Error::io("rename", 0, 0))
     }
 
-    fn repack_to(&self, to: &Path, options: &RepackOptions, done: &(dyn Fn(u64) + Sync)) -> Result<()> {
+    fn repack_to(
+        &self,
+        driver: Arc<dyn Driver>,
+        to: &Path,
+        options: &RepackOptions,
+        done: &(dyn Fn(u64) + Sync),
+    ) -> Result<()> {
         let root = self.root();
         let version = options.version.unwrap_or_else(|| self.version());
         let create = CreateOptions {
@@ -90,7 +115,8 @@ impl File {
         };
         let selected = options.select.iter().map(|path| self.hard_path(path)).collect::<Result<Vec<_>>>()?;
         let members = if selected.is_empty() { None } else { Some(self.below(&selected)?) };
-        let to = File::create_with(to, &create)?;
+        let to = std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
+        let to = File::create_on(driver, Some(&to), &create)?;
         copy_user_block(self, &to)?;
         let renewal = Renewal { options, selected, members, done };
         let copied = Copy::renewing(&to, EVERYTHING, renewal).run_root(&root);
@@ -162,13 +188,6 @@ impl File {
 fn has_new_links(group: &Group) -> Result<bool> {
     let is_new = |link: &Link| matches!(link.target, LinkTarget::External { .. } | LinkTarget::User { .. });
     Ok(group.links()?.iter().any(is_new))
-}
-
-/// The name of a file until it is whole.
-fn partial(to: &Path) -> PathBuf {
-    let mut name = OsString::from(to);
-    name.push(".partial");
-    PathBuf::from(name)
 }
 
 /// Copies what is before the superblock.

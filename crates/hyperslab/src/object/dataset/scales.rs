@@ -1,121 +1,271 @@
-//! Dimension scales: datasets that give the coordinates along an axis of another (HDF5 Dimension Scale Specification).
+//! Dimension scales: datasets that give the coordinates along an axis of another, and the labels of axes (HDF5 Dimension Scale
+//! Specification).
 //!
-//! They are a convention about attributes: `DIMENSION_LIST` of a dataset; `CLASS`, `NAME` and `REFERENCE_LIST` of a scale, which
-//! says where it is attached.
+//! They are a convention about attributes: `DIMENSION_LABELS` and `DIMENSION_LIST` of a dataset; `CLASS`, `NAME` and
+//! `REFERENCE_LIST` of a scale, which says where it is attached. Each is changed under the lock of its dataset's data.
 
 use hyperslab_format::Writer;
 use hyperslab_format::datatype::{
-    Charset, Compound, Datatype, Member, Padding, Reference, ReferenceKind, Text,
+    Charset, Compound, Datatype, Member, Padding, Reference, ReferenceKind, VariableText,
 };
+use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::message::dataspace::Dataspace;
 
-use crate::error::{RequestError, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::object::{Attribute, Dataset};
-use crate::types::Element;
+use crate::types::{Conversion, Element};
 
+const CLASS: &str = "CLASS";
+const NAME: &str = "NAME";
+const LABELS: &str = "DIMENSION_LABELS";
 const LIST: &str = "DIMENSION_LIST";
 const USERS: &str = "REFERENCE_LIST";
+/// The value of `CLASS`.
+const SCALE: &str = "DIMENSION_SCALE";
 /// A record of `REFERENCE_LIST`: a reference, the number of an axis, and as libhdf5 has it, bytes that fill it up.
 const USER_BYTES: usize = 16;
 
-impl Attribute {
-    /// A string of fixed length that ends with a zero byte, as libhdf5's own conventions have it.
-    pub fn text(name: impl Into<String>, text: &str) -> Self {
-        let mut data = text.as_bytes().to_vec();
-        data.push(0);
-        let charset = if text.is_ascii() { Charset::Ascii } else { Charset::Utf8 };
-        let size = u32::try_from(data.len()).unwrap_or(u32::MAX);
-        let datatype = Datatype::Text(Text { size, padding: Padding::NullTerminated, charset });
-        Self { name: name.into(), datatype, dataspace: Dataspace::Scalar, data }
-    }
-
-    /// A number.
-    pub fn number<T: Element>(name: impl Into<String>, number: T) -> Self {
-        Self { dataspace: Dataspace::Scalar, ..Self::numbers(name, &[number]) }
-    }
-
-    /// Numbers, one after another.
-    pub fn numbers<T: Element>(name: impl Into<String>, numbers: &[T]) -> Self {
-        let dataspace = Dataspace::Simple { shape: vec![numbers.len() as u64], max_shape: None };
-        Self { name: name.into(), datatype: T::datatype(), dataspace, data: T::bytes(numbers).to_vec() }
-    }
+/// The references to the scales of each axis, how long one is, and where they are stored.
+struct Lists {
+    kind: Reference,
+    of_axes: Vec<Vec<u8>>,
+    stored: Vec<VariableElement>,
 }
 
 impl Dataset {
-    /// Makes the dataset a dimension scale of this name.
+    /// Whether the dataset is a dimension scale.
+    pub fn is_scale(&self) -> Result<bool> {
+        let class = self.found_attribute(CLASS)?;
+        let is_text = |class: &Attribute| matches!(class.datatype, Datatype::Text(_));
+        Ok(class.is_some_and(|class| is_text(&class) && class.data.starts_with(SCALE.as_bytes())))
+    }
+
+    /// Makes the dataset a dimension scale of this name, or gives one another.
     pub fn make_scale(&self, name: &str) -> Result<()> {
         if self.has_attribute(LIST)? {
             return Err(argument(self, "it has scales itself, and cannot be one"));
         }
-        self.set_attribute(&Attribute::text("CLASS", "DIMENSION_SCALE"))?;
-        self.set_attribute(&Attribute::text("NAME", name))
+        if name.contains('\0') {
+            return Err(argument(
+                self,
+                "the name of a scale ends at its first zero byte: leave the zero out",
+            ));
+        }
+        self.set_attribute(&Attribute::text(CLASS, SCALE))?;
+        self.set_attribute(&Attribute::text(NAME, name))
     }
 
-    /// Attaches a dimension scale to an axis, after those that it has already.
+    /// The name of a scale: bytes that are UTF-8 as a rule, none where it has no name.
+    pub fn scale_name(&self) -> Result<Vec<u8>> {
+        let name = self.found_attribute(NAME)?;
+        name.map_or(Ok(Vec::new()), |name| Ok(self.texts(&name)?.into_iter().next().unwrap_or_default()))
+    }
+
+    /// The scales of an axis, in the order in which they were attached.
+    pub fn scales(&self, axis: usize) -> Result<Vec<Self>> {
+        self.check_axis(axis)?;
+        let _reading = self.file().reading_vlen();
+        let lists = self.lists()?;
+        let references = lists.of_axes[axis].chunks(lists.kind.size as usize);
+        references.map(|stored| self.file().dereference(&lists.kind, stored)?.into_dataset()).collect()
+    }
+
+    /// Attaches a scale to an axis, after those that it has already; a dataset that is none becomes one. Nothing happens where it
+    /// is attached.
     pub fn attach_scale(&self, axis: usize, scale: &Self) -> Result<()> {
-        let rank = self.shape().len();
-        if axis >= rank {
-            return Err(argument(self, "it has no such axis"));
-        }
-        if !scale.has_attribute("CLASS")? {
-            return Err(argument(scale, "it is no dimension scale yet"));
-        }
-        let mut lists = vec![Vec::new(); rank];
-        let mut old = Vec::new();
-        if self.has_attribute(LIST)? {
-            old = self.file().vlen_ids(&self.attribute(LIST)?.data)?;
-            let size = self.file().object_reference(self)?.len();
-            for (list, found) in lists.iter_mut().zip(self.file().vlen_many(&old, size)?) {
-                *list = found;
-            }
+        self.check_axis(axis)?;
+        if self.is_scale()? {
+            return Err(argument(self, "it is a scale itself, and has none"));
         }
         let reference = self.file().object_reference(scale)?;
-        let size = reference.len();
-        if lists[axis].chunks(size).any(|known| known == reference) {
-            return Ok(());
+        if self.address() == scale.address() || scale.has_attribute(LIST)? {
+            return Err(argument(scale, "it has scales itself, and cannot be one"));
         }
-        lists[axis].extend(reference);
-        let object = Datatype::Reference(Reference {
-            size: u32::try_from(size).unwrap_or(u32::MAX),
-            kind: ReferenceKind::Object1,
-        });
-        let ids = self.file().put_vlen(&lists, size)?;
-        self.set_attribute(&Attribute {
-            name: LIST.to_owned(),
-            datatype: Datatype::Sequence(Box::new(object.clone())),
-            dataspace: Dataspace::Simple { shape: vec![rank as u64], max_shape: None },
-            data: self.file().vlen_stored(&ids),
+        if !scale.is_scale()? {
+            scale.set_attribute(&Attribute::text(CLASS, SCALE))?;
+        }
+        let is_new = self.change_list(axis, |list| {
+            let is_new = !list.chunks(reference.len()).any(|known| known == reference);
+            if is_new {
+                list.extend(&reference);
+            }
+            is_new
         })?;
-        self.file().remove_vlen(&old)?;
-        scale.add_user(self, axis, object)
+        if is_new { scale.change_users(|users| users.extend(self.user(axis))) } else { Ok(()) }
     }
 
-    /// Notes in a scale that it is attached to an axis of a dataset.
-    fn add_user(&self, user: &Self, axis: usize, object: Datatype) -> Result<()> {
-        let mut users = if self.has_attribute(USERS)? { self.attribute(USERS)?.data } else { Vec::new() };
-        let widths = self.store().widths();
-        let start = users.len();
-        Writer::new(&mut users, widths).addr(user.address());
-        users.resize(start + USER_BYTES / 2, 0);
-        users.extend(u32::try_from(axis).unwrap_or(u32::MAX).to_ne_bytes());
-        users.resize(start + USER_BYTES, 0);
-        let member = |name: &str, offset: usize, datatype| Member {
-            name: name.to_owned(),
-            offset: u32::try_from(offset).unwrap_or(u32::MAX),
-            datatype,
-        };
-        let members =
-            vec![member("dataset", 0, object), member("dimension", USER_BYTES / 2, u32::datatype())];
-        let dataspace = Dataspace::Simple { shape: vec![(users.len() / USER_BYTES) as u64], max_shape: None };
-        self.set_attribute(&Attribute {
-            name: USERS.to_owned(),
-            datatype: Datatype::Compound(Compound { size: 16, members }),
-            dataspace,
-            data: users,
+    /// Detaches a scale from an axis. Errors: `Request` if it is not attached.
+    pub fn detach_scale(&self, axis: usize, scale: &Self) -> Result<()> {
+        self.check_axis(axis)?;
+        let reference = self.file().object_reference(scale)?;
+        let was_attached = self.change_list(axis, |list| {
+            let place = list.chunks(reference.len()).position(|known| known == reference);
+            let place = place.map(|place| place * reference.len());
+            place.is_some_and(|place| list.drain(place..place + reference.len()).len() > 0)
+        })?;
+        if !was_attached {
+            return Err(argument(scale, "it is not attached to this axis"));
+        }
+        let gone = self.user(axis);
+        scale.change_users(|users| {
+            let left = users.chunks(USER_BYTES).filter(|user| *user != gone);
+            *users = left.flatten().copied().collect();
         })
+    }
+
+    /// The label of an axis: bytes that are UTF-8 as a rule, none where it has no label.
+    pub fn axis_label(&self, axis: usize) -> Result<Vec<u8>> {
+        self.check_axis(axis)?;
+        let _reading = self.file().reading_vlen();
+        Ok(self.labels()?.swap_remove(axis))
+    }
+
+    /// Labels an axis.
+    pub fn set_axis_label(&self, axis: usize, label: &[u8]) -> Result<()> {
+        self.check_axis(axis)?;
+        if label.contains(&0) {
+            return Err(argument(self, "a label ends at its first zero byte: leave the zero out"));
+        }
+        let lock = self.file().write_lock(self.address());
+        let _alone = lock.write();
+        let mut labels = self.labels()?;
+        label.clone_into(&mut labels[axis]);
+        let is_labelled = |at: usize| at == axis || !labels[at].is_empty();
+        let texts: Vec<&Vec<u8>> =
+            (0..labels.len()).filter(|&at| is_labelled(at)).map(|at| &labels[at]).collect();
+        let mut ids = self.file().put_text(&texts)?.into_iter();
+        // Those that were never set are no strings.
+        let id = |at| if is_labelled(at) { ids.next() } else { None };
+        let ids: Vec<_> = (0..labels.len()).map(id).map(|id| id.unwrap_or(VariableElement::EMPTY)).collect();
+        let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Ascii };
+        self.replace_ids(LABELS, Datatype::VariableText(text), &ids)
+    }
+
+    fn check_axis(&self, axis: usize) -> Result<()> {
+        if axis < self.shape().len() { Ok(()) } else { Err(argument(self, "it has no such axis")) }
+    }
+
+    /// The labels of all axes, empty where there are none.
+    fn labels(&self) -> Result<Vec<Vec<u8>>> {
+        let rank = self.shape().len();
+        match self.found_attribute(LABELS)? {
+            None => Ok(vec![Vec::new(); rank]),
+            Some(labels) => self.one_an_axis(LABELS, self.texts(&labels)?),
+        }
+    }
+
+    /// The strings that an attribute holds.
+    fn texts(&self, attribute: &Attribute) -> Result<Vec<Vec<u8>>> {
+        match &attribute.datatype {
+            Datatype::VariableText(_) => self.file().vlen_many(&self.file().vlen_ids(&attribute.data)?, 1),
+            Datatype::Text(text) => Ok(attribute
+                .data
+                .chunks(text.size as usize)
+                .map(|text| text.split(|&byte| byte == 0).next().unwrap_or_default().to_vec())
+                .collect()),
+            _ => Err(argument(self, "an attribute that names scales or labels holds no strings")),
+        }
+    }
+
+    fn one_an_axis<T>(&self, what: &'static str, found: Vec<T>) -> Result<Vec<T>> {
+        let (given, expected) = (found.len() as u64, self.shape().len() as u64);
+        if given == expected {
+            return Ok(found);
+        }
+        Err(Error::from(RequestError::Length { what, given, expected }).at(self.path()))
+    }
+
+    fn lists(&self) -> Result<Lists> {
+        let size = u32::try_from(self.store().widths().offset.bytes()).unwrap_or(u32::MAX);
+        let Some(list) = self.found_attribute(LIST)? else {
+            let kind = Reference { size, kind: ReferenceKind::Object1 };
+            let of_axes = vec![Vec::new(); self.shape().len()];
+            return Ok(Lists { kind, of_axes, stored: Vec::new() });
+        };
+        let kind = match &list.datatype {
+            Datatype::Sequence(base) => match &**base {
+                Datatype::Reference(kind) if kind.size > 0 => *kind,
+                _ => return Err(argument(self, "its DIMENSION_LIST holds no references")),
+            },
+            _ => return Err(argument(self, "its DIMENSION_LIST holds no lists")),
+        };
+        let stored = self.one_an_axis(LIST, self.file().vlen_ids(&list.data)?)?;
+        let of_axes = self.file().vlen_many(&stored, kind.size as usize)?;
+        Ok(Lists { kind, of_axes, stored })
+    }
+
+    /// Changes the references to the scales of an axis, if `f` says that it has.
+    fn change_list(&self, axis: usize, f: impl FnOnce(&mut Vec<u8>) -> bool) -> Result<bool> {
+        let lock = self.file().write_lock(self.address());
+        let _alone = lock.write();
+        let Lists { kind, mut of_axes, stored } = self.lists()?;
+        if kind.kind != ReferenceKind::Object1 {
+            return Err(
+                Error::unsupported("changing scales in references of HDF5 1.12", "IV.A.2.d").at(self.path())
+            );
+        }
+        if !f(&mut of_axes[axis]) {
+            return Ok(false);
+        }
+        if of_axes.iter().all(Vec::is_empty) {
+            self.remove_attribute(LIST)?;
+            self.file().remove_vlen(&stored)?;
+            return Ok(true);
+        }
+        let ids = self.file().put_vlen(&of_axes, kind.size as usize)?;
+        self.replace_ids(LIST, Datatype::Sequence(Box::new(Datatype::Reference(kind))), &ids)?;
+        Ok(true)
+    }
+
+    /// Sets an attribute with one id an axis, and takes out of the file what it led to before.
+    fn replace_ids(&self, name: &str, datatype: Datatype, ids: &[VariableElement]) -> Result<()> {
+        let old = self.found_attribute(name)?.filter(|old| old.datatype == datatype);
+        let old = old.map_or(Ok(Vec::new()), |old| self.file().vlen_ids(&old.data))?;
+        let dataspace = Dataspace::Simple { shape: vec![ids.len() as u64], max_shape: None };
+        let data = self.file().vlen_stored(ids);
+        self.set_attribute(&Attribute { name: name.to_owned(), datatype, dataspace, data })?;
+        self.file().remove_vlen(&old)
+    }
+
+    /// What a scale notes of an axis of this dataset that it is attached to.
+    fn user(&self, axis: usize) -> Vec<u8> {
+        let mut user = Vec::new();
+        Writer::new(&mut user, self.store().widths()).addr(self.address());
+        user.resize(USER_BYTES / 2, 0);
+        user.extend(u32::try_from(axis).unwrap_or(u32::MAX).to_ne_bytes());
+        user.resize(USER_BYTES, 0);
+        user
+    }
+
+    /// Changes what a scale says of where it is attached.
+    fn change_users(&self, f: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        let widths = self.store().widths();
+        let size = u32::try_from(widths.offset.bytes()).unwrap_or(u32::MAX);
+        let object = Datatype::Reference(Reference { size, kind: ReferenceKind::Object1 });
+        let members = vec![
+            Member::new("dataset", 0, object),
+            Member::new("dimension", u32::try_from(USER_BYTES / 2).unwrap_or(u32::MAX), u32::datatype()),
+        ];
+        let size = u32::try_from(USER_BYTES).unwrap_or(u32::MAX);
+        let datatype = Datatype::Compound(Compound { size, members });
+        let lock = self.file().write_lock(self.address());
+        let _alone = lock.write();
+        let mut users = Vec::new();
+        if let Some(known) = self.found_attribute(USERS)? {
+            let conversion = Conversion::with_widths(&known.datatype, &datatype, widths)?;
+            let count = known.data.len() / conversion.src_size().max(1);
+            users.resize(count * USER_BYTES, 0);
+            conversion.apply(&known.data, &mut users, count)?;
+        }
+        f(&mut users);
+        if users.is_empty() {
+            return if self.has_attribute(USERS)? { self.remove_attribute(USERS) } else { Ok(()) };
+        }
+        let dataspace = Dataspace::Simple { shape: vec![(users.len() / USER_BYTES) as u64], max_shape: None };
+        self.set_attribute(&Attribute { name: USERS.to_owned(), datatype, dataspace, data: users })
     }
 }
 
-fn argument(dataset: &Dataset, why: &'static str) -> crate::Error {
+fn argument(dataset: &Dataset, why: &'static str) -> Error {
     RequestError::Argument { what: format!("dataset {:?}", dataset.path()), why }.into()
 }

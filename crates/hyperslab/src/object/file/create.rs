@@ -93,7 +93,8 @@ impl File {
         self.shared().version
     }
 
-    /// Gets everything that was changed into the file, all or nothing. In a file open for reading there is nothing to do.
+    /// Gets everything that was changed into the file, all or nothing (but elements without filters, which are written in
+    /// place), as durably as [`CommitOptions`](crate::CommitOptions) say. In a file open for reading there is nothing to do.
     pub fn flush(&self) -> Result<()> {
         if !self.is_writable() {
             return Ok(());

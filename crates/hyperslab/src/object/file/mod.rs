@@ -5,7 +5,6 @@ pub(in crate::object) mod external;
 mod opening;
 pub(in crate::object) mod unlinked;
 
-use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +25,7 @@ use crate::driver::{Driver, Locking};
 use crate::engine::ChunkCache;
 use crate::error::Result;
 use crate::heap::HeapRoom;
+use crate::object::walk::Walk;
 use crate::store::{Rank, Ranked, Store};
 use create::Locks;
 use opening::{Opening, Openings};
@@ -220,25 +220,12 @@ impl File {
         if root.address() == address {
             return Ok(Some(root.path().to_owned()));
         }
-        let mut seen = HashSet::from([root.address()]);
-        let links = root.stored_links()?.into_iter();
-        // The groups on the way down, each with its links that are still to follow.
-        let mut way = vec![(root, links)];
-        while let Some((group, links)) = way.last_mut() {
-            let Some(link) = links.next() else {
-                way.pop();
-                continue;
-            };
-            let LinkTarget::Hard(target) = link.target else { continue };
-            if target == address {
-                return Ok(Some(path::join(group.path(), &link.name).to_string()));
+        for step in Walk::ordered(&root, Group::stored_links) {
+            let step = step.map_err(|(_, error)| error)?;
+            if step.link.target == LinkTarget::Hard(address) {
+                return Ok(Some(format!("/{}", step.path)));
             }
-            if seen.insert(target)
-                && let Node::Group(below) = group.open_link(&link)?
-            {
-                let links = below.stored_links()?.into_iter();
-                way.push((below, links));
-            }
+            step.node.transpose()?;
         }
         Ok(None)
     }

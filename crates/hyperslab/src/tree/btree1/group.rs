@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use hyperslab_format::btree1::keys::BTree1Key;
+use hyperslab_format::btree1::entries::BTree1Key;
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind};
 use hyperslab_format::group::symbol::{SymbolTableContext, SymbolTableEntry, SymbolTableNode};
 use hyperslab_format::{Addr, Extent};
@@ -124,16 +124,15 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
     /// Down to the symbol table node that would hold a name, then by bisection; none in an empty tree.
     fn find(&mut self, order: &Order<'_>) -> Result<Option<Found>> {
         let (path, nodes) = self.tree.path(&mut |node| {
-            let keys = node.keys.group().unwrap_or_default();
-            let mut range = 0..node.children.len();
+            let mut range = 0..node.entries.len();
             while range.len() > 1 {
                 let middle = range.start + (range.len() - 1) / 2;
-                let Some(&upper) = keys.get(middle + 1) else { break };
+                let Some(upper) = node.entries.name(middle + 1) else { break };
                 range = if order(upper)?.is_gt() { middle + 1..range.end } else { range.start..middle + 1 };
             }
             Ok(range.start)
         })?;
-        let Some(&at) = path.last().and_then(|step| nodes.children.get(step.child)) else { return Ok(None) };
+        let Some(at) = path.last().and_then(|step| nodes.entries.child(step.child)) else { return Ok(None) };
         let node = self.tree.txn().store().get::<SymbolTableNode>(at, &self.context)?;
         let mut range = 0..node.entries.len();
         while !range.is_empty() {

@@ -38,14 +38,13 @@ impl<'s> GroupTree<'s> {
         let mut node = self.node(at)?;
         loop {
             // Child `i` holds what comes after key `i` and not after key `i + 1`.
-            let keys = node.keys.group().unwrap_or_default();
-            let mut range = 0..node.children.len();
+            let mut range = 0..node.entries.len();
             while !range.is_empty() {
                 let middle = range.start + range.len() / 2;
-                let Some(&upper) = keys.get(middle + 1) else { break };
+                let Some(upper) = node.entries.name(middle + 1) else { break };
                 range = if is_after(upper)? { middle + 1..range.end } else { range.start..middle };
             }
-            let Some(&child) = node.children.get(range.start) else { return Ok(None) };
+            let Some(child) = node.entries.child(range.start) else { return Ok(None) };
             if node.level == 0 {
                 return Ok(Some(child));
             }
@@ -70,7 +69,7 @@ impl<'s> GroupTree<'s> {
         seen: &mut Seen,
         f: &mut dyn FnMut(Addr) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
-        for &child in &node.children {
+        for child in node.entries.children() {
             seen.note::<BTree1Node>(child)?;
             let flow = if node.level == 0 {
                 f(child)?

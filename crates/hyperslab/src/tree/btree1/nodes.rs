@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::btree1::keys::BTree1Key;
-use hyperslab_format::btree1::{BTree1Context, BTree1Keys, BTree1Node};
+use hyperslab_format::btree1::entries::{BTree1Entries, BTree1Key};
+use hyperslab_format::btree1::{BTree1Context, BTree1Node};
 use hyperslab_format::{Addr, ErrorKind, Extent};
 
 use crate::error::Result;
@@ -41,7 +41,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     pub fn create(txn: &mut Txn<'_>, context: BTree1Context) -> Result<Addr> {
         let len = context.node_len(txn.store().widths()) as u64;
         let at = txn.allocate(SpaceKind::Metadata, len)?.addr;
-        txn.put(at, empty(context), context);
+        let root = node(txn, context, 0, &[], []);
+        txn.put(at, root, context);
         Ok(at)
     }
 
@@ -64,13 +65,13 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         let mut path = Vec::new();
         let mut at = self.root;
         let mut node = self.node(at)?;
-        while !node.children.is_empty() {
-            let child = choose(&node)?.min(node.children.len() - 1);
+        while !node.entries.is_empty() {
+            let child = choose(&node)?.min(node.entries.len() - 1);
             path.push(BTree1Step { at, child });
             if node.level == 0 {
                 break;
             }
-            at = node.children.get(child).copied().unwrap_or(Addr::UNDEFINED);
+            at = node.entries.child(child).unwrap_or(Addr::UNDEFINED);
             node = self.below(at, node.level)?;
         }
         Ok((path, node))
@@ -78,12 +79,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
 
     /// Puts the first child into a tree that has none, between two keys.
     pub fn insert_first(&mut self, child: Addr, before: BTree1Key, after: BTree1Key) -> Result<()> {
-        self.edit(self.root, |node| {
-            node.level = 0;
-            node.children = vec![child];
-            node.keys.insert(0, before);
-            node.keys.insert(1, after);
-        })
+        let root = node(self.txn, self.context, 0, &[before, after], [child]);
+        self.edit(self.root, |node| (node.level, node.entries) = (root.level, root.entries))
     }
 
     /// Puts a child before the one that `path` leads to (or after the last, if it leads there), and `key` between the two.
@@ -92,15 +89,15 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         while let Some(step) = path.pop() {
             let mut place = step;
             let node = self.node(step.at)?;
-            if node.children.len() < self.context.capacity() {
-                return self.put_child(place, child, key);
+            if node.entries.len() < self.context.capacity() {
+                return self.put_child(place, child, &key);
             }
             if path.is_empty() {
                 place.at = self.move_root_down()?;
                 path.push(BTree1Step { at: self.root, child: 0 });
             }
             let (right, between) = self.split(&mut place)?;
-            self.put_child(place, child, key)?;
+            self.put_child(place, child, &key)?;
             (child, key) = (right, between);
             if let Some(above) = path.last_mut() {
                 above.child += 1;
@@ -112,15 +109,11 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     /// Replaces the child that `path` leads to.
     pub fn set_child(&mut self, path: &[BTree1Step], child: Addr) -> Result<()> {
         let Some(step) = path.last() else { return Ok(()) };
-        self.edit(step.at, |node| node.children.get_mut(step.child).into_iter().for_each(|old| *old = child))
+        self.edit(step.at, |node| node.entries.set_child(step.child, child))
     }
 
-    fn put_child(&mut self, place: BTree1Step, child: Addr, key: BTree1Key) -> Result<()> {
-        self.edit(place.at, |node| {
-            let index = place.child.min(node.children.len());
-            node.children.insert(index, child);
-            node.keys.insert(index.max(1), key);
-        })
+    fn put_child(&mut self, place: BTree1Step, child: Addr, key: &BTree1Key) -> Result<()> {
+        self.edit(place.at, |node| node.entries.insert(place.child, child, key))
     }
 
     /// Moves the root's contents to a new node, the only child of the root; returns its address.
@@ -130,13 +123,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
             return Err(broken::<BTree1Node>(self.root, ErrorKind::Depth { limit: u32::from(u8::MAX) }));
         };
         let at = self.allocate()?;
-        let mut above = empty(self.context);
-        above.level = level;
-        above.children.push(at);
-        let ends = [root.keys.key(0), root.keys.key(root.children.len())];
-        for (index, key) in ends.into_iter().flatten().enumerate() {
-            above.keys.insert(index, key);
-        }
+        let ends = [0, root.entries.len()].into_iter().filter_map(|end| root.entries.key(end));
+        let above = node(self.txn, self.context, level, &ends.collect::<Vec<_>>(), [at]);
         self.txn.put(at, BTree1Node::clone(&root), self.context);
         self.txn.put(self.root, above, self.context);
         Ok(at)
@@ -149,14 +137,14 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         let old = self.node(at)?;
         let kept = kept_of(&old);
         let right = self.allocate()?;
-        let (children, keys) = self.edit(at, |node| {
+        let entries = self.edit(at, |node| {
             node.right = right;
-            (node.children.split_off(kept.min(node.children.len())), node.keys.split(kept))
+            node.entries.split_off(kept)
         })?;
-        let Some(between) = keys.key(0) else {
+        let Some(between) = entries.key(0) else {
             return Err(broken::<BTree1Node>(at, ErrorKind::Missing { what: "a key of each child" }));
         };
-        let new = BTree1Node { level: old.level, left: at, right: old.right, children, keys };
+        let new = BTree1Node { level: old.level, left: at, right: old.right, entries };
         self.txn.put(right, new, self.context);
         if old.right.is_defined() {
             self.edit(old.right, |node| node.left = right)?;
@@ -178,21 +166,17 @@ impl<'t, 's> BTree1Edit<'t, 's> {
             Side::Right => (last.child, Side::Right),
             Side::Left => (last.child + 1, Side::Left),
         };
-        if let Some(key) = node.keys.key(stays) {
+        if let Some(key) = node.entries.key(stays) {
             self.set_key(&path, side, &key)?;
         }
         while let Some(step) = path.pop() {
             let is_root = path.is_empty();
             let is_empty = self.edit(step.at, |node| {
-                if step.child < node.children.len() {
-                    node.children.remove(step.child);
-                    node.keys.remove(step.child + 1);
+                node.entries.remove(step.child);
+                if node.entries.is_empty() && is_root {
+                    node.level = 0;
                 }
-                if node.children.is_empty() {
-                    node.keys.remove(0);
-                    node.level = if is_root { 0 } else { node.level };
-                }
-                node.children.is_empty()
+                node.entries.is_empty()
             })?;
             if !is_empty || is_root {
                 return Ok(());
@@ -233,14 +217,14 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     fn set_key(&mut self, path: &[BTree1Step], side: Side, key: &BTree1Key) -> Result<()> {
         for step in path.iter().rev() {
             let index = step.child + usize::from(side == Side::Right);
-            self.edit(step.at, |node| node.keys.replace(index, key.clone()))?;
+            self.edit(step.at, |node| node.entries.set_key(index, key))?;
             let node = self.node(step.at)?;
             let neighbour = match side {
-                Side::Left => step.child.checked_sub(1).and_then(|child| node.children.get(child)),
-                Side::Right => node.children.get(step.child + 1),
+                Side::Left => step.child.checked_sub(1).and_then(|child| node.entries.child(child)),
+                Side::Right => node.entries.child(step.child + 1),
             };
             // A key at the end of a node is also one of the node above; any other ends with the nodes beside it.
-            if let Some(&neighbour) = neighbour {
+            if let Some(neighbour) = neighbour {
                 return self.set_outer_key(neighbour, node.level, side, key);
             }
         }
@@ -253,13 +237,13 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         let (mut at, mut above) = (child, above);
         while above > 0 {
             let node = self.below(at, above)?;
-            let last = node.children.len();
+            let last = node.entries.len();
             let (index, next) = match side {
-                Side::Right => (0, node.children.first()),
-                Side::Left => (last, node.children.last()),
+                Side::Right => (0, node.entries.child(0)),
+                Side::Left => (last, node.entries.children().next_back()),
             };
-            self.edit(at, |node| node.keys.replace(index, key.clone()))?;
-            (at, above) = (next.copied().unwrap_or(Addr::UNDEFINED), node.level);
+            self.edit(at, |node| node.entries.set_key(index, key))?;
+            (at, above) = (next.unwrap_or(Addr::UNDEFINED), node.level);
         }
         Ok(())
     }
@@ -279,10 +263,10 @@ impl<'t, 's> BTree1Edit<'t, 's> {
             let node = above.map_or_else(|| self.node(at), |above| self.below(at, above))?;
             nodes.push(Extent::new(at, len));
             if node.level > 0 {
-                pending.extend(node.children.iter().rev().map(|&child| (child, Some(node.level))));
+                pending.extend(node.entries.children().rev().map(|child| (child, Some(node.level))));
             } else {
-                let keys = (0..).map_while(|index| node.keys.key(index));
-                children.extend(keys.zip(node.children.iter().copied()));
+                let keys = (0..).map_while(|index| node.entries.key(index));
+                children.extend(keys.zip(node.entries.children()));
             }
         }
         free_blocks::<BTree1Node>(self.txn, self.root, nodes)?;
@@ -302,7 +286,7 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     /// The node at `at`, which must be one level below `above`: levels end every descent.
     fn below(&self, at: Addr, above: u8) -> Result<Arc<BTree1Node>> {
         let node = self.node(at)?;
-        if above.checked_sub(1) == Some(node.level) && !node.children.is_empty() {
+        if above.checked_sub(1) == Some(node.level) && !node.entries.is_empty() {
             return Ok(node);
         }
         let (field, value) = ("node level", node.level.into());
@@ -315,15 +299,22 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     }
 }
 
-fn empty(context: BTree1Context) -> BTree1Node {
-    let (left, right) = (Addr::UNDEFINED, Addr::UNDEFINED);
-    BTree1Node { level: 0, left, right, children: Vec::new(), keys: BTree1Keys::none(context.kind) }
+/// A node without neighbours.
+fn node<const N: usize>(
+    txn: &Txn<'_>,
+    context: BTree1Context,
+    level: u8,
+    keys: &[BTree1Key],
+    children: [Addr; N],
+) -> BTree1Node {
+    let entries = BTree1Entries::new(context.kind, txn.store().widths(), keys, children);
+    BTree1Node { level, left: Addr::UNDEFINED, right: Addr::UNDEFINED, entries }
 }
 
 /// How many children of a full node stay in it when it splits. The last node of a level is split near its end and the
 /// first near its beginning, as libhdf5 does: what comes in order leaves full nodes behind.
 fn kept_of(node: &BTree1Node) -> usize {
-    let count = node.children.len();
+    let count = node.entries.len();
     let kept = match (node.left.is_defined(), node.right.is_defined()) {
         (_, false) => count * 9 / 10,
         (false, true) => count / 10,

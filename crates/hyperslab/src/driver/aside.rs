@@ -1,0 +1,242 @@
+//! A file that is written aside, under another name in the same folder, and renamed when it is whole.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Create, Driver as _, Posix};
+
+/// A file that appears under its name, or replaces the one that has it, when it is [finished](Self::finish). Dropped before, it
+/// is removed.
+///
+/// Until then it is `NAME.part`. What a program that was killed has left there is written over; a file there that another
+/// program is writing is an error.
+#[derive(Debug)]
+pub struct Aside {
+    medium: Arc<Posix>,
+    part: PathBuf,
+    to: PathBuf,
+    /// The permissions of what is replaced, and what keeps others from opening it until it is.
+    before: Option<fs::Permissions>,
+    _lock: Option<Posix>,
+    is_named: bool,
+}
+
+impl Aside {
+    /// Begins an empty file that will be at `to`; where that is a symbolic link, at what it names.
+    ///
+    /// Errors: as the system says; somebody has the file open that would be replaced, or it is no regular file.
+    pub fn new(to: &Path) -> io::Result<Self> {
+        let (to, before) = target(to)?;
+        let lock = before.is_some().then(|| Posix::open_writable(&to, Create::No)).transpose()?;
+        Self::begin(to, before, lock)
+    }
+
+    /// The same, where the caller has the file open that is replaced.
+    pub fn replacing(to: &Path) -> io::Result<Self> {
+        let (to, before) = target(to)?;
+        Self::begin(to, before, None)
+    }
+
+    fn begin(to: PathBuf, before: Option<fs::Permissions>, lock: Option<Posix>) -> io::Result<Self> {
+        let mut part = to.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let aside =
+            Self { medium: Arc::new(claimed(&part)?), part, to, before, _lock: lock, is_named: false };
+        aside.medium.set_len(0)?;
+        Ok(aside)
+    }
+
+    /// The file, to be written.
+    pub fn medium(&self) -> &Arc<Posix> {
+        &self.medium
+    }
+
+    /// Makes the file durable and gives it its name, with the permissions of the file that it replaces. It may be written further.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(before) = self.before.take() {
+            // Where a file system has none, or they are not ours to give, it keeps those of a new file.
+            let _ = self.medium.set_permissions(before);
+        }
+        // Else a loss of power could leave the name with nothing behind it.
+        self.medium.flush(false)?;
+        fs::rename(&self.part, &self.to)?;
+        self.is_named = true;
+        let folder = self.to.parent().filter(|folder| !folder.as_os_str().is_empty());
+        match fs::File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()) {
+            // Not every file system can sync a folder.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if !self.is_named {
+            // What failed is the news, not that nothing of it could be removed.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// What a path names through symbolic links, whether it is there or not; and the permissions of the file that is there.
+fn target(to: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
+    let mut at = to.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&at) else {
+            return match fs::metadata(&at) {
+                Ok(found) if found.is_file() => Ok((at, Some(found.permissions()))),
+                Ok(_) => {
+                    let why = format!("{} is no regular file, and cannot be replaced by one", at.display());
+                    Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((at, None)),
+                Err(error) => Err(error),
+            };
+        };
+        at = at.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(io::Error::other(format!("{}: too many symbolic links", to.display())))
+}
+
+/// The file at `part`, locked.
+fn claimed(part: &Path) -> io::Result<Posix> {
+    loop {
+        if part.is_symlink() {
+            // Nobody makes files so: what it names would be emptied.
+            fs::remove_file(part)?;
+        }
+        let medium = Posix::open_writable(part, Create::IfMissing)?;
+        // Who had the lock before may have renamed the file since it was opened: then it is not ours to empty.
+        if medium.is_at(part) {
+            return Ok(medium);
+        }
+    }
+}
+
+/// As many symbolic links as Linux follows.
+const MAX_LINKS: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn written(to: &Path, bytes: &[u8]) -> io::Result<()> {
+        let aside = Aside::new(to)?;
+        aside.medium().write_at(0, bytes)?;
+        aside.finish()
+    }
+
+    /// A file `a` of these bytes is all that is in a directory.
+    fn assert_only(directory: &Path, bytes: &[u8]) {
+        let names: Vec<_> =
+            fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["a"]);
+        assert_eq!(fs::read(directory.join("a")).unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_what_was_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let to = directory.path().join("a");
+        fs::write(&to, b"before").unwrap();
+        let aside = Aside::new(&to).unwrap();
+        aside.medium().write_at(0, b"half").unwrap();
+        drop(aside);
+        assert_only(directory.path(), b"before");
+    }
+
+    #[test]
+    fn what_a_killed_program_has_left_is_written_over_and_what_another_is_writing_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let to = directory.path().join("a");
+        fs::write(directory.path().join("a.part"), b"what a killed program has left").unwrap();
+        let first = Aside::new(&to).unwrap();
+        first.medium().write_at(0, b"first").unwrap();
+        assert_eq!(Aside::new(&to).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let medium = Arc::clone(first.medium());
+        first.finish().unwrap();
+        // It is still locked, and it is whole: neither the one nor the other makes it anybody else's to empty.
+        assert_eq!(Aside::new(&to).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_only(directory.path(), b"first");
+        drop(medium);
+        written(&to, b"second").unwrap();
+        assert_only(directory.path(), b"second");
+    }
+
+    #[test]
+    fn a_file_that_was_renamed_while_it_was_claimed_is_not_emptied() {
+        let directory = tempfile::tempdir().unwrap();
+        let part = directory.path().join("a.part");
+        let medium = Posix::open_writable(&part, Create::New).unwrap();
+        assert!(medium.is_at(&part));
+        fs::rename(&part, directory.path().join("a")).unwrap();
+        assert!(!medium.is_at(&part));
+        fs::write(&part, b"another").unwrap();
+        assert!(!medium.is_at(&part));
+    }
+
+    #[test]
+    fn what_links_name_is_made_and_replaced_and_keeps_its_permissions() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        fs::create_dir(directory.path().join("below")).unwrap();
+        symlink("below/next", &link).unwrap();
+        symlink("far", directory.path().join("below/next")).unwrap();
+        let far = directory.path().join("below/far");
+        for (number, bytes) in [b"one", b"two"].into_iter().enumerate() {
+            written(&link, bytes).unwrap();
+            assert!(link.is_symlink() && directory.path().join("below/next").is_symlink());
+            assert_eq!(fs::read(&far).unwrap(), bytes);
+            let mode = far.metadata().unwrap().permissions().mode() & 0o777;
+            assert!(number == 0 || mode == 0o640, "{mode:o}");
+            fs::set_permissions(&far, fs::Permissions::from_mode(0o640)).unwrap();
+        }
+        symlink("circle", directory.path().join("circle")).unwrap();
+        assert!(written(&directory.path().join("circle"), b"three").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_renamed_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let to = directory.path().join("a");
+        let aside = Aside::new(&to).unwrap();
+        fs::create_dir(&to).unwrap();
+        assert!(aside.finish().is_err());
+        assert!(to.is_dir() && !directory.path().join("a.part").exists());
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_part_is_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let other = directory.path().join("other");
+        fs::write(&other, b"somebody's").unwrap();
+        symlink(&other, directory.path().join("a.part")).unwrap();
+        written(&directory.path().join("a"), b"ours").unwrap();
+        assert_eq!(fs::read(&other).unwrap(), b"somebody's");
+    }
+
+    #[test]
+    fn what_is_open_elsewhere_or_is_no_file_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let to = directory.path().join("a");
+        fs::write(&to, b"before").unwrap();
+        let reader = Posix::open(&to).unwrap();
+        assert_eq!(written(&to, b"after").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(reader);
+        assert_only(directory.path(), b"before");
+        assert!(written(directory.path(), b"after").is_err());
+        assert_eq!(
+            written(Path::new("/dev/null"), b"after").unwrap_err().kind(),
+            io::ErrorKind::InvalidInput
+        );
+    }
+}

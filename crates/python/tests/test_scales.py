@@ -1,0 +1,156 @@
+"""Dimension scales and labels, beside h5py's."""
+
+import h5py
+import numpy as np
+import pytest
+from support import IS_H5PY, hs
+from test_threads import together
+
+
+def fill(file):
+    file["data"] = np.zeros((2, 3, 4))
+    file["other"] = np.zeros((2,))
+    for name, size in (("x", 2), ("y", 3), ("z", 4), ("second", 2)):
+        file[name] = np.arange(size)
+
+
+STEPS = {
+    "make": lambda f: f["x"].make_scale("the x"),
+    "make without a name": lambda f: f["y"].make_scale(),
+    "rename": lambda f: f["x"].make_scale("renamed"),
+    "attach": lambda f: f["data"].dims[0].attach_scale(f["x"]),
+    "attach what is none": lambda f: f["data"].dims[0].attach_scale(f["second"]),
+    "attach to another": lambda f: f["other"].dims[0].attach_scale(f["x"]),
+    "attach to an axis": lambda f: f["data"].dims[1].attach_scale(f["y"]),
+    "label": lambda f: setattr(f["data"].dims[1], "label", "äxis"),
+    "label with bytes": lambda f: setattr(f["data"].dims[2], "label", b"bytes"),
+    "label anew": lambda f: setattr(f["data"].dims[1], "label", "rows"),
+    "no label": lambda f: setattr(f["data"].dims[2], "label", ""),
+    "scale of a scale": lambda f: f["x"].dims[0].attach_scale(f["z"]),
+    "scales that have scales": lambda f: f["other"].dims[0].attach_scale(f["data"]),
+    "itself": lambda f: f["other"].dims[0].attach_scale(f["other"]),
+    "make one of what has scales": lambda f: f["data"].make_scale("no"),
+    "detach what is not attached": lambda f: f["data"].dims[2].detach_scale(f["x"]),
+    "detach": lambda f: f["data"].dims[0].detach_scale(f["x"]),
+    "detach again": lambda f: f["data"].dims[0].detach_scale(f["x"]),
+    "attach once more": lambda f: f["data"].dims[0].attach_scale(f["x"]),
+    "detach all": lambda f: (
+        f["data"].dims[0].detach_scale(f["second"]),
+        f["data"].dims[0].detach_scale(f["x"]),
+        f["data"].dims[1].detach_scale(f["y"]),
+        f["other"].dims[0].detach_scale(f["x"]),
+    ),
+}
+
+
+def state(file):
+    """All that there is to see of scales."""
+
+    def of(dataset):
+        dims = [
+            (dim.label, len(dim), list(dim), [name for name, _ in dim.items()], [scale.name for scale in dim.values()])
+            for dim in dataset.dims
+        ]
+        users = dataset.attrs.get("REFERENCE_LIST")
+        users = None if users is None else [(file[user[0]].name, int(user[1])) for user in users]
+        lists = dataset.attrs.get("DIMENSION_LIST")
+        lists = None if lists is None else [[file[ref].name for ref in refs] for refs in lists]
+        return dataset.is_scale, dims, users, lists, sorted(dataset.attrs)
+
+    return {name: of(file[name]) for name in file}
+
+
+@pytest.mark.parametrize("libver", ["earliest", "v110"])
+@pytest.mark.parametrize("by_them", [False, True], ids=["ours", "theirs"])
+def test_every_step_leaves_what_h5py_leaves(tmp_path, libver, by_them):
+    """Of the files that both made step by step, or that h5py made and hyperslab goes on with."""
+    paths = tmp_path / "ours.h5", tmp_path / "theirs.h5"
+    for path, module in zip(paths, (hs, h5py), strict=True):
+        with (h5py if by_them else module).File(path, "w", libver=libver) as f:
+            fill(f)
+    for number, (name, step) in enumerate(STEPS.items()):
+        outcomes = []
+        for path, module in zip(paths, (hs, h5py), strict=True):
+            with (h5py if by_them and number % 2 else module).File(path, "r+") as f:
+                try:
+                    step(f)
+                    outcomes.append(None)
+                except Exception as error:  # noqa: BLE001  (the class is the result)
+                    outcomes.append(type(error))
+        assert outcomes[0] == outcomes[1], name
+        with h5py.File(paths[1]) as theirs:
+            expected = state(theirs)
+        for module in (hs, h5py):
+            with module.File(paths[0], "r") as ours:
+                assert state(ours) == expected, name
+
+
+def test_a_scale_is_attached_once(tmp_path):
+    """(h5py notes a second time in the scale what it does not note in the list.)"""
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        fill(f)
+        for _ in range(2):
+            f["data"].dims[0].attach_scale(f["x"])
+        assert len(f["data"].dims[0]) == 1
+        assert IS_H5PY or len(f["x"].attrs["REFERENCE_LIST"]) == 1
+
+
+def test_scales_are_found_by_number_and_by_name(tmp_path):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        fill(f)
+        dims = f["data"].dims
+        assert len(dims) == 3 and len(dims[0]) == 0
+        with pytest.raises(RuntimeError):
+            dims[0][0]
+        f["x"].make_scale("name")
+        dims[0].attach_scale(f["x"])
+        assert dims[0][0] == f["x"] and dims[0]["name"] == f["x"] and dims[0][0].name == "/x"
+        for missing, error in ((1, IndexError), ("other", KeyError)):
+            with pytest.raises(error):
+                dims[0][missing]
+        with pytest.raises(IndexError):
+            dims[3]
+
+
+@pytest.mark.skipif(IS_H5PY, reason="h5py cuts names at their first zero byte")
+def test_names_and_labels_with_a_zero_are_refused(tmp_path):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        fill(f)
+        with pytest.raises(RuntimeError, match="zero byte"):
+            f["x"].make_scale("a\0b")
+        with pytest.raises(RuntimeError, match="zero byte"):
+            f["data"].dims[0].label = "a\0b"
+        assert not f["x"].is_scale and not list(f["data"].attrs)
+
+
+def test_threads_attach_scales_and_none_is_lost(tmp_path):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        f["data"] = np.zeros((2, 2))
+        for number in range(12):
+            f[f"scale {number}"] = [1, 2]
+
+        def work(number):
+            scale = f[f"scale {number}"]
+            scale.make_scale(f"{number}")
+            f["data"].dims[number % 2].attach_scale(scale)
+            f["data"].dims[number % 2].label = f"axis {number % 2}"
+
+        together(work)
+        for axis in (0, 1):
+            assert sorted(map(int, f["data"].dims[axis])) == list(range(axis, 12, 2))
+            assert f["data"].dims[axis].label == f"axis {axis}"
+
+
+def test_what_is_open_for_reading_gets_no_scales(tmp_path):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        fill(f)
+        f["x"].make_scale("x")
+    with hs.File(tmp_path / "f.h5", "r") as f:
+        for change in (
+            lambda: f["y"].make_scale("y"),
+            lambda: f["data"].dims[0].attach_scale(f["x"]),
+            lambda: f["data"].dims[0].detach_scale(f["x"]),
+            lambda: setattr(f["data"].dims[0], "label", "x"),
+        ):
+            with pytest.raises(RuntimeError):
+                change()
