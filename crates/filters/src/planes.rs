@@ -87,12 +87,10 @@ impl Source for Planes<'_> {
 
     #[inline]
     fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
-        let (first, step) = (self.element(at), self.element(step));
+        let (first, step, kernels) = (self.element(at), self.element(step), Kernels::fastest());
         match &self.many {
-            None => {
-                Kernels::fastest().unshuffle_runs(&self.few[..self.count], first, step, into, self.stores)
-            }
-            Some(rack) => Kernels::fastest().unshuffle_rack(rack, first, step, into, self.stores),
+            None => kernels.unshuffle_runs(&self.few[..self.count], first, step, into, self.stores),
+            Some(rack) => kernels.unshuffle_rack(rack, first, step, into, self.stores),
         }
     }
 

@@ -40,6 +40,7 @@ impl BloscFilter {
         let len = block.len();
         let Forwarding { rows, changed, reference, transposed } = buffers;
         let changed = crate::filter::buffer(changed, len);
+        let kernels = Kernels::fastest();
         if self == Self::Shuffle
             && type_size > 1
             && !block.is_scattered(SMALL)
@@ -49,7 +50,7 @@ impl BloscFilter {
                 changed.fill(0);
             }
             block.pieces(|piece| {
-                Kernels::fastest().shuffle_part(type_size, piece.bytes, piece.at / type_size, changed)
+                kernels.shuffle_part(type_size, piece.bytes, piece.at / type_size, changed);
             });
             return changed;
         }
@@ -64,8 +65,8 @@ impl BloscFilter {
         match self {
             Self::None => return rows,
             Self::Shuffle if type_size == 1 => return rows,
-            Self::Shuffle => Kernels::fastest().shuffle(type_size, rows, changed),
-            Self::BitShuffle => Kernels::fastest().bitshuffle(type_size, rows, changed, transposed),
+            Self::Shuffle => kernels.shuffle(type_size, rows, changed),
+            Self::BitShuffle => kernels.bitshuffle(type_size, rows, changed, transposed),
             Self::Delta if index == 0 => {
                 reference.clear();
                 reference.extend_from_slice(rows);

@@ -24,8 +24,8 @@ impl Client {
 }
 
 /// Writes what the blocks of an array begin with.
-pub(super) fn encode_prefix(w: &mut Writer<'_>, signature: &[u8; 4], client: Client, header: Addr) {
-    w.signature(signature);
+pub(super) fn encode_prefix(w: &mut Writer<'_>, signature: [u8; 4], client: Client, header: Addr) {
+    w.bytes(&signature);
     w.bytes(&[0, client as u8]); // version
     w.addr(header);
 }
@@ -92,8 +92,8 @@ impl ElementFormat {
     }
 
     /// Reads what the blocks of an array with such elements begin with; returns the address of the header.
-    pub(super) fn decode_prefix(self, r: &mut Reader<'_>, signature: &[u8; 4]) -> Result<Addr> {
-        r.signature(signature)?;
+    pub(super) fn decode_prefix(self, r: &mut Reader<'_>, signature: [u8; 4]) -> Result<Addr> {
+        r.signature(&signature)?;
         r.version(0)?;
         match Client::decode(r)? {
             client if client == self.client => r.addr(),

@@ -73,7 +73,7 @@ impl Structure for SecondaryBlock {
 
     fn decode(r: &mut Reader<'_>, (header, super_block): &SecondaryBlockContext) -> Result<Self> {
         let geometry = Geometry::new(header.parameters);
-        let owner = header.format.decode_prefix(r, b"EASB")?;
+        let owner = header.format.decode_prefix(r, *b"EASB")?;
         let offset = r.uint(geometry.offset_bytes())?;
         let pages = r.bytes(bitmap_bytes(geometry, *super_block))?.to_vec();
         let count = geometry.data_blocks(*super_block);
@@ -84,7 +84,7 @@ impl Structure for SecondaryBlock {
     }
 
     fn encode(&self, w: &mut Writer<'_>, (header, _): &SecondaryBlockContext) {
-        encode_prefix(w, b"EASB", self.client, self.header);
+        encode_prefix(w, *b"EASB", self.client, self.header);
         w.uint(self.offset, Geometry::new(header.parameters).offset_bytes());
         w.bytes(&self.pages);
         self.data_blocks.iter().for_each(|&addr| w.addr(addr));
@@ -169,7 +169,7 @@ impl Structure for DataBlock {
 
     fn decode(r: &mut Reader<'_>, context: &DataBlockContext) -> Result<Self> {
         let (header, _) = context;
-        let owner = header.format.decode_prefix(r, b"EADB")?;
+        let owner = header.format.decode_prefix(r, *b"EADB")?;
         let offset = r.uint(Geometry::new(header.parameters).offset_bytes())?;
         let elements = Elements::decode(r, Self::stored_elements(context), header.format)?;
         r.checksum()?;
@@ -177,7 +177,7 @@ impl Structure for DataBlock {
     }
 
     fn encode(&self, w: &mut Writer<'_>, (header, _): &DataBlockContext) {
-        encode_prefix(w, b"EADB", self.client, self.header);
+        encode_prefix(w, *b"EADB", self.client, self.header);
         w.uint(self.offset, Geometry::new(header.parameters).offset_bytes());
         self.elements.encode(w, header.format);
         w.checksum();

@@ -53,7 +53,7 @@ impl Structure for IndexBlock {
 
     fn decode(r: &mut Reader<'_>, header: &ExtensibleArrayHeader) -> Result<Self> {
         let geometry = Geometry::new(header.parameters);
-        let owner = header.format.decode_prefix(r, b"EAIB")?;
+        let owner = header.format.decode_prefix(r, *b"EAIB")?;
         let elements = Elements::decode(r, header.parameters.index_elements.into(), header.format)?;
         let data_blocks = (0..geometry.direct_data_blocks()).map(|_| r.addr()).collect::<Result<_>>()?;
         let secondary_blocks = (0..geometry.secondary_blocks()).map(|_| r.addr()).collect::<Result<_>>()?;
@@ -62,7 +62,7 @@ impl Structure for IndexBlock {
     }
 
     fn encode(&self, w: &mut Writer<'_>, header: &ExtensibleArrayHeader) {
-        encode_prefix(w, b"EAIB", self.client, self.header);
+        encode_prefix(w, *b"EAIB", self.client, self.header);
         self.elements.encode(w, header.format);
         self.data_blocks.iter().chain(&self.secondary_blocks).for_each(|&addr| w.addr(addr));
         w.checksum();

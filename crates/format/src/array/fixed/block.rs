@@ -102,7 +102,7 @@ impl Structure for FixedArrayBlock {
     }
 
     fn decode(r: &mut Reader<'_>, header: &FixedArrayHeader) -> Result<Self> {
-        let owner = header.format.decode_prefix(r, b"FADB")?;
+        let owner = header.format.decode_prefix(r, *b"FADB")?;
         let content = if header.pages() > 0 {
             let bitmap = usize::try_from(header.pages().div_ceil(8)).unwrap_or(usize::MAX);
             FixedArrayContent::Pages(r.bytes(bitmap)?.to_vec())
@@ -115,7 +115,7 @@ impl Structure for FixedArrayBlock {
     }
 
     fn encode(&self, w: &mut Writer<'_>, header: &FixedArrayHeader) {
-        encode_prefix(w, b"FADB", self.client, self.header);
+        encode_prefix(w, *b"FADB", self.client, self.header);
         match &self.content {
             FixedArrayContent::Elements(elements) => elements.encode(w, header.format),
             FixedArrayContent::Pages(bitmap) => w.bytes(bitmap),
