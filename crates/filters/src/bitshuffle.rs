@@ -8,7 +8,7 @@
 use crate::choice::BitshuffleCodec as Codec;
 use crate::codec::{CodecError, lz4, lz4_bound, zstd};
 use crate::error::{FilterError, Result};
-use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
+use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take, take_block};
 use crate::simd::Kernels;
 
 /// The filter for one dataset.
@@ -74,11 +74,7 @@ impl Bitshuffle {
         let (blocks, tail) = dst.split_at_mut(self.blocked_len(dst.len())?);
         let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
         for block in blocks.chunks_mut(block) {
-            let stored_len = u32::from_be_bytes(*take(NAME, &mut src)?) as usize;
-            let Some((stored, rest)) = src.split_at_checked(stored_len) else {
-                return Err(FilterError::damaged(NAME, "a block that ends after the chunk"));
-            };
-            src = rest;
+            let stored = take_block(NAME, &mut src)?;
             let shuffled = crate::filter::buffer(shuffled, block.len());
             let decoded = match self.codec {
                 Codec::Zstd { .. } => zstd::decompress(stored, shuffled, &mut codecs.zstd),

@@ -141,6 +141,15 @@ pub(crate) fn take<'s, const N: usize>(filter: &'static str, src: &mut &'s [u8])
     Ok(taken)
 }
 
+/// Takes a block off the front of `src`, behind its stored length (4 bytes, big-endian).
+pub(crate) fn take_block<'s>(filter: &'static str, src: &mut &'s [u8]) -> Result<&'s [u8]> {
+    let len = u32::from_be_bytes(*take(filter, src)?) as usize;
+    let damaged = FilterError::damaged(filter, "a block that ends after the chunk");
+    let (block, rest) = src.split_at_checked(len).ok_or(damaged)?;
+    *src = rest;
+    Ok(block)
+}
+
 /// More than any codec here makes of `decoded` bytes that it cannot compress, at any block size.
 pub(crate) fn expansion_bound(decoded: usize) -> usize {
     decoded.saturating_mul(2).saturating_add(4096)

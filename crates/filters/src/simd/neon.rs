@@ -32,11 +32,6 @@ impl Vector for uint8x16_t {
         fn splat(byte: u8) -> Self { vdupq_n_u8(byte) }
         fn load(src: *const u8) -> Self { vld1q_u8(src) }
         fn store(self, dst: *mut u8) { vst1q_u8(dst, self) }
-        fn load_lanes(first: *const u8, _second: *const u8) -> Self { Self::load(first) }
-        fn store_lanes(pair: [Self; 2], first: *mut u8, _second: *mut u8) {
-            pair[0].store(first);
-            pair[1].store(first.add(16));
-        }
         fn zip_low(self, other: Self) -> Self { vzip1q_u8(self, other) }
         fn zip_high(self, other: Self) -> Self { vzip2q_u8(self, other) }
         fn unzip(self, other: Self) -> (Self, Self) { (vuzp1q_u8(self, other), vuzp2q_u8(self, other)) }

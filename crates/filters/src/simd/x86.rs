@@ -37,11 +37,6 @@ impl Vector for __m128i {
         fn splat(byte: u8) -> Self { _mm_set1_epi8(byte.cast_signed()) }
         fn load(src: *const u8) -> Self { _mm_loadu_si128(src.cast()) }
         fn store(self, dst: *mut u8) { _mm_storeu_si128(dst.cast(), self) }
-        fn load_lanes(first: *const u8, _second: *const u8) -> Self { Self::load(first) }
-        fn store_lanes(pair: [Self; 2], first: *mut u8, _second: *mut u8) {
-            pair[0].store(first);
-            pair[1].store(first.add(16));
-        }
         fn stream_lanes(pair: [Self; 2], first: *mut u8, _second: *mut u8) {
             _mm_stream_si128(first.cast(), pair[0]);
             _mm_stream_si128(first.add(16).cast(), pair[1]);
