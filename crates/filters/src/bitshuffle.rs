@@ -5,10 +5,11 @@
 //! are stored as they are. With a codec, a chunk starts with its length (8 bytes) and the block size (4), both in bytes and
 //! big-endian, and each block with its stored length (4).
 
+use crate::choice::BitshuffleCodec as Codec;
 use crate::codec::{CodecError, lz4, lz4_bound, zstd};
 use crate::error::{FilterError, Result};
-use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
-use crate::simd;
+use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take, take_block};
+use crate::simd::Kernels;
 
 /// The filter for one dataset.
 #[derive(Debug)]
@@ -17,13 +18,6 @@ pub struct Bitshuffle {
     /// Elements in a block, a multiple of 8.
     block: usize,
     codec: Codec,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Codec {
-    None,
-    Lz4,
-    Zstd { level: i32 },
 }
 
 const NAME: &str = "bitshuffle";
@@ -63,10 +57,7 @@ impl Bitshuffle {
     /// The bytes of `len` that are in blocks; the rest is stored as it is.
     fn blocked_len(&self, len: usize) -> Result<usize> {
         if !len.is_multiple_of(self.element_size) {
-            return Err(FilterError::Damaged {
-                filter: NAME,
-                what: "a length that is no number of whole elements",
-            });
+            return Err(FilterError::damaged(NAME, "a length that is no number of whole elements"));
         }
         Ok(len / self.element_size / 8 * 8 * self.element_size)
     }
@@ -78,34 +69,24 @@ impl Bitshuffle {
         // Older writers leave 0 for the default.
         let block = if block == 0 { self.block * self.element_size } else { block };
         if block % (8 * self.element_size) != 0 {
-            return Err(FilterError::Damaged {
-                filter: NAME,
-                what: "a block size that is no multiple of 8 elements",
-            });
+            return Err(FilterError::damaged(NAME, "a block size that is no multiple of 8 elements"));
         }
         let (blocks, tail) = dst.split_at_mut(self.blocked_len(dst.len())?);
         let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
         for block in blocks.chunks_mut(block) {
-            let stored_len = u32::from_be_bytes(*take(NAME, &mut src)?) as usize;
-            let Some((stored, rest)) = src.split_at_checked(stored_len) else {
-                return Err(FilterError::Damaged { filter: NAME, what: "a block that ends after the chunk" });
-            };
-            src = rest;
+            let stored = take_block(NAME, &mut src)?;
             let shuffled = crate::filter::buffer(shuffled, block.len());
             let decoded = match self.codec {
                 Codec::Zstd { .. } => zstd::decompress(stored, shuffled, &mut codecs.zstd),
                 _ => lz4::decode(stored, shuffled).ok_or(CodecError::Damaged),
             };
             if decoded.map_err(|error| error.of(NAME, block.len()))? != block.len() {
-                return Err(FilterError::Damaged {
-                    filter: NAME,
-                    what: "a block that decodes to less than its size",
-                });
+                return Err(FilterError::damaged(NAME, "a block that decodes to less than its size"));
             }
-            simd::bitunshuffle(self.element_size, shuffled, block, transposed);
+            Kernels::fastest().bitunshuffle(self.element_size, shuffled, block, transposed);
         }
         let Some(stored) = src.get(..tail.len()) else {
-            return Err(FilterError::Damaged { filter: NAME, what: "the last elements are missing" });
+            return Err(FilterError::damaged(NAME, "the last elements are missing"));
         };
         tail.copy_from_slice(stored);
         Ok(dst.len())
@@ -132,7 +113,7 @@ impl Bitshuffle {
         let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
         for block in blocks.chunks(block) {
             let shuffled = crate::filter::buffer(shuffled, block.len());
-            simd::bitshuffle(self.element_size, block, shuffled, transposed);
+            Kernels::fastest().bitshuffle(self.element_size, block, shuffled, transposed);
             at += self.encode_block(shuffled, dst.get_mut(at..)?, &mut codecs.zstd)?;
         }
         dst.get_mut(at..at + tail.len())?.copy_from_slice(tail);
@@ -153,7 +134,12 @@ impl Filter for Bitshuffle {
         let blocked = self.blocked_len(src.len())?;
         let block = self.block * self.element_size;
         for (src, dst) in src[..blocked].chunks(block).zip(dst.chunks_mut(block)) {
-            simd::bitunshuffle(self.element_size, src, &mut dst[..src.len()], &mut scratch.filter[1]);
+            Kernels::fastest().bitunshuffle(
+                self.element_size,
+                src,
+                &mut dst[..src.len()],
+                &mut scratch.filter[1],
+            );
         }
         dst[blocked..].copy_from_slice(&src[blocked..]);
         Ok(src.len())
@@ -167,7 +153,12 @@ impl Filter for Bitshuffle {
         let dst = prefix(NAME, dst, src.len())?;
         let block = self.block * self.element_size;
         for (src, dst) in src[..blocked].chunks(block).zip(dst.chunks_mut(block)) {
-            simd::bitshuffle(self.element_size, src, &mut dst[..src.len()], &mut scratch.filter[1]);
+            Kernels::fastest().bitshuffle(
+                self.element_size,
+                src,
+                &mut dst[..src.len()],
+                &mut scratch.filter[1],
+            );
         }
         dst[blocked..].copy_from_slice(&src[blocked..]);
         Ok(Encoded::Stored(src.len()))

@@ -93,10 +93,39 @@ pub enum BloscFilter {
     Shuffle = 1,
     /// Bit shuffle.
     BitShuffle = 2,
-    /// Differences (exclusive or) from the first block of the chunk.
+    /// Differences (exclusive or) from the element before in the first block, and from the first block in the others.
     Delta = 3,
-    /// Loses the mantissa of floating-point numbers of 4 or 8 bytes, all of it.
+    /// Loses the mantissa of floating-point numbers of 4 or 8 bytes, all of it: the HDF5 filter has no parameter for how many
+    /// bits stay.
     Truncate = 4,
+}
+
+impl BloscCodec {
+    /// By the number that parameters of filters use.
+    pub fn of(number: u32) -> Option<Self> {
+        Some(match number {
+            0 => Self::BloscLz,
+            1 => Self::Lz4,
+            2 => Self::Lz4Hc,
+            4 => Self::Zlib,
+            5 => Self::Zstd,
+            _ => return None,
+        })
+    }
+}
+
+impl BloscFilter {
+    /// By the number that parameters of filters and Blosc 2's headers use.
+    pub fn of(number: u32) -> Option<Self> {
+        Some(match number {
+            0 => Self::None,
+            1 => Self::Shuffle,
+            2 => Self::BitShuffle,
+            3 => Self::Delta,
+            4 => Self::Truncate,
+            _ => return None,
+        })
+    }
 }
 
 /// What the numbers of a filter say of the dataset.

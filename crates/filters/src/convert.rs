@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::gather::{Comb, Source};
 use crate::planes::MAX_FEW;
-use crate::simd::Picks;
+use crate::simd::{Kernels, Picks};
 
 /// What becomes of elements on their way from a chunk.
 pub trait Convert: fmt::Debug + Sync {
@@ -54,7 +54,7 @@ impl Convert for ByteMap {
     }
 
     fn run(&self, src: &[u8], dst: &mut [u8]) {
-        self.picks.run(src, dst);
+        self.picks.run(Kernels::fastest(), src, dst);
     }
 }
 

@@ -70,5 +70,11 @@ pub enum FilterError {
     },
 }
 
+impl FilterError {
+    pub(crate) const fn damaged(filter: &'static str, what: &'static str) -> Self {
+        Self::Damaged { filter, what }
+    }
+}
+
 /// The result of a filter.
 pub type Result<T, E = FilterError> = std::result::Result<T, E>;

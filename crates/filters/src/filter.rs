@@ -135,10 +135,19 @@ pub(crate) fn prefix<'d>(filter: &'static str, dst: &'d mut [u8], len: usize) ->
 
 /// Takes N bytes off the front of `src`.
 pub(crate) fn take<'s, const N: usize>(filter: &'static str, src: &mut &'s [u8]) -> Result<&'s [u8; N]> {
-    let damaged = FilterError::Damaged { filter, what: "it ends early" };
+    let damaged = FilterError::damaged(filter, "it ends early");
     let (taken, rest) = src.split_first_chunk().ok_or(damaged)?;
     *src = rest;
     Ok(taken)
+}
+
+/// Takes a block off the front of `src`, behind its stored length (4 bytes, big-endian).
+pub(crate) fn take_block<'s>(filter: &'static str, src: &mut &'s [u8]) -> Result<&'s [u8]> {
+    let len = u32::from_be_bytes(*take(filter, src)?) as usize;
+    let damaged = FilterError::damaged(filter, "a block that ends after the chunk");
+    let (block, rest) = src.split_at_checked(len).ok_or(damaged)?;
+    *src = rest;
+    Ok(block)
 }
 
 /// More than any codec here makes of `decoded` bytes that it cannot compress, at any block size.

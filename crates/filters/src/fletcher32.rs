@@ -14,7 +14,7 @@ impl Fletcher32 {
     /// The bytes before the checksum, which is verified.
     fn verified(src: &[u8]) -> Result<&[u8]> {
         let Some((bytes, stored)) = src.split_last_chunk::<{ Self::LEN }>() else {
-            return Err(FilterError::Damaged { filter: Self::NAME, what: "shorter than its checksum" });
+            return Err(FilterError::damaged(Self::NAME, "shorter than its checksum"));
         };
         let (stored, computed) = (u32::from_le_bytes(*stored), checksum(bytes));
         // HDF5 before 1.6.3 swapped the bytes of both halves on little-endian machines.

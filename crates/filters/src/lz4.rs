@@ -2,7 +2,7 @@
 
 use crate::codec::{CodecError, lz4};
 use crate::error::{FilterError, Result};
-use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take};
+use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take, take_block};
 
 /// The filter for one dataset.
 #[derive(Debug)]
@@ -34,17 +34,10 @@ impl Filter for Lz4 {
         let block_size = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
         let dst = prefix(Self::NAME, dst, usize::try_from(total).unwrap_or(usize::MAX))?;
         if block_size == 0 && !dst.is_empty() {
-            return Err(FilterError::Damaged { filter: Self::NAME, what: "a block size of 0" });
+            return Err(FilterError::damaged(Self::NAME, "a block size of 0"));
         }
         for block in dst.chunks_mut(block_size.max(1)) {
-            let stored_len = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
-            let Some((stored, rest)) = src.split_at_checked(stored_len) else {
-                return Err(FilterError::Damaged {
-                    filter: Self::NAME,
-                    what: "a block that ends after the chunk",
-                });
-            };
-            src = rest;
+            let stored = take_block(Self::NAME, &mut src)?;
             if stored.len() == block.len() {
                 block.copy_from_slice(stored);
             } else if lz4::decode(stored, block) != Some(block.len()) {

@@ -90,7 +90,7 @@ fn encode(src: &[u8], dst: &mut [u8], seen: &mut Vec<u32>) -> Option<usize> {
 }
 
 fn damaged(what: &'static str) -> FilterError {
-    FilterError::Damaged { filter: NAME, what }
+    FilterError::damaged(NAME, what)
 }
 
 /// `len` bytes of `dst` from `at` on.

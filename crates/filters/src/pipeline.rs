@@ -184,16 +184,19 @@ impl Pipeline {
         self.decode(mask, stored, dst, scratch, Stores::Cached)
     }
 
-    /// The same for a chunk of a result that is larger than the processor's caches: it is written past them where a filter
-    /// can do that.
-    pub fn decode_past_cache(
+    /// The same, written as `stores` says where a filter has the choice.
+    pub fn decode(
         &self,
         mask: FilterMask,
         stored: &[u8],
         dst: &mut [u8],
         scratch: &mut Scratch,
+        stores: Stores,
     ) -> Result<()> {
-        self.decode(mask, stored, dst, scratch, Stores::PastCache)
+        let mut buffers = std::mem::take(&mut scratch.pipeline);
+        let decoded = self.decode_with(mask, stored, dst, scratch, &mut buffers, stores);
+        scratch.pipeline = buffers;
+        decoded
     }
 
     /// Decodes a chunk and copies its selected elements to their places. Shuffled elements are put together there, without
@@ -264,20 +267,6 @@ impl Pipeline {
         let (index, stage) = self.active(mask).next()?;
         let size = stage.filter.as_ref().ok()?.as_shuffle()?;
         (size > 1).then_some((index, size))
-    }
-
-    fn decode(
-        &self,
-        mask: FilterMask,
-        stored: &[u8],
-        dst: &mut [u8],
-        scratch: &mut Scratch,
-        stores: Stores,
-    ) -> Result<()> {
-        let mut buffers = std::mem::take(&mut scratch.pipeline);
-        let decoded = self.decode_with(mask, stored, dst, scratch, &mut buffers, stores);
-        scratch.pipeline = buffers;
-        decoded
     }
 
     /// Encodes a chunk: its stored form, and the mask that goes with it. A filter that is not optional and does not take the

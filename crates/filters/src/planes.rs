@@ -1,7 +1,7 @@
 //! Shuffled elements as a source of copies: they are put together where they go.
 
 use crate::gather::{Comb, Source};
-use crate::simd::{self, Plane, Rack, Stores};
+use crate::simd::{Kernels, Plane, Rack, Stores};
 
 /// Planes up to this number may be anywhere, more of them are at equal distances.
 pub(crate) const MAX_FEW: usize = 16;
@@ -87,10 +87,10 @@ impl Source for Planes<'_> {
 
     #[inline]
     fn copy_comb(&self, at: usize, step: usize, into: &mut Comb<'_>) {
-        let (first, step) = (self.element(at), self.element(step));
+        let (first, step, kernels) = (self.element(at), self.element(step), Kernels::fastest());
         match &self.many {
-            None => simd::unshuffle_runs(&self.few[..self.count], first, step, into, self.stores),
-            Some(rack) => simd::unshuffle_rack(rack, first, step, into, self.stores),
+            None => kernels.unshuffle_runs(&self.few[..self.count], first, step, into, self.stores),
+            Some(rack) => kernels.unshuffle_rack(rack, first, step, into, self.stores),
         }
     }
 

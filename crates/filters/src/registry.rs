@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::blosc::Blosc;
 use crate::error::{FilterError, Result};
 use crate::filter::{Filter, FilterId};
-use crate::{Bitshuffle, Deflate, Fletcher32, Lz4, Lzf, Shuffle, Zstd};
+use crate::{Bitshuffle, Fletcher32, Lz4, Lzf, Shuffle, Stream};
 
 /// What a filter is made from: its client data and facts of the dataset.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +71,7 @@ impl Registry {
 impl Default for Registry {
     fn default() -> Self {
         let mut registry = Self::empty();
-        registry.register(FilterId::DEFLATE, |p| Ok(Arc::new(Deflate::new(p.client_data))));
+        registry.register(FilterId::DEFLATE, |p| Ok(Arc::new(Stream::deflate(p.client_data))));
         registry.register(FilterId::SHUFFLE, |p| Ok(Arc::new(Shuffle::new(p.client_data, p.element_size)?)));
         registry.register(FilterId::FLETCHER32, |_| Ok(Arc::new(Fletcher32)));
         registry.register(FilterId::LZF, |_| Ok(Arc::new(Lzf)));
@@ -79,7 +79,7 @@ impl Default for Registry {
         registry.register(FilterId::BITSHUFFLE, |p| {
             Ok(Arc::new(Bitshuffle::new(p.client_data, p.element_size)?))
         });
-        registry.register(FilterId::ZSTD, |p| Ok(Arc::new(Zstd::new(p.client_data))));
+        registry.register(FilterId::ZSTD, |p| Ok(Arc::new(Stream::zstd(p.client_data))));
         for id in [FilterId::BLOSC, FilterId::BLOSC2] {
             registry.register(id, move |p| {
                 Ok(Arc::new(Blosc::new(id, p.client_data, p.element_size, p.chunk_bytes)?))

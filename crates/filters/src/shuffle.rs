@@ -4,7 +4,7 @@
 
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, prefix};
-use crate::simd;
+use crate::simd::Kernels;
 
 /// The filter for one dataset.
 #[derive(Debug)]
@@ -32,7 +32,12 @@ impl Filter for Shuffle {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
-        simd::unshuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?, scratch.stores);
+        Kernels::fastest().unshuffle(
+            self.element_size,
+            src,
+            prefix(Self::NAME, dst, src.len())?,
+            scratch.stores,
+        );
         Ok(src.len())
     }
 
@@ -41,7 +46,7 @@ impl Filter for Shuffle {
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
-        simd::shuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?);
+        Kernels::fastest().shuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?);
         Ok(Encoded::Stored(src.len()))
     }
 }

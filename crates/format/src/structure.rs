@@ -3,6 +3,22 @@
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 
+/// The fields of a struct in disk order, each with the methods of `Reader` and `Writer` for it: one list for both.
+macro_rules! fields {
+    ($type:ty { $($field:ident: $kind:ident),* $(,)? }) => {
+        impl $type {
+            pub(crate) fn decode_fields(r: &mut crate::Reader<'_>) -> crate::Result<Self> {
+                Ok(Self { $($field: r.$kind()?),* })
+            }
+
+            pub(crate) fn encode_fields(&self, w: &mut crate::Writer<'_>) {
+                $(w.$kind(self.$field);)*
+            }
+        }
+    };
+}
+pub(crate) use fields;
+
 /// One on-disk structure.
 ///
 /// Laws, checked for every implementor in `tests/laws.rs`:
@@ -21,9 +37,14 @@ pub trait Structure: Sized {
     /// What is known of the structure from elsewhere in the file; `()` for most.
     type Context: ?Sized;
 
-    /// How many bytes a reader should fetch before it decodes: exact where the size follows from the context, else a
-    /// guess; a decoder that needs more says [`Truncated`](crate::ErrorKind::Truncated).
-    fn read_len(widths: Widths, context: &Self::Context) -> usize;
+    /// Whether `read_len` is exact: the size follows from the context.
+    const FIXED: bool = false;
+
+    /// How many bytes a reader should fetch before it decodes: a guess unless `FIXED`; a decoder that needs more says
+    /// [`Truncated`](crate::ErrorKind::Truncated). Structures that are only read as parts of others need none of their own.
+    fn read_len(_widths: Widths, _context: &Self::Context) -> usize {
+        64
+    }
 
     /// Decodes from the reader's position.
     fn decode(r: &mut Reader<'_>, context: &Self::Context) -> Result<Self>;
@@ -32,5 +53,12 @@ pub trait Structure: Sized {
     fn encode(&self, w: &mut Writer<'_>, context: &Self::Context);
 
     /// How many bytes `encode` appends.
-    fn encoded_len(&self, widths: Widths, context: &Self::Context) -> usize;
+    fn encoded_len(&self, widths: Widths, context: &Self::Context) -> usize {
+        if Self::FIXED {
+            return Self::read_len(widths, context);
+        }
+        let mut bytes = Vec::new();
+        Writer::new(&mut bytes, widths).structure(self, context);
+        bytes.len()
+    }
 }

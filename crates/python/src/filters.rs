@@ -117,7 +117,12 @@ pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
             },
         },
         FilterId::BLOSC | FilterId::BLOSC2 => {
-            let (level, filter, codec) = (number(4, 5)?, filter(option(5, 1))?, codec(option(6, 0))?);
+            let (level, filter, codec) = (number(4, 5)?, option(5, 1), option(6, 0));
+            let unknown = |what, number| PyValueError::new_err(format!("Blosc has no {what} {number}"));
+            let found = u32::try_from(filter).ok().and_then(BloscFilter::of);
+            let filter = found.ok_or_else(|| unknown("filter", filter))?;
+            let found = u32::try_from(codec).ok().and_then(BloscCodec::of);
+            let codec = found.ok_or_else(|| unknown("codec", codec))?;
             if id == FilterId::BLOSC {
                 FilterChoice::Blosc { codec, level, filter }
             } else {
@@ -131,28 +136,6 @@ pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
 /// A level as it is given, or as two's complement in an unsigned number.
 fn level(value: i64) -> i32 {
     i32::try_from(value).or_else(|_| u32::try_from(value).map(u32::cast_signed)).unwrap_or(i32::MAX)
-}
-
-fn filter(number: i64) -> PyResult<BloscFilter> {
-    Ok(match number {
-        0 => BloscFilter::None,
-        1 => BloscFilter::Shuffle,
-        2 => BloscFilter::BitShuffle,
-        3 => BloscFilter::Delta,
-        4 => BloscFilter::Truncate,
-        other => return Err(PyValueError::new_err(format!("Blosc has no filter {other}"))),
-    })
-}
-
-fn codec(number: i64) -> PyResult<BloscCodec> {
-    Ok(match number {
-        0 => BloscCodec::BloscLz,
-        1 => BloscCodec::Lz4,
-        2 => BloscCodec::Lz4Hc,
-        4 => BloscCodec::Zlib,
-        5 => BloscCodec::Zstd,
-        other => return Err(PyValueError::new_err(format!("Blosc has no codec {other}"))),
-    })
 }
 
 /// The shape of chunks where nobody says it.

@@ -7,9 +7,10 @@ use super::forward::delta_width;
 use crate::codec::Contexts;
 use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
+use crate::filter::buffer;
 use crate::gather::{Rows, Source, Walk};
 use crate::planes::{MAX_FEW, Planes};
-use crate::simd::{self, Plane, Stores};
+use crate::simd::{Kernels, Plane, Stores};
 use crate::sink::{All, Sink};
 
 /// Room after each plane, so that wide copies need no care at its end.
@@ -165,9 +166,9 @@ impl<'a> Decoder<'a> {
                 let (Some(&last), None) = (steps.next(), steps.next()) else {
                     return self.with(index, len, len, buffers, &mut Fill(out));
                 };
-                grow(&mut buffers.streams, len);
-                self.decode(index, len, &mut buffers.streams[..len], &mut buffers.contexts)?;
-                self.undo(last, &buffers.streams[..len], out, &mut buffers.transposed);
+                let stream = buffer(&mut buffers.streams, len);
+                self.decode(index, len, stream, &mut buffers.contexts)?;
+                self.undo(last, stream, out, &mut buffers.transposed);
                 Ok(())
             }
             _ => self.with(index, len, len, buffers, &mut Fill(out)),
@@ -195,7 +196,7 @@ impl<'a> Decoder<'a> {
         }
         match self.filters {
             Filters::None => {
-                grow(&mut buffers.streams, len + SLACK);
+                buffer(&mut buffers.streams, len + SLACK);
                 self.decode(index, need, &mut buffers.streams, &mut buffers.contexts)?;
                 hand(&Rows(&buffers.streams[..need]), self.converting, self.room, user);
             }
@@ -205,7 +206,7 @@ impl<'a> Decoder<'a> {
                 hand(&planes, self.converting.filter(|_| order.is_none()), self.room, user);
             }
             _ => {
-                grow(&mut buffers.rows, len);
+                buffer(&mut buffers.rows, len);
                 self.block(index, buffers)?;
                 let rows = if self.delta && index == 0 { &buffers.reference } else { &buffers.rows };
                 hand(&Rows(&rows[..len]), self.converting, self.room, user);
@@ -215,7 +216,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn damaged(&self, what: &'static str) -> FilterError {
-        FilterError::Damaged { filter: self.chunk.filter, what }
+        FilterError::damaged(self.chunk.filter, what)
     }
 
     /// The first byte of block `index`, and one past the last that can be its own.
@@ -270,7 +271,7 @@ impl<'a> Decoder<'a> {
         let need = need.div_ceil(width);
         let streams = self.chunk.streams(index);
         let pitch = elements + SLACK;
-        grow(&mut buffers.streams, pitch * width);
+        buffer(&mut buffers.streams, pitch * width);
         if streams == width {
             return self.split_planes(index, (elements, need), order, buffers);
         }
@@ -391,14 +392,11 @@ impl<'a> Decoder<'a> {
     /// Decodes block `index` with all filters but the difference undone into `Buffers::rows`.
     fn unfiltered(&self, index: usize, buffers: &mut Buffers) -> Result<()> {
         let len = self.chunk.block_len(index);
-        grow(&mut buffers.rows, len);
-        grow(&mut buffers.streams, len);
-        self.decode(index, len, &mut buffers.rows[..len], &mut buffers.contexts)?;
+        self.decode(index, len, buffer(&mut buffers.rows, len), &mut buffers.contexts)?;
         for step in self.steps.iter().flatten() {
             std::mem::swap(&mut buffers.rows, &mut buffers.streams);
-            grow(&mut buffers.rows, len);
-            let (src, dst) = (&buffers.streams[..len], &mut buffers.rows[..len]);
-            self.undo(*step, src, dst, &mut buffers.transposed);
+            let dst = buffer(&mut buffers.rows, len);
+            self.undo(*step, &buffers.streams[..len], dst, &mut buffers.transposed);
         }
         Ok(())
     }
@@ -406,14 +404,14 @@ impl<'a> Decoder<'a> {
     /// Undoes one filter.
     fn undo(&self, step: Step, src: &[u8], dst: &mut [u8], transposed: &mut Vec<u8>) {
         match step {
-            Step::Unshuffle(width) => simd::unshuffle(width, src, dst, Stores::Cached),
+            Step::Unshuffle(width) => Kernels::fastest().unshuffle(width, src, dst, Stores::Cached),
             Step::BitUnshuffle => {
                 let width = self.chunk.type_size;
                 // Format 2 left a block alone unless it was a multiple of eight elements.
                 if self.chunk.version == 2 && !(src.len() / width).is_multiple_of(8) {
                     dst.copy_from_slice(src);
                 } else {
-                    simd::bitunshuffle(width, src, dst, transposed);
+                    Kernels::fastest().bitunshuffle(width, src, dst, transposed);
                 }
             }
         }
@@ -439,13 +437,6 @@ impl User for Fill<'_> {
     #[inline]
     fn take<S: Source>(&mut self, source: &S) {
         source.copy(0, self.0);
-    }
-}
-
-/// Makes `buffer` at least `len` bytes long.
-fn grow(buffer: &mut Vec<u8>, len: usize) {
-    if buffer.len() < len {
-        buffer.resize(len, 0);
     }
 }
 

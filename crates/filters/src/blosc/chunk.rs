@@ -39,7 +39,7 @@ impl Special {
             1 | 4 => Ok(Some(Self::Zero)),
             2 => Ok(Some(Self::NaN)),
             3 => Ok(Some(Self::Value)),
-            _ => Err(FilterError::Damaged { filter, what: "unknown kind of special value" }),
+            _ => Err(FilterError::damaged(filter, "unknown kind of special value")),
         }
     }
 
@@ -72,7 +72,7 @@ pub(super) fn nan(type_size: usize, filter: &'static str) -> Result<Pattern<'sta
     match type_size {
         4 => Ok(Pattern::Bytes(&NAN32)),
         8 => Ok(Pattern::Bytes(&NAN64)),
-        _ => Err(FilterError::Damaged { filter, what: "NaN elements that are neither 4 nor 8 bytes long" }),
+        _ => Err(FilterError::damaged(filter, "NaN elements that are neither 4 nor 8 bytes long")),
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a> Chunk<'a> {
     /// Reads the header of the chunk at the front of `stored`, which may be longer.
     pub(super) fn parse(stored: &'a [u8], filter: &'static str) -> Result<Self> {
         let mut chunk = Self::header(stored, filter)?;
-        let damaged = |what| FilterError::Damaged { filter, what };
+        let damaged = |what| FilterError::damaged(filter, what);
         let extent = chunk.extent()?;
         chunk.bytes = stored.get(..extent.stored).ok_or(damaged("chunk is cut short"))?;
         Ok(chunk)
@@ -121,7 +121,7 @@ impl<'a> Chunk<'a> {
 
     /// Reads the header only: `bytes` is what there is, and not checked against the chunk's length.
     pub(super) fn header(stored: &'a [u8], filter: &'static str) -> Result<Self> {
-        let damaged = |what| FilterError::Damaged { filter, what };
+        let damaged = |what| FilterError::damaged(filter, what);
         let unsupported = |feature: String| FilterError::Unsupported { filter, feature };
         let Some(&[version, _, flags, type_size, ..]) = stored.first_chunk::<HEADER>() else {
             return Err(damaged("chunk is shorter than its header"));
@@ -164,7 +164,7 @@ impl<'a> Chunk<'a> {
         let filter = self.filter;
         let unsupported = |feature: &str| FilterError::Unsupported { filter, feature: feature.into() };
         let Some(header) = stored.first_chunk::<EXTENDED_HEADER>() else {
-            return Err(FilterError::Damaged { filter, what: "chunk is shorter than its header" });
+            return Err(FilterError::damaged(filter, "chunk is shorter than its header"));
         };
         for (slot, (&id, &meta)) in self.filters.iter_mut().zip(header[16..22].iter().zip(&header[24..30])) {
             *slot = (id, meta);
@@ -194,7 +194,7 @@ impl<'a> Chunk<'a> {
 
     /// How long the chunk is, and how much of it comes before its streams.
     pub(super) fn extent(&self) -> Result<Extent> {
-        let damaged = |what| FilterError::Damaged { filter: self.filter, what };
+        let damaged = |what| FilterError::damaged(self.filter, what);
         let stored = read_size(self.bytes, 12, self.filter)?;
         let table = if self.special.is_some() || self.is_memcpyed() { 0 } else { self.blocks() };
         let prefix = table.checked_mul(4).and_then(|n| n.checked_add(self.header));
@@ -244,7 +244,7 @@ impl<'a> Chunk<'a> {
     /// The next stream of a block, which decodes to `len` bytes; `at` is moved to its end, at most to `end`.
     #[inline]
     pub(super) fn stream(&self, at: &mut usize, end: usize, len: usize) -> Result<Stream<'a>> {
-        let damaged = |what| FilterError::Damaged { filter: self.filter, what };
+        let damaged = |what| FilterError::damaged(self.filter, what);
         let short = damaged("a block is cut short");
         let bytes = self.bytes.get(..end).ok_or(damaged("a block is outside the chunk"))?;
         let Some(size) = bytes.get(*at..).and_then(|b| b.first_chunk::<4>()) else { return Err(short) };
@@ -275,10 +275,10 @@ impl<'a> Chunk<'a> {
             Special::Value => {
                 let value = self.bytes.get(self.header..).unwrap_or(&[]);
                 if value.is_empty() || !self.decoded.is_multiple_of(value.len()) {
-                    return Err(FilterError::Damaged {
-                        filter: self.filter,
-                        what: "the chunk is no whole number of its repeated value",
-                    });
+                    return Err(FilterError::damaged(
+                        self.filter,
+                        "the chunk is no whole number of its repeated value",
+                    ));
                 }
                 Pattern::Bytes(value)
             }
@@ -299,7 +299,7 @@ pub(super) enum Stream<'a> {
 
 /// A size that the format stores as a signed 32-bit integer.
 fn read_size(bytes: &[u8], at: usize, filter: &'static str) -> Result<usize> {
-    let damaged = |what| FilterError::Damaged { filter, what };
+    let damaged = |what| FilterError::damaged(filter, what);
     let word = bytes.get(at..).and_then(|b| b.first_chunk::<4>()).ok_or(damaged("chunk is cut short"))?;
     usize::try_from(i32::from_le_bytes(*word)).map_err(|_| damaged("negative size"))
 }

@@ -3,6 +3,7 @@
 use super::blosclz;
 use super::chunk::Chunk;
 use super::encode::Coding;
+use crate::choice::BloscCodec;
 use crate::codec::{Contexts, lz4, zlib, zstd};
 use crate::error::{FilterError, Result};
 
@@ -60,40 +61,7 @@ impl Codec {
     }
 }
 
-/// A codec to encode with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Compressor {
-    BloscLz,
-    Lz4,
-    Lz4Hc,
-    Zlib,
-    Zstd,
-}
-
-impl Compressor {
-    /// By the number that parameters of filters use.
-    pub(super) fn of(number: u32) -> Option<Self> {
-        Some(match number {
-            0 => Self::BloscLz,
-            1 => Self::Lz4,
-            2 => Self::Lz4Hc,
-            4 => Self::Zlib,
-            5 => Self::Zstd,
-            _ => return None,
-        })
-    }
-
-    /// The number that parameters of filters use.
-    pub(super) fn number(self) -> u8 {
-        match self {
-            Self::BloscLz => 0,
-            Self::Lz4 => 1,
-            Self::Lz4Hc => 2,
-            Self::Zlib => 4,
-            Self::Zstd => 5,
-        }
-    }
-
+impl BloscCodec {
     /// The number of its format in the flags of a chunk.
     pub(super) fn format(self) -> u8 {
         match self {

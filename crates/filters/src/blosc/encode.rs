@@ -5,8 +5,8 @@ use super::blosclz::Positions;
 use super::chunk::{
     BIT_SHUFFLED, EXTENDED_HEADER, HEADER, MAX_SPLITS, MEMCPYED, MIN_BUFFER, SHUFFLED, UNSPLIT,
 };
-use super::codec::Compressor;
-use super::forward::{Forward, Forwarding};
+use super::forward::Forwarding;
+use crate::choice::{BloscCodec, BloscFilter};
 use crate::codec::Contexts;
 
 /// The number of chunks that are one value again and again among the special ones.
@@ -38,20 +38,20 @@ pub(super) struct Encoder {
     pub(super) type_size: usize,
     /// 0 (stored) to 9.
     pub(super) level: u8,
-    pub(super) forward: Forward,
-    pub(super) compressor: Compressor,
+    pub(super) forward: BloscFilter,
+    pub(super) compressor: BloscCodec,
 }
 
 impl Encoder {
     /// Whether each byte of the elements gets a stream of its own: it pays for fast codecs and byte planes.
     fn splits(&self, block_size: usize) -> bool {
         let fast = match self.compressor {
-            Compressor::BloscLz | Compressor::Lz4 => true,
-            Compressor::Zstd => self.level <= 5,
-            Compressor::Lz4Hc | Compressor::Zlib => false,
+            BloscCodec::BloscLz | BloscCodec::Lz4 => true,
+            BloscCodec::Zstd => self.level <= 5,
+            BloscCodec::Lz4Hc | BloscCodec::Zlib => false,
         };
         // Blosc 1 shuffles bytes of one-byte elements in name only.
-        let shuffled = self.forward == Forward::Shuffle && (self.extended || self.type_size > 1);
+        let shuffled = self.forward == BloscFilter::Shuffle && (self.extended || self.type_size > 1);
         fast && shuffled && self.type_size <= MAX_SPLITS && block_size / self.type_size >= MIN_BUFFER
     }
 
@@ -62,7 +62,7 @@ impl Encoder {
         }
         let mut size = len;
         if len >= CACHE {
-            let strong = matches!(self.compressor, Compressor::Lz4Hc | Compressor::Zlib | Compressor::Zstd);
+            let strong = matches!(self.compressor, BloscCodec::Lz4Hc | BloscCodec::Zlib | BloscCodec::Zstd);
             let times = match self.level {
                 1 => 2,
                 2 => 4,
@@ -136,8 +136,8 @@ impl Encoder {
         let rearranged = match (self.extended, self.forward) {
             (true, _) => SHUFFLED | BIT_SHUFFLED,
             _ if flags & MEMCPYED != 0 => 0,
-            (_, Forward::Shuffle) => SHUFFLED,
-            (_, Forward::BitShuffle) => BIT_SHUFFLED,
+            (_, BloscFilter::Shuffle) => SHUFFLED,
+            (_, BloscFilter::BitShuffle) => BIT_SHUFFLED,
             _ => 0,
         };
         let version = if self.extended { 5 } else { 2 };
@@ -148,8 +148,8 @@ impl Encoder {
         }
         if self.extended {
             out[HEADER..EXTENDED_HEADER].fill(0);
-            out[21] = self.forward.number();
-            out[22] = self.compressor.number();
+            out[21] = self.forward as u8;
+            out[22] = self.compressor as u8;
             out[31] = special << 4;
         }
     }
@@ -189,7 +189,7 @@ impl Encoder {
         let eighths = (block.len() / self.type_size).is_multiple_of(8);
         let forward = match self.forward {
             // Format 2 leaves such a block alone.
-            Forward::BitShuffle if !self.extended && !eighths => Forward::None,
+            BloscFilter::BitShuffle if !self.extended && !eighths => BloscFilter::None,
             forward => forward,
         };
         forward.apply(self.type_size, index, block, buffers)

@@ -2,12 +2,11 @@
 
 use super::blocks::Blocks;
 use super::chunk::{NAN32, NAN64, Special};
-use super::codec::Compressor;
 use super::encode::{Encoder, Encoding};
-use super::forward::Forward;
 use super::frame::{FRAME_EXTRA, Stored, Summary};
 use super::nd::Grid;
 use super::{Blosc, Parameters};
+use crate::choice::{BloscCodec, BloscFilter};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch};
 use crate::repeated::repeated;
@@ -74,24 +73,14 @@ impl Blosc {
         let extended = self.id == FilterId::BLOSC2;
         let type_size = if parameters.type_size > MAX_TYPE_SIZE { 1 } else { parameters.type_size };
         let (most, expected) = if extended { (4, "0 to 4") } else { (2, "0, 1 or 2") };
-        let forward = Forward::of(parameters.shuffle).filter(|_| parameters.shuffle <= most);
+        let forward = BloscFilter::of(parameters.shuffle).filter(|_| parameters.shuffle <= most);
         let forward = forward.ok_or(wrong("shuffle", parameters.shuffle, expected))?;
         forward.check(type_size)?;
-        Ok(Encoder {
-            extended,
-            type_size,
-            level: u8::try_from(parameters.level).ok().filter(|&level| level <= 9).ok_or(wrong(
-                "level",
-                parameters.level,
-                "0 to 9",
-            ))?,
-            forward,
-            compressor: Compressor::of(parameters.codec).ok_or(wrong(
-                "codec",
-                parameters.codec,
-                "0, 1, 2, 4 or 5",
-            ))?,
-        })
+        let level = u8::try_from(parameters.level).ok().filter(|&level| level <= 9);
+        let level = level.ok_or(wrong("level", parameters.level, "0 to 9"))?;
+        let compressor = BloscCodec::of(parameters.codec);
+        let compressor = compressor.ok_or(wrong("codec", parameters.codec, "0, 1, 2, 4 or 5"))?;
+        Ok(Encoder { extended, type_size, level, forward, compressor })
     }
 
     /// Bytes of a block of a chunk of `len` bytes, if it is not cut into n-dimensional ones.

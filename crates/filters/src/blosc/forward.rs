@@ -1,23 +1,9 @@
 //! What is done to the elements of a block before the codec: shuffles, differences, truncated precision.
 
 use super::blocks::Block;
+use crate::choice::BloscFilter;
 use crate::error::{FilterError, Result};
-use crate::simd;
-
-/// How the elements are changed before the codec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Forward {
-    None,
-    /// Byte k of every element together.
-    Shuffle,
-    /// Bit b of every element together.
-    BitShuffle,
-    /// The difference (exclusive or) from the element before in the first block, and from the first block in the others.
-    Delta,
-    /// Every bit of the mantissa of floating-point numbers is zero. That is what the HDF5 filter asks for: it has no
-    /// parameter for how many stay.
-    Truncate,
-}
+use crate::simd::Kernels;
 
 /// Buffers for that.
 #[derive(Debug, Default)]
@@ -31,30 +17,7 @@ pub(super) struct Forwarding {
     transposed: Vec<u8>,
 }
 
-impl Forward {
-    /// From the number that parameters and Blosc 2's headers use.
-    pub(super) fn of(number: u32) -> Option<Self> {
-        Some(match number {
-            0 => Self::None,
-            1 => Self::Shuffle,
-            2 => Self::BitShuffle,
-            3 => Self::Delta,
-            4 => Self::Truncate,
-            _ => return None,
-        })
-    }
-
-    /// That number.
-    pub(super) fn number(self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Shuffle => 1,
-            Self::BitShuffle => 2,
-            Self::Delta => 3,
-            Self::Truncate => 4,
-        }
-    }
-
+impl BloscFilter {
     /// Whether elements of `type_size` bytes can be changed like that.
     pub(super) fn check(self, type_size: usize) -> Result<()> {
         if self == Self::Truncate && !matches!(type_size, 4 | 8) {
@@ -77,6 +40,7 @@ impl Forward {
         let len = block.len();
         let Forwarding { rows, changed, reference, transposed } = buffers;
         let changed = crate::filter::buffer(changed, len);
+        let kernels = Kernels::fastest();
         if self == Self::Shuffle
             && type_size > 1
             && !block.is_scattered(SMALL)
@@ -85,7 +49,9 @@ impl Forward {
             if block.is_padded() {
                 changed.fill(0);
             }
-            block.pieces(|piece| simd::shuffle_part(type_size, piece.bytes, piece.at / type_size, changed));
+            block.pieces(|piece| {
+                kernels.shuffle_part(type_size, piece.bytes, piece.at / type_size, changed);
+            });
             return changed;
         }
         let rows = match *block {
@@ -99,8 +65,8 @@ impl Forward {
         match self {
             Self::None => return rows,
             Self::Shuffle if type_size == 1 => return rows,
-            Self::Shuffle => simd::shuffle(type_size, rows, changed),
-            Self::BitShuffle => simd::bitshuffle(type_size, rows, changed, transposed),
+            Self::Shuffle => kernels.shuffle(type_size, rows, changed),
+            Self::BitShuffle => kernels.bitshuffle(type_size, rows, changed, transposed),
             Self::Delta if index == 0 => {
                 reference.clear();
                 reference.extend_from_slice(rows);

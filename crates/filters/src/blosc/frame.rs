@@ -1,5 +1,7 @@
 //! Contiguous frame: msgpack header, metalayers, one chunk, chunk offsets (`README_CFRAME_FORMAT`).
 
+use std::ops::Range;
+
 use super::chunk::Special;
 use super::encode::Encoder;
 use super::nd::Grid;
@@ -11,7 +13,7 @@ pub(super) const FIXED_HEADER: usize = 87;
 const MAX_HEADER: usize = 1 << 24;
 
 /// Where parts of the fixed header are; every number is after a byte that says its type.
-const MAGIC: std::ops::Range<usize> = 2..10;
+const MAGIC: Range<usize> = 2..10;
 const HEADER_LEN: usize = 11;
 const FRAME_LEN: usize = 16;
 const FLAGS: usize = 25;
@@ -54,7 +56,7 @@ pub(super) enum First {
 impl Frame {
     /// How many bytes the whole header has, from its first `FIXED_HEADER` bytes.
     pub(super) fn header_len(bytes: &[u8], filter: &'static str) -> Result<usize> {
-        let damaged = |what| FilterError::Damaged { filter, what };
+        let damaged = |what| FilterError::damaged(filter, what);
         if bytes.get(MAGIC) != Some(b"b2frame\0") {
             return Err(damaged("no frame signature"));
         }
@@ -67,7 +69,7 @@ impl Frame {
 
     /// Reads the header at the front of a frame stored in `stored_len` bytes.
     pub(super) fn parse(bytes: &[u8], stored_len: usize, filter: &'static str) -> Result<Self> {
-        let damaged = |what| FilterError::Damaged { filter, what };
+        let damaged = |what| FilterError::damaged(filter, what);
         let header = Self::header_len(bytes, filter)?;
         let bytes = bytes.get(..header).ok_or(damaged("the frame's header is cut short"))?;
         if bytes[FRAME_TYPE] & 0x0f != 0 {
@@ -110,7 +112,7 @@ impl Frame {
 
     /// What the first offset says.
     pub(super) fn first(&self, offset: i64, filter: &'static str) -> Result<First> {
-        let damaged = |what| FilterError::Damaged { filter, what };
+        let damaged = |what| FilterError::damaged(filter, what);
         if offset < 0 {
             let special = Special::of(offset.to_le_bytes()[7], filter)?;
             return match special {
@@ -181,7 +183,7 @@ impl Summary<'_> {
         let encoder = self.encoder;
         out.extend_from_slice(b"\x9e\xa8b2frame\0\xd2\0\0\0\0\xcf\0\0\0\0\0\0\0\0\xa4");
         // Version 2 with 64-bit offsets, contiguous, level and codec, and blocks split as older readers expect it.
-        out.extend_from_slice(&[0x12, 0, encoder.level << 4 | encoder.compressor.number(), 3]);
+        out.extend_from_slice(&[0x12, 0, encoder.level << 4 | encoder.compressor as u8, 3]);
         out.resize(start + FIXED_HEADER, 0);
         let frame = &mut out[start..];
         for (at, tag) in
@@ -195,8 +197,8 @@ impl Summary<'_> {
         put(frame, CHUNK_SIZE, 4, self.decoded);
         // One thread each way, no metalayers in the trailer, six filters of which the last is the shuffle.
         frame[62..71].copy_from_slice(&[0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
-        frame[76] = encoder.forward.number();
-        frame[77] = encoder.compressor.number();
+        frame[76] = encoder.forward as u8;
+        frame[77] = encoder.compressor as u8;
         match self.array {
             None => out.extend_from_slice(&[0x93, 0xcd, 0, 7, 0xde, 0, 0, 0xdc, 0, 0]),
             Some((grid, item_size)) => {
@@ -224,7 +226,7 @@ const TRAILER: [u8; 19] = [0x94, 1, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0x
 
 /// The content of the metalayer that describes an n-dimensional array.
 fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<&'a [u8]>> {
-    let damaged = FilterError::Damaged { filter, what: "the frame's metalayers are cut short" };
+    let damaged = FilterError::damaged(filter, "the frame's metalayers are cut short");
     let mut reader = Msgpack::new(header.get(FIXED_HEADER..).unwrap_or(&[]), filter);
     if reader.rest.is_empty() {
         return Ok(None);
@@ -245,7 +247,7 @@ fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<
 
 /// A big-endian number of the header that is not negative.
 fn size(bytes: &[u8], at: usize, width: usize, filter: &'static str) -> Result<usize> {
-    let damaged = |what| FilterError::Damaged { filter, what };
+    let damaged = |what| FilterError::damaged(filter, what);
     let bytes = bytes.get(at..at + width).ok_or(damaged("the frame's header is cut short"))?;
     let value = bytes.iter().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
     let value = if width == 4 && value >> 31 == 1 { u64::MAX } else { value };
@@ -265,7 +267,7 @@ impl<'a> Msgpack<'a> {
     }
 
     fn damaged(&self) -> FilterError {
-        FilterError::Damaged { filter: self.filter, what: "unexpected msgpack in the frame's header" }
+        FilterError::damaged(self.filter, "unexpected msgpack in the frame's header")
     }
 
     fn take(&mut self, len: usize) -> Result<&'a [u8]> {
@@ -278,8 +280,14 @@ impl<'a> Msgpack<'a> {
         Ok(self.take(width)?.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
     }
 
-    fn len(&mut self, width: usize) -> Result<usize> {
-        let len = self.unsigned(width)?;
+    /// A length that is a part of its tag, one of `short`, or after a tag from `long` on, in the bytes that `widths` says.
+    fn len(&mut self, short: Range<u8>, long: u8, widths: &[usize]) -> Result<usize> {
+        let tag = self.take(1)?[0];
+        if short.contains(&tag) {
+            return Ok(usize::from(tag - short.start));
+        }
+        let width = tag.checked_sub(long).and_then(|number| widths.get(usize::from(number)));
+        let len = self.unsigned(*width.ok_or_else(|| self.damaged())?)?;
         usize::try_from(len).map_err(|_| self.damaged())
     }
 
@@ -304,41 +312,20 @@ impl<'a> Msgpack<'a> {
 
     /// The head of an array: how many elements follow.
     pub(super) fn array(&mut self) -> Result<usize> {
-        match self.take(1)?[0] {
-            tag @ 0x90..=0x9f => Ok(usize::from(tag & 0x0f)),
-            0xdc => self.len(2),
-            0xdd => self.len(4),
-            _ => Err(self.damaged()),
-        }
+        self.len(0x90..0xa0, 0xdc, &[2, 4])
     }
 
     fn map(&mut self) -> Result<usize> {
-        match self.take(1)?[0] {
-            tag @ 0x80..=0x8f => Ok(usize::from(tag & 0x0f)),
-            0xde => self.len(2),
-            0xdf => self.len(4),
-            _ => Err(self.damaged()),
-        }
+        self.len(0x80..0x90, 0xde, &[2, 4])
     }
 
     fn string(&mut self) -> Result<&'a [u8]> {
-        let len = match self.take(1)?[0] {
-            tag @ 0xa0..=0xbf => usize::from(tag & 0x1f),
-            0xd9 => self.len(1)?,
-            0xda => self.len(2)?,
-            0xdb => self.len(4)?,
-            _ => return Err(self.damaged()),
-        };
+        let len = self.len(0xa0..0xc0, 0xd9, &[1, 2, 4])?;
         self.take(len)
     }
 
     fn binary(&mut self) -> Result<&'a [u8]> {
-        let len = match self.take(1)?[0] {
-            0xc4 => self.len(1)?,
-            0xc5 => self.len(2)?,
-            0xc6 => self.len(4)?,
-            _ => return Err(self.damaged()),
-        };
+        let len = self.len(0..0, 0xc4, &[1, 2, 4])?;
         self.take(len)
     }
 }

@@ -201,7 +201,7 @@ impl Blosc {
     }
 
     fn damaged(&self, what: &'static str) -> FilterError {
-        FilterError::Damaged { filter: self.name(), what }
+        FilterError::damaged(self.name(), what)
     }
 
     /// Finds the one chunk in `stored`.
@@ -343,7 +343,7 @@ impl<'a> Content<'a> {
 /// Bytes of the elements of an array whose chunk decodes to `decoded` bytes in blocks of `block_size`.
 fn item_size(grid: &Grid, block_size: usize, decoded: usize, filter: &'static str) -> Result<usize> {
     let item_size = grid.item_size(block_size).filter(|_| grid.padded(block_size) == Some(decoded));
-    item_size.ok_or(FilterError::Damaged { filter, what: "the chunk is not of the b2nd shape" })
+    item_size.ok_or(FilterError::damaged(filter, "the chunk is not of the b2nd shape"))
 }
 
 /// The filter's name in errors.

@@ -23,7 +23,7 @@ impl Grid {
     /// Reads the metalayer's content.
     pub(super) fn parse(content: &[u8], filter: &'static str) -> Result<Self> {
         let mut reader = Msgpack::new(content, filter);
-        let damaged = |what| FilterError::Damaged { filter, what };
+        let damaged = |what| FilterError::damaged(filter, what);
         // Five elements in Caterva, which this was; then a data type was added.
         let elements = reader.array()?;
         if elements < 5 {

@@ -142,7 +142,7 @@ impl Blosc {
 
 /// The bytes of the chunk that block `index` is stored in; `chunk.bytes` need not go beyond the block offsets.
 fn stored_block(chunk: &Chunk<'_>, stored: usize, index: usize) -> Result<Range<usize>> {
-    let damaged = || FilterError::Damaged { filter: chunk.filter, what: "a block is outside the chunk" };
+    let damaged = || FilterError::damaged(chunk.filter, "a block is outside the chunk");
     if chunk.is_memcpyed() {
         let start = chunk.header + index * chunk.block_size;
         return Ok(start..start + chunk.block_len(index));

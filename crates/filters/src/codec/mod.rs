@@ -20,7 +20,7 @@ impl CodecError {
     /// The error of `filter`, whose destination had `room` bytes.
     pub(crate) fn of(self, filter: &'static str, room: usize) -> FilterError {
         match self {
-            Self::Damaged => FilterError::Damaged { filter, what: "the compressed bytes do not decode" },
+            Self::Damaged => FilterError::damaged(filter, "the compressed bytes do not decode"),
             Self::TooLong => FilterError::Length { filter, expected: room as u64, found: room as u64 + 1 },
         }
     }

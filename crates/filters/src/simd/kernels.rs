@@ -13,7 +13,7 @@ use super::transpose::Runs;
 /// Calling one is sound on a processor that has the instructions (`available` checks) under the contract of the function of
 /// the same name in `transpose`.
 #[derive(Debug)]
-pub(super) struct Kernels {
+pub(crate) struct Kernels {
     /// The set of instructions.
     pub(super) name: &'static str,
     /// Planes, distance of planes, size of an element, destination, elements, how to store them.
@@ -35,7 +35,7 @@ pub(super) struct Kernels {
 impl Kernels {
     /// The fastest that this processor runs. Detected once.
     #[inline]
-    pub(super) fn fastest() -> &'static Self {
+    pub(crate) fn fastest() -> &'static Self {
         static FASTEST: OnceLock<&'static Kernels> = OnceLock::new();
         FASTEST.get_or_init(|| Self::available().next().unwrap_or(&SCALAR))
     }
@@ -73,26 +73,14 @@ static SCALAR: Kernels = {
             unsafe { scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements) }
         }
     }
-    unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
-        // SAFETY: the same contract.
-        unsafe { scalar::shuffle(src, size, dst, stride, n) }
-    }
-    unsafe fn split_bits(src: *const u8, n: usize, dst: *mut u8, stride: usize) {
-        // SAFETY: the same contract.
-        unsafe { scalar::split_bits(src, n, dst, stride) }
-    }
-    unsafe fn join_bits(src: *const u8, stride: usize, n: usize, dst: *mut u8) {
-        // SAFETY: the same contract.
-        unsafe { scalar::join_bits(src, stride, n, dst) }
-    }
     Kernels {
         name: "scalar",
         unshuffle,
         unshuffle_runs,
         unshuffle_rack,
-        shuffle,
-        split_bits,
-        join_bits,
+        shuffle: scalar::shuffle,
+        split_bits: scalar::split_bits,
+        join_bits: scalar::join_bits,
         pick: None,
     }
 };

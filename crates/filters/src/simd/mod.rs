@@ -22,7 +22,7 @@ mod widest;
 mod x86;
 
 use comb::Comb;
-use kernels::Kernels;
+pub(crate) use kernels::Kernels;
 pub(crate) use pick::Picks;
 pub(crate) use plane::{Plane, Rack};
 use transpose::Runs;
@@ -44,123 +44,125 @@ pub fn instructions() -> &'static str {
     Kernels::fastest().name
 }
 
-/// Byte-shuffles `src` into `dst`, which has the same length. What is left after the last whole element is copied.
-pub(crate) fn shuffle(element_size: usize, src: &[u8], dst: &mut [u8]) {
-    shuffle_with(Kernels::fastest(), element_size, src, dst);
-}
-
-/// Byte-shuffles the elements of `src` to their places among `planes`, those of all elements one after the other: element 0
-/// is element `first` there. A part of an element at the end is left out.
-pub(crate) fn shuffle_part(element_size: usize, src: &[u8], first: usize, planes: &mut [u8]) {
-    shuffle_part_with(Kernels::fastest(), element_size, src, first, planes);
-}
-
-/// Undoes `shuffle`.
-pub(crate) fn unshuffle(element_size: usize, src: &[u8], dst: &mut [u8], stores: Stores) {
-    unshuffle_with(Kernels::fastest(), element_size, src, dst, stores);
-}
-
-/// Puts elements together, plane k holding byte k of each: into run r go those from `first + r * step` on. A run is a number
-/// of whole elements, and each plane has all that are asked for.
-#[inline]
-pub(crate) fn unshuffle_runs(
-    planes: &[Plane<'_>],
-    first: usize,
-    step: usize,
-    into: &mut Comb<'_>,
-    stores: Stores,
-) {
-    unshuffle_runs_with(Kernels::fastest(), planes, first, step, into, stores);
-}
-
-/// The same for any number of planes at equal distances.
-pub(crate) fn unshuffle_rack(
-    rack: &Rack<'_>,
-    first: usize,
-    step: usize,
-    into: &mut Comb<'_>,
-    stores: Stores,
-) {
-    unshuffle_rack_with(Kernels::fastest(), rack, first, step, into, stores);
-}
-
-/// Bit-shuffles `src` into `dst`, which has the same length. What is left after the last eight whole elements is copied.
-pub(crate) fn bitshuffle(element_size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {
-    bitshuffle_with(Kernels::fastest(), element_size, src, dst, scratch);
-}
-
-/// Undoes `bitshuffle`.
-pub(crate) fn bitunshuffle(element_size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {
-    bitunshuffle_with(Kernels::fastest(), element_size, src, dst, scratch);
-}
-
-fn shuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut [u8]) {
-    let n = whole_elements(element_size, src, dst);
-    let (elements, tail) = src.split_at(n * element_size);
-    let (planes, rest) = dst.split_at_mut(n * element_size);
-    if n > 0 {
-        // SAFETY: both are `n * element_size` bytes, and `dst` is borrowed exclusively, so they do not overlap.
-        unsafe { (kernels.shuffle)(elements.as_ptr(), element_size, planes.as_mut_ptr(), n, n) };
-    }
-    rest.copy_from_slice(tail);
-}
-
-fn shuffle_part_with(kernels: &Kernels, element_size: usize, src: &[u8], first: usize, planes: &mut [u8]) {
-    let pitch = planes.len().checked_div(element_size).unwrap_or(0);
-    let n = src.len().checked_div(element_size).unwrap_or(0);
-    assert!(first <= pitch && n <= pitch - first, "the planes have a byte for each element");
-    if n > 0 {
-        // SAFETY: `src` has `n * element_size` bytes; `first + n <= pitch`, so that n bytes from `first` on are inside each
-        // of the `element_size` planes, `pitch` bytes apart; `planes` is borrowed exclusively, so they do not overlap.
-        unsafe { (kernels.shuffle)(src.as_ptr(), element_size, planes.as_mut_ptr().add(first), pitch, n) };
-    }
-}
-
-fn unshuffle_with(kernels: &Kernels, element_size: usize, src: &[u8], dst: &mut [u8], stores: Stores) {
-    let n = whole_elements(element_size, src, dst);
-    let (planes, tail) = src.split_at(n * element_size);
-    let (elements, rest) = dst.split_at_mut(n * element_size);
-    if n > 0 {
-        // SAFETY: both are `n * element_size` bytes, and `dst` is borrowed exclusively, so they do not overlap.
-        unsafe { (kernels.unshuffle)(planes.as_ptr(), n, element_size, elements.as_mut_ptr(), n, stores) };
-    }
-    rest.copy_from_slice(tail);
-}
-
-#[inline]
-fn unshuffle_runs_with(
-    kernels: &Kernels,
-    planes: &[Plane<'_>],
-    first: usize,
-    step: usize,
-    into: &mut Comb<'_>,
-    stores: Stores,
-) {
-    if let [plane] = planes {
-        for index in 0..into.count() {
-            plane.copy(first + index * step, into.run(index));
+/// The transposes, by the kernels of one set of instructions.
+impl Kernels {
+    /// Byte-shuffles `src` into `dst`, which has the same length. What is left after the last whole element is copied.
+    pub(crate) fn shuffle(&self, element_size: usize, src: &[u8], dst: &mut [u8]) {
+        let n = whole_elements(element_size, src, dst);
+        let (elements, tail) = src.split_at(n * element_size);
+        let (planes, rest) = dst.split_at_mut(n * element_size);
+        if n > 0 {
+            // SAFETY: both are `n * element_size` bytes, and `dst` is borrowed exclusively, so they do not overlap.
+            unsafe { (self.shuffle)(elements.as_ptr(), element_size, planes.as_mut_ptr(), n, n) };
         }
-        return;
+        rest.copy_from_slice(tail);
     }
-    let Some((runs, end)) = runs(planes.len(), first, step, into, stores) else { return };
-    assert!(planes.iter().all(|plane| plane.has(end)), "every plane has a byte for each element");
-    // SAFETY: the planes have every element up to the last run's end, as asserted, and a comb's runs are memory of its own,
-    // each of whole elements.
-    unsafe { (kernels.unshuffle_runs)(planes, runs) };
-}
 
-fn unshuffle_rack_with(
-    kernels: &Kernels,
-    rack: &Rack<'_>,
-    first: usize,
-    step: usize,
-    into: &mut Comb<'_>,
-    stores: Stores,
-) {
-    let Some((runs, end)) = runs(rack.count(), first, step, into, stores) else { return };
-    assert!(rack.has(end), "every plane has a byte for each element");
-    // SAFETY: as in `unshuffle_runs_with`.
-    unsafe { (kernels.unshuffle_rack)(rack, runs) };
+    /// Byte-shuffles the elements of `src` to their places among `planes`, those of all elements one after the other: element 0
+    /// is element `first` there. A part of an element at the end is left out.
+    pub(crate) fn shuffle_part(&self, element_size: usize, src: &[u8], first: usize, planes: &mut [u8]) {
+        let pitch = planes.len().checked_div(element_size).unwrap_or(0);
+        let n = src.len().checked_div(element_size).unwrap_or(0);
+        assert!(first <= pitch && n <= pitch - first, "the planes have a byte for each element");
+        if n > 0 {
+            // SAFETY: `src` has `n * element_size` bytes; `first + n <= pitch`, so that n bytes from `first` on are inside each
+            // of the `element_size` planes, `pitch` bytes apart; `planes` is borrowed exclusively, so they do not overlap.
+            unsafe { (self.shuffle)(src.as_ptr(), element_size, planes.as_mut_ptr().add(first), pitch, n) };
+        }
+    }
+
+    /// Undoes `shuffle`.
+    pub(crate) fn unshuffle(&self, element_size: usize, src: &[u8], dst: &mut [u8], stores: Stores) {
+        let n = whole_elements(element_size, src, dst);
+        let (planes, tail) = src.split_at(n * element_size);
+        let (elements, rest) = dst.split_at_mut(n * element_size);
+        if n > 0 {
+            // SAFETY: both are `n * element_size` bytes, and `dst` is borrowed exclusively, so they do not overlap.
+            unsafe { (self.unshuffle)(planes.as_ptr(), n, element_size, elements.as_mut_ptr(), n, stores) };
+        }
+        rest.copy_from_slice(tail);
+    }
+
+    /// Puts elements together, plane k holding byte k of each: into run r go those from `first + r * step` on. A run is a number
+    /// of whole elements, and each plane has all that are asked for.
+    #[inline]
+    pub(crate) fn unshuffle_runs(
+        &self,
+        planes: &[Plane<'_>],
+        first: usize,
+        step: usize,
+        into: &mut Comb<'_>,
+        stores: Stores,
+    ) {
+        if let [plane] = planes {
+            for index in 0..into.count() {
+                plane.copy(first + index * step, into.run(index));
+            }
+            return;
+        }
+        let Some((runs, end)) = runs(planes.len(), first, step, into, stores) else { return };
+        assert!(planes.iter().all(|plane| plane.has(end)), "every plane has a byte for each element");
+        // SAFETY: the planes have every element up to the last run's end, as asserted, and a comb's runs are memory of its own,
+        // each of whole elements.
+        unsafe { (self.unshuffle_runs)(planes, runs) };
+    }
+
+    /// The same for any number of planes at equal distances.
+    pub(crate) fn unshuffle_rack(
+        &self,
+        rack: &Rack<'_>,
+        first: usize,
+        step: usize,
+        into: &mut Comb<'_>,
+        stores: Stores,
+    ) {
+        let Some((runs, end)) = runs(rack.count(), first, step, into, stores) else { return };
+        assert!(rack.has(end), "every plane has a byte for each element");
+        // SAFETY: as in `unshuffle_runs`.
+        unsafe { (self.unshuffle_rack)(rack, runs) };
+    }
+
+    /// Bit-shuffles `src` into `dst`, which has the same length. What is left after the last eight whole elements is copied.
+    pub(crate) fn bitshuffle(&self, size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {
+        let n = whole_elements(size, src, dst) / 8 * 8;
+        let (elements, tail) = src.split_at(n * size);
+        let (rows, rest) = dst.split_at_mut(n * size);
+        let tile = scratch_tile(size, n, scratch);
+        for from in (0..n).step_by(tile.max(1)) {
+            let len = tile.min(n - from);
+            // SAFETY: elements `from..from + len` exist; `scratch` has `tile * size` bytes; row `8 k + b` is `n / 8` bytes long
+            // and starts at `(8 k + b) * n / 8`, so that `from / 8..(from + len) / 8` of it is inside `rows`.
+            unsafe {
+                (self.shuffle)(elements.as_ptr().add(from * size), size, scratch.as_mut_ptr(), len, len);
+                for k in 0..size {
+                    let rows = rows.as_mut_ptr().add(k * n + from / 8);
+                    (self.split_bits)(scratch.as_ptr().add(k * len), len, rows, n / 8);
+                }
+            }
+        }
+        rest.copy_from_slice(tail);
+    }
+
+    /// Undoes `bitshuffle`.
+    pub(crate) fn bitunshuffle(&self, size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {
+        let n = whole_elements(size, src, dst) / 8 * 8;
+        let (rows, tail) = src.split_at(n * size);
+        let (elements, rest) = dst.split_at_mut(n * size);
+        let tile = scratch_tile(size, n, scratch);
+        for from in (0..n).step_by(tile.max(1)) {
+            let len = tile.min(n - from);
+            // SAFETY: as in `bitshuffle`, the other way round.
+            unsafe {
+                for k in 0..size {
+                    let rows = rows.as_ptr().add(k * n + from / 8);
+                    (self.join_bits)(rows, n / 8, len, scratch.as_mut_ptr().add(k * len));
+                }
+                let elements = elements.as_mut_ptr().add(from * size);
+                (self.unshuffle)(scratch.as_ptr(), len, size, elements, len, Stores::Cached);
+            }
+        }
+        rest.copy_from_slice(tail);
+    }
 }
 
 /// The runs of a comb for elements of `size` bytes, and one past the last element; `None` if there are no runs.
@@ -183,46 +185,6 @@ fn runs(
     Some((runs, end.unwrap_or(usize::MAX)))
 }
 
-fn bitshuffle_with(kernels: &Kernels, size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {
-    let n = whole_elements(size, src, dst) / 8 * 8;
-    let (elements, tail) = src.split_at(n * size);
-    let (rows, rest) = dst.split_at_mut(n * size);
-    let tile = scratch_tile(size, n, scratch);
-    for from in (0..n).step_by(tile.max(1)) {
-        let len = tile.min(n - from);
-        // SAFETY: elements `from..from + len` exist; `scratch` has `tile * size` bytes; row `8 k + b` is `n / 8` bytes long
-        // and starts at `(8 k + b) * n / 8`, so that `from / 8..(from + len) / 8` of it is inside `rows`.
-        unsafe {
-            (kernels.shuffle)(elements.as_ptr().add(from * size), size, scratch.as_mut_ptr(), len, len);
-            for k in 0..size {
-                let rows = rows.as_mut_ptr().add(k * n + from / 8);
-                (kernels.split_bits)(scratch.as_ptr().add(k * len), len, rows, n / 8);
-            }
-        }
-    }
-    rest.copy_from_slice(tail);
-}
-
-fn bitunshuffle_with(kernels: &Kernels, size: usize, src: &[u8], dst: &mut [u8], scratch: &mut Vec<u8>) {
-    let n = whole_elements(size, src, dst) / 8 * 8;
-    let (rows, tail) = src.split_at(n * size);
-    let (elements, rest) = dst.split_at_mut(n * size);
-    let tile = scratch_tile(size, n, scratch);
-    for from in (0..n).step_by(tile.max(1)) {
-        let len = tile.min(n - from);
-        // SAFETY: as in `bitshuffle_with`, the other way round.
-        unsafe {
-            for k in 0..size {
-                let rows = rows.as_ptr().add(k * n + from / 8);
-                (kernels.join_bits)(rows, n / 8, len, scratch.as_mut_ptr().add(k * len));
-            }
-            let elements = elements.as_mut_ptr().add(from * size);
-            (kernels.unshuffle)(scratch.as_ptr(), len, size, elements, len, Stores::Cached);
-        }
-    }
-    rest.copy_from_slice(tail);
-}
-
 /// The number of whole elements, after checking the lengths that every transpose relies on.
 fn whole_elements(element_size: usize, src: &[u8], dst: &[u8]) -> usize {
     assert!(src.len() == dst.len(), "a transpose keeps the length");
@@ -236,9 +198,7 @@ fn scratch_tile(element_size: usize, n: usize, scratch: &mut Vec<u8>) -> usize {
     /// Elements in one step of the widest bit transpose.
     const STEP: usize = 256;
     let tile = (CACHED / element_size.max(1) / STEP * STEP).max(STEP).min(n);
-    if scratch.len() < tile * element_size {
-        scratch.resize(tile * element_size, 0);
-    }
+    crate::filter::buffer(scratch, tile * element_size);
     tile
 }
 

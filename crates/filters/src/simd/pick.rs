@@ -51,11 +51,7 @@ impl Picks {
     }
 
     /// Makes as many elements as `dst` holds of as many of `src`.
-    pub(crate) fn run(&self, src: &[u8], dst: &mut [u8]) {
-        self.run_with(Kernels::fastest(), src, dst);
-    }
-
-    pub(super) fn run_with(&self, kernels: &Kernels, src: &[u8], dst: &mut [u8]) {
+    pub(crate) fn run(&self, kernels: &Kernels, src: &[u8], dst: &mut [u8]) {
         let size = self.src / (self.dst / self.size);
         let elements = dst.len() / self.size;
         assert!(src.len() / size >= elements, "there is an element for each of the result");

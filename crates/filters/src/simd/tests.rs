@@ -19,7 +19,7 @@ fn every_processor_has_the_scalar_transposes_and_the_fastest_come_first() {
 fn shuffle_puts_byte_k_of_every_element_together() {
     each_case(|kernels, size, src| {
         let mut found = vec![0; src.len()];
-        shuffle_with(kernels, size, src, &mut found);
+        kernels.shuffle(size, src, &mut found);
         assert_eq!(found, model_shuffle(size, src), "{} size {size} bytes {}", kernels.name, src.len());
     });
 }
@@ -29,7 +29,7 @@ fn unshuffle_undoes_shuffle() {
     each_case(|kernels, size, src| {
         for stores in [Stores::Cached, Stores::PastCache] {
             let mut found = vec![0; src.len()];
-            unshuffle_with(kernels, size, &model_shuffle(size, src), &mut found, stores);
+            kernels.unshuffle(size, &model_shuffle(size, src), &mut found, stores);
             assert_eq!(found, src, "{} size {size} bytes {} {stores:?}", kernels.name, src.len());
         }
     });
@@ -47,7 +47,7 @@ fn planes_from_different_places_become_elements_at_any_alignment() {
         for (before, stores) in [(1, Stores::Cached), (1, Stores::PastCache), (size, Stores::PastCache)] {
             let mut found = vec![0xee; before + src.len() + 1];
             let mut comb = Comb::of(&mut found, before, 0, 1, src.len());
-            unshuffle_runs_with(kernels, &planes, 0, 0, &mut comb, stores);
+            kernels.unshuffle_runs(&planes, 0, 0, &mut comb, stores);
             let (outside, found) = found.split_at(before);
             assert_eq!(found[..src.len()], *src, "{} size {size} elements {n} {stores:?}", kernels.name);
             let outside = outside.iter().chain(&found[src.len()..]);
@@ -68,7 +68,7 @@ fn a_run_streamed_to_any_place_in_a_line_is_whole() {
                 let mut found = vec![0xee; src.len() + 192];
                 let start = found.as_ptr().align_offset(64) + offset;
                 let mut comb = Comb::of(&mut found, start, 0, 1, src.len());
-                unshuffle_runs_with(kernels, &planes, 0, 0, &mut comb, Stores::PastCache);
+                kernels.unshuffle_runs(&planes, 0, 0, &mut comb, Stores::PastCache);
                 let place = start..start + src.len();
                 assert!(found[place.clone()] == src[..], "{} size {size} offset {offset}", kernels.name);
                 let outside = found[..place.start].iter().chain(&found[place.end..]);
@@ -92,7 +92,7 @@ fn runs_of_elements_go_where_the_comb_says_and_a_repeated_byte_is_a_plane() {
         let (len, gap) = (n * size, 5);
         let mut found = vec![0xee; 3 * (len + gap)];
         let mut comb = Comb::of(&mut found, 2 * (len + gap), -(len + gap).cast_signed(), 3, len);
-        unshuffle_runs_with(kernels, &planes, first, step, &mut comb, Stores::Cached);
+        kernels.unshuffle_runs(&planes, first, step, &mut comb, Stores::Cached);
         for (r, run) in found.chunks(len + gap).rev().enumerate() {
             for (at, &byte) in run.iter().enumerate() {
                 let (element, k) = (first + r * step + at / size, at % size);
@@ -126,7 +126,7 @@ fn planes_of_a_rack_in_any_order_become_elements() {
             let len = n * rack.count();
             let mut found = vec![0xee; 3 * len + 9];
             let mut comb = Comb::of(&mut found, 4, len.cast_signed(), 3, len);
-            unshuffle_rack_with(kernels, &rack, first, step, &mut comb, Stores::PastCache);
+            kernels.unshuffle_rack(&rack, first, step, &mut comb, Stores::PastCache);
             let element =
                 |e: usize| (0..rack.count()).map(move |k| src[e * size + order.map_or(k, |o| o[k].into())]);
             let runs = (0..3).flat_map(|r| (first + r * step..first + r * step + n).flat_map(element));
@@ -164,7 +164,7 @@ fn picked_bytes_are_those_of_the_map() {
             for count in COUNTS.into_iter().map(|count| count.min(bytes.len() / size)) {
                 let src = &bytes[..count * size];
                 let mut found = vec![0xee; count * map.len() + 2];
-                picks.run_with(kernels, src, &mut found[1..=count * map.len()]);
+                picks.run(kernels, src, &mut found[1..=count * map.len()]);
                 let element =
                     |element: &'_ [u8]| map.iter().map(|&k| element[usize::from(k)]).collect::<Vec<_>>();
                 let expected: Vec<u8> = src.chunks_exact(*size).flat_map(element).collect();
@@ -180,7 +180,7 @@ fn bitshuffle_puts_bit_b_of_byte_k_of_every_element_together() {
     let mut scratch = Vec::new();
     each_case(|kernels, size, src| {
         let mut found = vec![0; src.len()];
-        bitshuffle_with(kernels, size, src, &mut found, &mut scratch);
+        kernels.bitshuffle(size, src, &mut found, &mut scratch);
         assert_eq!(found, model_bitshuffle(size, src), "{} size {size} bytes {}", kernels.name, src.len());
     });
 }
@@ -190,7 +190,7 @@ fn bitunshuffle_undoes_bitshuffle() {
     let mut scratch = Vec::new();
     each_case(|kernels, size, src| {
         let mut found = vec![0; src.len()];
-        bitunshuffle_with(kernels, size, &model_bitshuffle(size, src), &mut found, &mut scratch);
+        kernels.bitunshuffle(size, &model_bitshuffle(size, src), &mut found, &mut scratch);
         assert_eq!(found, src, "{} size {size} bytes {}", kernels.name, src.len());
     });
 }
@@ -200,9 +200,9 @@ fn an_element_size_of_zero_or_beyond_the_buffer_copies() {
     let src: Vec<u8> = (0..40).collect();
     for size in [0, 41, usize::MAX] {
         let mut dst = vec![0; 40];
-        shuffle(size, &src, &mut dst);
+        Kernels::fastest().shuffle(size, &src, &mut dst);
         assert_eq!(dst, src);
-        bitunshuffle(size, &src, &mut dst, &mut Vec::new());
+        Kernels::fastest().bitunshuffle(size, &src, &mut dst, &mut Vec::new());
         assert_eq!(dst, src);
     }
 }
@@ -211,7 +211,7 @@ fn an_element_size_of_zero_or_beyond_the_buffer_copies() {
 #[should_panic(expected = "every plane has a byte for each element")]
 fn a_short_plane_is_refused() {
     let planes = [Plane::of(&[1, 2]), Plane::of(&[3])];
-    unshuffle_runs(&planes, 0, 0, &mut Comb::of(&mut [0; 4], 0, 0, 1, 4), Stores::Cached);
+    Kernels::fastest().unshuffle_runs(&planes, 0, 0, &mut Comb::of(&mut [0; 4], 0, 0, 1, 4), Stores::Cached);
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn parts_are_shuffled_to_where_the_whole_has_them() {
         for cuts in [[0, n / 3, n], [0, n - n / 5, n]] {
             for cut in cuts.windows(2) {
                 let part = &elements[cut[0] * size..cut[1] * size];
-                super::shuffle_part_with(kernels, size, part, cut[0], &mut planes);
+                kernels.shuffle_part(size, part, cut[0], &mut planes);
             }
             assert!(planes == model_shuffle(size, elements), "{} {size} {n}", kernels.name);
             planes.fill(0xEE);
@@ -234,7 +234,7 @@ fn parts_are_shuffled_to_where_the_whole_has_them() {
 #[test]
 #[should_panic(expected = "the planes have a byte for each element")]
 fn a_part_that_goes_beyond_the_planes_is_refused() {
-    super::shuffle_part(4, &[0; 8], 3, &mut [0; 16]);
+    Kernels::fastest().shuffle_part(4, &[0; 8], 3, &mut [0; 16]);
 }
 
 fn each_case(mut check: impl FnMut(&Kernels, usize, &[u8])) {

@@ -17,9 +17,20 @@ pub(super) trait Vector: Copy {
     /// `BYTES` bytes.
     unsafe fn store(self, dst: *mut u8);
     /// 16 bytes from each address for each lane; a register of one lane does not touch `second`.
-    unsafe fn load_lanes(first: *const u8, second: *const u8) -> Self;
+    #[inline(always)]
+    unsafe fn load_lanes(first: *const u8, _second: *const u8) -> Self {
+        // SAFETY: the same contract, for one lane.
+        unsafe { Self::load(first) }
+    }
     /// Writes the first lanes of the pair, 32 bytes, at `first` and the second lanes, if there are any, at `second`.
-    unsafe fn store_lanes(pair: [Self; 2], first: *mut u8, second: *mut u8);
+    #[inline(always)]
+    unsafe fn store_lanes(pair: [Self; 2], first: *mut u8, _second: *mut u8) {
+        // SAFETY: the same contract, for one lane.
+        unsafe {
+            pair[0].store(first);
+            pair[1].store(first.add(16));
+        }
+    }
     /// `store_lanes` past the caches, where the processor can; addresses are multiples of 32, and `fence` comes after the
     /// last.
     #[inline(always)]
@@ -54,3 +65,17 @@ pub(super) trait Lane: Vector {
     /// SSE2 is without.
     unsafe fn pick(self, indices: Self) -> Self;
 }
+
+/// Methods of a register that are unsafe for the one reason that their trait states.
+macro_rules! methods {
+    ($(fn $name:ident $(<const $bits:ident: i32>)? ($($argument:tt)*) $(-> $result:ty)? { $($body:tt)* })*) => {
+        $(
+            #[inline(always)]
+            unsafe fn $name $(<const $bits: i32>)? ($($argument)*) $(-> $result)? {
+                // SAFETY: the caller has the instructions, and the bytes that the trait's contract names at the pointers.
+                unsafe { $($body)* }
+            }
+        )*
+    };
+}
+pub(super) use methods;

@@ -21,13 +21,13 @@ impl Client {
             other => Err(r.bad_value("Client ID", other.into(), "0 or 1")),
         }
     }
+}
 
-    pub(super) fn encode(self, w: &mut Writer<'_>) {
-        w.u8(match self {
-            Self::Chunks => 0,
-            Self::FilteredChunks => 1,
-        });
-    }
+/// Writes what the blocks of an array begin with.
+pub(super) fn encode_prefix(w: &mut Writer<'_>, signature: [u8; 4], client: Client, header: Addr) {
+    w.bytes(&signature);
+    w.bytes(&[0, client as u8]); // version
+    w.addr(header);
 }
 
 /// How an element is stored.
@@ -89,6 +89,16 @@ impl ElementFormat {
             Client::FilteredChunks => (addr + 1 + MASK_BYTES..=addr + 8 + MASK_BYTES).contains(&size),
         };
         if is_right { Ok(self) } else { Err(r.bad_value("Element Size", size as u64, "that of its fields")) }
+    }
+
+    /// Reads what the blocks of an array with such elements begin with; returns the address of the header.
+    pub(super) fn decode_prefix(self, r: &mut Reader<'_>, signature: [u8; 4]) -> Result<Addr> {
+        r.signature(&signature)?;
+        r.version(0)?;
+        match Client::decode(r)? {
+            client if client == self.client => r.addr(),
+            client => Err(r.bad_value("Client ID", client as u64, "that of the header")),
+        }
     }
 
     /// Bytes of `count` elements.

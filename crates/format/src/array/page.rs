@@ -21,6 +21,7 @@ impl Structure for Page {
     const NAME: &'static str = "Data block page";
     const SPEC: &'static str = "VII.C, VII.D";
     type Context = PageContext;
+    const FIXED: bool = true;
 
     fn read_len(_: Widths, (count, format): &PageContext) -> usize {
         format.bytes(*count).saturating_add(4)
@@ -35,9 +36,5 @@ impl Structure for Page {
     fn encode(&self, w: &mut Writer<'_>, (_, format): &PageContext) {
         self.elements.encode(w, *format);
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &PageContext) -> usize {
-        Self::read_len(widths, context)
     }
 }

@@ -7,7 +7,7 @@ pub mod entries;
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::structure::Structure;
 use entries::BTree1Entries;
 
@@ -69,6 +69,7 @@ impl Structure for BTree1Node {
     const NAME: &'static str = "version 1 B-tree node";
     const SPEC: &'static str = "III.A.1";
     type Context = BTree1Context;
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, context: &BTree1Context) -> usize {
         context.node_len(widths)
@@ -87,10 +88,7 @@ impl Structure for BTree1Node {
         }
         let level = r.u8()?;
         let count = usize::from(r.u16()?);
-        if count > context.capacity() {
-            let limit = context.capacity() as u64;
-            return Err(r.error(ErrorKind::TooLarge { field: "entries used", value: count as u64, limit }));
-        }
+        r.at_most(0, "entries used", count as u64, context.capacity() as u64)?;
         let (left, right) = (r.addr()?, r.addr()?);
         let entries = BTree1Entries::decode(&mut r, context.kind, count)?;
         if let Some(key) = entries.first_out_of_order() {
@@ -116,10 +114,6 @@ impl Structure for BTree1Node {
         let unused = context.node_len(w.widths()).saturating_sub(w.written() - start);
         w.zeros(unused);
     }
-
-    fn encoded_len(&self, widths: Widths, context: &BTree1Context) -> usize {
-        context.node_len(widths)
-    }
 }
 
 #[cfg(test)]
@@ -128,6 +122,7 @@ mod tests {
 
     use super::entries::{BTree1Key, ChunkKey};
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden::{error, golden};
 
     const GROUP: BTree1Context = BTree1Context { kind: BTree1Kind::Group, k: 16 };

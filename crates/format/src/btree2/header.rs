@@ -6,7 +6,7 @@ use super::geometry::{BTree2Geometry, BTree2NodeShape, MAX_DEPTH};
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::{ErrorKind, Result};
-use crate::structure::Structure;
+use crate::structure::{Structure, fields};
 
 /// The header of a version 2 B-tree. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,10 +44,23 @@ impl BTree2Header {
     }
 }
 
+fields!(BTree2Header {
+    kind: u8,
+    node_size: u32,
+    record_size: u16,
+    depth: u16,
+    split_percent: u8,
+    merge_percent: u8,
+    root: addr,
+    root_records: u16,
+    total_records: length,
+});
+
 impl Structure for BTree2Header {
     const NAME: &'static str = "version 2 B-tree header";
     const SPEC: &'static str = "III.A.2";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         4 + 1 + 1 + 4 + 2 + 2 + 1 + 1 + widths.offset.bytes() + 2 + widths.length.bytes() + 4
@@ -56,17 +69,7 @@ impl Structure for BTree2Header {
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.signature(b"BTHD")?;
         r.version(0)?;
-        let header = Self {
-            kind: r.u8()?,
-            node_size: r.u32()?,
-            record_size: r.u16()?,
-            depth: r.u16()?,
-            split_percent: r.u8()?,
-            merge_percent: r.u8()?,
-            root: r.addr()?,
-            root_records: r.u16()?,
-            total_records: r.length()?,
-        };
+        let header = Self::decode_fields(r)?;
         r.checksum()?;
         if !(1..=11).contains(&header.kind) {
             return Err(r.bad_value("type", header.kind.into(), "1 to 11"));
@@ -83,34 +86,15 @@ impl Structure for BTree2Header {
             ));
         }
         let limit = geometry.max_records(header.depth);
-        if u64::from(header.root_records) > limit {
-            let value = header.root_records.into();
-            return Err(r.error(ErrorKind::TooLarge {
-                field: "number of records in root node",
-                value,
-                limit,
-            }));
-        }
+        r.at_most(0, "number of records in root node", header.root_records.into(), limit)?;
         Ok(header)
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.signature(b"BTHD");
         w.u8(0); // version
-        w.u8(self.kind);
-        w.u32(self.node_size);
-        w.u16(self.record_size);
-        w.u16(self.depth);
-        w.u8(self.split_percent);
-        w.u8(self.merge_percent);
-        w.addr(self.root);
-        w.u16(self.root_records);
-        w.length(self.total_records);
+        self.encode_fields(w);
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 

@@ -7,7 +7,7 @@ use super::geometry::BTree2NodeShape;
 use super::record::Records;
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::structure::Structure;
 
 /// A node, internal or leaf.
@@ -49,6 +49,7 @@ impl Structure for BTree2Node {
     const NAME: &'static str = "version 2 B-tree node";
     const SPEC: &'static str = "III.A.2";
     type Context = BTree2NodeShape;
+    const FIXED: bool = true;
 
     fn read_len(_: Widths, shape: &BTree2NodeShape) -> usize {
         shape.len()
@@ -85,24 +86,14 @@ impl Structure for BTree2Node {
         let unused = shape.len().saturating_sub(w.written() - start);
         w.zeros(unused);
     }
-
-    fn encoded_len(&self, _: Widths, shape: &BTree2NodeShape) -> usize {
-        shape.len()
-    }
 }
 
 impl ChildPointer {
     fn decode(r: &mut Reader<'_>, shape: &BTree2NodeShape) -> Result<Self> {
         let addr = r.addr()?;
         let records = r.uint(shape.count_width.into())?;
-        let Some(count) = u16::try_from(records).ok().filter(|_| records <= shape.max_child_records) else {
-            let limit = shape.max_child_records;
-            return Err(r.error(ErrorKind::TooLarge {
-                field: "number of records in child",
-                value: records,
-                limit,
-            }));
-        };
+        r.at_most(0, "number of records in child", records, shape.max_child_records.min(u16::MAX.into()))?;
+        let count = u16::try_from(records).unwrap_or(u16::MAX);
         let total_records = if shape.total_width == 0 { records } else { r.uint(shape.total_width.into())? };
         if total_records < records {
             return Err(r.bad_value(
@@ -128,6 +119,7 @@ mod tests {
     use super::super::geometry::BTree2Geometry;
     use super::super::record::{ChunkRecord, Record};
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden::{error, golden};
 
     /// h5py, libver v110: int32, shape (4, 4), chunks (2, 2), both dimensions unlimited.

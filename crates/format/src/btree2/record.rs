@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Width, Widths, Writer};
+use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 
 /// The records of one node.
@@ -125,7 +125,7 @@ impl RecordForm {
     /// The form of records of type `kind` and `size` bytes; none if such records cannot have that size.
     pub fn new(kind: u8, size: u16, widths: Widths) -> Option<Self> {
         let plain = Self { kind, size, widths, rank: 0, size_width: 0 };
-        let (offset, length) = (width(widths.offset), width(widths.length));
+        let (offset, length) = (widths.offset as u16, widths.length as u16);
         let expected = match kind {
             1 => offset + 2 * length,
             2 => offset + 3 * length + 4,
@@ -154,7 +154,7 @@ impl RecordForm {
     /// The form of the records of chunks of `rank` dimensions, whose stored sizes have `size_width` bytes if the dataset
     /// has filters.
     pub fn of_chunks(rank: u16, size_width: Option<u8>, widths: Widths) -> Option<Self> {
-        let unfiltered = width(widths.offset).checked_add(rank.checked_mul(8)?)?;
+        let unfiltered = (widths.offset as u16).checked_add(rank.checked_mul(8)?)?;
         match size_width {
             None => Self::new(10, unfiltered, widths),
             Some(size_width) => {
@@ -322,14 +322,6 @@ fn encode_shared(hash: u32, location: &SharedRecordLocation, w: &mut Writer<'_>)
             w.u16(*index);
             w.addr(*addr);
         }
-    }
-}
-
-fn width(width: Width) -> u16 {
-    match width {
-        Width::Two => 2,
-        Width::Four => 4,
-        Width::Eight => 8,
     }
 }
 

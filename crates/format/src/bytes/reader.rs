@@ -98,6 +98,27 @@ impl<'a> Reader<'a> {
         self.error(ErrorKind::Value { field, value, expected })
     }
 
+    /// Checks a value against a limit; `back` bytes before the position is the field that holds it.
+    pub fn at_most(&self, back: usize, field: &'static str, value: u64, limit: u64) -> Result<()> {
+        if value <= limit {
+            return Ok(());
+        }
+        Err(self.error_back(back, ErrorKind::TooLarge { field, value, limit }))
+    }
+
+    /// Flags of one byte, of which the `known` ones may be set: `expected`, in words.
+    pub fn flags(&mut self, known: u8, expected: &'static str) -> Result<u8> {
+        match self.u8()? {
+            flags if flags & !known == 0 => Ok(flags),
+            flags => Err(self.bad_value("Flags", flags.into(), expected)),
+        }
+    }
+
+    /// What `f` reads, if it is there.
+    pub fn when<T>(&mut self, is_there: bool, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<Option<T>> {
+        is_there.then(|| f(self)).transpose()
+    }
+
     /// The next `count` bytes.
     #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
@@ -245,6 +266,13 @@ impl<'a> Reader<'a> {
         let text = self.bytes(len)?;
         self.skip(1)?;
         Ok(text)
+    }
+
+    /// UTF-8 text up to a zero byte, or an error naming `field`.
+    pub fn zero_terminated_text(&mut self, field: &'static str) -> Result<String> {
+        let bytes = self.zero_terminated()?;
+        String::from_utf8(bytes.to_vec())
+            .map_err(|_| self.error_back(bytes.len() + 1, ErrorKind::Text { field }))
     }
 
     /// UTF-8 text of `count` bytes, or an error naming `field`.

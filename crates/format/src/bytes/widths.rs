@@ -4,11 +4,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Width {
     /// Two bytes.
-    Two,
+    Two = 2,
     /// Four bytes.
-    Four,
+    Four = 4,
     /// Eight bytes, what every library writes unless told otherwise.
-    Eight,
+    Eight = 8,
 }
 
 impl Width {
@@ -24,20 +24,12 @@ impl Width {
 
     /// In bytes.
     pub const fn bytes(self) -> usize {
-        match self {
-            Self::Two => 2,
-            Self::Four => 4,
-            Self::Eight => 8,
-        }
+        self as usize
     }
 
     /// The largest number of this width: as an address, the undefined one.
     pub const fn max(self) -> u64 {
-        match self {
-            Self::Two => u16::MAX as u64,
-            Self::Four => u32::MAX as u64,
-            Self::Eight => u64::MAX,
-        }
+        u64::MAX >> (64 - 8 * self as u32)
     }
 }
 

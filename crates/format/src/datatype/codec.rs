@@ -5,7 +5,7 @@ use super::{
     Array, Bits, Complex, Compound, Datatype, Enumeration, Float, Integer, Opaque, Reference, Text, Time,
 };
 use super::{other, text};
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};
 use crate::structure::Structure;
 
@@ -134,10 +134,6 @@ impl Structure for Datatype {
     const SPEC: &'static str = "IV.A.2.d";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        HEAD_LEN
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         Self::decode_nested(r, 0)
     }
@@ -146,11 +142,5 @@ impl Structure for Datatype {
     /// keep the version it was decoded from: give that to [`Datatype::encode_from`] to have the same bytes again.
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         self.encode_from(w, 1);
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        let mut bytes = Vec::new();
-        self.encode_from(&mut Writer::new(&mut bytes, widths), 1);
-        bytes.len()
     }
 }

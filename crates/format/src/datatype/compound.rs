@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::codec::{HEAD_LEN, Head, head};
 use super::{Array, Compound, Datatype, Member};
 use crate::bytes::{Reader, Writer, bytes_for};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 
 /// The dimensions that version 1 has room for.
 const VERSION_1_RANK: usize = 4;
@@ -133,14 +133,11 @@ fn widened(low: &[u8]) -> [u8; 4] {
 
 /// A zero-terminated name; before version 3 padded to a multiple of eight bytes.
 pub(super) fn decode_name(r: &mut Reader<'_>, version: u8, field: &'static str) -> Result<String> {
-    let bytes = r.zero_terminated()?;
+    let name = r.zero_terminated_text(field)?;
     if version < 3 {
-        r.skip(padding_after(bytes.len()))?;
+        r.skip(padding_after(name.len()))?;
     }
-    match std::str::from_utf8(bytes) {
-        Ok(name) => Ok(name.to_owned()),
-        Err(_) => Err(r.error(ErrorKind::Text { field })),
-    }
+    Ok(name)
 }
 
 /// The mirror of [`decode_name`].
@@ -162,6 +159,7 @@ mod tests {
     use super::super::tests::{decode, decode_bytes, decode_error, encode, unhex};
     use super::super::{ByteOrder, Charset, Float, Integer, Padding, Text};
     use super::*;
+    use crate::error::ErrorKind;
 
     fn int() -> Datatype {
         Datatype::Integer(Integer::little(4, true))

@@ -29,7 +29,7 @@ impl Integer {
     pub(super) fn decode(r: &mut Reader<'_>, head: Head) -> Result<Self> {
         Ok(Self {
             size: head.size,
-            order: ByteOrder::from_bit(head.bit(0)),
+            order: ByteOrder::of(head),
             low_pad: head.bit(1),
             high_pad: head.bit(2),
             signed: head.bit(3),
@@ -128,7 +128,7 @@ impl Float {
 
     pub(super) fn decode(r: &mut Reader<'_>, head: Head) -> Result<Self> {
         let order = match (head.version >= 3 && head.bit(6), head.bit(0)) {
-            (false, big) => ByteOrder::from_bit(big),
+            (false, _) => ByteOrder::of(head),
             (true, true) => ByteOrder::Vax,
             (true, false) => return Err(r.bad_value("byte order", 2, "little-endian, big-endian or VAX")),
         };
@@ -187,12 +187,7 @@ impl Float {
         let pads =
             u32::from(self.low_pad) << 1 | u32::from(self.high_pad) << 2 | u32::from(self.internal_pad) << 3;
         let order = if self.order == ByteOrder::Vax { 0x41 } else { self.order.bit() };
-        let normalization = match self.normalization {
-            Normalization::None => 0,
-            Normalization::MsbSet => 1,
-            Normalization::Implied => 2,
-        };
-        let flags = order | pads | normalization << 4 | u32::from(self.sign_location) << 8;
+        let flags = order | pads | (self.normalization as u32) << 4 | u32::from(self.sign_location) << 8;
         head(w, 1, self.version(), flags, self.size);
         self.bits.encode(w);
         w.u8(self.exponent_location);
@@ -213,7 +208,7 @@ impl Bits {
     pub(super) fn decode(r: &mut Reader<'_>, head: Head) -> Result<Self> {
         Ok(Self {
             size: head.size,
-            order: ByteOrder::from_bit(head.bit(0)),
+            order: ByteOrder::of(head),
             low_pad: head.bit(1),
             high_pad: head.bit(2),
             bits: BitRange::decode(r, head.size)?,
@@ -267,10 +262,6 @@ impl Datatype {
 }
 
 impl ByteOrder {
-    fn from_bit(big: bool) -> Self {
-        if big { Self::Big } else { Self::Little }
-    }
-
     /// Bit 0 of the class bits of numbers.
     pub(super) fn bit(self) -> u32 {
         u32::from(self == Self::Big)
@@ -278,7 +269,7 @@ impl ByteOrder {
 
     /// The order that bit 0 of the class bits says.
     pub(super) fn of(head: Head) -> Self {
-        Self::from_bit(head.bit(0))
+        if head.bit(0) { Self::Big } else { Self::Little }
     }
 }
 

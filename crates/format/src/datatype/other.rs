@@ -85,14 +85,8 @@ impl Reference {
     }
 
     pub(super) fn encode(self, w: &mut Writer<'_>) {
-        let (code, encoding) = match self.kind {
-            ReferenceKind::Object1 => (0, 0),
-            ReferenceKind::Region1 => (1, 0),
-            ReferenceKind::Object2 => (2, Self::ENCODING),
-            ReferenceKind::Region2 => (3, Self::ENCODING),
-            ReferenceKind::Attribute => (4, Self::ENCODING),
-        };
-        head(w, 7, self.version(), code | encoding << 4, self.size);
+        let encoding = if self.version() == 4 { Self::ENCODING } else { 0 };
+        head(w, 7, self.version(), self.kind as u32 | encoding << 4, self.size);
     }
 }
 

@@ -15,7 +15,7 @@ impl Text {
     }
 
     pub(super) fn encode(self, w: &mut Writer<'_>) {
-        head(w, 3, 1, self.padding.code() | self.charset.code() << 4, self.size);
+        head(w, 3, 1, (self.padding as u32) | (self.charset as u32) << 4, self.size);
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) fn decode_variable(r: &Reader<'_>, head: Head) -> Result<VariableText
 /// machine that byte is called big-endian, which means nothing and is not kept.)
 pub(super) fn encode_variable(text: VariableText, w: &mut Writer<'_>) {
     const STRING: u32 = 1;
-    let flags = STRING | text.padding.code() << 4 | text.charset.code() << 8;
+    let flags = STRING | (text.padding as u32) << 4 | (text.charset as u32) << 8;
     let size = Datatype::VariableText(text).stored_size(w.widths());
     head(w, 9, 1, flags, size);
     Integer::little(1, false).encode(w);
@@ -46,29 +46,20 @@ impl Padding {
             other => Err(r.bad_value("string padding", other.into(), "0 to 2")),
         }
     }
-
-    fn code(self) -> u32 {
-        match self {
-            Self::NullTerminated => 0,
-            Self::NullPadded => 1,
-            Self::SpacePadded => 2,
-        }
-    }
 }
 
 impl Charset {
+    /// Reads the character set of a name.
+    pub(crate) fn decode_byte(r: &mut Reader<'_>) -> Result<Self> {
+        let code = r.u8()?;
+        Self::decode(r, code.into())
+    }
+
     fn decode(r: &Reader<'_>, code: u32) -> Result<Self> {
         match code {
             0 => Ok(Self::Ascii),
             1 => Ok(Self::Utf8),
-            other => Err(r.bad_value("character set", other.into(), "0 or 1")),
-        }
-    }
-
-    fn code(self) -> u32 {
-        match self {
-            Self::Ascii => 0,
-            Self::Utf8 => 1,
+            other => Err(r.bad_value("character set", other.into(), "0 (ASCII) or 1 (UTF-8)")),
         }
     }
 }

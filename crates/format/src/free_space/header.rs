@@ -66,6 +66,7 @@ impl Structure for FreeSpaceHeader {
     const NAME: &'static str = "free-space manager header";
     const SPEC: &'static str = "III.H";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         4 + 1 + 1 + 7 * widths.length.bytes() + 4 * 2 + widths.offset.bytes() + 4
@@ -104,10 +105,7 @@ impl Structure for FreeSpaceHeader {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.signature(b"FSHD");
         w.u8(0); // version
-        w.u8(match self.client {
-            FreeSpaceClient::FractalHeap => 0,
-            FreeSpaceClient::File => 1,
-        });
+        w.u8(self.client as u8);
         w.length(self.total_space);
         w.length(self.total_sections);
         w.length(self.serialized_sections);
@@ -121,10 +119,6 @@ impl Structure for FreeSpaceHeader {
         w.length(self.list_size);
         w.length(self.list_allocated);
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 

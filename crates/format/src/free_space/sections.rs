@@ -172,13 +172,6 @@ impl Structure for FreeSpaceSections {
         }
         w.checksum();
     }
-
-    fn encoded_len(&self, widths: Widths, form: &FreeSpaceForm) -> usize {
-        let sizes = self.sections.chunk_by(|a, b| a.size == b.size).count();
-        let is_rows = |section: &&FreeSection| matches!(section.kind, FreeSectionKind::Rows { .. });
-        let rows = self.sections.iter().filter(is_rows).count();
-        form.singles_len(self.sections.len(), sizes, widths) + rows * (form.offset_width() + 6)
-    }
 }
 
 #[cfg(test)]

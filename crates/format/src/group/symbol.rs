@@ -4,7 +4,7 @@
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::structure::Structure;
 
 /// A symbol table node.
@@ -77,6 +77,7 @@ impl Structure for SymbolTableNode {
     const NAME: &'static str = "symbol table node";
     const SPEC: &'static str = "III.B";
     type Context = SymbolTableContext;
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, context: &SymbolTableContext) -> usize {
         context.node_len(widths)
@@ -88,14 +89,7 @@ impl Structure for SymbolTableNode {
         r.version(1)?;
         r.skip(1)?;
         let count = usize::from(r.u16()?);
-        if count > context.capacity() {
-            let limit = context.capacity() as u64;
-            return Err(r.error(ErrorKind::TooLarge {
-                field: "number of symbols",
-                value: count as u64,
-                limit,
-            }));
-        }
+        r.at_most(0, "number of symbols", count as u64, context.capacity() as u64)?;
         let entries = (0..count).map(|_| r.structure(&())).collect::<Result<_>>()?;
         Ok(Self { entries })
     }
@@ -112,16 +106,13 @@ impl Structure for SymbolTableNode {
         let unused = context.capacity().saturating_sub(self.entries.len());
         w.zeros(unused * SymbolTableEntry::len(w.widths()));
     }
-
-    fn encoded_len(&self, widths: Widths, context: &SymbolTableContext) -> usize {
-        context.node_len(widths)
-    }
 }
 
 impl Structure for SymbolTableEntry {
     const NAME: &'static str = "symbol table entry";
     const SPEC: &'static str = "III.C";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         Self::len(widths)
@@ -168,15 +159,12 @@ impl Structure for SymbolTableEntry {
         };
         w.zeros(unused);
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        Self::len(widths)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden::{error, golden};
 
     const CONTEXT: SymbolTableContext = SymbolTableContext { k: 4 };

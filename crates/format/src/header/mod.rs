@@ -251,6 +251,7 @@ impl Structure for ObjectHeader {
         }
     }
 
+    /// Also of a header whose prefix is too narrow for the length of the chunk.
     fn encoded_len(&self, _: Widths, (): &()) -> usize {
         let framing = self.prefix.framing();
         let messages = self.chunks.first().map_or(0, |chunk| chunk.messages_len(framing));
@@ -340,11 +341,6 @@ impl Structure for Chunk {
             Framing::V1 => v1::encode_messages(&self.messages, w),
             Framing::V2 { .. } => v2::encode_continuation(self, w),
         }
-    }
-
-    fn encoded_len(&self, _: Widths, context: &ChunkContext) -> usize {
-        let framing = context.framing;
-        framing.signature_len() + self.messages_len(framing) + framing.checksum_len()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Chunk, ChunkContext, Framing, MAX_LEN, RawMessage};
 use crate::addr::Extent;
 use crate::bytes::{Reader, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 
 /// Bytes of the prefix, with the padding after it.
 pub(super) const PREFIX_LEN: usize = 16;
@@ -17,10 +17,7 @@ pub(super) fn decode_first_chunk(r: &mut Reader<'_>) -> Result<(u32, Chunk)> {
     r.skip(2)?;
     let reference_count = r.u32()?;
     let len = u64::from(r.u32()?);
-    if len > MAX_LEN {
-        let kind = ErrorKind::TooLarge { field: "Object Header Size", value: len, limit: MAX_LEN };
-        return Err(r.error_back(4, kind));
-    }
+    r.at_most(4, "Object Header Size", len, MAX_LEN)?;
     r.skip(4)?;
     let messages = decode_messages(r, len)?;
     let extent = Extent::new(addr, PREFIX_LEN as u64 + len);
@@ -78,6 +75,7 @@ mod tests {
     use super::*;
     use crate::addr::Addr;
     use crate::bytes::Widths;
+    use crate::error::ErrorKind;
     use crate::golden;
     use crate::header::ObjectHeader;
     use crate::message::attribute::Attribute;

@@ -3,8 +3,9 @@
 use super::{Chunk, ChunkContext, Framing, MAX_LEN, RawMessage};
 use crate::addr::Extent;
 use crate::bytes::{Reader, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::message::group_info::PhaseChange;
+use crate::structure::fields;
 
 /// What stands before the messages of a header of version 2. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Times {
     /// Created.
     pub birth: u32,
 }
+
+fields!(Times { access: u32, modification: u32, change: u32, birth: u32 });
 
 const LEN_WIDTH: u8 = 3;
 const TRACKS_CREATION_ORDER: u8 = 4;
@@ -70,20 +73,9 @@ impl Prefix {
     fn decode(r: &mut Reader<'_>) -> Result<(Self, u64)> {
         r.signature(b"OHDR")?;
         r.version(2)?;
-        let flags = r.u8()?;
-        if flags & !0x3f != 0 {
-            return Err(r.bad_value("Flags", flags.into(), "bits 0 to 5 alone"));
-        }
-        let times = if flags & HAS_TIMES != 0 {
-            Some(Times { access: r.u32()?, modification: r.u32()?, change: r.u32()?, birth: r.u32()? })
-        } else {
-            None
-        };
-        let phase_change = if flags & HAS_PHASE_CHANGE != 0 {
-            Some(PhaseChange { max_compact: r.u16()?, min_dense: r.u16()? })
-        } else {
-            None
-        };
+        let flags = r.flags(0x3f, "bits 0 to 5 alone")?;
+        let times = r.when(flags & HAS_TIMES != 0, Times::decode_fields)?;
+        let phase_change = r.when(flags & HAS_PHASE_CHANGE != 0, PhaseChange::decode_fields)?;
         let prefix = Self {
             len_width: flags & LEN_WIDTH,
             tracks_creation_order: flags & TRACKS_CREATION_ORDER != 0,
@@ -103,14 +95,11 @@ impl Prefix {
             | flag(self.indexes_creation_order, INDEXES_CREATION_ORDER)
             | flag(self.phase_change.is_some(), HAS_PHASE_CHANGE)
             | flag(self.times.is_some(), HAS_TIMES));
-        if let Some(Times { access, modification, change, birth }) = self.times {
-            for time in [access, modification, change, birth] {
-                w.u32(time);
-            }
+        if let Some(times) = self.times {
+            times.encode_fields(w);
         }
-        if let Some(PhaseChange { max_compact, min_dense }) = self.phase_change {
-            w.u16(max_compact);
-            w.u16(min_dense);
+        if let Some(phase_change) = self.phase_change {
+            phase_change.encode_fields(w);
         }
         w.uint(len as u64, 1 << self.len_width);
     }
@@ -120,10 +109,7 @@ impl Prefix {
 pub(super) fn decode_first_chunk(r: &mut Reader<'_>) -> Result<(Prefix, Chunk)> {
     let addr = r.address();
     let (prefix, len) = Prefix::decode(r)?;
-    if len > MAX_LEN {
-        let kind = ErrorKind::TooLarge { field: "Size of Chunk #0", value: len, limit: MAX_LEN };
-        return Err(r.error_back(1 << prefix.len_width, kind));
-    }
+    r.at_most(1 << prefix.len_width, "Size of Chunk #0", len, MAX_LEN)?;
     let (messages, gap) = decode_messages(r, len, prefix.framing())?;
     let extent = Extent::new(addr, prefix.len() as u64 + len + CHECKSUM_LEN);
     Ok((prefix, Chunk { extent, messages, gap }))
@@ -190,6 +176,7 @@ mod tests {
     use super::*;
     use crate::addr::Addr;
     use crate::bytes::Widths;
+    use crate::error::ErrorKind;
     use crate::golden;
     use crate::header::ObjectHeader;
     use crate::message::kind;

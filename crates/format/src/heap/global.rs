@@ -115,12 +115,13 @@ impl GlobalHeapCollection {
 
     /// Bytes that an object of `len` bytes takes in a collection.
     pub fn object_len(len: usize, widths: Widths) -> u64 {
-        stored_len(len, widths) as u64
+        let padded = len.checked_next_multiple_of(8).unwrap_or(usize::MAX);
+        object_header_len(widths).saturating_add(padded) as u64
     }
 
     /// Bytes that no object uses.
     pub fn free_len(&self, widths: Widths) -> u64 {
-        let used: u64 = self.objects.iter().map(|object| stored_len(object.len, widths) as u64).sum();
+        let used: u64 = self.objects.iter().map(|object| Self::object_len(object.len, widths)).sum();
         self.size.saturating_sub(header_len(widths) as u64).saturating_sub(used)
     }
 }
@@ -133,11 +134,6 @@ fn header_len(widths: Widths) -> usize {
 /// Bytes before an object's data.
 fn object_header_len(widths: Widths) -> usize {
     (2 + 2 + 4 + widths.length.bytes()).next_multiple_of(8)
-}
-
-/// Bytes that an object of `len` bytes takes.
-fn stored_len(len: usize, widths: Widths) -> usize {
-    object_header_len(widths).saturating_add(len.checked_next_multiple_of(8).unwrap_or(usize::MAX))
 }
 
 impl Structure for GlobalHeapCollection {
@@ -241,6 +237,7 @@ impl Structure for GlobalHeapId {
     const NAME: &'static str = "global heap id";
     const SPEC: &'static str = "III.E";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         widths.offset.bytes() + 4
@@ -253,10 +250,6 @@ impl Structure for GlobalHeapId {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.addr(self.collection);
         w.u32(self.index);
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 
@@ -278,6 +271,7 @@ impl Structure for VariableElement {
     const NAME: &'static str = "variable-length element";
     const SPEC: &'static str = "IV.A.2.d";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         4 + GlobalHeapId::read_len(widths, &())
@@ -290,10 +284,6 @@ impl Structure for VariableElement {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.u32(self.count);
         w.structure(&self.id, &());
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 

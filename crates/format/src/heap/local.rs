@@ -25,6 +25,7 @@ impl Structure for LocalHeapHeader {
     const NAME: &'static str = "local heap";
     const SPEC: &'static str = "III.D";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         4 + 1 + 3 + 2 * widths.length.bytes() + widths.offset.bytes()
@@ -54,10 +55,6 @@ impl Structure for LocalHeapHeader {
         w.length(self.data_size);
         w.length(self.free_list.unwrap_or(NOTHING_FREE));
         w.addr(self.data);
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 

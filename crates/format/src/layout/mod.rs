@@ -5,7 +5,7 @@ mod v3;
 mod v4;
 
 use crate::addr::{Addr, Extent};
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};
 use crate::message::dataspace::MAX_RANK;
 use crate::structure::Structure;
@@ -113,6 +113,19 @@ pub enum ChunkIndexInfo {
     },
 }
 
+impl ChunkIndexInfo {
+    fn addr(&self) -> Addr {
+        match *self {
+            Self::BTree1 { addr }
+            | Self::Single { addr, .. }
+            | Self::Implicit { addr }
+            | Self::FixedArray { addr, .. }
+            | Self::ExtensibleArray { addr, .. }
+            | Self::BTree2 { addr, .. } => addr,
+        }
+    }
+}
+
 /// The creation parameters of an Extensible Array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtensibleArrayParameters {
@@ -153,14 +166,7 @@ impl ChunkedLayout {
 
     /// The structure that finds chunks; undefined until there are any.
     pub fn index_addr(&self) -> Addr {
-        match self.index {
-            ChunkIndexInfo::BTree1 { addr }
-            | ChunkIndexInfo::Single { addr, .. }
-            | ChunkIndexInfo::Implicit { addr }
-            | ChunkIndexInfo::FixedArray { addr, .. }
-            | ChunkIndexInfo::ExtensibleArray { addr, .. }
-            | ChunkIndexInfo::BTree2 { addr, .. } => addr,
-        }
+        self.index.addr()
     }
 }
 
@@ -168,10 +174,6 @@ impl Structure for LayoutMessage {
     const NAME: &'static str = "data layout message";
     const SPEC: &'static str = "IV.A.2.i";
     type Context = ();
-
-    fn read_len(_: Widths, (): &()) -> usize {
-        64
-    }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         match r.version_in(1..=5, "1 to 5")? {
@@ -230,19 +232,6 @@ impl Structure for LayoutMessage {
             }
         }
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        if self.version < 3 {
-            return 1 + v3::len_with_dimensions(self, widths);
-        }
-        2 + match &self.layout {
-            Layout::Compact { data } => 2 + data.len(),
-            Layout::Contiguous(_) => widths.offset.bytes() + widths.length.bytes(),
-            Layout::Chunked(chunked) if self.version == 3 => v3::chunked_len(chunked, widths),
-            Layout::Chunked(chunked) => v4::chunked_len(chunked, widths),
-            Layout::Virtual { .. } => widths.offset.bytes() + 4,
-        }
-    }
 }
 
 /// Encodes as the oldest version of 3 and above that can say it; [`LayoutMessage`] keeps the version.
@@ -251,20 +240,12 @@ impl Structure for Layout {
     const SPEC: &'static str = LayoutMessage::SPEC;
     type Context = ();
 
-    fn read_len(widths: Widths, (): &()) -> usize {
-        LayoutMessage::read_len(widths, &())
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         LayoutMessage::decode(r, &()).map(|message| message.layout)
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         LayoutMessage::from(self.clone()).encode(w, &());
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        LayoutMessage::from(self.clone()).encoded_len(widths, &())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{CHUNKED, COMPACT, CONTIGUOUS, ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
 use super::{chunk_dimensionality, chunk_dimensions};
 use crate::addr::{Addr, Extent};
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::message::dataspace::MAX_RANK;
 
@@ -70,16 +70,6 @@ pub(super) fn encode_with_dimensions(message: &LayoutMessage, w: &mut Writer<'_>
     }
 }
 
-/// Bytes of what [`encode_with_dimensions`] appends.
-pub(super) fn len_with_dimensions(message: &LayoutMessage, widths: Widths) -> usize {
-    let (address, data) = match &message.layout {
-        Layout::Compact { data } => (0, 4 + data.len()),
-        Layout::Virtual { .. } => (0, 0),
-        Layout::Contiguous(_) | Layout::Chunked(_) => (widths.offset.bytes(), 0),
-    };
-    7 + address + 4 * dimensionality(message) + data
-}
-
 fn dimensionality(message: &LayoutMessage) -> usize {
     match &message.layout {
         Layout::Chunked(chunked) => chunked.chunk_shape.len() + 1,
@@ -102,11 +92,6 @@ pub(super) fn encode_chunked(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
     w.uint(chunked.chunk_shape.len() as u64 + 1, 1);
     w.addr(chunked.index_addr());
     encode_dimensions(chunked, w);
-}
-
-/// Bytes of what [`encode_chunked`] appends.
-pub(super) fn chunked_len(chunked: &ChunkedLayout, widths: Widths) -> usize {
-    1 + widths.offset.bytes() + 4 * (chunked.chunk_shape.len() + 1)
 }
 
 fn encode_dimensions(chunked: &ChunkedLayout, w: &mut Writer<'_>) {

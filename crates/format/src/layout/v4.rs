@@ -5,7 +5,7 @@
 use super::{
     ChunkIndexInfo, ChunkedLayout, ExtensibleArrayParameters, chunk_dimensionality, chunk_dimensions,
 };
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer, bytes_for};
 use crate::error::{ErrorKind, Result};
 
 /// Flags, bit 0: chunks that reach over the edge of the dataset are not filtered.
@@ -21,10 +21,7 @@ const BTREE2: u8 = 5;
 
 /// Decodes what follows the class of a chunked layout.
 pub(super) fn decode_chunked(r: &mut Reader<'_>, version: u8) -> Result<ChunkedLayout> {
-    let flags = r.u8()?;
-    if flags & !(UNFILTERED_EDGES | SINGLE_FILTERED) != 0 {
-        return Err(r.bad_value("Flags", flags.into(), "bits 0 and 1 alone"));
-    }
+    let flags = r.flags(UNFILTERED_EDGES | SINGLE_FILTERED, "bits 0 and 1 alone")?;
     let dimensionality = chunk_dimensionality(r)?;
     let width = r.u8()?;
     if !(1..=8).contains(&width) {
@@ -55,15 +52,10 @@ pub(super) fn encode_chunked(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
     chunked.index.encode(w);
 }
 
-/// Bytes of what [`encode_chunked`] appends.
-pub(super) fn chunked_len(chunked: &ChunkedLayout, widths: Widths) -> usize {
-    3 + dimension_width(chunked) * (chunked.chunk_shape.len() + 1) + chunked.index.encoded_len(widths)
-}
-
 /// The fewest bytes that hold every dimension, the size of an element among them: as libhdf5 chooses.
 fn dimension_width(chunked: &ChunkedLayout) -> usize {
     let largest = chunked.chunk_shape.iter().copied().fold(chunked.element_size.into(), u64::max);
-    (8 - largest.leading_zeros() as usize / 8).max(1)
+    bytes_for(largest)
 }
 
 impl ChunkIndexInfo {
@@ -100,56 +92,32 @@ impl ChunkIndexInfo {
 
     fn encode(&self, w: &mut Writer<'_>) {
         match *self {
-            Self::BTree1 { addr } => {
-                // Versions 4 and 5 have no such index; no decoder makes one, and libhdf5 refuses it as type 0.
-                w.u8(0);
-                w.addr(addr);
-            }
-            Self::Single { addr, filtered } => {
+            // Versions 4 and 5 have no such index; no decoder makes one, and libhdf5 refuses it as type 0.
+            Self::BTree1 { .. } => w.u8(0),
+            Self::Single { filtered, .. } => {
                 w.u8(SINGLE);
                 if let Some((size, mask)) = filtered {
                     w.length(size);
                     w.u32(mask);
                 }
-                w.addr(addr);
             }
-            Self::Implicit { addr } => {
-                w.u8(IMPLICIT);
-                w.addr(addr);
-            }
-            Self::FixedArray { addr, page_bits } => {
-                w.u8(FIXED_ARRAY);
-                w.u8(page_bits);
-                w.addr(addr);
-            }
-            Self::ExtensibleArray { addr, parameters } => {
-                w.u8(EXTENSIBLE_ARRAY);
-                w.u8(parameters.max_elements_bits);
-                w.u8(parameters.index_elements);
-                w.u8(parameters.min_pointers);
-                w.u8(parameters.min_elements);
-                w.u8(parameters.page_bits);
-                w.addr(addr);
-            }
-            Self::BTree2 { addr, node_size, split_percent, merge_percent } => {
+            Self::Implicit { .. } => w.u8(IMPLICIT),
+            Self::FixedArray { page_bits, .. } => w.bytes(&[FIXED_ARRAY, page_bits]),
+            Self::ExtensibleArray { parameters: p, .. } => w.bytes(&[
+                EXTENSIBLE_ARRAY,
+                p.max_elements_bits,
+                p.index_elements,
+                p.min_pointers,
+                p.min_elements,
+                p.page_bits,
+            ]),
+            Self::BTree2 { node_size, split_percent, merge_percent, .. } => {
                 w.u8(BTREE2);
                 w.u32(node_size);
-                w.u8(split_percent);
-                w.u8(merge_percent);
-                w.addr(addr);
+                w.bytes(&[split_percent, merge_percent]);
             }
         }
-    }
-
-    fn encoded_len(&self, widths: Widths) -> usize {
-        let parameters = match self {
-            Self::Single { filtered: Some(_), .. } => widths.length.bytes() + 4,
-            Self::BTree1 { .. } | Self::Single { filtered: None, .. } | Self::Implicit { .. } => 0,
-            Self::FixedArray { .. } => 1,
-            Self::ExtensibleArray { .. } => 5,
-            Self::BTree2 { .. } => 6,
-        };
-        1 + parameters + widths.offset.bytes()
+        w.addr(self.addr());
     }
 }
 

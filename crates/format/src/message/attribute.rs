@@ -4,7 +4,6 @@ use crate::bytes::{Reader, Widths, Writer};
 use crate::datatype::{Charset, Datatype};
 use crate::error::{ErrorKind, Result};
 use crate::message::dataspace::{Dataspace, DataspaceMessage};
-use crate::message::link::charset;
 use crate::message::shared::{MaybeShared, SharedLocation};
 use crate::structure::Structure;
 
@@ -39,25 +38,6 @@ impl Attribute {
         let (datatype, dataspace) = (self.datatype.here()?, self.dataspace.here()?);
         dataspace.elements()?.checked_mul(datatype.size(widths))
     }
-
-    /// `len` and, in version 1, padding to a multiple of eight.
-    fn padded(&self, len: usize) -> usize {
-        if self.version == 1 { len.next_multiple_of(8) } else { len }
-    }
-
-    fn datatype_len(&self, widths: Widths) -> usize {
-        match &self.datatype {
-            MaybeShared::Here(datatype) => datatype.encoded_len(widths, &()),
-            MaybeShared::Shared(location) => location.encoded_len(widths, &()),
-        }
-    }
-
-    fn dataspace_len(&self, widths: Widths) -> usize {
-        match &self.dataspace {
-            MaybeShared::Here(dataspace) => dataspace.versioned_len(self.dataspace_version, widths),
-            MaybeShared::Shared(location) => location.encoded_len(widths, &()),
-        }
-    }
 }
 
 impl Structure for Attribute {
@@ -65,19 +45,15 @@ impl Structure for Attribute {
     const SPEC: &'static str = "IV.A.2.m";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        256
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         let version = r.version_in(1..=3, "1 to 3")?;
-        let flags = if version == 1 { r.u8().map(|_reserved| 0)? } else { r.u8()? };
-        if flags & !(SHARED_DATATYPE | SHARED_DATASPACE) != 0 {
-            return Err(r.bad_value("Flags", flags.into(), "bits 0 and 1 alone"));
-        }
+        // Version 1 has a reserved byte there.
+        let known = if version == 1 { u8::MAX } else { SHARED_DATATYPE | SHARED_DATASPACE };
+        let flags = r.flags(known, "bits 0 and 1 alone")?;
+        let flags = if version == 1 { 0 } else { flags };
         let [name_len, datatype_len, dataspace_len] = [r.u16()?, r.u16()?, r.u16()?].map(usize::from);
-        let charset = if version == 3 { charset(r)? } else { Charset::Ascii };
-        let padding = |len: usize| if version == 1 { len.next_multiple_of(8) - len } else { 0 };
+        let charset = if version == 3 { Charset::decode_byte(r)? } else { Charset::Ascii };
+        let padding = |len| padding(version, len);
 
         let name = name(r.bytes(name_len)?, r)?;
         r.skip(padding(name_len))?;
@@ -106,42 +82,39 @@ impl Structure for Attribute {
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
-        let widths = w.widths();
-        let name_len = self.name.len() + 1;
-        let (datatype_len, dataspace_len) = (self.datatype_len(widths), self.dataspace_len(widths));
+        let (mut datatype, mut dataspace) = (Vec::new(), Vec::new());
+        let part = &mut Writer::new(&mut datatype, w.widths());
+        match &self.datatype {
+            MaybeShared::Here(datatype) => part.structure(datatype, &()),
+            MaybeShared::Shared(location) => part.structure(location, &()),
+        }
+        let part = &mut Writer::new(&mut dataspace, w.widths());
+        match &self.dataspace {
+            MaybeShared::Here(dataspace) => dataspace.encode_versioned(self.dataspace_version, part),
+            MaybeShared::Shared(location) => part.structure(location, &()),
+        }
+        let parts = [&[self.name.as_bytes(), &[0]].concat(), &datatype, &dataspace];
         w.u8(self.version);
         let datatype_flag = if self.datatype.here().is_none() { SHARED_DATATYPE } else { 0 };
         let dataspace_flag = if self.dataspace.here().is_none() { SHARED_DATASPACE } else { 0 };
         w.u8(datatype_flag | dataspace_flag);
-        for len in [name_len, datatype_len, dataspace_len] {
-            w.uint(len as u64, 2);
+        for part in parts {
+            w.uint(part.len() as u64, 2);
         }
         if self.version == 3 {
             w.u8((self.charset == Charset::Utf8).into());
         }
-        w.bytes(self.name.as_bytes());
-        w.zeros(1 + self.padded(name_len) - name_len);
-        match &self.datatype {
-            MaybeShared::Here(datatype) => w.structure(datatype, &()),
-            MaybeShared::Shared(location) => w.structure(location, &()),
+        for part in parts {
+            w.bytes(part);
+            w.zeros(padding(self.version, part.len()));
         }
-        w.zeros(self.padded(datatype_len) - datatype_len);
-        match &self.dataspace {
-            MaybeShared::Here(dataspace) => dataspace.encode_versioned(self.dataspace_version, w),
-            MaybeShared::Shared(location) => w.structure(location, &()),
-        }
-        w.zeros(self.padded(dataspace_len) - dataspace_len);
         w.bytes(&self.data);
     }
+}
 
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        let prefix = if self.version == 3 { 9 } else { 8 };
-        prefix
-            + self.padded(self.name.len() + 1)
-            + self.padded(self.datatype_len(widths))
-            + self.padded(self.dataspace_len(widths))
-            + self.data.len()
-    }
+/// Bytes after a part of `len`: in version 1 every part is filled up to a multiple of eight.
+fn padding(version: u8, len: usize) -> usize {
+    if version == 1 { len.next_multiple_of(8) - len } else { 0 }
 }
 
 /// The name in `bytes`, which a zero ends. One without characters, or with a zero inside, is read as it is stored: no writer

@@ -1,7 +1,7 @@
 //! Dataspace message, type 1 (spec IV.A.2.b): the shape of a dataset or an attribute.
 
-use crate::bytes::{Reader, Widths, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::bytes::{Reader, Writer};
+use crate::error::Result;
 use crate::structure::Structure;
 
 /// How many elements there are, and how they are arranged.
@@ -60,11 +60,7 @@ impl Dataspace {
     fn decode_versioned(r: &mut Reader<'_>) -> Result<(u8, Self)> {
         let version = r.version_in(1..=2, "1 and 2")?;
         let rank = usize::from(r.u8()?);
-        if rank > MAX_RANK {
-            let kind =
-                ErrorKind::TooLarge { field: "Dimensionality", value: rank as u64, limit: MAX_RANK as u64 };
-            return Err(r.error_back(1, kind));
-        }
+        r.at_most(1, "Dimensionality", rank as u64, MAX_RANK as u64)?;
         let flags = r.u8()?;
         // Version 1 has reserved bytes where version 2 has the type.
         let class = if version == 1 { None } else { Some(r.u8()?) };
@@ -116,15 +112,6 @@ impl Dataspace {
             w.length_or_max(size);
         }
     }
-
-    pub(crate) fn versioned_len(&self, version: u8, widths: Widths) -> usize {
-        let sizes = match self {
-            Self::Null | Self::Scalar => 0,
-            Self::Simple { shape, max_shape } => shape.len() + max_shape.as_ref().map_or(0, Vec::len),
-        };
-        let prefix = if version == 1 { 8 } else { 4 };
-        prefix + sizes * widths.length.bytes()
-    }
 }
 
 /// Encodes as version 2; [`DataspaceMessage`] keeps the version.
@@ -133,20 +120,12 @@ impl Structure for Dataspace {
     const SPEC: &'static str = "IV.A.2.b";
     type Context = ();
 
-    fn read_len(widths: Widths, (): &()) -> usize {
-        8 + 8 * widths.length.bytes()
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         Self::decode_versioned(r).map(|(_, dataspace)| dataspace)
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         self.encode_versioned(2, w);
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        self.versioned_len(2, widths)
     }
 }
 
@@ -155,20 +134,12 @@ impl Structure for DataspaceMessage {
     const SPEC: &'static str = Dataspace::SPEC;
     type Context = ();
 
-    fn read_len(widths: Widths, (): &()) -> usize {
-        Dataspace::read_len(widths, &())
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         Dataspace::decode_versioned(r).map(|(version, dataspace)| Self { version, dataspace })
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         self.dataspace.encode_versioned(self.version, w);
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        self.dataspace.versioned_len(self.version, widths)
     }
 }
 
@@ -186,6 +157,7 @@ fn max_size(r: &mut Reader<'_>, size: u64) -> Result<Option<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden;
 
     /// A dataset of shape (10, 6) that may grow in its first dimension, by h5py 3.16 with both bounds of `libver`.

@@ -2,7 +2,7 @@
 //! keeps its links, or an object its attributes, when they are many. The two differ in the width of creation orders.
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::message::{MessageBody, kind};
 use crate::structure::Structure;
@@ -66,26 +66,17 @@ impl<O: CreationOrder> Structure for DenseInfo<O> {
     const SPEC: &'static str = O::SPEC;
     type Context = ();
 
-    fn read_len(widths: Widths, (): &()) -> usize {
-        2 + size_of::<O>() + 3 * widths.offset.bytes()
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(0)?;
-        let flags = r.u8()?;
-        if flags & !(TRACKED | INDEXED) != 0 {
-            return Err(r.bad_value("Flags", flags.into(), "bits 0 and 1 alone"));
-        }
+        let flags = r.flags(TRACKED | INDEXED, "bits 0 and 1 alone")?;
         Ok(Self {
             // As many bytes as `O` has, so the conversion never fails.
-            max_creation_order: if flags & TRACKED != 0 {
-                r.uint(size_of::<O>())?.try_into().ok()
-            } else {
-                None
-            },
+            max_creation_order: r
+                .when(flags & TRACKED != 0, |r| r.uint(size_of::<O>()))?
+                .and_then(|n| n.try_into().ok()),
             heap: r.addr()?,
             name_index: r.addr()?,
-            creation_order_index: if flags & INDEXED != 0 { Some(r.addr()?) } else { None },
+            creation_order_index: r.when(flags & INDEXED != 0, Reader::addr)?,
         })
     }
 
@@ -102,12 +93,6 @@ impl<O: CreationOrder> Structure for DenseInfo<O> {
         if let Some(index) = self.creation_order_index {
             w.addr(index);
         }
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        let order = self.max_creation_order.map_or(0, |_| size_of::<O>());
-        let addresses = 2 + usize::from(self.creation_order_index.is_some());
-        2 + order + addresses * widths.offset.bytes()
     }
 }
 

@@ -1,9 +1,9 @@
 //! External data files message, type 7 (spec IV.A.2.h): a dataset whose elements are in files without any structure.
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
-use crate::error::{ErrorKind, Result};
-use crate::structure::Structure;
+use crate::bytes::{Reader, Writer};
+use crate::error::Result;
+use crate::structure::{Structure, fields};
 
 /// The files that hold the elements of a dataset, one part after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,28 +25,20 @@ pub struct ExternalPart {
     pub len: Option<u64>,
 }
 
+fields!(ExternalPart { name_offset: length, offset: length, len: length_or_max });
+
 impl Structure for ExternalFiles {
     const NAME: &'static str = "external data files message";
     const SPEC: &'static str = "IV.A.2.h";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        64
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(1)?;
         r.skip(3)?;
         let (allocated, used) = (r.u16()?, r.u16()?);
-        if used > allocated {
-            let (value, limit) = (used.into(), allocated.into());
-            return Err(r.error_back(2, ErrorKind::TooLarge { field: "Used Slots", value, limit }));
-        }
+        r.at_most(2, "Used Slots", used.into(), allocated.into())?;
         let heap = r.addr()?;
-        let part = |r: &mut Reader<'_>| {
-            Ok(ExternalPart { name_offset: r.length()?, offset: r.length()?, len: r.length_or_max()? })
-        };
-        Ok(Self { heap, parts: (0..used).map(|_| part(r)).collect::<Result<_>>()? })
+        Ok(Self { heap, parts: (0..used).map(|_| ExternalPart::decode_fields(r)).collect::<Result<_>>()? })
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
@@ -56,14 +48,6 @@ impl Structure for ExternalFiles {
         w.uint(self.parts.len() as u64, 2);
         w.uint(self.parts.len() as u64, 2);
         w.addr(self.heap);
-        for part in &self.parts {
-            w.length(part.name_offset);
-            w.length(part.offset);
-            w.length_or_max(part.len);
-        }
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        8 + widths.offset.bytes() + self.parts.len() * 3 * widths.length.bytes()
+        self.parts.iter().for_each(|part| part.encode_fields(w));
     }
 }

@@ -1,7 +1,7 @@
 //! File Space Info message, type 23 (spec IV.A.2.x), in a superblock extension: how the file manages its free space.
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -51,10 +51,6 @@ impl Structure for FileSpaceInfo {
     const NAME: &'static str = "file space info message";
     const SPEC: &'static str = "IV.A.2.x";
     type Context = ();
-
-    fn read_len(widths: Widths, (): &()) -> usize {
-        5 + 2 * widths.length.bytes() + 13 * widths.offset.bytes()
-    }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         if r.version_in(0..=1, "0 and 1")? == 0 {
@@ -110,16 +106,6 @@ impl Structure for FileSpaceInfo {
                 w.u16(*page_end_threshold);
                 w.addr(*end_before_managers);
                 managers.iter().flatten().for_each(|&manager| w.addr(manager));
-            }
-        }
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        let (length, offset) = (widths.length.bytes(), widths.offset.bytes());
-        match self {
-            Self::V0 { managers, .. } => 2 + length + managers.map_or(0, |managers| managers.len() * offset),
-            Self::V1 { managers, .. } => {
-                5 + 2 * length + offset + managers.map_or(0, |managers| managers.len() * offset)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Fill value messages, types 4 and 5 (spec IV.A.2.e and f).
 
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};
 use crate::structure::Structure;
 
@@ -39,22 +39,22 @@ pub struct OldFillValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllocationTime {
     /// When the dataset is created.
-    Early,
+    Early = 1,
     /// When data are first written.
-    Late,
+    Late = 2,
     /// Chunk by chunk.
-    Incremental,
+    Incremental = 3,
 }
 
 /// When fill values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FillTime {
     /// On allocation.
-    OnAllocation,
+    OnAllocation = 0,
     /// Never.
-    Never,
+    Never = 1,
     /// On allocation, if the user set a value.
-    IfSet,
+    IfSet = 2,
 }
 
 /// Version 3, flags, bit 4: the fill value is undefined.
@@ -74,10 +74,6 @@ impl Structure for FillValue {
     const NAME: &'static str = "fill value message";
     const SPEC: &'static str = "IV.A.2.f";
     type Context = ();
-
-    fn read_len(_: Widths, (): &()) -> usize {
-        16
-    }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         let version = r.version_in(1..=3, "1 to 3")?;
@@ -113,7 +109,7 @@ impl Structure for FillValue {
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.u8(self.version);
-        let (allocation, write) = (self.allocation.number(), self.write.number());
+        let (allocation, write) = (self.allocation as u8, self.write as u8);
         if self.version == 3 {
             let value = match self.value {
                 FillBytes::Default => 0,
@@ -136,27 +132,12 @@ impl Structure for FillValue {
             FillBytes::Default | FillBytes::Undefined => {}
         }
     }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        let prefix = if self.version == 3 { 2 } else { 4 };
-        prefix
-            + match &self.value {
-                FillBytes::Defined(value) => 4 + value.len(),
-                FillBytes::Default if self.version < 3 => 4,
-                FillBytes::Undefined if self.version < 2 => 4,
-                FillBytes::Default | FillBytes::Undefined => 0,
-            }
-    }
 }
 
 impl Structure for OldFillValue {
     const NAME: &'static str = "old fill value message";
     const SPEC: &'static str = "IV.A.2.e";
     type Context = ();
-
-    fn read_len(_: Widths, (): &()) -> usize {
-        16
-    }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         let size = r.u32()?;
@@ -166,10 +147,6 @@ impl Structure for OldFillValue {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.uint(self.value.len() as u64, 4);
         w.bytes(&self.value);
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        4 + self.value.len()
     }
 }
 
@@ -186,14 +163,6 @@ impl AllocationTime {
             _ => Err(bad(r, "Space Allocation Time", number, "1, 2 or 3")),
         }
     }
-
-    const fn number(self) -> u8 {
-        match self {
-            Self::Early => 1,
-            Self::Late => 2,
-            Self::Incremental => 3,
-        }
-    }
 }
 
 impl FillTime {
@@ -203,14 +172,6 @@ impl FillTime {
             1 => Ok(Self::Never),
             2 => Ok(Self::IfSet),
             _ => Err(bad(r, "Fill Value Write Time", number, "0, 1 or 2")),
-        }
-    }
-
-    const fn number(self) -> u8 {
-        match self {
-            Self::OnAllocation => 0,
-            Self::Never => 1,
-            Self::IfSet => 2,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Filter pipeline message, type 11 (spec IV.A.2.l).
 
-use crate::bytes::{Reader, Widths, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::bytes::{Reader, Writer};
+use crate::error::Result;
 use crate::structure::Structure;
 
 /// The filters of a chunked dataset, in the order in which a writer applies them.
@@ -44,17 +44,10 @@ impl Structure for FilterPipeline {
     const SPEC: &'static str = "IV.A.2.l";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        64
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         let version = r.version_in(1..=2, "1 and 2")?;
         let count = r.u8()?;
-        if count > MAX_FILTERS {
-            let (value, limit) = (count.into(), MAX_FILTERS.into());
-            return Err(r.error_back(1, ErrorKind::TooLarge { field: "Number of Filters", value, limit }));
-        }
+        r.at_most(1, "Number of Filters", count.into(), MAX_FILTERS.into())?;
         if version == 1 {
             r.skip(6)?;
         }
@@ -71,11 +64,6 @@ impl Structure for FilterPipeline {
         for filter in &self.filters {
             filter.encode(w, self.version);
         }
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        let prefix = if self.version == 1 { 8 } else { 2 };
-        prefix + self.filters.iter().map(|filter| filter.encoded_len(self.version)).sum::<usize>()
     }
 }
 
@@ -114,12 +102,6 @@ impl FilterSpec {
         }
     }
 
-    fn encoded_len(&self, version: u8) -> usize {
-        let name = if stores_name(version, self.id) { 2 + self.name_len(version) } else { 0 };
-        let padding = if version == 1 { 4 * (self.client_data.len() % 2) } else { 0 };
-        6 + name + 4 * self.client_data.len() + padding
-    }
-
     /// Bytes of the name as stored: ended by a zero, in version 1 filled up to a multiple of eight.
     fn name_len(&self, version: u8) -> usize {
         match &self.name {
@@ -143,6 +125,7 @@ fn name(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden;
 
     /// Shuffle and deflate, by h5py 3.16 with both bounds of `libver`.

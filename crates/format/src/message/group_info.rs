@@ -1,8 +1,8 @@
 //! Group info message, type 10 (spec IV.A.2.k): when a new-style group changes how it stores links.
 
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::Result;
-use crate::structure::Structure;
+use crate::structure::{Structure, fields};
 
 /// Wishes of a new-style group's creator; absent ones have the library's defaults. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,9 @@ pub struct Estimate {
     pub name_len: u16,
 }
 
+fields!(PhaseChange { max_compact: u16, min_dense: u16 });
+fields!(Estimate { entries: u16, name_len: u16 });
+
 const PHASE_CHANGE: u8 = 1;
 const ESTIMATE: u8 = 2;
 
@@ -44,27 +47,13 @@ impl Structure for GroupInfo {
     const SPEC: &'static str = "IV.A.2.k";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        10
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(0)?;
-        let flags = r.u8()?;
-        if flags & !(PHASE_CHANGE | ESTIMATE) != 0 {
-            return Err(r.bad_value("Flags", flags.into(), "bits 0 and 1 alone"));
-        }
-        let phase_change = if flags & PHASE_CHANGE != 0 {
-            Some(PhaseChange { max_compact: r.u16()?, min_dense: r.u16()? })
-        } else {
-            None
-        };
-        let estimate = if flags & ESTIMATE != 0 {
-            Some(Estimate { entries: r.u16()?, name_len: r.u16()? })
-        } else {
-            None
-        };
-        Ok(Self { phase_change, estimate })
+        let flags = r.flags(PHASE_CHANGE | ESTIMATE, "bits 0 and 1 alone")?;
+        Ok(Self {
+            phase_change: r.when(flags & PHASE_CHANGE != 0, PhaseChange::decode_fields)?,
+            estimate: r.when(flags & ESTIMATE != 0, Estimate::decode_fields)?,
+        })
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
@@ -73,17 +62,11 @@ impl Structure for GroupInfo {
         let estimate = if self.estimate.is_some() { ESTIMATE } else { 0 };
         w.u8(phase_change | estimate);
         if let Some(phase_change) = self.phase_change {
-            w.u16(phase_change.max_compact);
-            w.u16(phase_change.min_dense);
+            phase_change.encode_fields(w);
         }
         if let Some(estimate) = self.estimate {
-            w.u16(estimate.entries);
-            w.u16(estimate.name_len);
+            estimate.encode_fields(w);
         }
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        2 + 4 * usize::from(self.phase_change.is_some()) + 4 * usize::from(self.estimate.is_some())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Link message, type 6 (spec IV.A.2.g): one link of a group.
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::datatype::Charset;
 use crate::error::{ErrorKind, Result};
 use crate::structure::Structure;
@@ -60,19 +60,12 @@ impl Structure for Link {
     const SPEC: &'static str = "IV.A.2.g";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        128
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(1)?;
-        let flags = r.u8()?;
-        if flags & !(NAME_WIDTH | HAS_ORDER | HAS_TYPE | HAS_CHARSET) != 0 {
-            return Err(r.bad_value("Flags", flags.into(), "bits 0 to 4 alone"));
-        }
+        let flags = r.flags(NAME_WIDTH | HAS_ORDER | HAS_TYPE | HAS_CHARSET, "bits 0 to 4 alone")?;
         let kind = if flags & HAS_TYPE != 0 { r.u8()? } else { HARD };
         let creation_order = if flags & HAS_ORDER != 0 { Some(r.u64()?) } else { None };
-        let charset = if flags & HAS_CHARSET != 0 { charset(r)? } else { Charset::Ascii };
+        let charset = if flags & HAS_CHARSET != 0 { Charset::decode_byte(r)? } else { Charset::Ascii };
         let name_len = r.uint(1 << (flags & NAME_WIDTH))?;
         if name_len == 0 {
             return Err(r.bad_value("Length of Link Name", 0, "at least 1"));
@@ -142,19 +135,6 @@ impl Structure for Link {
             }
         }
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        let (kind, target) = match &self.target {
-            LinkTarget::Hard(_) => (0, widths.offset.bytes()),
-            LinkTarget::Soft(path) => (1, 2 + path.len()),
-            LinkTarget::External { file, path } => (1, 2 + external_len(file, path)),
-            LinkTarget::User { data, .. } => (1, 2 + data.len()),
-        };
-        let order = self.creation_order.map_or(0, |_| 8);
-        let charset = usize::from(self.charset != Charset::Ascii);
-        let name = (1 << name_width(self.name.len())) + self.name.len();
-        2 + kind + order + charset + name + target
-    }
 }
 
 /// Reads the value of an external link.
@@ -165,27 +145,14 @@ fn external(r: &mut Reader<'_>) -> Result<LinkTarget> {
             r.error_back(1, ErrorKind::Version { found: version_and_flags >> 4, known: "0 without flags" })
         );
     }
-    let file = zero_terminated(r, "External File Name")?;
-    let path = zero_terminated(r, "External Object Name")?;
-    Ok(LinkTarget::External { file, path })
+    Ok(LinkTarget::External {
+        file: r.zero_terminated_text("External File Name")?,
+        path: r.zero_terminated_text("External Object Name")?,
+    })
 }
 
 fn external_len(file: &str, path: &str) -> usize {
     1 + file.len() + 1 + path.len() + 1
-}
-
-fn zero_terminated(r: &mut Reader<'_>, field: &'static str) -> Result<String> {
-    let bytes = r.zero_terminated()?;
-    String::from_utf8(bytes.to_vec()).map_err(|_| r.error_back(bytes.len() + 1, ErrorKind::Text { field }))
-}
-
-/// Reads the character set of a name.
-pub(crate) fn charset(r: &mut Reader<'_>) -> Result<Charset> {
-    match r.u8()? {
-        0 => Ok(Charset::Ascii),
-        1 => Ok(Charset::Utf8),
-        other => Err(r.bad_value("Character Set", other.into(), "0 (ASCII) or 1 (UTF-8)")),
-    }
 }
 
 /// log2 of the bytes in which the length of a name is stored.

@@ -1,7 +1,7 @@
 //! Shared messages (spec IV.A.2, "Shared Message"): a message, or where it is stored.
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -51,10 +51,6 @@ impl Structure for SharedLocation {
     const SPEC: &'static str = "IV.A.2";
     type Context = ();
 
-    fn read_len(widths: Widths, (): &()) -> usize {
-        2 + widths.offset.bytes().max(8)
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         match r.version_in(1..=3, "1 to 3")? {
             // Seven reserved bytes, then a symbol table entry: the name's offset, which means nothing here, and the header.
@@ -89,18 +85,12 @@ impl Structure for SharedLocation {
             }
         }
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        match self {
-            Self::Header(_) => 2 + widths.offset.bytes(),
-            Self::Heap(id) => 2 + id.len(),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Widths;
     use crate::golden;
 
     /// The datatype message of a dataset with a committed datatype, by h5py 3.16.

@@ -3,8 +3,8 @@
 
 use crate::addr::{Addr, Extent};
 use crate::bytes::{Reader, Widths, Writer};
-use crate::error::{ErrorKind, Result};
-use crate::structure::Structure;
+use crate::error::Result;
+use crate::structure::{Structure, fields};
 
 /// Object comment, type 13: text for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +61,9 @@ pub struct ReferenceCount {
     pub count: u32,
 }
 
+fields!(SymbolTable { btree: addr, heap: addr });
+fields!(BTreeK { indexed_storage_k: u16, group_internal_k: u16, group_leaf_k: u16 });
+
 impl OldModificationTime {
     /// Seconds since 1970 in UTC, or `None` if the digits are no date.
     pub fn seconds(&self) -> Option<i64> {
@@ -89,25 +92,13 @@ impl Structure for Comment {
     const SPEC: &'static str = "IV.A.2.n";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        64
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
-        let bytes = r.zero_terminated()?;
-        let text = String::from_utf8(bytes.to_vec());
-        Ok(Self {
-            text: text.map_err(|_| r.error_back(bytes.len() + 1, ErrorKind::Text { field: "Comment" }))?,
-        })
+        Ok(Self { text: r.zero_terminated_text("Comment")? })
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.bytes(self.text.as_bytes());
         w.zeros(1);
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        self.text.len() + 1
     }
 }
 
@@ -115,6 +106,7 @@ impl Structure for OldModificationTime {
     const NAME: &'static str = "old object modification time message";
     const SPEC: &'static str = "IV.A.2.o";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(_: Widths, (): &()) -> usize {
         16
@@ -130,16 +122,13 @@ impl Structure for OldModificationTime {
         w.bytes(&self.digits);
         w.zeros(2);
     }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        16
-    }
 }
 
 impl Structure for Continuation {
     const NAME: &'static str = "object header continuation message";
     const SPEC: &'static str = "IV.A.2.q";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         widths.offset.bytes() + widths.length.bytes()
@@ -157,32 +146,24 @@ impl Structure for Continuation {
         w.addr(self.extent.addr);
         w.length(self.extent.len);
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        Self::read_len(widths, &())
-    }
 }
 
 impl Structure for SymbolTable {
     const NAME: &'static str = "symbol table message";
     const SPEC: &'static str = "IV.A.2.r";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         2 * widths.offset.bytes()
     }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
-        Ok(Self { btree: r.addr()?, heap: r.addr()? })
+        Self::decode_fields(r)
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
-        w.addr(self.btree);
-        w.addr(self.heap);
-    }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        Self::read_len(widths, &())
+        self.encode_fields(w);
     }
 }
 
@@ -190,6 +171,7 @@ impl Structure for ModificationTime {
     const NAME: &'static str = "object modification time message";
     const SPEC: &'static str = "IV.A.2.s";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(_: Widths, (): &()) -> usize {
         8
@@ -206,16 +188,13 @@ impl Structure for ModificationTime {
         w.zeros(3);
         w.u32(self.seconds);
     }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        8
-    }
 }
 
 impl Structure for BTreeK {
     const NAME: &'static str = "B-tree K values message";
     const SPEC: &'static str = "IV.A.2.t";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(_: Widths, (): &()) -> usize {
         7
@@ -223,18 +202,12 @@ impl Structure for BTreeK {
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(0)?;
-        Ok(Self { indexed_storage_k: r.u16()?, group_internal_k: r.u16()?, group_leaf_k: r.u16()? })
+        Self::decode_fields(r)
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.u8(0); // version
-        w.u16(self.indexed_storage_k);
-        w.u16(self.group_internal_k);
-        w.u16(self.group_leaf_k);
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        7
+        self.encode_fields(w);
     }
 }
 
@@ -242,6 +215,7 @@ impl Structure for ReferenceCount {
     const NAME: &'static str = "object reference count message";
     const SPEC: &'static str = "IV.A.2.w";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(_: Widths, (): &()) -> usize {
         5
@@ -255,10 +229,6 @@ impl Structure for ReferenceCount {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.u8(0); // version
         w.u32(self.count);
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        5
     }
 }
 

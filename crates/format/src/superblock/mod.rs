@@ -39,6 +39,34 @@ pub enum Superblock {
     V2(SuperblockV2),
 }
 
+/// Fields that all versions have.
+macro_rules! common {
+    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
+        impl Superblock {
+            $($(#[$doc])*
+            pub fn $field(&self) -> $type {
+                match self {
+                    Self::V0(s) => s.$field,
+                    Self::V2(s) => s.$field,
+                }
+            })*
+        }
+    };
+}
+
+common! {
+    /// The version: 0 to 3.
+    version: u8,
+    /// The widths of addresses and lengths in this file.
+    widths: Widths,
+    /// The file offset to which every address is relative.
+    base_address: u64,
+    /// The file offset after the last byte that the file uses.
+    end_of_file: u64,
+    /// The File Consistency Flags. Only version 3 gives them a meaning that readers must heed.
+    consistency_flags: u8,
+}
+
 impl Superblock {
     /// The file offsets at which the superblock of a file of `file_len` bytes may begin: 0, 512, 1024, 2048, ...
     pub fn candidate_offsets(file_len: u64) -> impl Iterator<Item = u64> {
@@ -49,38 +77,6 @@ impl Superblock {
     /// Whether `bytes`, read at one of the candidate offsets, begin with the format signature.
     pub fn is_signature(bytes: &[u8]) -> bool {
         bytes.starts_with(&SIGNATURE)
-    }
-
-    /// The version: 0 to 3.
-    pub fn version(&self) -> u8 {
-        match self {
-            Self::V0(s) => s.version,
-            Self::V2(s) => s.version,
-        }
-    }
-
-    /// The widths of addresses and lengths in this file.
-    pub fn widths(&self) -> Widths {
-        match self {
-            Self::V0(s) => s.widths,
-            Self::V2(s) => s.widths,
-        }
-    }
-
-    /// The file offset to which every address is relative.
-    pub fn base_address(&self) -> u64 {
-        match self {
-            Self::V0(s) => s.base_address,
-            Self::V2(s) => s.base_address,
-        }
-    }
-
-    /// The file offset after the last byte that the file uses.
-    pub fn end_of_file(&self) -> u64 {
-        match self {
-            Self::V0(s) => s.end_of_file,
-            Self::V2(s) => s.end_of_file,
-        }
     }
 
     /// The object header of the root group.
@@ -139,14 +135,6 @@ impl Superblock {
         }
     }
 
-    /// The File Consistency Flags. Only version 3 gives them a meaning that readers must heed.
-    pub fn consistency_flags(&self) -> u8 {
-        match self {
-            Self::V0(s) => s.consistency_flags,
-            Self::V2(s) => s.consistency_flags,
-        }
-    }
-
     /// Whether a writer has marked the file as open, or left that mark when it died (version 3 alone).
     pub fn is_marked_open(&self) -> bool {
         self.version() >= 3 && self.consistency_flags() & (OPEN_FOR_WRITING | OPEN_FOR_SWMR) != 0
@@ -202,13 +190,6 @@ impl Structure for Superblock {
             Self::V2(s) => s.encode(w, &()),
         }
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        match self {
-            Self::V0(s) => s.encoded_len(widths, &()),
-            Self::V2(s) => s.encoded_len(widths, &()),
-        }
-    }
 }
 
 /// Reads the format signature.
@@ -254,16 +235,6 @@ fn check_ends(r: &Reader<'_>, base_address: Addr, end_of_file: Addr) -> Result<(
         ));
     }
     Ok((base_address.get(), end_of_file.get()))
-}
-
-/// The two widths as bytes.
-fn width_bytes(widths: Widths) -> [u8; 2] {
-    let byte = |width| match width {
-        Width::Two => 2,
-        Width::Four => 4,
-        Width::Eight => 8,
-    };
-    [byte(widths.offset), byte(widths.length)]
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Superblock versions 0 and 1 (spec II.A): of files for old libraries, which find the root group by a symbol table entry.
 
-use super::{SIGNATURE, check_ends, signature, width_bytes, widths};
+use super::{SIGNATURE, check_ends, signature, widths};
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::{ErrorKind, Result};
@@ -50,10 +50,6 @@ impl Structure for SuperblockV0 {
     const SPEC: &'static str = "II.A";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        100
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         signature(r)?;
         let version = r.version_in(0..=1, "0 and 1")?;
@@ -69,13 +65,8 @@ impl Structure for SuperblockV0 {
         let flags = r.u32()?;
         let consistency_flags = u8::try_from(flags)
             .map_err(|_| r.bad_value("File Consistency Flags", flags.into(), "at most 255"))?;
-        let indexed_storage_k = if version == 1 {
-            let k = k(r, "Indexed Storage Internal Node K")?;
-            r.skip(2)?;
-            Some(k)
-        } else {
-            None
-        };
+        let indexed_storage_k = r.when(version == 1, |r| k(r, "Indexed Storage Internal Node K"))?;
+        r.skip(if version == 1 { 2 } else { 0 })?;
         let base_address = r.addr()?;
         let free_space = r.addr()?;
         let end_of_file = r.addr()?;
@@ -108,7 +99,7 @@ impl Structure for SuperblockV0 {
         w.u8(0); // version of the root group symbol table entry
         w.zeros(1);
         w.u8(0); // version of the shared header message format
-        w.bytes(&width_bytes(self.widths));
+        w.bytes(&[self.widths.offset as u8, self.widths.length as u8]);
         w.zeros(1);
         w.u16(self.group_leaf_k);
         w.u16(self.group_internal_k);
@@ -122,11 +113,6 @@ impl Structure for SuperblockV0 {
         w.addr(Addr::new(self.end_of_file));
         w.addr(self.driver_information);
         w.structure(&self.root, &());
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        let k = if self.version == 1 { 4 } else { 0 };
-        24 + k + 4 * self.widths.offset.bytes() + self.root.encoded_len(self.widths, &())
     }
 }
 

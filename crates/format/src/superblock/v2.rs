@@ -1,6 +1,6 @@
 //! Superblock versions 2 and 3 (spec II.A): checksummed; whatever else a file wants to say is in an extension.
 
-use super::{SIGNATURE, check_ends, signature, width_bytes, widths};
+use super::{SIGNATURE, check_ends, signature, widths};
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::{ErrorKind, Result};
@@ -30,10 +30,6 @@ impl Structure for SuperblockV2 {
     const SPEC: &'static str = "II.A";
     type Context = ();
 
-    fn read_len(_: Widths, (): &()) -> usize {
-        48
-    }
-
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         signature(r)?;
         let version = r.version_in(2..=3, "2 and 3")?;
@@ -57,17 +53,13 @@ impl Structure for SuperblockV2 {
         w.adopt_widths(self.widths);
         w.bytes(&SIGNATURE);
         w.u8(self.version);
-        w.bytes(&width_bytes(self.widths));
+        w.bytes(&[self.widths.offset as u8, self.widths.length as u8]);
         w.u8(self.consistency_flags);
         w.addr(Addr::new(self.base_address));
         w.addr(self.extension);
         w.addr(Addr::new(self.end_of_file));
         w.addr(self.root);
         w.checksum();
-    }
-
-    fn encoded_len(&self, _: Widths, (): &()) -> usize {
-        12 + 4 * self.widths.offset.bytes() + 4
     }
 }
 

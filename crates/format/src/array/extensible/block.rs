@@ -4,7 +4,7 @@
 //! block holds elements, or is followed by pages that do, each with a checksum of its own.
 
 use crate::addr::{Addr, Extent};
-use crate::array::element::{Client, Elements};
+use crate::array::element::{Client, Elements, encode_prefix};
 use crate::array::extensible::{ExtensibleArrayHeader, Geometry};
 use crate::array::fixed::block::{bit, set_bit};
 use crate::bytes::{Reader, Widths, Writer};
@@ -60,6 +60,7 @@ impl Structure for SecondaryBlock {
     const NAME: &'static str = "Extensible Array secondary block";
     const SPEC: &'static str = "VII.D";
     type Context = SecondaryBlockContext;
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (header, super_block): &SecondaryBlockContext) -> usize {
         let geometry = Geometry::new(header.parameters);
@@ -72,35 +73,22 @@ impl Structure for SecondaryBlock {
 
     fn decode(r: &mut Reader<'_>, (header, super_block): &SecondaryBlockContext) -> Result<Self> {
         let geometry = Geometry::new(header.parameters);
-        r.signature(b"EASB")?;
-        r.version(0)?;
-        let client = Client::decode(r)?;
-        if client != header.format.client {
-            return Err(r.bad_value("Client ID", client as u64, "that of the header"));
-        }
-        let owner = r.addr()?;
+        let owner = header.format.decode_prefix(r, *b"EASB")?;
         let offset = r.uint(geometry.offset_bytes())?;
         let pages = r.bytes(bitmap_bytes(geometry, *super_block))?.to_vec();
         let count = geometry.data_blocks(*super_block);
         let mut pointers = r.sub(count.saturating_mul(r.widths().offset.bytes()))?;
         let data_blocks = (0..count).map(|_| pointers.addr()).collect::<Result<_>>()?;
         r.checksum()?;
-        Ok(Self { client, header: owner, offset, pages, data_blocks })
+        Ok(Self { client: header.format.client, header: owner, offset, pages, data_blocks })
     }
 
     fn encode(&self, w: &mut Writer<'_>, (header, _): &SecondaryBlockContext) {
-        w.signature(b"EASB");
-        w.u8(0); // version
-        self.client.encode(w);
-        w.addr(self.header);
+        encode_prefix(w, *b"EASB", self.client, self.header);
         w.uint(self.offset, Geometry::new(header.parameters).offset_bytes());
         w.bytes(&self.pages);
         self.data_blocks.iter().for_each(|&addr| w.addr(addr));
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &SecondaryBlockContext) -> usize {
-        Self::read_len(widths, context)
     }
 }
 
@@ -172,6 +160,7 @@ impl Structure for DataBlock {
     const NAME: &'static str = "Extensible Array data block";
     const SPEC: &'static str = "VII.D";
     type Context = DataBlockContext;
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, context: &DataBlockContext) -> usize {
         let elements = context.0.format.bytes(Self::stored_elements(context));
@@ -180,30 +169,17 @@ impl Structure for DataBlock {
 
     fn decode(r: &mut Reader<'_>, context: &DataBlockContext) -> Result<Self> {
         let (header, _) = context;
-        r.signature(b"EADB")?;
-        r.version(0)?;
-        let client = Client::decode(r)?;
-        if client != header.format.client {
-            return Err(r.bad_value("Client ID", client as u64, "that of the header"));
-        }
-        let owner = r.addr()?;
+        let owner = header.format.decode_prefix(r, *b"EADB")?;
         let offset = r.uint(Geometry::new(header.parameters).offset_bytes())?;
         let elements = Elements::decode(r, Self::stored_elements(context), header.format)?;
         r.checksum()?;
-        Ok(Self { client, header: owner, offset, elements })
+        Ok(Self { client: header.format.client, header: owner, offset, elements })
     }
 
     fn encode(&self, w: &mut Writer<'_>, (header, _): &DataBlockContext) {
-        w.signature(b"EADB");
-        w.u8(0); // version
-        self.client.encode(w);
-        w.addr(self.header);
+        encode_prefix(w, *b"EADB", self.client, self.header);
         w.uint(self.offset, Geometry::new(header.parameters).offset_bytes());
         self.elements.encode(w, header.format);
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &DataBlockContext) -> usize {
-        Self::read_len(widths, context)
     }
 }

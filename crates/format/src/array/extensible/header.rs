@@ -7,7 +7,7 @@ use crate::array::element::{Client, ElementFormat};
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::layout::ExtensibleArrayParameters;
-use crate::structure::Structure;
+use crate::structure::{Structure, fields};
 
 /// The header of an Extensible Array. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +39,20 @@ pub struct Statistics {
     pub elements_allocated: u64,
 }
 
+fields!(Statistics {
+    secondary_blocks: length,
+    secondary_bytes: length,
+    data_blocks: length,
+    data_bytes: length,
+    elements_set: length,
+    elements_allocated: length,
+});
+
 impl Structure for ExtensibleArrayHeader {
     const NAME: &'static str = "Extensible Array header";
     const SPEC: &'static str = "VII.D";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         16 + 6 * widths.length.bytes() + widths.offset.bytes()
@@ -54,14 +64,7 @@ impl Structure for ExtensibleArrayHeader {
         let client = Client::decode(r)?;
         let format = ElementFormat { client, size: r.u8()? }.check(r)?;
         let parameters = decode_parameters(r)?;
-        let statistics = Statistics {
-            secondary_blocks: r.length()?,
-            secondary_bytes: r.length()?,
-            data_blocks: r.length()?,
-            data_bytes: r.length()?,
-            elements_set: r.length()?,
-            elements_allocated: r.length()?,
-        };
+        let statistics = Statistics::decode_fields(r)?;
         let header = Self { format, parameters, statistics, index_block: r.addr()? };
         r.checksum()?;
         Ok(header)
@@ -70,25 +73,14 @@ impl Structure for ExtensibleArrayHeader {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.signature(b"EAHD");
         w.u8(0); // version
-        self.format.client.encode(w);
+        w.u8(self.format.client as u8);
+        let p = &self.parameters;
+        let sizes = [p.max_elements_bits, p.index_elements, p.min_elements, p.min_pointers, p.page_bits];
         w.u8(self.format.size);
-        w.u8(self.parameters.max_elements_bits);
-        w.u8(self.parameters.index_elements);
-        w.u8(self.parameters.min_elements);
-        w.u8(self.parameters.min_pointers);
-        w.u8(self.parameters.page_bits);
-        w.length(self.statistics.secondary_blocks);
-        w.length(self.statistics.secondary_bytes);
-        w.length(self.statistics.data_blocks);
-        w.length(self.statistics.data_bytes);
-        w.length(self.statistics.elements_set);
-        w.length(self.statistics.elements_allocated);
+        w.bytes(&sizes);
+        self.statistics.encode_fields(w);
         w.addr(self.index_block);
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 

@@ -3,7 +3,7 @@
 //! One per array, named by its header. Holds the first elements, and names data blocks and secondary blocks.
 
 use crate::addr::Addr;
-use crate::array::element::{Client, Elements};
+use crate::array::element::{Client, Elements, encode_prefix};
 use crate::array::extensible::{ExtensibleArrayHeader, Geometry};
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
@@ -42,6 +42,7 @@ impl Structure for IndexBlock {
     const NAME: &'static str = "Extensible Array index block";
     const SPEC: &'static str = "VII.D";
     type Context = ExtensibleArrayHeader;
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, header: &ExtensibleArrayHeader) -> usize {
         let geometry = Geometry::new(header.parameters);
@@ -52,31 +53,18 @@ impl Structure for IndexBlock {
 
     fn decode(r: &mut Reader<'_>, header: &ExtensibleArrayHeader) -> Result<Self> {
         let geometry = Geometry::new(header.parameters);
-        r.signature(b"EAIB")?;
-        r.version(0)?;
-        let client = Client::decode(r)?;
-        if client != header.format.client {
-            return Err(r.bad_value("Client ID", client as u64, "that of the header"));
-        }
-        let owner = r.addr()?;
+        let owner = header.format.decode_prefix(r, *b"EAIB")?;
         let elements = Elements::decode(r, header.parameters.index_elements.into(), header.format)?;
         let data_blocks = (0..geometry.direct_data_blocks()).map(|_| r.addr()).collect::<Result<_>>()?;
         let secondary_blocks = (0..geometry.secondary_blocks()).map(|_| r.addr()).collect::<Result<_>>()?;
         r.checksum()?;
-        Ok(Self { client, header: owner, elements, data_blocks, secondary_blocks })
+        Ok(Self { client: header.format.client, header: owner, elements, data_blocks, secondary_blocks })
     }
 
     fn encode(&self, w: &mut Writer<'_>, header: &ExtensibleArrayHeader) {
-        w.signature(b"EAIB");
-        w.u8(0); // version
-        self.client.encode(w);
-        w.addr(self.header);
+        encode_prefix(w, *b"EAIB", self.client, self.header);
         self.elements.encode(w, header.format);
         self.data_blocks.iter().chain(&self.secondary_blocks).for_each(|&addr| w.addr(addr));
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, header: &ExtensibleArrayHeader) -> usize {
-        Self::read_len(widths, header)
     }
 }

@@ -4,7 +4,7 @@
 //! the pages follow it, each with a checksum of its own.
 
 use crate::addr::Addr;
-use crate::array::element::{Client, Elements};
+use crate::array::element::{Client, Elements, encode_prefix};
 use crate::array::fixed::header::FixedArrayHeader;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
@@ -90,6 +90,7 @@ impl Structure for FixedArrayBlock {
     const NAME: &'static str = "Fixed Array data block";
     const SPEC: &'static str = "VII.C";
     type Context = FixedArrayHeader;
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, header: &FixedArrayHeader) -> usize {
         let prefix = header.prefix_len(widths);
@@ -101,13 +102,7 @@ impl Structure for FixedArrayBlock {
     }
 
     fn decode(r: &mut Reader<'_>, header: &FixedArrayHeader) -> Result<Self> {
-        r.signature(b"FADB")?;
-        r.version(0)?;
-        let client = Client::decode(r)?;
-        if client != header.format.client {
-            return Err(r.bad_value("Client ID", client as u64, "that of the header"));
-        }
-        let owner = r.addr()?;
+        let owner = header.format.decode_prefix(r, *b"FADB")?;
         let content = if header.pages() > 0 {
             let bitmap = usize::try_from(header.pages().div_ceil(8)).unwrap_or(usize::MAX);
             FixedArrayContent::Pages(r.bytes(bitmap)?.to_vec())
@@ -116,23 +111,16 @@ impl Structure for FixedArrayBlock {
             FixedArrayContent::Elements(Elements::decode(r, count, header.format)?)
         };
         r.checksum()?;
-        Ok(Self { client, header: owner, content })
+        Ok(Self { client: header.format.client, header: owner, content })
     }
 
     fn encode(&self, w: &mut Writer<'_>, header: &FixedArrayHeader) {
-        w.signature(b"FADB");
-        w.u8(0); // version
-        self.client.encode(w);
-        w.addr(self.header);
+        encode_prefix(w, *b"FADB", self.client, self.header);
         match &self.content {
             FixedArrayContent::Elements(elements) => elements.encode(w, header.format),
             FixedArrayContent::Pages(bitmap) => w.bytes(bitmap),
         }
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, header: &FixedArrayHeader) -> usize {
-        Self::read_len(widths, header)
     }
 }
 

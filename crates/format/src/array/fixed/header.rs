@@ -90,6 +90,7 @@ impl Structure for FixedArrayHeader {
     const NAME: &'static str = "Fixed Array header";
     const SPEC: &'static str = "VII.C";
     type Context = ();
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, (): &()) -> usize {
         12 + widths.length.bytes() + widths.offset.bytes()
@@ -112,16 +113,12 @@ impl Structure for FixedArrayHeader {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.signature(b"FAHD");
         w.u8(0); // version
-        self.format.client.encode(w);
+        w.u8(self.format.client as u8);
         w.u8(self.format.size);
         w.u8(self.page_bits);
         w.length(self.elements);
         w.addr(self.data_block);
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &()) -> usize {
-        Self::read_len(widths, context)
     }
 }
 

@@ -71,6 +71,7 @@ impl Structure for IndirectBlock {
     const NAME: &'static str = "fractal heap indirect block";
     const SPEC: &'static str = "III.G";
     type Context = IndirectBlockContext;
+    const FIXED: bool = true;
 
     fn read_len(widths: Widths, context: &IndirectBlockContext) -> usize {
         context.geometry.indirect_len(context.rows, widths)
@@ -105,10 +106,6 @@ impl Structure for IndirectBlock {
             }
         }
         w.checksum();
-    }
-
-    fn encoded_len(&self, widths: Widths, context: &IndirectBlockContext) -> usize {
-        Self::read_len(widths, context)
     }
 }
 
@@ -158,6 +155,7 @@ impl Structure for DirectBlock {
     const NAME: &'static str = "fractal heap direct block";
     const SPEC: &'static str = "III.G";
     type Context = DirectBlockContext;
+    const FIXED: bool = true;
 
     /// Bytes without filters; a filtered block has as many as its entry or the heap's header says.
     fn read_len(_: Widths, context: &DirectBlockContext) -> usize {
@@ -202,10 +200,6 @@ impl Structure for DirectBlock {
             }
         }
         w.bytes(&block);
-    }
-
-    fn encoded_len(&self, _: Widths, context: &DirectBlockContext) -> usize {
-        context.len()
     }
 }
 

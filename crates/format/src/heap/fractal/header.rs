@@ -7,9 +7,9 @@ use super::geometry::HeapGeometry;
 use super::id::HeapIdForm;
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer, bytes_for};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::message::filters::FilterPipeline;
-use crate::structure::Structure;
+use crate::structure::{Structure, fields};
 
 /// The header of a fractal heap. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,12 +109,6 @@ impl FractalHeapHeader {
             filtered: self.filtering.is_some(),
         }
     }
-
-    /// Bytes without filters.
-    fn plain_len(widths: Widths) -> usize {
-        let (address, length) = (widths.offset.bytes(), widths.length.bytes());
-        4 + 1 + 2 + 2 + 1 + 4 + 12 * length + 3 * address + 2 + 2 + 2 + 2 + 4
-    }
 }
 
 impl Structure for FractalHeapHeader {
@@ -122,8 +116,10 @@ impl Structure for FractalHeapHeader {
     const SPEC: &'static str = "III.G";
     type Context = ();
 
+    /// Bytes without filters.
     fn read_len(widths: Widths, (): &()) -> usize {
-        Self::plain_len(widths)
+        let (address, length) = (widths.offset.bytes(), widths.length.bytes());
+        4 + 1 + 2 + 2 + 1 + 4 + 12 * length + 3 * address + 2 + 2 + 2 + 2 + 4
     }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
@@ -141,7 +137,7 @@ impl Structure for FractalHeapHeader {
             huge_btree: r.addr()?,
             free_space: r.length()?,
             free_space_manager: r.addr()?,
-            statistics: HeapStatistics::decode(r)?,
+            statistics: HeapStatistics::decode_fields(r)?,
             table_width: r.u16()?,
             starting_size: r.length()?,
             max_direct_size: r.length()?,
@@ -172,7 +168,7 @@ impl Structure for FractalHeapHeader {
         w.addr(self.huge_btree);
         w.length(self.free_space);
         w.addr(self.free_space_manager);
-        self.statistics.encode(w);
+        self.statistics.encode_fields(w);
         w.u16(self.table_width);
         w.length(self.starting_size);
         w.length(self.max_direct_size);
@@ -187,14 +183,6 @@ impl Structure for FractalHeapHeader {
         }
         w.checksum();
     }
-
-    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
-        let filtering = self
-            .filtering
-            .as_ref()
-            .map_or(0, |filtering| widths.length.bytes() + 4 + filtering.pipeline.encoded_len(widths, &()));
-        Self::plain_len(widths) + filtering
-    }
 }
 
 impl FractalHeapHeader {
@@ -208,10 +196,8 @@ impl FractalHeapHeader {
                 "sizes and width that are powers of two and go together",
             ));
         }
-        if self.root_rows > geometry.max_root_rows() {
-            let (value, limit) = (self.root_rows.into(), geometry.max_root_rows().into());
-            return Err(r.error(ErrorKind::TooLarge { field: "rows in root indirect block", value, limit }));
-        }
+        let (rows, limit) = (self.root_rows.into(), geometry.max_root_rows().into());
+        r.at_most(0, "rows in root indirect block", rows, limit)?;
         let form = self.id_form();
         if usize::from(self.id_len) < 1 + form.offset_width + form.length_width {
             return Err(r.bad_value("heap id length", self.id_len.into(), "room for an offset and a length"));
@@ -220,31 +206,16 @@ impl FractalHeapHeader {
     }
 }
 
-impl HeapStatistics {
-    fn decode(r: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self {
-            managed_space: r.length()?,
-            allocated_space: r.length()?,
-            iterator_offset: r.length()?,
-            managed_objects: r.length()?,
-            huge_size: r.length()?,
-            huge_objects: r.length()?,
-            tiny_size: r.length()?,
-            tiny_objects: r.length()?,
-        })
-    }
-
-    fn encode(self, w: &mut Writer<'_>) {
-        w.length(self.managed_space);
-        w.length(self.allocated_space);
-        w.length(self.iterator_offset);
-        w.length(self.managed_objects);
-        w.length(self.huge_size);
-        w.length(self.huge_objects);
-        w.length(self.tiny_size);
-        w.length(self.tiny_objects);
-    }
-}
+fields!(HeapStatistics {
+    managed_space: length,
+    allocated_space: length,
+    iterator_offset: length,
+    managed_objects: length,
+    huge_size: length,
+    huge_objects: length,
+    tiny_size: length,
+    tiny_objects: length,
+});
 
 impl HeapFiltering {
     fn decode(r: &mut Reader<'_>, filters_len: u16) -> Result<Self> {
@@ -265,6 +236,7 @@ impl HeapFiltering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden::{error, golden};
 
     /// h5py, libver v110: the links of a group of 10 members.

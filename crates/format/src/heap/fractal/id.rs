@@ -89,6 +89,7 @@ impl Structure for HeapId {
     const NAME: &'static str = "fractal heap id";
     const SPEC: &'static str = "III.G";
     type Context = HeapIdForm;
+    const FIXED: bool = true;
 
     fn read_len(_: Widths, form: &HeapIdForm) -> usize {
         form.len.into()
@@ -156,10 +157,6 @@ impl Structure for HeapId {
         }
         let unused = usize::from(form.len).saturating_sub(w.written() - start);
         w.zeros(unused);
-    }
-
-    fn encoded_len(&self, _: Widths, form: &HeapIdForm) -> usize {
-        form.len.into()
     }
 }
 

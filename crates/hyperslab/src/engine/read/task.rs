@@ -304,11 +304,8 @@ impl Run<'_> {
             (Route::DecodeInto, Wanted::Dense { offset }, Some(user)) => {
                 let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
-                if user.dst.is_beyond_caches() {
-                    pipeline.decode_past_cache(mask, stored, dst, filters)
-                } else {
-                    pipeline.decode_into(mask, stored, dst, filters)
-                }
+                let stores = if user.dst.is_beyond_caches() { Stores::PastCache } else { Stores::Cached };
+                pipeline.decode(mask, stored, dst, filters, stores)
             }
             (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user)) => {
                 let stores = if user.dst.is_beyond_caches() { Stores::PastCache } else { Stores::Cached };

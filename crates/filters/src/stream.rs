@@ -1,0 +1,67 @@
+//! Filters that encode a chunk as one stream: Deflate, filter 1 (zlib), and Zstandard, filter 32015 (whose frame need not say its
+//! content's size).
+
+use crate::codec::{zlib, zstd};
+use crate::error::Result;
+use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
+
+/// The filter for one dataset, with its level, which only matters for writing.
+#[derive(Debug)]
+pub enum Stream {
+    /// zlib, at a level of 0 to 9.
+    Deflate(i32),
+    /// Zstandard, at a level of at most 22.
+    Zstd(i32),
+}
+
+impl Stream {
+    /// Deflate from client data: the level.
+    pub fn deflate(client_data: &[u32]) -> Self {
+        const DEFAULT_LEVEL: u32 = 6;
+        const MAX_LEVEL: u32 = 9;
+        let level = client_data.first().copied().unwrap_or(DEFAULT_LEVEL).min(MAX_LEVEL);
+        Self::Deflate(level.cast_signed())
+    }
+
+    /// Zstandard from client data: the level. Negative ones are stored as their two's complement.
+    pub fn zstd(client_data: &[u32]) -> Self {
+        const DEFAULT_LEVEL: i32 = 3;
+        const MAX_LEVEL: i32 = 22;
+        Self::Zstd(client_data.first().map_or(DEFAULT_LEVEL, |level| level.cast_signed()).min(MAX_LEVEL))
+    }
+}
+
+impl Filter for Stream {
+    fn id(&self) -> FilterId {
+        match self {
+            Self::Deflate(_) => FilterId::DEFLATE,
+            Self::Zstd(_) => FilterId::ZSTD,
+        }
+    }
+
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        let (name, decoded) = match self {
+            Self::Deflate(_) => ("deflate", zlib::decompress(src, dst, &mut scratch.codecs.zlib)),
+            Self::Zstd(_) => ("zstd", zstd::decompress(src, dst, &mut scratch.codecs.zstd)),
+        };
+        decoded.map_err(|error| error.of(name, dst.len()))
+    }
+
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        Ok(match *self {
+            Self::Deflate(level) => zlib::compress(src, dst, level, &mut scratch.codecs.zlib).into(),
+            Self::Zstd(level) => zstd::compress(src, dst, level, &mut scratch.codecs.zstd).into(),
+        })
+    }
+
+    fn encode_bound(&self, len: usize) -> usize {
+        match self {
+            Self::Deflate(_) => zlib::compress_bound(len),
+            Self::Zstd(_) => zstd::compress_bound(len),
+        }
+    }
+
+    fn decode_bound(&self, decoded: usize) -> usize {
+        expansion_bound(decoded)
+    }
+}
