@@ -1,16 +1,14 @@
 //! `hyperslab check`: whether a file is sound.
 
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::bail;
 use hyperslab::check::{self, CheckOptions, Finding, Report, Severity};
 use hyperslab::driver::Posix;
-use indicatif::ProgressBar;
 
-use crate::error;
+use crate::{error, progress};
 use crate::show::{bytes, counted, json, plain};
 
 /// Check every structure of a file, and account for every byte
@@ -45,9 +43,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let driver = Posix::open(path).map_err(hyperslab::Error::io("open", 0, 0)).map_err(opening)?;
     let mut options = CheckOptions::default();
     options.data = args.data;
-    let progress =
-        if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let progress = progress::bar(progress::SPINNER, None)?;
     let report = check::check(Arc::new(driver), &options, &mut |now| {
         let chunks = now.totals.chunks;
         progress.set_message(if chunks == 0 {

@@ -1,19 +1,18 @@
 //! `hyperslab repack`: a file written anew.
 
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::ValueEnum;
 use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
 use hyperslab_filters::FilterChoice;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::Usage;
 use crate::show::{bytes, json, plain};
-use crate::{filters, place};
+use crate::{filters, place, progress};
 
 /// Write a file anew, with other filters, chunks or versions of structures
 #[derive(Debug, clap::Args)]
@@ -136,7 +135,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let from = place::open(&args.from)?;
     let begun = Instant::now();
     let misfits = Misfits::of(&from, args);
-    let progress = progress(&from, args)?;
+    // As long as the elements of all datasets.
+    let lengths = datasets(&from, args).map(|(_, dataset)| dataset.len_bytes());
+    let progress = progress::bar(progress::BYTES, Some(lengths.fold(0, u64::saturating_add)))?;
     let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
     done.with_context(|| args.from.display().to_string())?;
@@ -226,18 +227,3 @@ fn datasets(from: &File, args: &Args) -> impl Iterator<Item = (String, Dataset)>
         _ => None,
     })
 }
-
-/// A bar as long as the elements of all datasets.
-fn progress(from: &File, args: &Args) -> anyhow::Result<ProgressBar> {
-    if !std::io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let total =
-        datasets(from, args).fold(0_u64, |total, (_, dataset)| total.saturating_add(dataset.len_bytes()));
-    let style = ProgressStyle::with_template(BAR)?;
-    let progress = ProgressBar::new(total).with_style(style);
-    progress.enable_steady_tick(Duration::from_millis(200));
-    Ok(progress)
-}
-
-const BAR: &str = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";

@@ -1,9 +1,8 @@
 //! `hyperslab stat`: where the bytes of a file are.
 
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use hyperslab::{Dataset, File, Node, Object, Step, Walk};
@@ -11,7 +10,7 @@ use hyperslab_format::layout::Layout;
 use hyperslab_format::message::link::LinkTarget;
 use indicatif::ProgressBar;
 
-use crate::place;
+use crate::{place, progress};
 use crate::show::table::Table;
 use crate::show::{bytes, counted, datatype, json, json_numbers, plain, shape, storage};
 
@@ -63,9 +62,7 @@ struct DatasetReport {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let file = place::open(&args.file)?;
-    let progress =
-        if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let progress = progress::bar(progress::SPINNER, None)?;
     let report = examine(&file, &progress);
     progress.finish_and_clear();
     let path = args.file.display().to_string();

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use hyperslab_segy::Cube;
 
 use super::blame;
+use crate::progress;
 use crate::show::plain;
 
 /// Write a survey back as SEG-Y: byte for byte the file it was made of
@@ -35,7 +36,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         hyperslab::engine::set_threads(threads);
     }
     let cube = Cube::open(&args.from).map_err(blame)?;
-    let bar = super::bar()?;
+    let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::export(&cube, &args.to, &super::moves(&bar));
     bar.finish_and_clear();
     done.map_err(blame)?;

@@ -14,7 +14,7 @@ use super::{Taking, blame};
 use crate::cmd::repack;
 use crate::error::Usage;
 use crate::show::{bytes, counted, plain, shape};
-use crate::{filters, units};
+use crate::{filters, progress, units};
 
 /// Bring a SEG-Y file into HDF5: chunked, so that every slice is read fast, with all its headers
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         hyperslab::engine::set_threads(threads);
     }
     let begun = Instant::now();
-    let bar = super::bar()?;
+    let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::ingest(&args.from, &args.to, &options, &super::moves(&bar));
     bar.finish_and_clear();
     let done = done.map_err(blame)?;

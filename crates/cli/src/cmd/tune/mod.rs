@@ -13,16 +13,15 @@ mod sweep;
 mod target;
 
 use std::fs;
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use hyperslab::Dataset;
 use hyperslab::engine::{set_threads, threads};
 use hyperslab_filters::FilterChoice;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use self::codec::Codec;
 use self::model::{Array, Engine, Machine, Ratio, real};
@@ -32,7 +31,7 @@ use self::search::{Candidate, Judge, Origin};
 use self::specimen::Recipe;
 use crate::error::Usage;
 use crate::plot::Size;
-use crate::{filters, place, units};
+use crate::{filters, place, progress, units};
 
 /// Find the shape of chunks that suits how a dataset is read
 #[derive(Debug, clap::Args)]
@@ -138,7 +137,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let accesses = access::parse(&args.access, &shape, &names)?;
     let array = Array { shape: shape.clone(), element_size: dataset.element_size() as u64 };
     let recipe = Recipe { dataset: &dataset, filters };
-    let bar = bar()?;
+    let bar = progress::bar("{bar:40} {pos} of {len}, {msg}, {eta} left", Some(0))?;
     let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &bar)?;
     let engine = Engine { hints: file.store().hints(), threads: threads() };
     let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
@@ -255,14 +254,4 @@ fn present(dataset: &Dataset) -> Option<Candidate> {
     }
     let is_elsewhere = dataset.is_virtual() || dataset.has_external_files();
     (!is_elsewhere).then(|| Candidate { chunk: dataset.shape(), origin: Origin::Contiguous })
-}
-
-fn bar() -> anyhow::Result<ProgressBar> {
-    if !std::io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let bar = ProgressBar::new(0)
-        .with_style(ProgressStyle::with_template("{bar:40} {pos} of {len}, {msg}, {eta} left")?);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    Ok(bar)
 }
