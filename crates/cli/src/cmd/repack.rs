@@ -9,9 +9,9 @@ use anyhow::Context as _;
 use clap::ValueEnum;
 use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
 use hyperslab_filters::FilterChoice;
+use serde_json::json;
 
-use crate::error::Usage;
-use crate::show::{bytes, json, plain};
+use crate::show::{bytes, plain};
 use crate::{filters, place, progress};
 
 /// Write a file anew, with other filters, chunks or versions of structures
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     to: PathBuf,
     /// A filter for every dataset in chunks; several go in this order
     #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
-    filter: Vec<Choice>,
+    filter: Vec<filters::Choice>,
     /// Shuffle bytes before the other filters
     #[arg(long, requires = "filter")]
     shuffle: bool,
@@ -49,9 +49,6 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 }
-
-/// A filter, or `none`.
-type Choice = Option<FilterChoice>;
 
 /// The versions of libhdf5 that structures can be made for.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -77,14 +74,9 @@ chunks if they are to be filtered and --chunks does not say `keep`; compact data
 impl Args {
     fn options(&self) -> anyhow::Result<RepackOptions> {
         let mut options = RepackOptions::default();
-        let chosen: Vec<FilterChoice> = self.filter.iter().copied().flatten().collect();
-        if !self.filter.is_empty() {
-            if self.filter.contains(&None) && (self.shuffle || !chosen.is_empty()) {
-                return Err(Usage("--filter none goes with no other filter".to_owned()).into());
-            }
-            let shuffle = self.shuffle.then_some(FilterChoice::Shuffle);
-            options.filters = Some(shuffle.into_iter().chain(chosen).collect());
-        }
+        let shuffle = self.shuffle.then_some(Some(FilterChoice::Shuffle));
+        let named: Vec<_> = shuffle.into_iter().chain(self.filter.iter().copied()).collect();
+        options.filters = filters::chosen(&named)?;
         options.chunks = self.chunks.clone().unwrap_or_default();
         options.version = self.libver.map(Version::library);
         options.select.clone_from(&self.select);
@@ -145,19 +137,17 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
     };
     let (before, after) = (from.store().driver()?.len()?, size(&args.to)?);
-    let (elements, seconds) = (progress.position(), begun.elapsed().as_secs_f64());
     let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
     if misfits.fitting == 0 && !misfits.others.is_empty() {
         writeln!(err, "hyperslab: {misfits}")?;
     }
     if args.json {
-        let names = format!(r#""from":{},"to":{}"#, json(&source), json(&target));
-        let kept: Vec<String> = misfits.others.iter().map(|(path, _)| json(path)).collect();
-        let kept = kept.join(",");
-        writeln!(
-            out,
-            r#"{{{names},"bytes_before":{before},"bytes_after":{after},"element_bytes":{elements},"seconds":{seconds:.3},"other_rank":[{kept}]}}"#
-        )?;
+        let kept: Vec<&str> = misfits.others.iter().map(|(path, _)| path.as_str()).collect();
+        let said = json!({
+            "from": source, "to": target, "bytes_before": before, "bytes_after": after,
+            "element_bytes": progress.position(), "seconds": begun.elapsed().as_secs_f64(), "other_rank": kept,
+        });
+        writeln!(out, "{said}")?;
         return Ok(());
     }
     let share = match before {

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use hyperslab::RepackChunks;
-use hyperslab_filters::FilterChoice;
 use hyperslab_segy::{Domain, IngestOptions};
 
 use super::{Taking, blame};
@@ -28,7 +27,7 @@ pub(super) struct Args {
     to: PathBuf,
     /// A filter for the samples; several go in this order
     #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
-    filter: Vec<Option<FilterChoice>>,
+    filter: Vec<filters::Choice>,
     /// The shape of chunks, samples last, or `auto`
     #[arg(long, value_name = "auto|AxBxC", value_parser = repack::chunks)]
     chunks: Option<RepackChunks>,
@@ -59,14 +58,10 @@ Example:
 If it is interrupted, the same command goes on where it was. `hyperslab tune` measures which chunks suit a cube.";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let chosen: Vec<FilterChoice> = args.filter.iter().copied().flatten().collect();
-    if chosen.len() < args.filter.len() && args.filter.len() > 1 {
-        return Err(Usage("--filter none goes with no other filter".to_owned()).into());
-    }
     let options = IngestOptions {
         segy: args.taking.segy(),
         survey: args.taking.survey(),
-        filters: chosen,
+        filters: filters::chosen(&args.filter)?.unwrap_or_default(),
         chunks: match &args.chunks {
             Some(RepackChunks::Shape(shape)) => Some(shape.clone()),
             Some(RepackChunks::Keep) => {

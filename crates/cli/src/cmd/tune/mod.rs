@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hyperslab::Dataset;
 use hyperslab::engine::{set_threads, threads};
-use hyperslab_filters::FilterChoice;
 use indicatif::ProgressBar;
 
 use self::codec::Codec;
@@ -89,7 +88,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone)]
 struct Filter {
     name: String,
-    choice: Option<FilterChoice>,
+    choice: filters::Choice,
 }
 
 const EXAMPLE: &str = "\
@@ -122,7 +121,7 @@ fn size(text: &str) -> Result<Size, String> {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let filters = args.filters()?;
+    let filters = filters::chosen(&args.filter.iter().map(|filter| filter.choice).collect::<Vec<_>>())?;
     if let Some(plot) = &args.plot {
         crate::plot::check(plot, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
     }
@@ -190,14 +189,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 impl Args {
-    fn filters(&self) -> Result<Option<Vec<FilterChoice>>, Usage> {
-        let chosen: Vec<FilterChoice> = self.filter.iter().filter_map(|filter| filter.choice).collect();
-        if self.filter.len() > 1 && chosen.len() < self.filter.len() {
-            return Err(Usage("--filter none goes with no other filter".to_owned()));
-        }
-        Ok((!self.filter.is_empty()).then_some(chosen))
-    }
-
     /// The folder for samples: that of the file, so that they are on its medium.
     fn scratch(&self) -> PathBuf {
         let beside =
