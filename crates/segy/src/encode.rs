@@ -6,7 +6,7 @@ use hyperslab::{Dataset, Selection};
 
 use crate::cube::{self, Cube};
 use crate::error::{Error, Result};
-use crate::field::{ByteOrder, Field, FieldKind};
+use crate::field::{Field, FieldKind};
 use crate::{TRACE_HEADER_BYTES, ranges, sample};
 
 /// Makes traces of a survey what they are in a SEG-Y file.
@@ -103,11 +103,7 @@ impl<'a> Encoder<'a> {
             let value: [u8; 4] = values[i * 4..][..4].try_into().unwrap_or_default();
             // Unless it was given another number since.
             if sample::is_near(word, f32::from_ne_bytes(value)) {
-                let bytes = match source.order {
-                    ByteOrder::Big => word.to_be_bytes(),
-                    ByteOrder::Little => word.to_le_bytes(),
-                };
-                data[i * size..][..size].copy_from_slice(&bytes);
+                data[i * size..][..size].copy_from_slice(&sample::bytes(word, source.order));
             } else if source.format.encode(&value, source.order, &mut data[i * size..][..size]).is_err() {
                 return Err(bad(i));
             }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use hyperslab::driver::{Aside, Driver};
+use hyperslab::engine::each_number;
 use hyperslab::{Dataset, Selection};
 
 use crate::cube::{self, Cube};
@@ -11,7 +12,7 @@ use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::ingest::{Progress, tell};
 use crate::pieces::{self, Piece, Slot};
-use crate::survey::{self, Keys, Survey, TraceMap};
+use crate::survey::{Keys, Survey, TraceMap};
 use crate::{io, ranges};
 
 /// Bytes of samples in memory.
@@ -60,14 +61,7 @@ pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'
     let map = TraceMap::Table(
         map.into_iter().map(|trace| u64::try_from(trace).unwrap_or(TraceMap::NONE)).collect(),
     );
-    let survey = Survey {
-        kind: cube.kind(),
-        keys: Keys::default(),
-        axes: cube.axes().to_vec(),
-        map,
-        is_predicted: false,
-        note: None,
-    };
+    let survey = Survey::new(cube.kind(), Keys::default(), cube.axes().to_vec(), map);
     let mut export = Export {
         cube,
         out,
@@ -145,7 +139,7 @@ impl Export<'_> {
         let is_whole = samples.start == 0 && samples.end == self.encoder.samples() && self.offsets.is_none();
         // Buffers of threads, used again.
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
-        survey::on_threads(runs.len() as u64, &|number| {
+        each_number(runs.len() as u64, &|number| {
             let run = runs[usize::try_from(number).unwrap_or(0)];
             let value = |slot: &Slot| &values[slot.place * row..][..row];
             if is_whole {

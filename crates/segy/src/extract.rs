@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::export::new_file;
 use crate::field::ByteOrder;
 use crate::textual::TEXT_BYTES;
-use crate::{io, ranges};
+use crate::{io, plane};
 
 /// The bytes of the file header in which revision 2 counts traces, and those in which it counts what follows them, from the
 /// beginning of the binary header.
@@ -36,16 +36,13 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
 fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
     let encoder = Encoder::new(cube)?;
     let shape = cube.data().shape();
-    let box_of = |lengths: &[u64]| {
-        let range = |(number, &len): (usize, &u64)| if number == axis { index..index + 1 } else { 0..len };
-        ranges(&lengths.iter().enumerate().map(range).collect::<Vec<_>>())
-    };
-    let traces: Vec<i64> = cube.file().dataset(cube::TRACE)?.read(box_of(&shape[..shape.len() - 1]))?;
+    let traces = cube.file().dataset(cube::TRACE)?;
+    let traces: Vec<i64> = traces.read(plane(&shape[..shape.len() - 1], axis, index))?;
     let source = cube.source();
     let row = shape[shape.len() - 1] * source.format.stored().size() as u64;
     let row = usize::try_from(row).unwrap_or(0);
     let mut values = vec![0; traces.len() * row];
-    cube.data().read_into(&box_of(&shape), &mut values)?;
+    cube.data().read_into(&cube.plane(axis, index), &mut values)?;
     let mut bytes: Vec<u8> = cube.file().dataset(cube::FILE_HEADER)?.read(Selection::All)?;
     let found = traces.iter().filter(|&&trace| trace >= 0).count() as u64;
     recount(cube, &mut bytes, found);

@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::field::{ByteOrder, Field, FieldKind};
 use crate::file::{BINARY_HEADER_BYTES, SegyFile};
 use crate::ingest::{Domain, IngestOptions};
-use crate::sample::Stored;
 use crate::survey::Survey;
 use crate::{TRACE_HEADER_BYTES, tables, textual};
 
@@ -88,10 +87,10 @@ pub(crate) fn data_options(
             ));
         }
     };
-    let mut options = simple(&shape, datatypes::sample(stored)).chunked(&chunk, &options.filters)?;
+    let mut options = simple(&shape, datatypes::native(stored)).chunked(&chunk, &options.filters)?;
     match stored {
-        Stored::F32 => options.fill = FillBytes::Defined(f32::NAN.to_ne_bytes().to_vec()),
-        Stored::F64 => options.fill = FillBytes::Defined(f64::NAN.to_ne_bytes().to_vec()),
+        FieldKind::F32 => options.fill = FillBytes::Defined(f32::NAN.to_ne_bytes().to_vec()),
+        FieldKind::F64 => options.fill = FillBytes::Defined(f64::NAN.to_ne_bytes().to_vec()),
         _ => {}
     }
     Ok(options)
@@ -102,8 +101,8 @@ fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOp
     let data = file.root().create_dataset(super::DATA, &data_options(segy, survey, options)?)?;
     data.set_attribute(&Attribute::text("long_name", "seismic samples"))?;
     match segy.layout().format.stored() {
-        Stored::F32 => data.set_attribute(&Attribute::number("_FillValue", f32::NAN))?,
-        Stored::F64 => data.set_attribute(&Attribute::number("_FillValue", f64::NAN))?,
+        FieldKind::F32 => data.set_attribute(&Attribute::number("_FillValue", f32::NAN))?,
+        FieldKind::F64 => data.set_attribute(&Attribute::number("_FillValue", f64::NAN))?,
         _ => {}
     }
     data.set_attribute(&Attribute::text("coordinates", "cdp_x cdp_y"))?;

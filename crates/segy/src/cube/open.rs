@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::field::ByteOrder;
 use crate::file::SegyFile;
 use crate::ingest::{Domain, IngestOptions};
-use crate::ranges;
+use crate::plane;
 use crate::sample::SampleFormat;
 use crate::survey::{Axis, Kind, Survey};
 
@@ -74,14 +74,9 @@ impl Cube {
                 format!("the ingest was broken off after {done} pieces: run it again to complete it"),
             ));
         }
-        let text = |name: &str| {
-            attributes::text(&group, name)?
-                .ok_or_else(|| bad(&file, format!("attribute {name:?} of /segy is missing")))
-        };
-        let number = |name: &str| {
-            attributes::number(&group, name)?
-                .ok_or_else(|| bad(&file, format!("attribute {name:?} of /segy is missing")))
-        };
+        let missing = |name: &str| bad(&file, format!("attribute {name:?} of /segy is missing"));
+        let text = |name: &str| attributes::text(&group, name)?.ok_or_else(|| missing(name));
+        let number = |name: &str| attributes::number(&group, name)?.ok_or_else(|| missing(name));
         let named = text(attribute::KIND)?;
         let kind = Kind::from_name(&named)
             .ok_or_else(|| bad(&file, format!("it is no kind of survey: {named:?}")))?;
@@ -100,7 +95,7 @@ impl Cube {
             text: text(attribute::TEXT)?,
         };
         let data = file.dataset(super::DATA)?;
-        if *data.datatype() != datatypes::sample(format.stored()) {
+        if *data.datatype() != datatypes::native(format.stored()) {
             return Err(bad(&file, "the samples have another datatype than was written".to_owned()));
         }
         let shape = data.shape();
@@ -166,13 +161,7 @@ impl Cube {
 
     /// All samples at one place of an axis; that of samples is the last.
     pub fn plane(&self, axis: usize, index: u64) -> Selection {
-        let shape = self.data.shape();
-        let all: Vec<_> = shape
-            .iter()
-            .enumerate()
-            .map(|(number, &len)| if number == axis { index..index + 1 } else { 0..len })
-            .collect();
-        ranges(&all)
+        plane(&self.data.shape(), axis, index)
     }
 
     /// An error about what the file holds.

@@ -1,8 +1,9 @@
 //! Reads the traces of a piece into memory, as the piece has them.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hyperslab::engine::each_number;
 
 use super::Stop;
 use crate::TRACE_HEADER_BYTES;
@@ -10,8 +11,7 @@ use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::file::{SegyFile, Traces};
 use crate::pieces::{self, Piece, Slot};
-use crate::sample::Stored;
-use crate::survey::{self, Survey};
+use crate::survey::Survey;
 
 /// Bytes of the file that one thread reads at once: they stay in its cache until they are converted.
 const RUN_BYTES: u64 = 512 << 10;
@@ -105,21 +105,14 @@ impl<'a> Reader<'a> {
                 Mutex::new(Run { slots, parts: own_parts, headers: own, words: Vec::new() })
             })
             .collect();
-        let is_mispredicted = AtomicBool::new(false);
-        survey::on_threads(runs.len() as u64, &|number| {
+        each_number(runs.len() as u64, &|number| {
             let run = &runs[usize::try_from(number).unwrap_or(0)];
             let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
             let mut buffer = self.buffers().pop().unwrap_or_default();
             let is_right = self.read(&mut run, per_trace, &piece.samples(), &mut buffer)?;
             self.buffers().push(buffer);
-            if !is_right {
-                is_mispredicted.store(true, Ordering::Relaxed);
-            }
-            Ok(())
+            if is_right { Ok(()) } else { Err(Stop::Mispredicted) }
         })?;
-        if is_mispredicted.into_inner() {
-            return Err(Stop::Mispredicted);
-        }
         Ok(runs
             .into_iter()
             .flat_map(|run| run.into_inner().unwrap_or_else(PoisonError::into_inner).words)
@@ -236,10 +229,10 @@ impl<'a> Reader<'a> {
 }
 
 /// Fills samples with what stands where no trace is: no number, or zero where there is no such thing.
-fn blank(samples: &mut [u8], stored: Stored) {
+fn blank(samples: &mut [u8], stored: FieldKind) {
     match stored {
-        Stored::F32 => repeat(samples, f32::NAN.to_ne_bytes()),
-        Stored::F64 => repeat(samples, f64::NAN.to_ne_bytes()),
+        FieldKind::F32 => repeat(samples, f32::NAN.to_ne_bytes()),
+        FieldKind::F64 => repeat(samples, f64::NAN.to_ne_bytes()),
         _ => samples.fill(0),
     }
 }

@@ -89,14 +89,9 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
     let note = (!looked.is_empty()).then(|| {
         format!("no geometry found (looked for {}): traces stay in the order of the file", looked.join("; "))
     });
-    Ok(Survey {
-        kind: Kind::Traces,
-        keys: options.keys(),
-        axes: vec![Axis { name: "trace", values: (0..count.cast_signed()).collect() }],
-        map: TraceMap::Regular { origin: 0, strides: vec![1], shape: vec![count] },
-        is_predicted: false,
-        note,
-    })
+    let axes = vec![Axis { name: "trace", values: (0..count.cast_signed()).collect() }];
+    let map = TraceMap::Regular { origin: 0, strides: vec![1], shape: vec![count] };
+    Ok(Survey { note, ..Survey::new(Kind::Traces, options.keys(), axes, map) })
 }
 
 /// A volume, or a prestack volume.
@@ -111,7 +106,7 @@ fn lines(
     let found = lay_out(Kind::Volume, &columns, least)?;
     let twice = match found {
         Laid::Out(axes, map) if asked != Some(Kind::Prestack) => {
-            return Ok(Some(survey(Kind::Volume, keys, axes, map)));
+            return Ok(Some(Survey::new(Kind::Volume, keys, axes, map)));
         }
         Laid::Sparse => return Ok(None),
         Laid::Out(..) => None,
@@ -120,7 +115,7 @@ fn lines(
     if asked != Some(Kind::Volume) {
         columns.extend(scan::columns(file, &[keys.offset])?);
         if let Laid::Out(axes, map) = lay_out(Kind::Prestack, &columns, least)? {
-            return Ok(Some(survey(Kind::Prestack, keys, axes, map)));
+            return Ok(Some(Survey::new(Kind::Prestack, keys, axes, map)));
         }
     }
     match twice {
@@ -152,18 +147,14 @@ fn line(
     if asked != Some(Kind::PrestackLine)
         && let Laid::Out(axes, map) = lay_out(Kind::Line, &columns[..1], least)?
     {
-        return Ok(Some(survey(Kind::Line, keys, axes, map)));
+        return Ok(Some(Survey::new(Kind::Line, keys, axes, map)));
     }
     if asked != Some(Kind::Line)
         && let Laid::Out(axes, map) = lay_out(Kind::PrestackLine, columns, least)?
     {
-        return Ok(Some(survey(Kind::PrestackLine, keys, axes, map)));
+        return Ok(Some(Survey::new(Kind::PrestackLine, keys, axes, map)));
     }
     Ok(None)
-}
-
-fn survey(kind: Kind, keys: Keys, axes: Vec<Axis>, map: TraceMap) -> Survey {
-    Survey { kind, keys, axes, map, is_predicted: false, note: None }
 }
 
 /// Lays traces out along axes, if `least` of a hundred positions have a trace.

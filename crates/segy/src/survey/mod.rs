@@ -8,8 +8,6 @@ use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::file::SegyFile;
 
-pub(crate) use scan::on_threads;
-
 /// Where trace headers hold what places a trace. The defaults are those of revision 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keys {
@@ -138,6 +136,10 @@ pub struct Survey {
 }
 
 impl Survey {
+    pub(crate) fn new(kind: Kind, keys: Keys, axes: Vec<Axis>, map: TraceMap) -> Self {
+        Self { kind, keys, axes, map, is_predicted: false, note: None }
+    }
+
     /// Finds out how the traces of a file lie: from a few headers where they tell, else from all.
     pub fn find(file: &SegyFile, options: &SurveyOptions) -> Result<Self> {
         match predict::predict(file, options)? {

@@ -81,12 +81,7 @@ fn regular(keys: Keys, first: [i64; 2], steps: [i64; 2], shape: [u64; 2], fast: 
         }
     }
     let names = Kind::Volume.axes();
-    Survey {
-        kind: Kind::Volume,
-        keys,
-        axes: names.iter().zip(values).map(|(&name, values)| Axis { name, values }).collect(),
-        map: TraceMap::Regular { origin, strides: strides.to_vec(), shape: shape.to_vec() },
-        is_predicted: true,
-        note: None,
-    }
+    let axes = names.iter().zip(values).map(|(&name, values)| Axis { name, values }).collect();
+    let map = TraceMap::Regular { origin, strides: strides.to_vec(), shape: shape.to_vec() };
+    Survey { is_predicted: true, ..Survey::new(Kind::Volume, keys, axes, map) }
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use hyperslab_segy::{Cube, Stored};
+use anyhow::{Context as _, bail};
+use hyperslab_segy::{Cube, FieldKind};
 use npyz::WriterBuilder as _;
 
 use super::blame;
@@ -97,7 +97,7 @@ fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<
         return Err(Usage(format!("--out {}: {why}", args.out.display())).into());
     };
     let values: Vec<f32> = cube.data().read(cube.plane(axis, index))?;
-    let (rows, columns) = (shape_of(&shape, down)?, shape_of(&shape, across)?);
+    let (rows, columns) = (usize::try_from(shape[down])?, usize::try_from(shape[across])?);
     let turned: Vec<f32> = (0..rows * columns).map(|i| values[i % columns * rows + i / columns]).collect();
     let (title, labels) = (named(cube, axis, index), [down, across].map(|axis| label(cube, axis)));
     let axis_of = |axis: usize, label| {
@@ -118,10 +118,6 @@ fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<
 
 /// Pixels of a picture.
 const SIZE: Size = Size { width: 1200, height: 900 };
-
-fn shape_of(shape: &[u64], axis: usize) -> anyhow::Result<usize> {
-    Ok(usize::try_from(shape[axis])?)
-}
 
 /// What stands at the ends of an axis.
 #[expect(clippy::cast_precision_loss, reason = "numbers of lines have fewer digits")]
@@ -167,12 +163,14 @@ fn npy(cube: &Cube, axis: usize, index: u64, to: &Path) -> anyhow::Result<()> {
                     writer.extend(values)?;
                     writer.finish()?;
                 })*
+                FieldKind::Text8 => bail!("samples are numbers"),
             }
         };
     }
     save!(
-        Stored::F32 => f32, Stored::F64 => f64, Stored::I8 => i8, Stored::I16 => i16, Stored::I32 => i32,
-        Stored::I64 => i64, Stored::U8 => u8, Stored::U16 => u16, Stored::U32 => u32, Stored::U64 => u64
+        FieldKind::F32 => f32, FieldKind::F64 => f64, FieldKind::I8 => i8, FieldKind::I16 => i16,
+        FieldKind::I32 => i32, FieldKind::I64 => i64, FieldKind::U8 => u8, FieldKind::U16 => u16,
+        FieldKind::U32 => u32, FieldKind::U64 => u64
     );
     Ok(())
 }
