@@ -205,7 +205,7 @@ impl Dataset {
             _ => vec![0; self.core.element_size()],
         };
         let widths = self.core.file().store().widths();
-        let raw = objects::convert(&self.core.datatype(), translation, widths, stored, 1)?;
+        let raw = objects::convert(&self.core.datatype(), &translation.memory, widths, stored)?;
         let array = if translation.recipe.is_some() {
             objects::array(py, self.core.file(), translation, &raw, &[1])?
         } else {

@@ -2,6 +2,7 @@
 
 use hyperslab_filters::FilterId;
 use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice};
+use hyperslab_filters::registry::registered_name;
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -57,17 +58,8 @@ pub(crate) fn scale_offset(pipeline: &FilterPipeline) -> Option<u32> {
 
 /// The name of a filter as libhdf5 reports it: the one stored, or that of a filter of its own.
 pub(crate) fn name(filter: &FilterSpec) -> String {
-    let own = match filter.id {
-        1 => "deflate",
-        2 => "shuffle",
-        3 => "fletcher32",
-        4 => "szip",
-        5 => "nbit",
-        6 => "scaleoffset",
-        32000 => "lzf",
-        _ => "",
-    };
-    filter.name.clone().unwrap_or_else(|| own.to_owned())
+    let own = || registered_name(FilterId(filter.id)).filter(|_| filter.id < 256 || filter.id == FilterId::LZF.0);
+    filter.name.clone().unwrap_or_else(|| own().unwrap_or_default().to_owned())
 }
 
 /// What is stored of a filter: its number, its flags, its name, its client data.
@@ -87,9 +79,7 @@ pub(crate) fn stored_filter(
     let choice = choice(FilterId(id), &options)?;
     let facts = ChunkFacts { element_size, item_size, shape: &chunk_shape };
     let data = choice.client_data(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let name = (id >= 256)
-        .then(|| hyperslab_filters::registry::registered_name(choice.id()).map(str::to_owned))
-        .flatten();
+    let name = registered_name(choice.id()).filter(|_| id >= 256).map(str::to_owned);
     Ok((id, choice.flags(), name, data))
 }
 
@@ -134,25 +124,15 @@ fn level(value: i64) -> i32 {
 }
 
 fn filter(number: i64) -> PyResult<BloscFilter> {
-    Ok(match number {
-        0 => BloscFilter::None,
-        1 => BloscFilter::Shuffle,
-        2 => BloscFilter::BitShuffle,
-        3 => BloscFilter::Delta,
-        4 => BloscFilter::Truncate,
-        other => return Err(PyValueError::new_err(format!("Blosc has no filter {other}"))),
-    })
+    use BloscFilter::{BitShuffle, Delta, None, Shuffle, Truncate};
+    let known = [None, Shuffle, BitShuffle, Delta, Truncate].into_iter().find(|&known| known as i64 == number);
+    known.ok_or_else(|| PyValueError::new_err(format!("Blosc has no filter {number}")))
 }
 
 fn codec(number: i64) -> PyResult<BloscCodec> {
-    Ok(match number {
-        0 => BloscCodec::BloscLz,
-        1 => BloscCodec::Lz4,
-        2 => BloscCodec::Lz4Hc,
-        4 => BloscCodec::Zlib,
-        5 => BloscCodec::Zstd,
-        other => return Err(PyValueError::new_err(format!("Blosc has no codec {other}"))),
-    })
+    use BloscCodec::{BloscLz, Lz4, Lz4Hc, Zlib, Zstd};
+    let known = [BloscLz, Lz4, Lz4Hc, Zlib, Zstd].into_iter().find(|&known| known as i64 == number);
+    known.ok_or_else(|| PyValueError::new_err(format!("Blosc has no codec {number}")))
 }
 
 /// The shape of chunks where nobody says it.

@@ -15,7 +15,7 @@ use crate::create::{Request, dataspace, datatype, writable};
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
 use crate::error::{ClosedError, OrRaise, exception, is_missing, missing_object};
-use crate::links::{ExternalLink, SoftLink, link_class, link_object};
+use crate::links::{ExternalLink, SoftLink, link_object};
 use crate::object::{HLObject, name_of, name_required, wrap};
 use crate::plain;
 use crate::reference::Reference;
@@ -242,11 +242,8 @@ impl Group {
         }
         if getlink {
             let Some(link) = slf.get().link(py, &path)? else { return Ok(default) };
-            return if getclass {
-                link_class(py, &link.target).map(|class| Some(class.into_any()))
-            } else {
-                link_object(py, &link.target).map(Some)
-            };
+            let object = link_object(py, &link.target)?;
+            return Ok(Some(if getclass { object.get_type().into_any() } else { object }));
         }
         let group = &slf.get().group;
         let found = py.detach(|| group.get(&path));

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
-use crate::buffer::{self, ObjectSlots};
+use crate::buffer::{self, Places};
 use crate::dataset::Dataset;
 use crate::dtype::descr_of;
 use crate::read::{self, FieldTranslation, Wanted};
@@ -143,7 +143,7 @@ impl AsStrView {
         }
         let Ok(array) = data.cast::<PyUntypedArray>() else { return Ok(data) };
         let decoded = buffer::empty(py, array.shape(), &PyArrayDescr::object(py))?;
-        let mut slots = ObjectSlots::new(&decoded)?;
+        let mut slots = Places::new(&decoded)?;
         let itemsize = decoded.dtype().itemsize();
         for (index, bytes) in array.getattr("flat")?.try_iter()?.enumerate() {
             slots.put(index * itemsize, self.decode(&bytes?)?);
