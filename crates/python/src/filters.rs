@@ -58,7 +58,8 @@ pub(crate) fn scale_offset(pipeline: &FilterPipeline) -> Option<u32> {
 
 /// The name of a filter as libhdf5 reports it: the one stored, or that of a filter of its own.
 pub(crate) fn name(filter: &FilterSpec) -> String {
-    let own = || registered_name(FilterId(filter.id)).filter(|_| filter.id < 256 || filter.id == FilterId::LZF.0);
+    let own =
+        || registered_name(FilterId(filter.id)).filter(|_| filter.id < 256 || filter.id == FilterId::LZF.0);
     filter.name.clone().unwrap_or_else(|| own().unwrap_or_default().to_owned())
 }
 
@@ -125,7 +126,8 @@ fn level(value: i64) -> i32 {
 
 fn filter(number: i64) -> PyResult<BloscFilter> {
     use BloscFilter::{BitShuffle, Delta, None, Shuffle, Truncate};
-    let known = [None, Shuffle, BitShuffle, Delta, Truncate].into_iter().find(|&known| known as i64 == number);
+    let known =
+        [None, Shuffle, BitShuffle, Delta, Truncate].into_iter().find(|&known| known as i64 == number);
     known.ok_or_else(|| PyValueError::new_err(format!("Blosc has no filter {number}")))
 }
 

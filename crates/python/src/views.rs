@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 use crate::buffer::{self, Places};
 use crate::dataset::Dataset;
 use crate::dtype::descr_of;
-use crate::read::{self, FieldTranslation, Wanted};
+use crate::read::{self, FieldTranslation};
 
 /// A dataset read as another dtype.
 #[pyclass(frozen, module = "hyperslab")]
@@ -116,7 +116,7 @@ impl AsTypeView {
     }
 
     fn item<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        read::item(py, self.dataset.get(), args, &Wanted::Cast(self.dtype.bind(py)))
+        read::item(py, self.dataset.get(), args, Some(self.dtype.bind(py)))
     }
 }
 

@@ -10,8 +10,8 @@ use hyperslab::driver::Posix;
 use hyperslab_format::Addr;
 use serde_json::json;
 
-use crate::{error, progress};
 use crate::show::{bytes, counted, plain};
+use crate::{error, progress};
 
 /// Check every structure of a file, and account for every byte
 #[derive(Debug, clap::Args)]

@@ -11,9 +11,9 @@ use hyperslab_format::message::link::LinkTarget;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use crate::{place, progress};
 use crate::show::table::Table;
 use crate::show::{bytes, counted, datatype, plain, shape, storage};
+use crate::{place, progress};
 
 /// Show versions, counts, and for each dataset the bytes stored and decoded
 #[derive(Debug, clap::Args)]

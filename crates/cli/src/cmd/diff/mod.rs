@@ -13,9 +13,9 @@ use anyhow::bail;
 use tolerance::Tolerance;
 use tree::Trees;
 
-use crate::{place, progress};
 use crate::show::value::Decoder;
 use crate::show::{counted, json, plain};
+use crate::{place, progress};
 
 /// Show what is different between two files, or two objects
 #[derive(Debug, clap::Args)]
