@@ -172,15 +172,8 @@ impl Mode {
 
 /// The oldest library that a name of h5py's stands for.
 fn version(name: &str) -> PyResult<LibVersion> {
-    Ok(match name {
-        "earliest" => LibVersion::Earliest,
-        "v108" => LibVersion::V18,
-        "v110" => LibVersion::V110,
-        "v112" => LibVersion::V112,
-        "v114" => LibVersion::V114,
-        "v200" | "latest" => LibVersion::V200,
-        _ => return Err(PyValueError::new_err(format!("Invalid library version bound {name:?}"))),
-    })
+    let unknown = || PyValueError::new_err(format!("Invalid library version bound {name:?}"));
+    LibVersion::named(name).ok_or_else(unknown)
 }
 
 /// The name of a file without one.

@@ -187,13 +187,13 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
     let py = file.py();
     let core = open_state(file)?.core.clone();
     let cube = py.detach(|| Cube::of(core)).or_raise()?;
-    let (source, samples) = (cube.source(), cube.samples());
+    let (source, samples) = (&cube.source, &cube.samples);
     let said = PyDict::new(py);
-    said.set_item("kind", cube.kind().name())?;
-    said.set_item("axes", cube.axes().iter().map(|axis| axis.name).collect::<Vec<_>>())?;
+    said.set_item("kind", cube.kind.name())?;
+    said.set_item("axes", cube.axes.iter().map(|axis| axis.name).collect::<Vec<_>>())?;
     said.set_item("sample_axis", &samples.name)?;
     said.set_item("sample_unit", &samples.unit)?;
-    said.set_item("ground_axes", cube.kind().ground_axes())?;
+    said.set_item("ground_axes", cube.kind.ground_axes())?;
     said.set_item("text", &source.text)?;
     said.set_item("name", &source.name)?;
     said.set_item("bytes", source.bytes)?;

@@ -20,7 +20,7 @@ const TRAILERS: std::ops::Range<usize> = 328..332;
 /// Writes the traces at one place of an axis to a SEG-Y file at `to`, which must not be there, in the order of the survey, with
 /// their headers and the headers of the file they come from. It appears under its name when it is whole.
 pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Result<()> {
-    if axis >= cube.axes().len() {
+    if axis >= cube.axes.len() {
         return Err(Error::argument(
             "a slice of samples",
             "a SEG-Y file holds traces: write it as .npy or as a picture, or name a line",
@@ -35,15 +35,15 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
 /// The bytes of that file.
 fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
     let encoder = Encoder::new(cube)?;
-    let shape = cube.data().shape();
-    let traces = cube.file().dataset(cube::TRACE)?;
+    let shape = cube.data.shape();
+    let traces = cube.file.dataset(cube::TRACE)?;
     let traces: Vec<i64> = traces.read(plane(&shape[..shape.len() - 1], axis, index))?;
-    let source = cube.source();
+    let source = &cube.source;
     let row = shape[shape.len() - 1] * source.format.stored().size() as u64;
     let row = usize::try_from(row).unwrap_or(0);
     let mut values = vec![0; traces.len() * row];
-    cube.data().read_into(&cube.plane(axis, index), &mut values)?;
-    let mut bytes: Vec<u8> = cube.file().dataset(cube::FILE_HEADER)?.read(Selection::All)?;
+    cube.data.read_into(&cube.plane(axis, index), &mut values)?;
+    let mut bytes: Vec<u8> = cube.file.dataset(cube::FILE_HEADER)?.read(Selection::All)?;
     let found = traces.iter().filter(|&&trace| trace >= 0).count() as u64;
     recount(cube, &mut bytes, found);
     for (&trace, values) in traces.iter().zip(values.chunks(row.max(1))) {
@@ -61,7 +61,7 @@ fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
 
 /// Puts the number of traces where revision 2 has it.
 fn recount(cube: &Cube, header: &mut [u8], traces: u64) {
-    if !cube.source().revision.starts_with('2') {
+    if !cube.source.revision.starts_with('2') {
         return;
     }
     let label = if header.get(4..6) == Some(b"SY") { crate::file::LABEL_BYTES } else { 0 };
@@ -69,7 +69,7 @@ fn recount(cube: &Cube, header: &mut [u8], traces: u64) {
     else {
         return;
     };
-    let count = match cube.source().order {
+    let count = match cube.source.order {
         ByteOrder::Big => traces.to_be_bytes(),
         ByteOrder::Little => traces.to_le_bytes(),
     };

@@ -103,8 +103,8 @@ fn of_segy(path: &Path, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Su
 fn of_cube(path: &Path) -> Result<Summary> {
     let bytes = std::fs::metadata(path).map_err(io(&path.display().to_string()))?.len();
     let cube = Cube::open(path)?;
-    let (source, samples) = (cube.source(), cube.samples());
-    let mut axes: Vec<_> = cube.axes().iter().map(AxisSummary::of_lines).collect();
+    let (source, samples) = (&cube.source, &cube.samples);
+    let mut axes: Vec<_> = cube.axes.iter().map(AxisSummary::of_lines).collect();
     axes.push(AxisSummary {
         name: samples.name.clone(),
         ends: ends(&samples.values)
@@ -112,10 +112,10 @@ fn of_cube(path: &Path) -> Result<Summary> {
         length: samples.values.len() as u64,
         unit: Some(samples.unit.clone()),
     });
-    let mut said = vec![("survey", Fact::Text(cube.kind().name().to_owned())), ("axes", Fact::Axes(axes))];
+    let mut said = vec![("survey", Fact::Text(cube.kind.name().to_owned())), ("axes", Fact::Axes(axes))];
     said.extend(source.fields.clone().map(|fields| ("geometry_fields", Fact::Text(fields))));
     said.extend([
-        ("chunks", Fact::Shape(cube.data().chunk_shape().unwrap_or_default())),
+        ("chunks", Fact::Shape(cube.data.chunk_shape().unwrap_or_default())),
         ("sample_format", Fact::Text(source.format.name().to_owned())),
         ("byte_order", Fact::Text(source.order.name().to_owned())),
         ("revision", Fact::Text(source.revision.clone())),

@@ -9,7 +9,7 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 
 use super::selected;
-use crate::batches::Batches;
+use crate::batches::{axes, batches};
 use crate::place::Place;
 use crate::show::array::{self, ArrayWriter, Style};
 use crate::show::value::{Decoder, Value};
@@ -187,11 +187,11 @@ fn each_value(
     f: &mut dyn FnMut(&[Value]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let size = dataset.element_size().max(1);
-    let axes = Batches::axes(&parsed.selection, &dataset.shape()).context("a selection without axes")?;
+    let axes = axes(&parsed.selection, &dataset.shape()).context("a selection without axes")?;
     let most = (BATCH_BYTES / size as u64).clamp(1, limit.max(1));
     let mut left = limit;
     let mut bytes = Vec::new();
-    for part in Batches::new(axes, most) {
+    for part in batches(axes, most) {
         let count = part.count(&dataset.shape())?;
         bytes.resize(usize::try_from(count)? * size, 0);
         dataset.read_into(&part, &mut bytes)?;

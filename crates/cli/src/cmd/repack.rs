@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
 use hyperslab_filters::FilterChoice;
 use serde_json::json;
@@ -37,8 +37,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     select: Vec<String>,
     /// The oldest libhdf5 that is to read the file; else structures stay as they are
-    #[arg(long, value_name = "VERSION")]
-    libver: Option<Version>,
+    #[arg(long, value_name = "VERSION", value_parser = version())]
+    libver: Option<LibVersion>,
     /// How many threads work
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -48,18 +48,6 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The versions of libhdf5 that structures can be made for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Version {
-    Earliest,
-    V108,
-    V110,
-    V112,
-    V114,
-    V200,
-    Latest,
 }
 
 const EXAMPLE: &str = "\
@@ -78,7 +66,7 @@ impl Args {
         let named: Vec<_> = shuffle.into_iter().chain(self.filter.iter().copied()).collect();
         options.filters = filters::chosen(&named)?;
         options.chunks = self.chunks.clone().unwrap_or_default();
-        options.version = self.libver.map(Version::library);
+        options.version = self.libver;
         options.select.clone_from(&self.select);
         options.overwrite = self.overwrite;
         Ok(options)
@@ -94,17 +82,10 @@ impl Args {
     }
 }
 
-impl Version {
-    fn library(self) -> LibVersion {
-        match self {
-            Self::Earliest => LibVersion::Earliest,
-            Self::V108 => LibVersion::V18,
-            Self::V110 => LibVersion::V110,
-            Self::V112 => LibVersion::V112,
-            Self::V114 => LibVersion::V114,
-            Self::V200 | Self::Latest => LibVersion::V200,
-        }
-    }
+/// The names of versions.
+fn version() -> impl TypedValueParser<Value = LibVersion> {
+    let names = PossibleValuesParser::new(LibVersion::NAMES.map(|(name, _)| name));
+    names.try_map(|name| LibVersion::named(&name).ok_or("no version of libhdf5"))
 }
 
 /// The value of `--chunks`.

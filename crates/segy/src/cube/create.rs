@@ -68,8 +68,7 @@ pub(crate) fn data_options(
     survey: &Survey,
     options: &IngestOptions,
 ) -> Result<DatasetOptions> {
-    let mut shape = survey.shape();
-    shape.push(segy.traces().samples().into());
+    let shape = survey.data_shape(segy.traces().samples().into());
     let stored = segy.layout().format.stored();
     let chunk = match &options.chunks {
         None => auto_chunks(&shape, None, stored.size() as u64),

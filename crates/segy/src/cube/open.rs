@@ -16,13 +16,20 @@ use crate::survey::{Axis, Kind, Survey};
 
 /// A survey in an HDF5 file.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Cube {
-    file: File,
-    data: Dataset,
-    kind: Kind,
-    axes: Vec<Axis>,
-    samples: SampleAxis,
-    pub(crate) source: Source,
+    /// The file.
+    pub file: File,
+    /// The samples.
+    pub data: Dataset,
+    /// What the survey is.
+    pub kind: Kind,
+    /// The axes, without that of samples.
+    pub axes: Vec<Axis>,
+    /// The axis of samples.
+    pub samples: SampleAxis,
+    /// The SEG-Y file it was made of.
+    pub source: Source,
 }
 
 /// The axis of samples.
@@ -111,36 +118,6 @@ impl Cube {
         Ok(Self { file, data, kind, axes, samples, source })
     }
 
-    /// The file.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// The samples.
-    pub fn data(&self) -> &Dataset {
-        &self.data
-    }
-
-    /// What the survey is.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// The axes, without that of samples.
-    pub fn axes(&self) -> &[Axis] {
-        &self.axes
-    }
-
-    /// The axis of samples.
-    pub fn samples(&self) -> &SampleAxis {
-        &self.samples
-    }
-
-    /// The SEG-Y file it was made of.
-    pub fn source(&self) -> &Source {
-        &self.source
-    }
-
     /// The axis of a name, and where a line, offset or trace of this number is on it.
     pub fn find(&self, axis: &str, number: i64) -> Result<(usize, u64)> {
         let place = self.axes.iter().position(|known| known.name == axis).ok_or_else(|| {
@@ -182,8 +159,7 @@ impl Cube {
     /// Whether what is in such a file is laid out as this survey is.
     pub(crate) fn is_laid_out_as(file: &File, segy: &SegyFile, survey: &Survey) -> Result<bool> {
         let group = segy_group(file)?;
-        let mut shape = survey.shape();
-        shape.push(segy.traces().samples().into());
+        let shape = survey.data_shape(segy.traces().samples().into());
         if attributes::number(&group, attribute::PREDICTED)? != Some(survey.is_predicted.into())
             || attributes::text(&group, attribute::KIND)?.as_deref() != Some(survey.kind.name())
             || attributes::text(&group, attribute::FIELDS)?

@@ -231,18 +231,12 @@ fn run(
     // All is done, whatever is said to it.
     let _ = progress(total, total);
     Ok(Ingested {
-        shape: data_shape(survey, samples),
+        shape: survey.data_shape(samples),
         traces: segy.traces().count(),
         ibm_words,
         resumed: done > 0,
         note: survey.note.clone(),
     })
-}
-
-fn data_shape(survey: &Survey, samples: u64) -> Vec<u64> {
-    let mut shape = survey.shape();
-    shape.push(samples);
-    shape
 }
 
 /// The shape of pieces: that with which an ingest began, as those are counted.

@@ -158,6 +158,11 @@ impl Survey {
         self.axes.iter().map(|axis| axis.values.len() as u64).collect()
     }
 
+    /// The same, and how many samples.
+    pub(crate) fn data_shape(&self, samples: u64) -> Vec<u64> {
+        [self.shape(), vec![samples]].concat()
+    }
+
     /// How many positions there are.
     pub fn positions(&self) -> u64 {
         self.shape().iter().product()
