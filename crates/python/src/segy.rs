@@ -235,8 +235,8 @@ fn axis_dict(py: Python<'_>, axis: AxisSummary) -> PyResult<Bound<'_, PyDict>> {
     };
     let said = PyDict::new(py);
     said.set_item("name", axis.name)?;
-    said.set_item("first", axis.ends.map(|(first, _)| position(first)).transpose()?)?;
-    said.set_item("last", axis.ends.map(|(_, last)| position(last)).transpose()?)?;
+    said.set_item("first", axis.first.map(position).transpose()?)?;
+    said.set_item("last", axis.last.map(position).transpose()?)?;
     said.set_item("length", axis.length)?;
     if let Some(unit) = axis.unit {
         said.set_item("unit", unit)?;

@@ -80,7 +80,7 @@ fn records_up_to_the_last_stanza_are_counted() {
     let mut bytes = recipe.bytes();
     bytes[3504..3506].copy_from_slice(&(-1_i16).to_be_bytes());
     let segy = open(&bytes, &SegyOptions::default()).unwrap();
-    assert_eq!((segy.layout().extended, segy.traces().count()), (3, 12));
+    assert_eq!((segy.layout.extended, segy.traces.count()), (3, 12));
     assert_round_trip(&bytes, &IngestOptions::default());
 }
 
@@ -251,7 +251,7 @@ fn a_file_cut_anywhere_is_refused_with_its_place_or_taken_in_part() {
     for len in (0..bytes.len()).step_by(97) {
         let cut = &bytes[..len];
         match open(cut, &SegyOptions::default()) {
-            Ok(segy) => assert!((len - 3600).is_multiple_of(268), "{len}: {}", segy.traces().count()),
+            Ok(segy) => assert!((len - 3600).is_multiple_of(268), "{len}: {}", segy.traces.count()),
             Err(Error::Format { byte, why, .. }) => assert!(byte <= len as u64, "{len}: {why}"),
             Err(other) => panic!("{len}: {other}"),
         }

@@ -1,7 +1,6 @@
 //! `hyperslab repack`: a file written anew.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -11,6 +10,7 @@ use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Wa
 use hyperslab_filters::FilterChoice;
 use serde_json::json;
 
+use super::Threads;
 use crate::show::{bytes, plain};
 use crate::{filters, place, progress};
 
@@ -39,9 +39,8 @@ pub(crate) struct Args {
     /// The oldest libhdf5 that is to read the file; else structures stay as they are
     #[arg(long, value_name = "VERSION", value_parser = version())]
     libver: Option<LibVersion>,
-    /// How many threads work
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    threads: Threads,
     /// Replace OUT if it is there
     #[arg(long)]
     overwrite: bool,
@@ -102,9 +101,7 @@ pub(super) fn chunks(text: &str) -> Result<RepackChunks, String> {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
     let options = args.options()?;
-    if let Some(threads) = args.threads {
-        hyperslab::engine::set_threads(threads);
-    }
+    args.threads.set();
     let from = place::open(&args.from)?;
     let begun = Instant::now();
     let misfits = Misfits::of(&from, args);

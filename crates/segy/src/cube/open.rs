@@ -152,14 +152,14 @@ impl Cube {
         let Some(done) = attributes::number(&group, attribute::PIECES)? else { return Ok(None) };
         let header: Vec<u8> = file.dataset(super::FILE_HEADER)?.read(Selection::All)?;
         let is_same = attributes::number(&group, attribute::BYTES)? == Some(segy.len_bytes())
-            && header == segy.bytes(0, segy.layout().first_trace)?;
+            && header == segy.bytes(0, segy.layout.first_trace)?;
         Ok(is_same.then_some(done))
     }
 
     /// Whether what is in such a file is laid out as this survey is.
     pub(crate) fn is_laid_out_as(file: &File, segy: &SegyFile, survey: &Survey) -> Result<bool> {
         let group = segy_group(file)?;
-        let shape = survey.data_shape(segy.traces().samples().into());
+        let shape = survey.data_shape(segy.traces.samples().into());
         if attributes::number(&group, attribute::PREDICTED)? != Some(survey.is_predicted.into())
             || attributes::text(&group, attribute::KIND)?.as_deref() != Some(survey.kind.name())
             || attributes::text(&group, attribute::FIELDS)?

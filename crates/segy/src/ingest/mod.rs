@@ -180,9 +180,9 @@ fn run(
     progress: Progress<'_>,
 ) -> Result<Ingested, Stop> {
     let data = file.dataset(cube::DATA)?;
-    let format = segy.layout().format;
+    let format = segy.layout.format;
     let chunk = data.chunk_shape().unwrap_or_default();
-    let samples = u64::from(segy.traces().samples());
+    let samples = u64::from(segy.traces.samples());
     // One piece is read while another is written.
     let side = pieces::side(survey, samples, &chunk, format.stored().size() as u64, options.memory / 2);
     let pieces = pieces::pieces(survey, samples, &piece_shape(file, &chunk, side)?);
@@ -232,7 +232,7 @@ fn run(
     let _ = progress(total, total);
     Ok(Ingested {
         shape: survey.data_shape(samples),
-        traces: segy.traces().count(),
+        traces: segy.traces.count(),
         ibm_words,
         resumed: done > 0,
         note: survey.note.clone(),

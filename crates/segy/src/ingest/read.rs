@@ -66,15 +66,15 @@ impl<'a> Reader<'a> {
 
     /// Reads a piece; `buffer` is used again.
     pub(super) fn fill(&self, piece: &Piece, mut buffer: Vec<u8>) -> Result<Filled, Stop> {
-        let stored = self.segy.layout().format.stored();
+        let stored = self.segy.layout.format.stored();
         let samples = piece.samples();
         let slots = piece.slots(&self.survey.map, &self.shape);
         let row = usize::try_from(samples.end - samples.start).unwrap_or(0) * stored.size();
         buffer.resize(piece.places() * row, 0);
-        if slots.len() < piece.places() || self.segy.traces().vary() {
+        if slots.len() < piece.places() || self.segy.traces.vary() {
             blank(&mut buffer, stored);
         }
-        let header_bytes = if samples.start == 0 { self.segy.layout().header_bytes() } else { 0 };
+        let header_bytes = if samples.start == 0 { self.segy.layout.header_bytes() } else { 0 };
         let mut headers = vec![0; slots.len() * header_bytes];
         let words = self.read_runs(piece, &slots, &mut buffer, &mut headers, header_bytes)?;
         Ok(Filled { piece: piece.clone(), samples: buffer, slots, headers, words })
@@ -89,10 +89,10 @@ impl<'a> Reader<'a> {
         mut headers: &mut [u8],
         header_bytes: usize,
     ) -> Result<Vec<IbmWord>, Stop> {
-        let layout = self.segy.layout();
+        let layout = &self.segy.layout;
         let mut parts = pieces::parts(piece, self.chunk, layout.format.stored().size(), buffer);
         let per_trace = parts.len() / piece.places().max(1);
-        let most = RUN_BYTES / layout.trace_bytes(self.segy.traces().samples());
+        let most = RUN_BYTES / layout.trace_bytes(self.segy.traces.samples());
         let runs: Vec<Mutex<Run<'_>>> = pieces::runs(slots, usize::try_from(most).unwrap_or(1))
             .map(|slots| {
                 let (own, others) = std::mem::take(&mut headers).split_at_mut(slots.len() * header_bytes);
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         samples: &Range<u64>,
         bytes: &mut Vec<u8>,
     ) -> Result<bool> {
-        let (layout, traces) = (self.segy.layout(), self.segy.traces());
+        let (layout, traces) = (&self.segy.layout, &self.segy.traces);
         let header_bytes = layout.header_bytes();
         let has_headers = samples.start == 0;
         let is_whole = has_headers && samples.end == u64::from(traces.samples()) && !traces.vary();
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
 
     /// Reads some samples of one trace, its headers before them if they are the first.
     fn read_part(&self, trace: u64, samples: &Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
-        let (layout, traces) = (self.segy.layout(), self.segy.traces());
+        let (layout, traces) = (&self.segy.layout, &self.segy.traces);
         let size = layout.format.size() as u64;
         let has_headers = samples.start == 0;
         let start = if has_headers { 0 } else { layout.header_bytes() as u64 + samples.start * size };
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         parts: &mut [&mut [u8]],
         words: &mut Vec<IbmWord>,
     ) {
-        let (format, order) = (self.segy.layout().format, self.segy.layout().order);
+        let (format, order) = (self.segy.layout.format, self.segy.layout.order);
         let mut first = usize::try_from(first).unwrap_or(usize::MAX);
         for part in parts {
             // A trace that is shorter than the others ends before the last part does.
@@ -198,14 +198,14 @@ impl<'a> Reader<'a> {
 
     /// Whether a trace is where it was predicted. An error if it may have other samples than the file header says.
     fn check(&self, slot: &Slot, header: &[u8]) -> Result<bool> {
-        let order = self.segy.layout().order;
+        let order = self.segy.layout.order;
         let own = Field::new(115, FieldKind::U16).integer(&header[..TRACE_HEADER_BYTES], order);
-        let samples = self.segy.traces().samples_of(slot.trace);
+        let samples = self.segy.traces.samples_of(slot.trace);
         if own != 0 && own != i64::from(samples) && !self.is_certain()? {
             return Err(Error::trace(
                 "header",
                 slot.trace,
-                self.segy.traces().offset(slot.trace) + 114,
+                self.segy.traces.offset(slot.trace) + 114,
                 format!(
                     "it counts {own} samples, and so counted traces end with the file, as do traces of {samples} samples: ask to pad \
                      traces, or to trust the file header"
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the lengths of traces are beyond doubt, whatever their own headers count: many do not bother.
     fn is_certain(&self) -> Result<bool> {
-        if self.segy.layout().is_fixed || self.segy.trusts_lengths() || self.segy.traces().vary() {
+        if self.segy.layout.is_fixed || self.segy.trusts_lengths() || self.segy.traces.vary() {
             return Ok(true);
         }
         let mut known = self.is_certain.lock().unwrap_or_else(PoisonError::into_inner);

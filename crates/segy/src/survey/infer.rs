@@ -58,7 +58,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             looked.push(format!("inline in {inline} and crossline in {crossline}"));
             // Numbers that are the same in all headers say nothing.
             let is_constant = |column: &Vec<i32>| column.windows(2).all(|pair| pair[0] == pair[1]);
-            if columns.iter().all(is_constant) && (file.traces().count() > 1 || options.kind.is_none()) {
+            if columns.iter().all(is_constant) && (file.traces.count() > 1 || options.kind.is_none()) {
                 continue;
             }
             // One record with many ensembles is a line, and no volume of one inline.
@@ -85,7 +85,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             looked.join("; "),
         )));
     }
-    let count = file.traces().count();
+    let count = file.traces.count();
     let note = (!looked.is_empty()).then(|| {
         format!("no geometry found (looked for {}): traces stay in the order of the file", looked.join("; "))
     });
@@ -119,7 +119,7 @@ fn lines(
         }
     }
     match twice {
-        Some(([a, b], taken)) if asked.is_some() || taken * 100 >= file.traces().count() * NEARLY_ALL => {
+        Some(([a, b], taken)) if asked.is_some() || taken * 100 >= file.traces.count() * NEARLY_ALL => {
             let at = usize::try_from(a).unwrap_or(0);
             Err(Error::Geometry(format!(
                 "traces {a} and {b} both are at inline {}, crossline {} ({}, {}), with the same offset: name other bytes, or take the \
@@ -141,7 +141,7 @@ fn line(
     let asked = options.kind;
     let least = if asked.is_some() { 0 } else { LEAST_FILLED };
     let constant = columns[0].windows(2).all(|pair| pair[0] == pair[1]);
-    if constant && (asked.is_none() || file.traces().count() > 1) && asked != Some(Kind::PrestackLine) {
+    if constant && (asked.is_none() || file.traces.count() > 1) && asked != Some(Kind::PrestackLine) {
         return Ok(None);
     }
     if asked != Some(Kind::PrestackLine)

@@ -170,7 +170,7 @@ impl Survey {
 
     /// Whether a trace's header says that it stands at a position.
     pub fn is_at(&self, header: &[u8], file: &SegyFile, mut position: u64) -> bool {
-        let order = file.layout().order;
+        let order = file.layout.order;
         let fields = self.fields();
         self.axes.iter().zip(fields).rev().all(|(axis, field)| {
             let len = axis.values.len() as u64;

@@ -9,12 +9,12 @@ const SAMPLES: u64 = 64;
 
 /// The survey, if its first traces lie as those of a full volume, line after line in even steps, and others agree.
 pub(super) fn predict(file: &SegyFile, options: &SurveyOptions) -> Result<Option<Survey>> {
-    if options.kind.is_some_and(|kind| kind != Kind::Volume) || file.traces().vary() {
+    if options.kind.is_some_and(|kind| kind != Kind::Volume) || file.traces.vary() {
         return Ok(None);
     }
     let keys = options.keys();
-    let order = file.layout().order;
-    let count = file.traces().count();
+    let order = file.layout.order;
+    let count = file.traces.count();
     let lines = |trace: u64| -> Result<[i64; 2]> {
         let header = file.trace_header(trace)?;
         Ok([keys.inline.integer(&header, order), keys.crossline.integer(&header, order)])

@@ -16,7 +16,7 @@ const READ_OVER: u64 = 16 << 10;
 
 /// A field of all traces; the fields are those asked for, in their order.
 pub(super) fn columns(file: &SegyFile, fields: &[Field]) -> Result<Vec<Vec<i32>>> {
-    let count = file.traces().count();
+    let count = file.traces.count();
     let parts: Mutex<Vec<(u64, Vec<Vec<i32>>)>> = Mutex::default();
     each_number(count.div_ceil(BATCH), &|batch| {
         let traces = batch * BATCH..count.min((batch + 1) * BATCH);
@@ -37,9 +37,9 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
     let mut columns = vec![Vec::new(); fields.len()];
     let mut take = |trace: u64, header: &[u8]| -> Result<()> {
         for (column, field) in columns.iter_mut().zip(fields) {
-            let value = field.integer(header, file.layout().order);
+            let value = field.integer(header, file.layout.order);
             column.push(i32::try_from(value).map_err(|_| {
-                let byte = file.traces().offset(trace) + u64::from(field.byte) - 1;
+                let byte = file.traces.offset(trace) + u64::from(field.byte) - 1;
                 Error::trace(
                     "header",
                     trace,
@@ -50,8 +50,8 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
         }
         Ok(())
     };
-    let bytes = file.layout().trace_bytes(file.traces().samples());
-    if file.traces().vary() || bytes > READ_OVER {
+    let bytes = file.layout.trace_bytes(file.traces.samples());
+    if file.traces.vary() || bytes > READ_OVER {
         for trace in traces {
             take(trace, &file.trace_header(trace)?)?;
         }
@@ -64,7 +64,7 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
         // The samples of the last are not wanted.
         let len = (last - first) * bytes + TRACE_HEADER_BYTES as u64;
         buffer.resize(usize::try_from(len).unwrap_or(0), 0);
-        file.read_at(file.traces().offset(first), &mut buffer)?;
+        file.read_at(file.traces.offset(first), &mut buffer)?;
         for (trace, header) in (first..).zip(buffer.chunks(usize::try_from(bytes).unwrap_or(1))) {
             take(trace, &header[..TRACE_HEADER_BYTES])?;
         }

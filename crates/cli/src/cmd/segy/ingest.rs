@@ -1,7 +1,6 @@
 //! `hyperslab segy ingest`: SEG-Y into HDF5.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -10,7 +9,7 @@ use hyperslab::RepackChunks;
 use hyperslab_segy::{Domain, IngestOptions};
 
 use super::{Taking, blame};
-use crate::cmd::repack;
+use crate::cmd::{Threads, repack};
 use crate::error::Usage;
 use crate::show::{bytes, counted, plain, shape};
 use crate::{filters, progress, units};
@@ -37,9 +36,8 @@ pub(super) struct Args {
     /// Bytes of samples in memory
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = units::bytes)]
     memory: u64,
-    /// How many threads work
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    threads: Threads,
     /// Replace OUT if it is there
     #[arg(long)]
     overwrite: bool,
@@ -73,9 +71,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         memory: args.memory,
         overwrite: args.overwrite,
     };
-    if let Some(threads) = args.threads {
-        hyperslab::engine::set_threads(threads);
-    }
+    args.threads.set();
     let begun = Instant::now();
     let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::ingest(&args.from, &args.to, &options, &super::moves(&bar));
