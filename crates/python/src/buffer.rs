@@ -239,7 +239,7 @@ impl<'a, 'py> Places<'a, 'py> {
     pub(crate) fn copy(&self, offset: usize, bytes: &mut [u8]) {
         // SAFETY: the bytes lie inside the array, and `bytes` is not part of it: it is borrowed to be changed.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.at(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len())
+            std::ptr::copy_nonoverlapping(self.at(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len());
         }
     }
 }

@@ -360,14 +360,13 @@ impl File {
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = cls.py();
-        let made = match file_image {
-            Some(image) => opened_image(py, bytes_of(image)?, Keywords::parse(kwds, None, Mode::Read)?),
-            None => {
-                let keywords = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
-                opened(py, IN_MEMORY.to_owned(), "core", keywords, |keywords| {
-                    CoreFile::create_in_memory(&keywords.options)
-                })
-            }
+        let made = if let Some(image) = file_image {
+            opened_image(py, bytes_of(image)?, Keywords::parse(kwds, None, Mode::Read)?)
+        } else {
+            let keywords = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
+            opened(py, IN_MEMORY.to_owned(), "core", keywords, |keywords| {
+                CoreFile::create_in_memory(&keywords.options)
+            })
         };
         Bound::new(py, made?)
     }

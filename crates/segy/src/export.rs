@@ -61,7 +61,7 @@ pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'
     let map = TraceMap::Table(
         map.into_iter().map(|trace| u64::try_from(trace).unwrap_or(TraceMap::NONE)).collect(),
     );
-    let survey = Survey::new(cube.kind, Keys::default(), cube.axes.to_vec(), map);
+    let survey = Survey::new(cube.kind, Keys::default(), cube.axes.clone(), map);
     let mut export = Export {
         cube,
         out,

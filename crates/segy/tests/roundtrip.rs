@@ -88,7 +88,7 @@ fn records_up_to_the_last_stanza_are_counted() {
 fn traces_stand_where_their_headers_say_whatever_their_order() {
     let mut recipe = SegyRecipe { traces: SegyRecipe::grid(5, 6), format: 2, ..SegyRecipe::default() };
     let (in_order, _) = cube(&recipe.bytes(), &IngestOptions::default()).unwrap();
-    let expected: Vec<i32> = in_order.data().read(Selection::All).unwrap();
+    let expected: Vec<i32> = in_order.data.read(Selection::All).unwrap();
     // Samples belong to the place in the file, so they move with the traces.
     let samples = usize::try_from(recipe.samples).unwrap();
     let grid = recipe.traces.clone();
@@ -283,7 +283,7 @@ fn headers_that_lie_are_errors_and_take_no_memory() {
     // The traces themselves know better than this one.
     let mut lie = bytes.clone();
     lie[3268..3272].fill(0x7F);
-    assert_eq!(open(&lie, &SegyOptions::default()).unwrap().traces().samples(), 7);
+    assert_eq!(open(&lie, &SegyOptions::default()).unwrap().traces.samples(), 7);
     let mut pairs = bytes;
     pairs[3296..3300].copy_from_slice(&[2, 1, 4, 3]);
     assert!(matches!(open(&pairs, &SegyOptions::default()), Err(Error::Unsupported(_))));
