@@ -1,78 +1,34 @@
 //! Cuts a selection into parts that follow each other in row-major order, so that memory stays bounded.
 
 use hyperslab::Selection;
-use hyperslab::select::{Axis, Dim};
+use hyperslab::select::{Axis, Boxes, Dim};
 
-/// The parts of a selection.
-#[derive(Debug)]
-pub(crate) struct Batches {
-    axes: Vec<Axis>,
-    /// The axis that is cut; those before it are taken one index at a time, those after it whole.
-    cut: usize,
-    /// Indices of that axis in a part.
-    step: u64,
-    /// The first indices of the next part, one for each axis up to the one that is cut; none after the last.
-    next: Option<Vec<u64>>,
+/// Parts of at most `most` elements (at least one) of the product of `axes`.
+pub(crate) fn batches(axes: Vec<Axis>, most: u64) -> impl Iterator<Item = Selection> {
+    let lengths: Vec<u64> = axes.iter().map(Axis::len).collect();
+    let boxes = Boxes::new(&lengths, &vec![1; lengths.len()], None, most);
+    (0..boxes.len()).map(move |number| {
+        let places = self::axes(&boxes.nth(number), &lengths).unwrap_or_default();
+        let parts = axes.iter().zip(places).map(|(axis, places)| match places {
+            Axis::Range(dim) => some_of(axis, dim.start, dim.count),
+            Axis::List(_) => axis.clone(),
+        });
+        Selection::from_axes(parts.collect::<Vec<_>>())
+    })
 }
 
-impl Batches {
-    /// Parts of at most `most` elements (at least one) of the product of `axes`.
-    pub(crate) fn new(axes: Vec<Axis>, most: u64) -> Self {
-        let is_empty = axes.iter().any(Axis::is_empty);
-        let mut inner = 1_u64;
-        let mut cut = axes.len();
-        while let Some(len) = cut.checked_sub(1).map(|axis| axes[axis].len()) {
-            match inner.checked_mul(len) {
-                Some(product) if product <= most => (inner, cut) = (product, cut - 1),
-                _ => break,
-            }
-        }
-        // All axes fit: one part.
-        let (cut, step) = match cut.checked_sub(1) {
-            Some(axis) => (axis, (most / inner.max(1)).max(1)),
-            None => (0, axes.first().map_or(1, Axis::len)),
-        };
-        let next = (!is_empty).then(|| vec![0; axes.len().min(cut + 1)]);
-        Self { axes, cut, step, next }
-    }
-
-    /// The axes of a selection of an array of the shape `extent`; none for a list of points.
-    pub(crate) fn axes(selection: &Selection, extent: &[u64]) -> Option<Vec<Axis>> {
-        Some(match selection {
-            Selection::All => extent.iter().map(|&len| Axis::Range(Dim::range(0, len))).collect(),
-            Selection::Slab(slab) => slab.0.iter().map(|&dim| Axis::Range(dim)).collect(),
-            Selection::Grid(axes) => axes.clone(),
-            Selection::None | Selection::Points(_) => return None,
-        })
-    }
+/// The axes of a selection of an array of the shape `extent`; none for a list of points.
+pub(crate) fn axes(selection: &Selection, extent: &[u64]) -> Option<Vec<Axis>> {
+    Some(match selection {
+        Selection::All => extent.iter().map(|&len| Axis::Range(Dim::range(0, len))).collect(),
+        Selection::Slab(slab) => slab.0.iter().map(|&dim| Axis::Range(dim)).collect(),
+        Selection::Grid(axes) => axes.clone(),
+        Selection::None | Selection::Points(_) => return None,
+    })
 }
 
-impl Iterator for Batches {
-    type Item = Selection;
-
-    fn next(&mut self) -> Option<Selection> {
-        let first = self.next.take()?;
-        let mut axes = self.axes.clone();
-        for (axis, &at) in first.iter().enumerate() {
-            let count = if axis == self.cut { self.step } else { 1 };
-            axes[axis] = some_of(&self.axes[axis], at, count);
-        }
-        let mut following = first;
-        for axis in (0..following.len()).rev() {
-            following[axis] += if axis == self.cut { self.step } else { 1 };
-            if following[axis] < self.axes[axis].len() {
-                self.next = Some(following);
-                break;
-            }
-            following[axis] = 0;
-        }
-        Some(Selection::from_axes(axes))
-    }
-}
-
-/// Indices number `at` to `at + count` of an axis, as far as it has them.
+/// Indices number `at` to `at + count` of an axis.
 fn some_of(axis: &Axis, at: u64, count: u64) -> Axis {
-    let count = count.min(axis.len() - at);
     match axis {
         Axis::Range(dim) => Axis::Range(Dim { start: dim.start + at * dim.step, step: dim.step, count }),
         Axis::List(list) => Axis::from_indices(
@@ -99,7 +55,7 @@ mod tests {
 
     /// The elements of a selection in row-major order.
     fn elements(selection: &Selection) -> Vec<Vec<u64>> {
-        let axes = Batches::axes(selection, &[]).unwrap();
+        let axes = axes(selection, &[]).unwrap();
         let start = vec![Vec::new()];
         axes.iter().fold(start, |rows, axis| {
             rows.iter()
@@ -121,7 +77,7 @@ mod tests {
         for axes in cases {
             let whole = elements(&Selection::from_axes(axes.clone()));
             for most in 1..70 {
-                let parts: Vec<_> = Batches::new(axes.clone(), most).map(|part| elements(&part)).collect();
+                let parts: Vec<_> = batches(axes.clone(), most).map(|part| elements(&part)).collect();
                 assert!(
                     parts.iter().all(|part| part.len() as u64 <= most && !part.is_empty()),
                     "{axes:?} {most}"

@@ -2,6 +2,8 @@
 
 use hyperslab_filters::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice};
 
+use crate::error::Usage;
+
 /// How filters are named, for `--help`.
 pub(crate) const HELP: &str = "\
 Filters:
@@ -14,7 +16,18 @@ Filters:
   none                             no filters at all";
 
 /// A filter; none is `none`.
-pub(crate) fn parse(text: &str) -> Result<Option<FilterChoice>, String> {
+pub(crate) type Choice = Option<FilterChoice>;
+
+/// The filters that were named, none of them beside `none`; nothing where nothing was named.
+pub(crate) fn chosen(named: &[Choice]) -> Result<Option<Vec<FilterChoice>>, Usage> {
+    if named.len() > 1 && named.contains(&None) {
+        return Err(Usage("--filter none goes with no other filter".to_owned()));
+    }
+    Ok((!named.is_empty()).then(|| named.iter().copied().flatten().collect()))
+}
+
+/// Reads the name of a filter.
+pub(crate) fn parse(text: &str) -> Result<Choice, String> {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
     let choice = match name {

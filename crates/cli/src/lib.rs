@@ -8,6 +8,7 @@ mod error;
 mod filters;
 mod place;
 pub mod plot;
+mod progress;
 mod show;
 mod units;
 

@@ -11,9 +11,9 @@ use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyTuple};
 
-use crate::buffer::{self, ObjectSlots};
+use crate::buffer::{self, Places};
 use crate::create::{dataspace, datatype, writable};
-use crate::dtype::Translation;
+use crate::dtype::{Translation, holds};
 use crate::empty::Empty;
 use crate::error::{OrRaise, exception};
 use crate::group::view;
@@ -188,7 +188,7 @@ impl AttributeManager {
                 } else {
                     let given = memory_datatype(array, &datatype, &translation)?;
                     let bytes = buffer::bytes(array)?;
-                    objects::convert_between(&given, &datatype, core.store().widths(), bytes)?
+                    objects::convert(&given, &datatype, core.store().widths(), bytes)?
                 }
             }
         };
@@ -252,9 +252,7 @@ fn memory_datatype(
     stored: &Datatype,
     translation: &Translation,
 ) -> PyResult<Datatype> {
-    let descr = translation.descr.bind(array.py());
-    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base()))
-    {
+    if holds(array, translation.descr.bind(array.py())) {
         return Ok(translation.memory.clone());
     }
     let given = datatype_of(&array.dtype());
@@ -271,7 +269,7 @@ fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyRe
     }
     let shape: Vec<usize> =
         dataspace.shape().iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
-    let raw = objects::convert(datatype, &translation, widths, data.clone(), shape.iter().product())?;
+    let raw = objects::convert(datatype, &translation.memory, widths, data.clone())?;
     let mut array = objects::array(py, &state.core, &translation, &raw, &shape)?;
     if matches!(innermost(datatype), Datatype::VariableText(_)) {
         array = as_text(&array)?;
@@ -291,7 +289,7 @@ fn innermost(datatype: &Datatype) -> &Datatype {
 fn as_text<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
     let text = buffer::empty(py, array.shape(), &array.dtype())?;
-    let mut slots = ObjectSlots::new(&text)?;
+    let mut slots = Places::new(&text)?;
     let itemsize = array.dtype().itemsize();
     for (index, bytes) in array.getattr("flat")?.try_iter()?.enumerate() {
         slots.put(index * itemsize, bytes?.call_method1("decode", ("utf-8", "surrogateescape"))?);

@@ -181,14 +181,14 @@ fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     Ok(())
 }
 
-/// The places of Python objects in an array, to be filled one by one.
-pub(crate) struct ObjectSlots<'a, 'py> {
+/// The elements of an array that lies row by row without gaps, some of whose bytes are places of Python objects.
+pub(crate) struct Places<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     len: usize,
 }
 
-impl<'a, 'py> ObjectSlots<'a, 'py> {
-    /// Those of a new array, made by [`empty`], which nobody else has seen.
+impl<'a, 'py> Places<'a, 'py> {
+    /// Those of an array. What fills them is for a new one, made by [`empty`], which nobody else has seen.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if !array.is_c_contiguous() {
             return Err(PyTypeError::new_err("Array must be C-contiguous"));
@@ -196,73 +196,50 @@ impl<'a, 'py> ObjectSlots<'a, 'py> {
         Ok(Self { array, len: array.len() * array.dtype().itemsize() })
     }
 
+    /// Where `len` bytes lie, `offset` bytes from the first on.
+    fn at(&self, offset: usize, len: usize) -> *mut u8 {
+        assert!(offset <= self.len && len <= self.len - offset);
+        // SAFETY: the bytes lie inside the array (just asserted), which keeps them while it is borrowed.
+        unsafe { (*fields(self.array)).data.add(offset).cast() }
+    }
+
+    /// The same of an object, where the dtype must have one. The address may be unaligned.
+    fn object(&self, offset: usize) -> *mut *mut ffi::PyObject {
+        // Unaligned reads and writes, as below, ask nothing of the address.
+        #[allow(clippy::cast_ptr_alignment)]
+        self.at(offset, size_of::<*mut ffi::PyObject>()).cast()
+    }
+
     /// Puts `object` where `offset` bytes lie before it. There must be a place for an object in the dtype.
     pub(crate) fn put(&mut self, offset: usize, object: Bound<'py, PyAny>) {
-        assert!(
-            self.len >= size_of::<*mut ffi::PyObject>()
-                && offset <= self.len - size_of::<*mut ffi::PyObject>()
-        );
-        // SAFETY: the pointer-sized place lies inside the array (just asserted) and, by the contract, is one of an
-        // object: NULL or a reference that the array owns, which is replaced and given up. It may be unaligned.
+        let place = self.object(offset);
+        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
+        // array owns, which is replaced and given up.
         unsafe {
-            // Unaligned reads and writes ask nothing of the address.
-            #[allow(clippy::cast_ptr_alignment)]
-            let place = (*fields(self.array)).data.add(offset).cast::<*mut ffi::PyObject>();
             let before = place.read_unaligned();
             place.write_unaligned(object.into_ptr());
             ffi::Py_XDECREF(before);
         }
     }
 
-    /// Copies bytes that hold no objects to `offset`.
-    pub(crate) fn copy(&mut self, offset: usize, bytes: &[u8]) {
-        assert!(offset <= self.len && bytes.len() <= self.len - offset);
-        // SAFETY: the bytes lie inside the array (just asserted), which is new: nobody else refers to its memory.
-        unsafe {
-            let place = (*fields(self.array)).data.add(offset).cast::<u8>();
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len());
-        }
-    }
-}
-
-/// The places of Python objects in an array, to be looked at.
-pub(crate) struct ObjectPlaces<'a, 'py> {
-    array: &'a Bound<'py, PyUntypedArray>,
-    len: usize,
-}
-
-impl<'a, 'py> ObjectPlaces<'a, 'py> {
-    /// Those of an array that lies row by row without gaps.
-    pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
-        if !array.is_c_contiguous() {
-            return Err(PyTypeError::new_err("Array must be C-contiguous"));
-        }
-        Ok(Self { array, len: array.len() * array.dtype().itemsize() })
-    }
-
     /// The object at `offset` bytes, where the dtype must have one; nothing where its place is empty.
     pub(crate) fn get(&self, offset: usize) -> Option<Bound<'py, PyAny>> {
-        assert!(
-            self.len >= size_of::<*mut ffi::PyObject>()
-                && offset <= self.len - size_of::<*mut ffi::PyObject>()
-        );
-        // SAFETY: the pointer-sized place lies inside the array (just asserted) and, by the contract, is one of an object:
-        // NULL or a reference that the array owns, of which a new one is made. It may be unaligned.
-        unsafe {
-            // Unaligned reads ask nothing of the address.
-            #[allow(clippy::cast_ptr_alignment)]
-            let object = (*fields(self.array)).data.add(offset).cast::<*mut ffi::PyObject>().read_unaligned();
-            Bound::from_borrowed_ptr_or_opt(self.array.py(), object)
-        }
+        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
+        // array owns, of which a new one is made.
+        unsafe { Bound::from_borrowed_ptr_or_opt(self.array.py(), self.object(offset).read_unaligned()) }
+    }
+
+    /// Copies bytes that hold no objects to `offset`.
+    pub(crate) fn fill(&mut self, offset: usize, bytes: &[u8]) {
+        // SAFETY: the bytes lie inside the array, which is new: nobody else refers to its memory.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(offset, bytes.len()), bytes.len()) }
     }
 
     /// Copies bytes that hold no objects from `offset`.
     pub(crate) fn copy(&self, offset: usize, bytes: &mut [u8]) {
-        assert!(offset <= self.len && bytes.len() <= self.len - offset);
-        // SAFETY: the bytes lie inside the array (just asserted), which keeps them while it is borrowed.
+        // SAFETY: the bytes lie inside the array, and `bytes` is not part of it: it is borrowed to be changed.
         unsafe {
-            let place = (*fields(self.array)).data.add(offset).cast::<u8>();
-            std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), bytes.len());
+            std::ptr::copy_nonoverlapping(self.at(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len());
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Iterating over a dataset: by chunks, and along its first axis.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PySlice, PyTuple};
-use std::sync::Mutex;
 
 use crate::dataset::Dataset;
 
@@ -14,8 +15,8 @@ pub(crate) struct ChunkIterator {
     chunk: Vec<u64>,
     /// Where the region begins and ends along each axis.
     region: Vec<(u64, u64)>,
-    /// The next chunk, counted in chunks; `None` at the end.
-    next: Mutex<Option<Vec<u64>>>,
+    /// The number of the next chunk, of those that are touched.
+    next: AtomicU64,
 }
 
 impl ChunkIterator {
@@ -27,13 +28,14 @@ impl ChunkIterator {
         };
         let outside = region.iter().zip(shape).any(|(&(start, stop), &len)| stop > len || stop <= start);
         if outside {
-            return Err(PyValueError::new_err(
-                "Invalid selection - selection region must be within dataset space",
-            ));
+            return Err(self::outside());
         }
-        let first = region.iter().zip(chunk).map(|(&(start, _), &len)| start / len).collect();
-        Ok(Self { chunk: chunk.to_vec(), region, next: Mutex::new(Some(first)) })
+        Ok(Self { chunk: chunk.to_vec(), region, next: 0.into() })
     }
+}
+
+fn outside() -> PyErr {
+    PyValueError::new_err("Invalid selection - selection region must be within dataset space")
 }
 
 fn region(shape: &[u64], sel: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
@@ -47,8 +49,6 @@ fn region(shape: &[u64], sel: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
             "Invalid selection - selection region must have same rank as dataset",
         ));
     }
-    let outside =
-        || PyValueError::new_err("Invalid selection - selection region must be within dataset space");
     let bound = |value: Bound<'_, PyAny>, default: u64| -> PyResult<u64> {
         // As in h5py, 0 says nothing: not even that the region is empty.
         match value.extract::<Option<i64>>()? {
@@ -79,30 +79,16 @@ impl ChunkIterator {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        // Held for a few instructions, without Python code in between: waiting for it cannot deadlock.
-        let mut next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(coord) = next.as_mut() else { return Ok(None) };
-        let mut parts = Vec::with_capacity(coord.len());
-        for ((&index, &len), &(start, stop)) in coord.iter().zip(&self.chunk).zip(&self.region) {
-            parts.push((start.max(index * len), stop.min((index + 1) * len)));
+        let mut rest = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut parts = Vec::with_capacity(self.chunk.len());
+        for (&len, &(start, stop)) in self.chunk.iter().zip(&self.region).rev() {
+            let (first, end) = (start / len, stop.div_ceil(len));
+            let index = first + rest % (end - first);
+            rest /= end - first;
+            parts.push(slice(py, start.max(index * len), stop.min((index + 1) * len))?);
         }
-        let mut axis = coord.len();
-        let more = loop {
-            let Some(at) = axis.checked_sub(1) else { break false };
-            axis = at;
-            coord[axis] += 1;
-            if coord[axis] * self.chunk[axis] < self.region[axis].1 {
-                break true;
-            }
-            coord[axis] = self.region[axis].0 / self.chunk[axis];
-        };
-        if !more {
-            *next = None;
-        }
-        drop(next);
-        let slices =
-            parts.into_iter().map(|(start, stop)| slice(py, start, stop)).collect::<PyResult<Vec<_>>>()?;
-        PyTuple::new(py, slices).map(Some)
+        parts.reverse();
+        if rest > 0 { Ok(None) } else { PyTuple::new(py, parts).map(Some) }
     }
 }
 
@@ -116,7 +102,7 @@ fn slice(py: Python<'_>, start: u64, stop: u64) -> PyResult<Bound<'_, PySlice>> 
 pub(crate) struct DatasetIterator {
     dataset: Py<Dataset>,
     len: u64,
-    next: std::sync::atomic::AtomicU64,
+    next: AtomicU64,
 }
 
 impl DatasetIterator {
@@ -133,7 +119,7 @@ impl DatasetIterator {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let index = self.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
         if index >= self.len {
             return Ok(None);
         }

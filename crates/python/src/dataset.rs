@@ -25,7 +25,7 @@ use crate::filters;
 use crate::object::{HLObject, base_name, name_required};
 use crate::objects;
 use crate::plan::ReadPlan;
-use crate::read::{self, FieldTranslation, Wanted};
+use crate::read::{self, FieldTranslation};
 use crate::scales;
 use crate::selection::{Index, Request};
 use crate::state::FileState;
@@ -92,7 +92,7 @@ impl Dataset {
 #[pymethods]
 impl Dataset {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        read::item(slf.py(), slf.get(), args, &Wanted::Own)
+        read::item(slf.py(), slf.get(), args, None)
     }
 
     #[getter]
@@ -205,7 +205,7 @@ impl Dataset {
             _ => vec![0; self.core.element_size()],
         };
         let widths = self.core.file().store().widths();
-        let raw = objects::convert(&self.core.datatype(), translation, widths, stored, 1)?;
+        let raw = objects::convert(&self.core.datatype(), &translation.memory, widths, stored)?;
         let array = if translation.recipe.is_some() {
             objects::array(py, self.core.file(), translation, &raw, &[1])?
         } else {
@@ -452,7 +452,7 @@ impl Dataset {
     #[pyo3(signature = (name=None))]
     fn make_scale(slf: &Bound<'_, Self>, name: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let name = name.map(name_required).transpose()?.unwrap_or_default();
-        scales::make_scale(slf.py(), slf, &name)
+        scales::make_scale(slf, &name)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -552,7 +552,7 @@ impl Dataset {
 
     /// `dataset[key]`, for the views of it.
     pub(crate) fn item<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        read::item(py, self, key, &Wanted::Own)
+        read::item(py, self, key, None)
     }
 
     /// The parts of an index expression that is to hold no names of fields.

@@ -5,8 +5,8 @@ use hyperslab_format::datatype::{
     Array, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer, Member,
     Opaque, Padding, Reference, ReferenceKind, Text,
 };
-use numpy::PyArrayDescr;
 use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
@@ -41,12 +41,14 @@ impl Translation {
     /// The dtype that h5py gives for `stored`.
     pub(crate) fn new(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Self> {
         let translator = Translator { py, widths, dtype: dtype_type(py) };
-        let level = translator.level(stored)?;
-        let memory_size = translator.size(&level.memory)?;
+        Self::of(translator.level(stored)?, widths)
+    }
+
+    fn of(level: Level<'_>, widths: Widths) -> PyResult<Self> {
         Ok(Self {
             descr: level.descr.unbind(),
+            memory_size: size_of(&level.memory, widths)?,
             memory: level.memory,
-            memory_size,
             recipe: level.recipe.has_objects().then_some(level.recipe),
         })
     }
@@ -71,24 +73,16 @@ impl Translation {
             let member = member.ok_or_else(|| {
                 PyValueError::new_err(format!("Field {name} does not appear in this type."))
             })?;
-            let size = translator.size(&member.datatype)?;
+            let size = size_of(&member.datatype, widths)?;
             members.push(Member { name: name.clone(), offset, datatype: member.datatype.clone() });
             offset += u32::try_from(size).map_err(|_| PyValueError::new_err("compound too large"))?;
         }
-        let subset = Datatype::Compound(Compound { size: offset, members });
-        let level = translator.packed(&subset)?;
-        let memory_size = translator.size(&level.memory)?;
+        let level = translator.compound(&Compound { size: offset, members }, true)?;
         let field = match (single, names) {
             (true, [name]) => level.descr.get_field(name)?.0,
             _ => level.descr.clone(),
         };
-        let translation = Self {
-            descr: level.descr.unbind(),
-            memory: level.memory,
-            memory_size,
-            recipe: level.recipe.has_objects().then_some(level.recipe),
-        };
-        Ok((translation, field.unbind()))
+        Ok((Self::of(level, widths)?, field.unbind()))
     }
 }
 
@@ -100,7 +94,7 @@ struct Translator<'py> {
 
 impl<'py> Translator<'py> {
     fn size(&self, datatype: &Datatype) -> PyResult<usize> {
-        usize::try_from(datatype.size(self.widths)).map_err(|_| PyValueError::new_err("datatype too large"))
+        size_of(datatype, self.widths)
     }
 
     fn level(&self, stored: &Datatype) -> PyResult<Level<'py>> {
@@ -111,7 +105,7 @@ impl<'py> Translator<'py> {
             Datatype::Text(text) => self.text(*text),
             Datatype::Opaque(opaque) => self.opaque(opaque),
             Datatype::Compound(compound) if is_complex(compound) => self.complex_compound(compound),
-            Datatype::Compound(_) => self.record(stored),
+            Datatype::Compound(compound) => self.compound(compound, false),
             Datatype::Enumeration(enumeration) => self.enumeration(enumeration),
             Datatype::Array(array) => self.array(array),
             Datatype::Complex(complex) => self.complex(complex),
@@ -349,19 +343,9 @@ impl<'py> Translator<'py> {
         self.object(stored, "vlen", &descr, recipe, 16)
     }
 
-    fn record(&self, stored: &Datatype) -> PyResult<Level<'py>> {
-        self.compound(stored, false)
-    }
-
-    fn packed(&self, stored: &Datatype) -> PyResult<Level<'py>> {
-        self.compound(stored, true)
-    }
-
-    /// A compound as a record. Members keep their offsets, but for what libhdf5 makes larger or smaller in memory.
-    fn compound(&self, stored: &Datatype, packed: bool) -> PyResult<Level<'py>> {
-        let Datatype::Compound(compound) = stored else {
-            return Err(PyTypeError::new_err("not a compound"));
-        };
+    /// A compound as a record, without gaps if it is `packed`. Else members keep their offsets, but for what libhdf5 makes larger
+    /// or smaller in memory.
+    fn compound(&self, compound: &Compound, packed: bool) -> PyResult<Level<'py>> {
         let mut members = Vec::new();
         for member in &compound.members {
             let level = self.level(&member.datatype)?;
@@ -435,6 +419,16 @@ fn is_complex(compound: &Compound) -> bool {
         }
         _ => false,
     }
+}
+
+fn size_of(datatype: &Datatype, widths: Widths) -> PyResult<usize> {
+    usize::try_from(datatype.size(widths)).map_err(|_| PyValueError::new_err("datatype too large"))
+}
+
+/// Whether the elements of an array are of `descr`; a dtype of arrays gives its axes to the array.
+pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArrayDescr>) -> bool {
+    let given = array.dtype();
+    given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
 }
 
 fn order_sign(order: ByteOrder) -> PyResult<char> {

@@ -9,7 +9,7 @@ use hyperslab::driver::{Driver, Locking, Memory};
 use hyperslab::{CreateOptions, Durability, Error, File as CoreFile, LibVersion};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyString, PyTuple, PyType};
 
 use crate::error::{OrRaise, open_exception};
 use crate::fileobj::FileObject;
@@ -172,15 +172,8 @@ impl Mode {
 
 /// The oldest library that a name of h5py's stands for.
 fn version(name: &str) -> PyResult<LibVersion> {
-    Ok(match name {
-        "earliest" => LibVersion::Earliest,
-        "v108" => LibVersion::V18,
-        "v110" => LibVersion::V110,
-        "v112" => LibVersion::V112,
-        "v114" => LibVersion::V114,
-        "v200" | "latest" => LibVersion::V200,
-        _ => return Err(PyValueError::new_err(format!("Invalid library version bound {name:?}"))),
-    })
+    let unknown = || PyValueError::new_err(format!("Invalid library version bound {name:?}"));
+    LibVersion::named(name).ok_or_else(unknown)
 }
 
 /// The name of a file without one.
@@ -193,22 +186,14 @@ pub(crate) fn image(name: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
         let is_image = bytes.contains(&0) || bytes.starts_with(b"\x89HDF");
         return Ok(is_image.then(|| bytes.to_vec()));
     }
-    let builtins = name.py().import("builtins")?;
-    let is_buffer = name.is_instance(&builtins.getattr("bytearray")?)?
-        || name.is_instance(&builtins.getattr("memoryview")?)?;
-    if is_buffer {
-        return Ok(Some(
-            name.py().get_type::<PyBytes>().call1((name,))?.cast::<PyBytes>()?.as_bytes().to_vec(),
-        ));
-    }
-    Ok(None)
+    let is_buffer = name.is_instance_of::<PyByteArray>() || name.is_instance_of::<PyMemoryView>();
+    is_buffer.then(|| bytes_of(name)).transpose()
 }
 
-/// A file that is open already keeps what was said of it first.
-fn set_skips(core: &CoreFile, skip_fill_chunks: Option<bool>) {
-    if let Some(skips) = skip_fill_chunks {
-        core.set_skip_fill_chunks(skips);
-    }
+/// The bytes of anything that `bytes` takes.
+fn bytes_of(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let bytes = buffer.py().get_type::<PyBytes>().call1((buffer,))?;
+    Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
 }
 
 fn no_swmr() -> PyErr {
@@ -291,6 +276,29 @@ fn open_on(
     }
 }
 
+/// The file that `open` makes or opens, with what the keywords say.
+fn opened(
+    py: Python<'_>,
+    name: String,
+    driver: &'static str,
+    keywords: Keywords,
+    open: impl Send + FnOnce(&Keywords) -> hyperslab::Result<CoreFile>,
+) -> PyResult<PyClassInitializer<File>> {
+    let core = py.detach(|| open(&keywords)).map_err(|error| open_exception(&error, &name))?;
+    // A file that is open already keeps what was said of it first.
+    if let Some(skips) = keywords.skip_fill_chunks {
+        core.set_skip_fill_chunks(skips);
+    }
+    Ok(file_object(FileState::new(core, name, driver, keywords.libver)))
+}
+
+/// The file in these bytes.
+fn opened_image(py: Python<'_>, image: Vec<u8>, keywords: Keywords) -> PyResult<PyClassInitializer<File>> {
+    opened(py, IN_MEMORY.to_owned(), "core", keywords, |keywords| {
+        CoreFile::from_driver(Arc::new(Memory::new(image)), &keywords.options.open)
+    })
+}
+
 #[pymethods]
 impl File {
     #[new]
@@ -314,24 +322,19 @@ impl File {
                 ));
             }
             let mode = Mode::parse(mode)?;
-            let Keywords { libver, options, skip_fill_chunks, .. } =
-                Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
-            let filename = name.repr()?.to_string();
+            let keywords = Keywords::parse(Some(&kwds), Some("fileobj"), mode)?;
             let object = Arc::new(FileObject::new(name));
-            let opened = py.detach(|| open_on(object, None, mode, &options));
-            let opened = opened.map_err(|error| open_exception(&error, &filename))?;
-            set_skips(&opened, skip_fill_chunks);
-            return Ok(file_object(FileState::new(opened, filename, "fileobj", libver)));
+            return opened(py, name.repr()?.to_string(), "fileobj", keywords, |keywords| {
+                open_on(object, None, mode, &keywords.options)
+            });
         }
         let mode = Mode::parse(mode)?;
         if let Some(image) = image(name)? {
-            let Keywords { libver, options, .. } = Keywords::parse(Some(&kwds), Some("core"), mode)?;
+            let keywords = Keywords::parse(Some(&kwds), Some("core"), mode)?;
             if mode != Mode::Read {
                 return Err(PyValueError::new_err("a file in memory is opened for writing by driver='core'"));
             }
-            let opened = py.detach(|| CoreFile::from_driver(Arc::new(Memory::new(image)), &options.open));
-            let opened = opened.map_err(|error| open_exception(&error, IN_MEMORY))?;
-            return Ok(file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)));
+            return opened_image(py, image, keywords);
         }
         let path = py.import("os")?.call_method1("fsdecode", (name,))?;
         let path: PathBuf = path.extract()?;
@@ -346,10 +349,7 @@ impl File {
         if filename.is_empty() {
             return Err(PyOSError::new_err("Unable to open file (invalid file name)"));
         }
-        let opened = py.detach(|| open_path(&path, mode, driver == "core", &keywords));
-        let opened = opened.map_err(|error| open_exception(&error, &filename))?;
-        set_skips(&opened, keywords.skip_fill_chunks);
-        Ok(file_object(FileState::new(opened, filename, driver, keywords.libver)))
+        opened(py, filename, driver, keywords, |keywords| open_path(&path, mode, driver == "core", keywords))
     }
 
     #[classmethod]
@@ -360,19 +360,15 @@ impl File {
         kwds: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = cls.py();
-        let Some(file_image) = file_image else {
-            let Keywords { libver, options, skip_fill_chunks, .. } =
-                Keywords::parse(kwds, Some("core"), Mode::Replace)?;
-            let opened = py.detach(|| CoreFile::create_in_memory(&options)).or_raise()?;
-            set_skips(&opened, skip_fill_chunks);
-            return Bound::new(py, file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)));
+        let made = if let Some(image) = file_image {
+            opened_image(py, bytes_of(image)?, Keywords::parse(kwds, None, Mode::Read)?)
+        } else {
+            let keywords = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
+            opened(py, IN_MEMORY.to_owned(), "core", keywords, |keywords| {
+                CoreFile::create_in_memory(&keywords.options)
+            })
         };
-        let Keywords { libver, options, .. } = Keywords::parse(kwds, None, Mode::Read)?;
-        let bytes = py.get_type::<PyBytes>().call1((file_image,))?;
-        let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
-        let opened = py.detach(|| CoreFile::from_driver(Arc::new(Memory::new(bytes)), &options.open));
-        let opened = opened.map_err(|error| open_exception(&error, IN_MEMORY))?;
-        Bound::new(py, file_object(FileState::new(opened, IN_MEMORY.to_owned(), "core", libver)))
+        Bound::new(py, made?)
     }
 
     fn close(slf: &Bound<'_, Self>) -> PyResult<()> {

@@ -2,6 +2,7 @@
 
 use hyperslab_filters::FilterId;
 use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice};
+use hyperslab_filters::registry::registered_name;
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -57,17 +58,9 @@ pub(crate) fn scale_offset(pipeline: &FilterPipeline) -> Option<u32> {
 
 /// The name of a filter as libhdf5 reports it: the one stored, or that of a filter of its own.
 pub(crate) fn name(filter: &FilterSpec) -> String {
-    let own = match filter.id {
-        1 => "deflate",
-        2 => "shuffle",
-        3 => "fletcher32",
-        4 => "szip",
-        5 => "nbit",
-        6 => "scaleoffset",
-        32000 => "lzf",
-        _ => "",
-    };
-    filter.name.clone().unwrap_or_else(|| own.to_owned())
+    let own =
+        || registered_name(FilterId(filter.id)).filter(|_| filter.id < 256 || filter.id == FilterId::LZF.0);
+    filter.name.clone().unwrap_or_else(|| own().unwrap_or_default().to_owned())
 }
 
 /// What is stored of a filter: its number, its flags, its name, its client data.
@@ -87,9 +80,7 @@ pub(crate) fn stored_filter(
     let choice = choice(FilterId(id), &options)?;
     let facts = ChunkFacts { element_size, item_size, shape: &chunk_shape };
     let data = choice.client_data(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let name = (id >= 256)
-        .then(|| hyperslab_filters::registry::registered_name(choice.id()).map(str::to_owned))
-        .flatten();
+    let name = registered_name(choice.id()).filter(|_| id >= 256).map(str::to_owned);
     Ok((id, choice.flags(), name, data))
 }
 

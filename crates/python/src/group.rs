@@ -6,6 +6,7 @@ use hyperslab::engine::WriteOptions;
 use hyperslab::{CopyOptions, DatasetOptions, Group as CoreGroup, Node, Selection, Step, Walk};
 use hyperslab_format::message::link::Link;
 use numpy::prelude::*;
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
@@ -15,7 +16,7 @@ use crate::create::{Request, dataspace, datatype, writable};
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
 use crate::error::{ClosedError, OrRaise, exception, is_missing, missing_object};
-use crate::links::{ExternalLink, SoftLink, link_class, link_object};
+use crate::links::{ExternalLink, SoftLink, link_object};
 use crate::object::{HLObject, name_of, name_required, wrap};
 use crate::plain;
 use crate::reference::Reference;
@@ -46,6 +47,16 @@ fn create<'py>(py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("hyperslab._create")?.getattr(function)
 }
 
+/// The file and the group, to be changed.
+fn changed<'a, E: PyTypeInfo>(
+    slf: &'a Bound<'_, Group>,
+    what: &str,
+) -> PyResult<(&'a Arc<FileState>, &'a CoreGroup)> {
+    let state = &slf.as_super().get().state;
+    writable::<E>(state, what)?;
+    Ok((state, &slf.get().group))
+}
+
 impl Group {
     /// `create_dataset(name, data=numbers)` and nothing more; none for every other call.
     fn create_plain<'py>(
@@ -57,11 +68,10 @@ impl Group {
         let Ok(path) = args.get_borrowed_item(0)?.extract::<&str>() else { return Ok(None) };
         let Some(data) = kwds.get_item("data")? else { return Ok(None) };
         let Some((array, datatype)) = plain::new_array(&data)? else { return Ok(None) };
-        let (py, state) = (slf.py(), &slf.as_super().get().state);
-        writable::<PyValueError>(state, "create a dataset")?;
+        let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a dataset")?);
         let shape = array.shape().iter().map(|&len| len as u64).collect();
         let options = DatasetOptions::new(dataspace(Some(shape), None), datatype);
-        let (group, bytes) = (&slf.get().group, buffer::bytes(array)?);
+        let bytes = buffer::bytes(array)?;
         let made: hyperslab::Result<_> = py.detach(|| {
             let made = group.create_dataset(path, &options)?;
             if let Err(error) = made.write_with(&Selection::All, bytes, &WriteOptions::default()) {
@@ -191,13 +201,11 @@ impl Group {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
-        let names = Self::names(slf)?;
-        PyList::new(slf.py(), names)?.try_iter()
+        PyList::new(slf.py(), Self::names(slf)?)?.try_iter()
     }
 
     fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
-        let names = Self::names(slf)?;
-        PyList::new(slf.py(), names.into_iter().rev())?.try_iter()
+        PyList::new(slf.py(), Self::names(slf)?.into_iter().rev())?.try_iter()
     }
 
     #[pyo3(name = "_names")]
@@ -246,11 +254,8 @@ impl Group {
         }
         if getlink {
             let Some(link) = slf.get().link(py, &path)? else { return Ok(default) };
-            return if getclass {
-                link_class(py, &link.target).map(|class| Some(class.into_any()))
-            } else {
-                link_object(py, &link.target).map(Some)
-            };
+            let object = link_object(py, &link.target)?;
+            return Ok(Some(if getclass { object.get_type().into_any() } else { object }));
         }
         let group = &slf.get().group;
         let found = py.detach(|| group.get(&path));
@@ -308,10 +313,8 @@ impl Group {
     }
 
     fn __delitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<()> {
-        let state = &slf.as_super().get().state;
-        writable::<PyKeyError>(state, "delete a link")?;
+        let (_, group) = changed::<PyKeyError>(slf, "delete a link")?;
         let path = name_required(name)?;
-        let group = &slf.get().group;
         slf.py().detach(|| group.remove(&path)).map_err(|error| missing_object(&error))
     }
 
@@ -325,17 +328,14 @@ impl Group {
         if track_times {
             return Err(PyNotImplementedError::new_err("groups that track times are not supported yet"));
         }
-        let (py, state) = (slf.py(), &slf.as_super().get().state);
-        writable::<PyValueError>(state, "create a group")?;
+        let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a group")?);
         let path = if name.is_none() { None } else { Some(name_required(name)?) };
-        let group = &slf.get().group;
         let track_order = track_order.unwrap_or(false);
         let made = py.detach(|| match &path {
             Some(path) => group.create_group_with(path, track_order),
             None => group.file().create_unlinked_group(track_order),
         });
-        let made = made.or_raise()?;
-        wrap(py, state, Node::Group(made))
+        wrap(py, state, Node::Group(made.or_raise()?))
     }
 
     #[pyo3(signature = (*args, **kwds))]
@@ -389,16 +389,13 @@ impl Group {
         path: Option<&str>,
         request: Request<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, state) = (slf.py(), &slf.as_super().get().state);
-        writable::<PyValueError>(state, "create a dataset")?;
+        let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a dataset")?);
         let options = request.options(state)?;
-        let group = &slf.get().group;
         let made = py.detach(|| match path {
             Some(path) => group.create_dataset(path, &options),
             None => group.file().create_unlinked_dataset(&options),
         });
-        let made = made.or_raise()?;
-        wrap(py, state, Node::Dataset(made))
+        wrap(py, state, Node::Dataset(made.or_raise()?))
     }
 
     /// Makes a link: to an object, or what a soft or external link says.
@@ -433,20 +430,18 @@ impl Group {
         flags: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         source.get().state.check()?;
-        writable::<PyValueError>(&slf.as_super().get().state, "copy an object into the file")?;
-        let options = copy_options(flags)?;
-        let (group, node) = (&slf.get().group, &source.get().node);
+        let (_, group) = changed::<PyValueError>(slf, "copy an object into the file")?;
+        let (options, node) = (copy_options(flags)?, &source.get().node);
         slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)
     }
 
     #[pyo3(name = "move")]
     fn rename(slf: &Bound<'_, Self>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
-        writable::<PyValueError>(&slf.as_super().get().state, "move a link")?;
+        let (_, group) = changed::<PyValueError>(slf, "move a link")?;
         let (source, dest) = (name_required(source)?, name_required(dest)?);
         if source == dest {
             return Ok(());
         }
-        let group = &slf.get().group;
         slf.py().detach(|| group.rename(&source, &dest)).or_raise()
     }
 

@@ -4,10 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab::index::ChunkRecord;
-use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::Layout;
+use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -16,10 +15,11 @@ use smallvec::SmallVec;
 use crate::buffer;
 use crate::create::writable;
 use crate::dataset::Dataset;
+use crate::datatype::Datatype;
 use crate::error::{OrRaise, exception};
 use crate::file::File;
 use crate::group::Group;
-use crate::object::HLObject;
+use crate::object::{HLObject, hash_of};
 use crate::state::FileState;
 use crate::store_info::{self, StoreInfos};
 
@@ -28,7 +28,7 @@ use crate::store_info::{self, StoreInfos};
 #[derive(Debug)]
 pub(crate) struct ObjectID {
     state: Arc<FileState>,
-    identity: ((u64, u64), u64),
+    identity: (usize, u64),
     path: Option<String>,
 }
 
@@ -45,7 +45,9 @@ pub(crate) struct GroupID;
 /// The identifier of a committed datatype.
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
-pub(crate) struct TypeID;
+pub(crate) struct TypeID {
+    datatype: Py<Datatype>,
+}
 
 /// The identifier of a dataset: its chunks, as they are stored.
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
@@ -73,7 +75,8 @@ impl ObjectID {
         } else if object.cast::<Group>().is_ok() {
             Bound::new(py, base.add_subclass(GroupID))?.into_any()
         } else {
-            Bound::new(py, base.add_subclass(TypeID))?.into_any()
+            let datatype = object.cast::<Datatype>()?.clone().unbind();
+            Bound::new(py, base.add_subclass(TypeID { datatype }))?.into_any()
         })
     }
 }
@@ -104,10 +107,7 @@ impl ObjectID {
     }
 
     fn __hash__(&self) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        self.identity.hash(&mut hasher);
-        hasher.finish()
+        hash_of(self.identity)
     }
 }
 
@@ -193,9 +193,7 @@ impl DatasetID {
         let (coord, record) = found.ok_or_else(|| {
             PyValueError::new_err("Chunk index is out of range (chunk index is out of range)")
         })?;
-        let chunk = dataset.core.chunk_shape().unwrap_or_default();
-        let base = dataset.core.file().store().base();
-        StoreInfos::new(py, &chunk, base)?.next(&coord, record).cloned()
+        stored_info(py, dataset, &coord, record)
     }
 
     fn get_chunk_info_by_coord<'py>(
@@ -204,17 +202,16 @@ impl DatasetID {
         chunk_offset: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let dataset = self.chunked("Can't get chunk info by its coordinates")?;
-        let first: SmallVec<[u64; 4]> =
-            chunk_offset.iter().map(|at| at.extract::<u64>()).collect::<PyResult<_>>()?;
         let chunk = dataset.core.chunk_shape().unwrap_or_default();
-        if first.len() != chunk.len() {
+        if chunk_offset.len() != chunk.len() {
             return Err(PyValueError::new_err("Tuple length incompatible with array"));
         }
-        let coord: SmallVec<[u64; 4]> = first.iter().zip(&chunk).map(|(at, len)| at / len).collect();
-        let found = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()?;
-        let Some(record) = found else { return store_info::not_stored(py) };
-        let base = dataset.core.file().store().base();
-        StoreInfos::new(py, &chunk, base)?.next(&coord, record).cloned()
+        let coord = chunk_offset.iter().zip(&chunk).map(|(at, len)| Ok(at.extract::<u64>()? / len));
+        let coord = coord.collect::<PyResult<SmallVec<[u64; 4]>>>()?;
+        match py.detach(|| dataset.core.chunk_at(&coord)).or_raise()? {
+            Some(record) => stored_info(py, dataset, &coord, record),
+            None => store_info::not_stored(py),
+        }
     }
 
     fn chunk_iter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
@@ -331,18 +328,22 @@ impl DatasetID {
     }
 }
 
+/// What is said of one chunk.
+fn stored_info<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    coord: &[u64],
+    record: ChunkRecord,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let chunk = dataset.core.chunk_shape().unwrap_or_default();
+    StoreInfos::new(py, &chunk, dataset.core.file().store().base())?.next(coord, record).cloned()
+}
+
 #[pymethods]
 impl TypeID {
     #[getter]
-    fn dtype(slf: &Bound<'_, Self>) -> PyResult<Py<PyArrayDescr>> {
-        let this = slf.as_super().get();
-        this.state.check()?;
-        let node = this.state.core.object_at(hyperslab_format::Addr::new(this.identity.1)).or_raise()?;
-        let hyperslab::Node::Datatype(datatype) = node else {
-            return Err(PyTypeError::new_err("not a datatype"));
-        };
-        let stored: &Datatype = datatype.datatype();
-        Ok(crate::dtype::Translation::new(slf.py(), stored, this.state.core.store().widths())?.descr)
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.datatype.bind(py).getattr("dtype")
     }
 }
 

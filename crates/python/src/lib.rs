@@ -50,43 +50,28 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::attrs::{AttrID, AttributeManager};
-    #[pymodule_export]
-    use super::check::check;
-    #[pymodule_export]
-    use super::chunks::ChunkIterator;
-    #[pymodule_export]
-    use super::command::run_cli;
-    #[pymodule_export]
-    use super::dataset::Dataset;
-    #[pymodule_export]
-    use super::datatype::Datatype;
-    #[pymodule_export]
-    use super::empty::Empty;
-    #[pymodule_export]
-    use super::file::File;
-    #[pymodule_export]
-    use super::filters::{auto_chunks, stored_filter};
-    #[pymodule_export]
-    use super::group::Group;
-    #[pymodule_export]
-    use super::ids::{DatasetID, FileID, GroupID, ObjectID, TypeID};
-    #[pymodule_export]
-    use super::links::{ExternalLink, HardLink, SoftLink};
-    #[pymodule_export]
-    use super::object::HLObject;
-    #[pymodule_export]
-    use super::plan::ReadPlan;
-    #[pymodule_export]
-    use super::reference::{Reference, RegionReference};
-    #[pymodule_export]
-    use super::scales::{attach_scale, axis_label, scale_name, scales, set_axis_label};
-    #[pymodule_export]
-    use super::segy::{describe, export, extract, ingest, scan};
-    #[pymodule_export]
-    use super::views::{AsStrView, AsTypeView, FieldsView};
-    #[pymodule_export]
-    use super::{get_threads, set_threads};
+    use super::{
+        attrs::{AttrID, AttributeManager},
+        check::check,
+        chunks::ChunkIterator,
+        command::run_cli,
+        dataset::Dataset,
+        datatype::Datatype,
+        empty::Empty,
+        file::File,
+        filters::{auto_chunks, stored_filter},
+        get_threads,
+        group::Group,
+        ids::{DatasetID, FileID, GroupID, ObjectID, TypeID},
+        links::{ExternalLink, HardLink, SoftLink},
+        object::HLObject,
+        plan::ReadPlan,
+        reference::{Reference, RegionReference},
+        scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
+        segy::{describe, export, extract, ingest, scan},
+        set_threads,
+        views::{AsStrView, AsTypeView, FieldsView},
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

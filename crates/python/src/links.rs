@@ -3,7 +3,6 @@
 use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
 
 /// A link to an object of the same file.
 #[pyclass(frozen, module = "hyperslab")]
@@ -75,14 +74,4 @@ pub(crate) fn link_object<'py>(py: Python<'py>, target: &LinkTarget) -> PyResult
         }
         LinkTarget::User { .. } => return Err(PyTypeError::new_err("Unknown link type")),
     })
-}
-
-/// The class of a link.
-pub(crate) fn link_class<'py>(py: Python<'py>, target: &LinkTarget) -> PyResult<Bound<'py, PyType>> {
-    match target {
-        LinkTarget::Hard(_) => Ok(py.get_type::<HardLink>()),
-        LinkTarget::Soft(_) => Ok(py.get_type::<SoftLink>()),
-        LinkTarget::External { .. } => Ok(py.get_type::<ExternalLink>()),
-        LinkTarget::User { .. } => Err(PyTypeError::new_err("Unknown link type")),
-    }
 }

@@ -1,6 +1,6 @@
 //! What files, groups, datasets and committed datatypes have in common, and how they are made.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::Arc;
 
 use hyperslab::Node;
@@ -45,8 +45,8 @@ impl HLObject {
     }
 
     /// The file's identity and the object's address in it.
-    pub(crate) fn identity(&self) -> ((u64, u64), u64) {
-        (self.state.identity(), self.node.address().get())
+    pub(crate) fn identity(&self) -> (usize, u64) {
+        (self.state.identity, self.node.address().get())
     }
 }
 
@@ -98,6 +98,11 @@ pub(crate) fn parent_of(path: &str) -> &str {
         None | Some(0) => "/",
         Some(end) => &path[..end],
     }
+}
+
+/// What Python is given as the hash of an object.
+pub(crate) fn hash_of(value: impl Hash) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 #[pymethods]
@@ -161,9 +166,7 @@ impl HLObject {
     }
 
     fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.identity().hash(&mut hasher);
-        hasher.finish()
+        hash_of(self.identity())
     }
 
     #[allow(clippy::unused_self)] // Python calls it on an instance.

@@ -12,7 +12,7 @@ use numpy::prelude::*;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::buffer::{self, ObjectSlots};
+use crate::buffer::{self, Places};
 use crate::dtype::Translation;
 use crate::error::OrRaise;
 use crate::reference::{Reference, RegionReference};
@@ -123,9 +123,9 @@ pub(crate) fn array_of<'py>(
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = buffer::empty(py, shape, translation.descr.bind(py))?;
-    let mut slots = ObjectSlots::new(&array)?;
+    let mut slots = Places::new(&array)?;
     let Some(recipe) = &translation.recipe else {
-        slots.copy(0, raw);
+        slots.fill(0, raw);
         return Ok(array);
     };
     let itemsize = translation.descr.bind(py).itemsize();
@@ -164,7 +164,7 @@ pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyper
 struct Maker<'a, 'py> {
     py: Python<'py>,
     file: &'a File,
-    slots: ObjectSlots<'a, 'py>,
+    slots: Places<'a, 'py>,
     fetched: std::vec::IntoIter<Vec<u8>>,
 }
 
@@ -172,25 +172,27 @@ impl Maker<'_, '_> {
     fn make(&mut self, recipe: &Recipe, element: &[u8], to: usize) -> PyResult<()> {
         let py = self.py;
         match recipe {
-            Recipe::Plain(len) => self.slots.copy(to, &element[..*len]),
+            Recipe::Plain(len) => self.slots.fill(to, &element[..*len]),
             Recipe::Text(_) => {
                 let text = self.fetched.next().unwrap_or_default();
                 // libhdf5 hands out C strings: they end at the first zero byte, as h5py shows them.
                 let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
                 self.slots.put(to, PyBytes::new(py, &text[..end]).into_any());
             }
-            Recipe::Sequence { element, stored, stored_size } => {
+            Recipe::Sequence { element: part, stored, stored_size } => {
                 let bytes = self.fetched.next().unwrap_or_default();
-                let made = sequence(py, self.file, element, stored, *stored_size, bytes)?;
-                self.slots.put(to, made.into_any());
-            }
-            Recipe::Reference(kind) if kind.kind == ReferenceKind::Object1 => {
-                let object = Bound::new(py, Reference::stored(*kind, &element[..kind.size as usize]))?;
-                self.slots.put(to, object.into_any());
+                let count = bytes.len() / (*stored_size).max(1);
+                let bytes = convert(stored, &part.memory, self.file.store().widths(), bytes)?;
+                self.slots.put(to, array(py, self.file, part, &bytes, &[count])?.into_any());
             }
             Recipe::Reference(kind) => {
-                let object = Bound::new(py, RegionReference::stored(*kind, &element[..kind.size as usize]))?;
-                self.slots.put(to, object.into_any());
+                let stored = &element[..kind.size as usize];
+                let object = if kind.kind == ReferenceKind::Object1 {
+                    Bound::new(py, Reference::stored(*kind, stored))?.into_any()
+                } else {
+                    Bound::new(py, RegionReference::stored(*kind, stored))?.into_any()
+                };
+                self.slots.put(to, object);
             }
             Recipe::Repeat { count, from, to: pitch, element: recipe } => {
                 for index in 0..*count {
@@ -207,53 +209,22 @@ impl Maker<'_, '_> {
     }
 }
 
-/// An array of the elements of one sequence.
-fn sequence<'py>(
-    py: Python<'py>,
-    file: &File,
-    element: &Translation,
-    stored: &Datatype,
-    stored_size: usize,
-    bytes: Vec<u8>,
-) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let count = bytes.len() / stored_size.max(1);
-    let bytes = convert(stored, element, file.store().widths(), bytes, count)?;
-    array(py, file, element, &bytes, &[count])
-}
-
-/// Elements as stored, made into the datatype that a translation begins with.
-pub(crate) fn convert(
-    stored: &Datatype,
-    to: &Translation,
-    widths: Widths,
-    bytes: Vec<u8>,
-    count: usize,
-) -> PyResult<Vec<u8>> {
-    if *stored == to.memory {
-        return Ok(bytes);
-    }
-    let conversion = Conversion::with_widths(stored, &to.memory, widths).or_raise()?;
-    if conversion.is_identity() {
-        return Ok(bytes);
-    }
-    let mut converted = vec![0; count * to.memory_size];
-    conversion.apply(&bytes, &mut converted, count).or_raise()?;
-    Ok(converted)
-}
-
 /// Elements of one datatype as elements of another.
-pub(crate) fn convert_between(
+pub(crate) fn convert(
     from: &Datatype,
     to: &Datatype,
     widths: Widths,
-    bytes: &[u8],
+    bytes: impl AsRef<[u8]> + Into<Vec<u8>>,
 ) -> PyResult<Vec<u8>> {
+    if from == to {
+        return Ok(bytes.into());
+    }
     let conversion = Conversion::with_widths(from, to, widths).or_raise()?;
     if conversion.is_identity() {
-        return Ok(bytes.to_vec());
+        return Ok(bytes.into());
     }
-    let count = bytes.len() / conversion.src_size().max(1);
+    let count = bytes.as_ref().len() / conversion.src_size().max(1);
     let mut converted = vec![0; count * conversion.dst_size()];
-    conversion.apply(bytes, &mut converted, count).or_raise()?;
+    conversion.apply(bytes.as_ref(), &mut converted, count).or_raise()?;
     Ok(converted)
 }

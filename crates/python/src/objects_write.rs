@@ -6,14 +6,14 @@
 use hyperslab::File;
 use hyperslab_format::datatype::{Charset, Reference as StoredReference};
 use hyperslab_format::heap::global::VariableElement;
+use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::buffer::{self, ObjectPlaces};
-use crate::dtype::Translation;
+use crate::buffer::{self, Places};
+use crate::dtype::{Translation, holds};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
@@ -29,18 +29,15 @@ pub(crate) fn elements(
     let Some(recipe) = &translation.recipe else { return Ok(buffer::bytes(array)?.to_vec()) };
     let descr = translation.descr.bind(py);
     // Python objects are looked for where this dtype has them: an array of another has something else there.
-    let has_dtype = |given: &Bound<'_, PyArrayDescr>| {
-        given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
-    };
     let converted;
-    let array = if has_dtype(&array.dtype()) {
+    let array = if holds(array, descr) {
         array
     } else {
         let same = py.import("hyperslab._arrays")?.getattr("by_names")?.call1((array, descr))?;
         converted = same.cast_into::<PyUntypedArray>()?;
         &converted
     };
-    if !has_dtype(&array.dtype()) {
+    if !holds(array, descr) {
         return Err(PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())));
     }
     let itemsize = descr.itemsize();
@@ -48,7 +45,7 @@ pub(crate) fn elements(
     let count = array.len() * array.dtype().itemsize() / itemsize.max(1);
     let mut taker = Taker {
         file,
-        places: ObjectPlaces::new(array)?,
+        places: Places::new(array)?,
         out: vec![0; count * translation.memory_size],
         texts: Vec::new(),
         sequences: Vec::new(),
@@ -61,7 +58,7 @@ pub(crate) fn elements(
 
 struct Taker<'a, 'py> {
     file: &'a File,
-    places: ObjectPlaces<'a, 'py>,
+    places: Places<'a, 'py>,
     out: Vec<u8>,
     /// Where ids of strings go, and the strings.
     texts: Vec<(usize, Vec<u8>)>,
@@ -187,7 +184,7 @@ fn sequence(
         given
             .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())))?
     };
-    objects::convert_between(&given, stored, file.store().widths(), buffer::bytes(&array)?)
+    objects::convert(&given, stored, file.store().widths(), buffer::bytes(&array)?)
 }
 
 /// The bytes of a reference.

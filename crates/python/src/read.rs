@@ -25,73 +25,58 @@ use crate::selection::{Index, Request};
 /// Elements up to this size are read without an array of their own.
 const SMALL_ELEMENT: usize = 64;
 
-/// In which dtype the elements are wanted.
-pub(crate) enum Wanted<'a, 'py> {
-    /// The dataset's.
-    Own,
-    /// Another, which NumPy is asked to convert to where the engine cannot.
-    Cast(&'a Bound<'py, PyArrayDescr>),
-}
-
-/// `dataset[key]`.
+/// `dataset[key]`, as elements of the dtype that is `wanted`, if that is not the dataset's own. NumPy is asked to convert them where
+/// the engine cannot.
 pub(crate) fn item<'py>(
     py: Python<'py>,
     dataset: &Dataset,
     key: &Bound<'py, PyAny>,
-    wanted: &Wanted<'_, 'py>,
+    wanted: Option<&Bound<'py, PyArrayDescr>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     dataset.state.check()?;
-    in_one_shape(py, || item_of(py, dataset, key, wanted))
+    in_one_shape(py, || {
+        let extent = dataset.core.shape();
+        if let Some(request) = Request::plain(key, &extent)? {
+            return wanted_item(py, dataset, &request, wanted, false);
+        }
+        let index = Index::split(key)?;
+        if dataset.core.dataspace() == Dataspace::Null {
+            return if index.fields.is_empty() && (index.is_empty() || index.is_ellipsis()) {
+                Ok(Bound::new(py, Empty::new(dataset.translation(py)?.descr.clone_ref(py)))?.into_any())
+            } else {
+                Err(PyValueError::new_err("Empty datasets cannot be sliced"))
+            };
+        }
+        if !index.fields.is_empty() {
+            let translation = FieldTranslation::new(py, dataset, &index.fields, index.single)?;
+            return translation.read(py, dataset, &index);
+        }
+        let request = index.request(&extent)?;
+        // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
+        let array_wanted = extent.is_empty() && index.is_ellipsis();
+        wanted_item(py, dataset, &request, wanted, array_wanted)
+    })
 }
 
-fn item_of<'py>(
+/// The elements of a request as an array, or the one element as a scalar unless `array_wanted`.
+fn wanted_item<'py>(
     py: Python<'py>,
     dataset: &Dataset,
-    key: &Bound<'py, PyAny>,
-    wanted: &Wanted<'_, 'py>,
+    request: &Request,
+    wanted: Option<&Bound<'py, PyArrayDescr>>,
+    array_wanted: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let extent = dataset.core.shape();
-    if let Some(request) = Request::plain(key, &extent)? {
-        return wanted.read(py, dataset, &request, false);
+    if let Some(descr) = wanted {
+        return unwrap(cast(py, dataset, request, descr)?, array_wanted);
     }
-    let index = Index::split(key)?;
-    if dataset.core.dataspace() == Dataspace::Null {
-        return if index.fields.is_empty() && (index.is_empty() || index.is_ellipsis()) {
-            Ok(Bound::new(py, Empty::new(dataset.translation(py)?.descr.clone_ref(py)))?.into_any())
-        } else {
-            Err(PyValueError::new_err("Empty datasets cannot be sliced"))
-        };
+    let translation = dataset.translation(py)?;
+    if request.shape.is_empty()
+        && !array_wanted
+        && let Some(scalar) = element(py, dataset, translation, request)?
+    {
+        return Ok(scalar);
     }
-    if !index.fields.is_empty() {
-        return fields(py, dataset, &index);
-    }
-    let request = index.request(&extent)?;
-    // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
-    let array_wanted = extent.is_empty() && index.is_ellipsis();
-    wanted.read(py, dataset, &request, array_wanted)
-}
-
-impl<'py> Wanted<'_, 'py> {
-    /// The elements of a request as an array, or the one element as a scalar unless `array_wanted`.
-    fn read(
-        &self,
-        py: Python<'py>,
-        dataset: &Dataset,
-        request: &Request,
-        array_wanted: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if let Self::Cast(descr) = self {
-            return unwrap(cast(py, dataset, request, descr)?, array_wanted);
-        }
-        let translation = dataset.translation(py)?;
-        if request.shape.is_empty()
-            && !array_wanted
-            && let Some(scalar) = element(py, dataset, translation, request)?
-        {
-            return Ok(scalar);
-        }
-        unwrap(array(py, dataset, translation, request, None)?, array_wanted)
-    }
+    unwrap(array(py, dataset, translation, request, None)?, array_wanted)
 }
 
 /// The elements of a request as an array of another dtype.
@@ -172,12 +157,6 @@ pub(crate) fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> 
         }
         (_, memory) => memory,
     })
-}
-
-/// Some fields of a compound dataset.
-fn fields<'py>(py: Python<'py>, dataset: &Dataset, index: &Index<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let translation = FieldTranslation::new(py, dataset, &index.fields, index.single)?;
-    translation.read(py, dataset, index)
 }
 
 /// How to read some members of a compound.
@@ -262,13 +241,20 @@ pub(crate) fn array<'py>(
             // A conversion leaves the gaps between members as they are.
             bytes.fill(0);
         }
-        let mut destination = Destination::contiguous(bytes).untouched();
-        py.detach(|| {
-            dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
-        })
-        .or_raise()?;
+        read(py, dataset, request, Destination::contiguous(bytes).untouched(), &options)?;
     }
     Ok(array)
+}
+
+fn read(
+    py: Python<'_>,
+    dataset: &Dataset,
+    request: &Request,
+    mut destination: Destination<'_>,
+    options: &ReadOptions,
+) -> PyResult<()> {
+    let Request { extent, selection, .. } = request;
+    py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()
 }
 
 /// One element as a NumPy scalar; `None` if it is large, an array or a Python object.
@@ -286,9 +272,7 @@ fn element<'py>(
     let mut bytes = [0; SMALL_ELEMENT];
     let bytes = &mut bytes[..size];
     let options = options(py, dataset, translation, None);
-    let mut destination = Destination::contiguous(bytes);
-    py.detach(|| dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options))
-        .or_raise()?;
+    read(py, dataset, request, Destination::contiguous(bytes), &options)?;
     buffer::scalar(descr, bytes).map(Some)
 }
 
@@ -321,13 +305,9 @@ pub(crate) fn into<'py>(
     if let Some(translation) = converted(dataset, &element)? {
         let shape = request.selection.shape(&request.extent);
         let mut place = out.clone();
-        if let Some(mut destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
+        if let Some(destination) = buffer::destination(&mut place, &shape, translation.memory_size)? {
             if !out.is_empty() {
-                let options = options(py, dataset, &translation, threads);
-                py.detach(|| {
-                    dataset.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
-                })
-                .or_raise()?;
+                read(py, dataset, request, destination, &options(py, dataset, &translation, threads))?;
             }
             return Ok(());
         }

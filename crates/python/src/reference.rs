@@ -1,11 +1,11 @@
 //! References, as objects that only a file can follow.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use hyperslab_format::datatype::{Reference as StoredReference, ReferenceKind};
 use hyperslab_format::{Addr, Width};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
+
+use crate::object::hash_of;
 
 /// A reference to an object of a file. Its truth value says whether it refers to anything; `file[reference]` follows it.
 #[pyclass(frozen, subclass, module = "hyperslab")]
@@ -67,9 +67,7 @@ impl Reference {
     }
 
     fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.bytes.hash(&mut hasher);
-        hasher.finish()
+        hash_of(&self.bytes)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {

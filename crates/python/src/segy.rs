@@ -187,13 +187,13 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
     let py = file.py();
     let core = open_state(file)?.core.clone();
     let cube = py.detach(|| Cube::of(core)).or_raise()?;
-    let (source, samples) = (cube.source(), cube.samples());
+    let (source, samples) = (&cube.source, &cube.samples);
     let said = PyDict::new(py);
-    said.set_item("kind", cube.kind().name())?;
-    said.set_item("axes", cube.axes().iter().map(|axis| axis.name).collect::<Vec<_>>())?;
+    said.set_item("kind", cube.kind.name())?;
+    said.set_item("axes", cube.axes.iter().map(|axis| axis.name).collect::<Vec<_>>())?;
     said.set_item("sample_axis", &samples.name)?;
     said.set_item("sample_unit", &samples.unit)?;
-    said.set_item("ground_axes", cube.kind().ground_axes())?;
+    said.set_item("ground_axes", cube.kind.ground_axes())?;
     said.set_item("text", &source.text)?;
     said.set_item("name", &source.name)?;
     said.set_item("bytes", source.bytes)?;
@@ -235,8 +235,8 @@ fn axis_dict(py: Python<'_>, axis: AxisSummary) -> PyResult<Bound<'_, PyDict>> {
     };
     let said = PyDict::new(py);
     said.set_item("name", axis.name)?;
-    said.set_item("first", axis.ends.map(|(first, _)| position(first)).transpose()?)?;
-    said.set_item("last", axis.ends.map(|(_, last)| position(last)).transpose()?)?;
+    said.set_item("first", axis.first.map(position).transpose()?)?;
+    said.set_item("last", axis.last.map(position).transpose()?)?;
     said.set_item("length", axis.length)?;
     if let Some(unit) = axis.unit {
         said.set_item("unit", unit)?;

@@ -152,19 +152,12 @@ fn object(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<Datatype> {
         return Err(PyTypeError::new_err("Object dtype dtype('O') has no native HDF5 equivalent"));
     };
     let class = class.cast::<PyType>()?;
-    if class.is(py.get_type::<RegionReference>()) {
-        return Ok(Datatype::Reference(Reference {
-            size: u32::try_from(width + 4)?,
-            kind: ReferenceKind::Region1,
-        }));
-    }
-    if class.is(py.get_type::<ObjectReference>()) {
-        return Ok(Datatype::Reference(Reference {
-            size: u32::try_from(width)?,
-            kind: ReferenceKind::Object1,
-        }));
-    }
-    Err(no_equivalent(descr))
+    let (kind, size) = match () {
+        () if class.is(py.get_type::<RegionReference>()) => (ReferenceKind::Region1, width + 4),
+        () if class.is(py.get_type::<ObjectReference>()) => (ReferenceKind::Object1, width),
+        () => return Err(no_equivalent(descr)),
+    };
+    Ok(Datatype::Reference(Reference { size: u32::try_from(size)?, kind }))
 }
 
 fn variable_text(charset: Charset) -> Datatype {

@@ -6,10 +6,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
-use crate::buffer::{self, ObjectSlots};
+use crate::buffer::{self, Places};
 use crate::dataset::Dataset;
 use crate::dtype::descr_of;
-use crate::read::{self, FieldTranslation, Wanted};
+use crate::read::{self, FieldTranslation};
 
 /// A dataset read as another dtype.
 #[pyclass(frozen, module = "hyperslab")]
@@ -116,7 +116,7 @@ impl AsTypeView {
     }
 
     fn item<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        read::item(py, self.dataset.get(), args, &Wanted::Cast(self.dtype.bind(py)))
+        read::item(py, self.dataset.get(), args, Some(self.dtype.bind(py)))
     }
 }
 
@@ -143,7 +143,7 @@ impl AsStrView {
         }
         let Ok(array) = data.cast::<PyUntypedArray>() else { return Ok(data) };
         let decoded = buffer::empty(py, array.shape(), &PyArrayDescr::object(py))?;
-        let mut slots = ObjectSlots::new(&decoded)?;
+        let mut slots = Places::new(&decoded)?;
         let itemsize = decoded.dtype().itemsize();
         for (index, bytes) in array.getattr("flat")?.try_iter()?.enumerate() {
             slots.put(index * itemsize, self.decode(&bytes?)?);

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use crate::buffer;
 use crate::create::writable;
 use crate::dataset::Dataset;
+use crate::dtype::holds;
 use crate::error::{OrRaise, in_one_shape};
 use crate::objects_write;
 use crate::plain::{self, Number};
@@ -100,8 +101,7 @@ fn memory(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<Opti
     let py = array.py();
     let translation = dataset.translation(py)?;
     let descr = translation.descr.bind(py);
-    if array.dtype().is_equiv_to(descr) || (descr.has_subarray() && array.dtype().is_equiv_to(&descr.base()))
-    {
+    if holds(array, descr) {
         return Ok(Some(translation.memory.clone()));
     }
     let given = read::memory_for(dataset, &array.dtype());

@@ -6,7 +6,7 @@ use hyperslab::{Dataset, Selection};
 
 use crate::cube::{self, Cube};
 use crate::error::{Error, Result};
-use crate::field::{ByteOrder, Field, FieldKind};
+use crate::field::{Field, FieldKind};
 use crate::{TRACE_HEADER_BYTES, ranges, sample};
 
 /// Makes traces of a survey what they are in a SEG-Y file.
@@ -20,11 +20,11 @@ pub(crate) struct Encoder<'a> {
 
 impl<'a> Encoder<'a> {
     pub(crate) fn new(cube: &'a Cube) -> Result<Self> {
-        let file = cube.file();
+        let file = &cube.file;
         Ok(Self {
             cube,
             headers: file.dataset(cube::TRACE_HEADER)?,
-            further: (cube.source().headers > 1).then(|| file.dataset(cube::FURTHER_HEADERS)).transpose()?,
+            further: (cube.source.headers > 1).then(|| file.dataset(cube::FURTHER_HEADERS)).transpose()?,
             words: words(cube)?,
         })
     }
@@ -36,22 +36,22 @@ impl<'a> Encoder<'a> {
 
     /// Samples of a trace, of the longest at least.
     pub(crate) fn samples(&self) -> u64 {
-        self.cube.samples().values.len() as u64
+        self.cube.samples.values.len() as u64
     }
 
     /// Bytes of the headers of a trace.
     pub(crate) fn header_bytes(&self) -> usize {
-        usize::try_from(self.cube.source().headers).unwrap_or(1) * TRACE_HEADER_BYTES
+        usize::try_from(self.cube.source.headers).unwrap_or(1) * TRACE_HEADER_BYTES
     }
 
     /// Bytes of a trace of so many samples.
     pub(crate) fn trace_bytes(&self, samples: u64) -> u64 {
-        self.header_bytes() as u64 + samples * self.cube.source().format.size() as u64
+        self.header_bytes() as u64 + samples * self.cube.source.format.size() as u64
     }
 
     /// Samples that the header of a trace counts; an error if the survey has fewer.
     pub(crate) fn own_samples(&self, trace: u64, header: &[u8]) -> Result<u64> {
-        let own = Field::new(115, FieldKind::U16).integer(header, self.cube.source().order).unsigned_abs();
+        let own = Field::new(115, FieldKind::U16).integer(header, self.cube.source.order).unsigned_abs();
         if own > self.samples() {
             let why = format!(
                 "the header of trace {trace} counts {own} samples, and the survey has {} of each: put the number right in \
@@ -78,7 +78,7 @@ impl<'a> Encoder<'a> {
 
     /// Makes samples of a trace, from `first` on, what they are in the file.
     pub(crate) fn encode(&self, trace: u64, values: &[u8], first: u64, data: &mut [u8]) -> Result<()> {
-        let source = self.cube.source();
+        let source = &self.cube.source;
         let size = source.format.size();
         let words = self.words_of(trace, first, data.len() / size);
         let bad = |sample: usize| {
@@ -103,11 +103,7 @@ impl<'a> Encoder<'a> {
             let value: [u8; 4] = values[i * 4..][..4].try_into().unwrap_or_default();
             // Unless it was given another number since.
             if sample::is_near(word, f32::from_ne_bytes(value)) {
-                let bytes = match source.order {
-                    ByteOrder::Big => word.to_be_bytes(),
-                    ByteOrder::Little => word.to_le_bytes(),
-                };
-                data[i * size..][..size].copy_from_slice(&bytes);
+                data[i * size..][..size].copy_from_slice(&sample::bytes(word, source.order));
             } else if source.format.encode(&value, source.order, &mut data[i * size..][..size]).is_err() {
                 return Err(bad(i));
             }
@@ -125,7 +121,7 @@ impl<'a> Encoder<'a> {
 
 /// The IBM floats that were kept: trace, sample, word; in this order, each once.
 fn words(cube: &Cube) -> Result<Vec<(u64, u32, u32)>> {
-    let root = cube.file().root();
+    let root = cube.file.root();
     if !root.contains(cube::IBM_WORDS)? {
         return Ok(Vec::new());
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use hyperslab::driver::{Aside, Driver};
+use hyperslab::engine::each_number;
 use hyperslab::{Dataset, Selection};
 
 use crate::cube::{self, Cube};
@@ -11,7 +12,7 @@ use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::ingest::{Progress, tell};
 use crate::pieces::{self, Piece, Slot};
-use crate::survey::{self, Keys, Survey, TraceMap};
+use crate::survey::{Keys, Survey, TraceMap};
 use crate::{io, ranges};
 
 /// Bytes of samples in memory.
@@ -53,21 +54,14 @@ pub fn export(cube: &Cube, to: impl AsRef<Path>, progress: Progress<'_>) -> Resu
 
 /// The same into a file that is empty, wherever it is; `name` is how errors name it.
 pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'_>) -> Result<()> {
-    let file = cube.file();
+    let file = &cube.file;
     let header = file.dataset(cube::FILE_HEADER)?;
-    let shape: Vec<u64> = cube.axes().iter().map(|axis| axis.values.len() as u64).collect();
+    let shape: Vec<u64> = cube.axes.iter().map(|axis| axis.values.len() as u64).collect();
     let map: Vec<i64> = file.dataset(cube::TRACE)?.read(Selection::All)?;
     let map = TraceMap::Table(
         map.into_iter().map(|trace| u64::try_from(trace).unwrap_or(TraceMap::NONE)).collect(),
     );
-    let survey = Survey {
-        kind: cube.kind(),
-        keys: Keys::default(),
-        axes: cube.axes().to_vec(),
-        map,
-        is_predicted: false,
-        note: None,
-    };
+    let survey = Survey::new(cube.kind, Keys::default(), cube.axes.clone(), map);
     let mut export = Export {
         cube,
         out,
@@ -79,7 +73,7 @@ pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'
     };
     let traces = export.encoder.traces();
     let mut end = export.first_trace + traces * export.encoder.trace_bytes(export.encoder.samples());
-    if cube.source().padded {
+    if cube.source.padded {
         (export.offsets, end) = export.offsets(traces)?;
     }
     export.copy(&header, 0)?;
@@ -87,14 +81,14 @@ pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'
     if root.contains(cube::TRAILER)? {
         export.copy(&root.dataset(cube::TRAILER)?, end)?;
     }
-    let chunk = cube.data().chunk_shape().unwrap_or_else(|| cube.data().shape());
-    let element = cube.source().format.stored().size() as u64;
+    let chunk = cube.data.chunk_shape().unwrap_or_else(|| cube.data.shape());
+    let element = cube.source.format.stored().size() as u64;
     let samples = export.encoder.samples();
     let side = pieces::side(&export.survey, samples, &chunk, element, MEMORY);
     let pieces = pieces::pieces(&export.survey, samples, &side);
     for (number, piece) in pieces.iter().enumerate() {
         export.piece(piece, &shape)?;
-        let total = cube.source().bytes;
+        let total = cube.source.bytes;
         tell(progress, total / pieces.len() as u64 * (number as u64 + 1), total)?;
     }
     out.flush(true).map_err(io(name))
@@ -132,12 +126,12 @@ impl Export<'_> {
 
     /// Writes the traces of a piece, or those of their samples that it has.
     fn piece(&self, piece: &Piece, shape: &[u64]) -> Result<()> {
-        let format = self.cube.source().format;
+        let format = self.cube.source.format;
         let samples = piece.samples();
         let len = usize::try_from(samples.end - samples.start).unwrap_or(0);
         let row = len * format.stored().size();
         let mut values = vec![0; piece.places() * row];
-        self.cube.data().read_into(&ranges(&piece.ranges), &mut values)?;
+        self.cube.data.read_into(&ranges(&piece.ranges), &mut values)?;
         let slots = piece.slots(&self.survey.map, shape);
         let most =
             usize::try_from(RUN_BYTES / self.encoder.trace_bytes(self.encoder.samples()).max(1)).unwrap_or(1);
@@ -145,7 +139,7 @@ impl Export<'_> {
         let is_whole = samples.start == 0 && samples.end == self.encoder.samples() && self.offsets.is_none();
         // Buffers of threads, used again.
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
-        survey::on_threads(runs.len() as u64, &|number| {
+        each_number(runs.len() as u64, &|number| {
             let run = runs[usize::try_from(number).unwrap_or(0)];
             let value = |slot: &Slot| &values[slot.place * row..][..row];
             if is_whole {
@@ -176,7 +170,7 @@ impl Export<'_> {
 
     /// Writes some samples of a trace, and its headers with the first.
     fn part(&self, slot: &Slot, values: &[u8], samples: &std::ops::Range<u64>) -> Result<()> {
-        let format = self.cube.source().format;
+        let format = self.cube.source.format;
         let headers = self.encoder.headers(slot.trace..slot.trace + 1)?;
         let offset = self.offset(slot.trace);
         if samples.start == 0 {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::export::new_file;
 use crate::field::ByteOrder;
 use crate::textual::TEXT_BYTES;
-use crate::{io, ranges};
+use crate::{io, plane};
 
 /// The bytes of the file header in which revision 2 counts traces, and those in which it counts what follows them, from the
 /// beginning of the binary header.
@@ -20,7 +20,7 @@ const TRAILERS: std::ops::Range<usize> = 328..332;
 /// Writes the traces at one place of an axis to a SEG-Y file at `to`, which must not be there, in the order of the survey, with
 /// their headers and the headers of the file they come from. It appears under its name when it is whole.
 pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Result<()> {
-    if axis >= cube.axes().len() {
+    if axis >= cube.axes.len() {
         return Err(Error::argument(
             "a slice of samples",
             "a SEG-Y file holds traces: write it as .npy or as a picture, or name a line",
@@ -35,18 +35,15 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
 /// The bytes of that file.
 fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
     let encoder = Encoder::new(cube)?;
-    let shape = cube.data().shape();
-    let box_of = |lengths: &[u64]| {
-        let range = |(number, &len): (usize, &u64)| if number == axis { index..index + 1 } else { 0..len };
-        ranges(&lengths.iter().enumerate().map(range).collect::<Vec<_>>())
-    };
-    let traces: Vec<i64> = cube.file().dataset(cube::TRACE)?.read(box_of(&shape[..shape.len() - 1]))?;
-    let source = cube.source();
+    let shape = cube.data.shape();
+    let traces = cube.file.dataset(cube::TRACE)?;
+    let traces: Vec<i64> = traces.read(plane(&shape[..shape.len() - 1], axis, index))?;
+    let source = &cube.source;
     let row = shape[shape.len() - 1] * source.format.stored().size() as u64;
     let row = usize::try_from(row).unwrap_or(0);
     let mut values = vec![0; traces.len() * row];
-    cube.data().read_into(&box_of(&shape), &mut values)?;
-    let mut bytes: Vec<u8> = cube.file().dataset(cube::FILE_HEADER)?.read(Selection::All)?;
+    cube.data.read_into(&cube.plane(axis, index), &mut values)?;
+    let mut bytes: Vec<u8> = cube.file.dataset(cube::FILE_HEADER)?.read(Selection::All)?;
     let found = traces.iter().filter(|&&trace| trace >= 0).count() as u64;
     recount(cube, &mut bytes, found);
     for (&trace, values) in traces.iter().zip(values.chunks(row.max(1))) {
@@ -64,7 +61,7 @@ fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
 
 /// Puts the number of traces where revision 2 has it.
 fn recount(cube: &Cube, header: &mut [u8], traces: u64) {
-    if !cube.source().revision.starts_with('2') {
+    if !cube.source.revision.starts_with('2') {
         return;
     }
     let label = if header.get(4..6) == Some(b"SY") { crate::file::LABEL_BYTES } else { 0 };
@@ -72,7 +69,7 @@ fn recount(cube: &Cube, header: &mut [u8], traces: u64) {
     else {
         return;
     };
-    let count = match cube.source().order {
+    let count = match cube.source.order {
         ByteOrder::Big => traces.to_be_bytes(),
         ByteOrder::Little => traces.to_le_bytes(),
     };

@@ -27,6 +27,8 @@ impl ByteOrder {
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
+    /// Two's complement, 1 byte.
+    I8,
     /// Unsigned, 1 byte.
     U8,
     /// Two's complement, 2 bytes.
@@ -51,7 +53,8 @@ pub enum FieldKind {
 
 impl FieldKind {
     /// The kinds of numbers, and how users name them.
-    const NUMBERS: [(&str, Self); 9] = [
+    const NUMBERS: [(&str, Self); 10] = [
+        ("i1", Self::I8),
         ("u1", Self::U8),
         ("i2", Self::I16),
         ("u2", Self::U16),
@@ -66,7 +69,7 @@ impl FieldKind {
     /// Bytes of the field.
     pub const fn size(self) -> usize {
         match self {
-            Self::U8 => 1,
+            Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
             Self::I32 | Self::U32 | Self::F32 => 4,
             Self::I64 | Self::U64 | Self::F64 | Self::Text8 => 8,
@@ -119,6 +122,7 @@ impl Field {
     #[expect(clippy::cast_possible_truncation, reason = "a float in a field that is asked for as an integer")]
     pub fn integer(self, header: &[u8], order: ByteOrder) -> i64 {
         match self.kind {
+            FieldKind::I8 => i8::from_be_bytes(self.bytes(header, order)).into(),
             FieldKind::U8 => u8::from_be_bytes(self.bytes(header, order)).into(),
             FieldKind::I16 => i16::from_be_bytes(self.bytes(header, order)).into(),
             FieldKind::U16 => u16::from_be_bytes(self.bytes(header, order)).into(),
@@ -145,7 +149,7 @@ impl Field {
     }
 }
 
-/// `189`, a byte with a four-byte integer, or `189:i2` with another kind: `u1`, `i2`, `u2`, `i4`, `u4`, `i8`, `u8`, `f4`, `f8`.
+/// `189`, a byte with a four-byte integer, or `189:i2` with another kind: `i1`, `u1`, `i2`, `u2`, `i4`, `u4`, `i8`, `u8`, `f4`, `f8`.
 impl FromStr for Field {
     type Err = Error;
 
@@ -155,7 +159,7 @@ impl FromStr for Field {
         let kind = FieldKind::NUMBERS
             .into_iter()
             .find_map(|(name, known)| (name == kind).then_some(known))
-            .ok_or_else(|| bad("kinds are u1, i2, u2, i4, u4, i8, u8, f4 and f8, as in 189:i4"))?;
+            .ok_or_else(|| bad("kinds are i1, u1, i2, u2, i4, u4, i8, u8, f4 and f8, as in 189:i4"))?;
         let byte: u16 = byte.parse().map_err(|_| bad("a byte is a number from 1 on, as in 189 or 189:i2"))?;
         if byte == 0 || usize::from(byte) - 1 + kind.size() > crate::TRACE_HEADER_BYTES {
             return Err(bad("a trace header has bytes 1 to 240"));

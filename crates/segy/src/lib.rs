@@ -24,7 +24,7 @@ pub use extract::extract;
 pub use field::{ByteOrder, Field, FieldKind, NamedField};
 pub use file::{BINARY_HEADER_BYTES, Layout, SegyFile, SegyOptions, Traces};
 pub use ingest::{Domain, IngestOptions, Ingested, Progress, ingest, ingest_into, silent};
-pub use sample::{SampleFormat, Stored};
+pub use sample::SampleFormat;
 pub use summary::{AxisSummary, Fact, Position, Summary, summary};
 pub use survey::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
 pub use tables::{BINARY_HEADER, TRACE_HEADER};
@@ -36,6 +36,12 @@ pub const TRACE_HEADER_BYTES: usize = 240;
 /// Makes an error of input or output one that names the file.
 fn io(path: &str) -> impl Fn(std::io::Error) -> Error + '_ {
     move |source| Error::Io { path: path.to_owned(), source }
+}
+
+/// All of an array of this shape at one place of an axis.
+fn plane(shape: &[u64], axis: usize, index: u64) -> hyperslab::Selection {
+    let range = |(number, &len): (usize, &u64)| if number == axis { index..index + 1 } else { 0..len };
+    ranges(&shape.iter().enumerate().map(range).collect::<Vec<_>>())
 }
 
 /// The box of these indices.

@@ -179,14 +179,10 @@ mod tests {
 
     fn survey(inlines: u64, crosslines: u64, strides: [i64; 2]) -> Survey {
         let axis = |name, len: u64| Axis { name, values: (0..len.cast_signed()).collect() };
-        Survey {
-            kind: Kind::Volume,
-            keys: Keys::default(),
-            axes: vec![axis("inline", inlines), axis("crossline", crosslines)],
-            map: TraceMap::Regular { origin: 0, strides: strides.to_vec(), shape: vec![inlines, crosslines] },
-            is_predicted: false,
-            note: None,
-        }
+        let axes = vec![axis("inline", inlines), axis("crossline", crosslines)];
+        let map =
+            TraceMap::Regular { origin: 0, strides: strides.to_vec(), shape: vec![inlines, crosslines] };
+        Survey::new(Kind::Volume, Keys::default(), axes, map)
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use hyperslab_filters::widest;
 
-use crate::field::ByteOrder;
+use crate::field::{ByteOrder, FieldKind};
 
 /// The format of all samples of a file (binary header, bytes 3225-3226).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,67 +38,35 @@ pub enum SampleFormat {
     U8 = 16,
 }
 
-/// What samples are in HDF5: little-endian or as the machine has it, every value as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stored {
-    /// `f4`.
-    F32,
-    /// `f8`.
-    F64,
-    /// `i1`.
-    I8,
-    /// `i2`.
-    I16,
-    /// `i4`.
-    I32,
-    /// `i8`.
-    I64,
-    /// `u1`.
-    U8,
-    /// `u2`.
-    U16,
-    /// `u4`.
-    U32,
-    /// `u8`.
-    U64,
-}
-
-impl Stored {
-    /// Bytes of an element.
-    pub const fn size(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::F32 | Self::I32 | Self::U32 => 4,
-            Self::F64 | Self::I64 | Self::U64 => 8,
-        }
-    }
-}
-
 impl SampleFormat {
-    const ALL: [Self; 13] = [
-        Self::Ibm32,
-        Self::I32,
-        Self::I16,
-        Self::Ieee32,
-        Self::Ieee64,
-        Self::I24,
-        Self::I8,
-        Self::I64,
-        Self::U32,
-        Self::U16,
-        Self::U64,
-        Self::U24,
-        Self::U8,
+    /// Every format, what samples become in HDF5 (in the order of the machine, every value as it was), and its name.
+    const ALL: [(Self, FieldKind, &'static str); 13] = [
+        (Self::Ibm32, FieldKind::F32, "4-byte IBM float"),
+        (Self::I32, FieldKind::I32, "4-byte integer"),
+        (Self::I16, FieldKind::I16, "2-byte integer"),
+        (Self::Ieee32, FieldKind::F32, "4-byte IEEE float"),
+        (Self::Ieee64, FieldKind::F64, "8-byte IEEE float"),
+        (Self::I24, FieldKind::I32, "3-byte integer"),
+        (Self::I8, FieldKind::I8, "1-byte integer"),
+        (Self::I64, FieldKind::I64, "8-byte integer"),
+        (Self::U32, FieldKind::U32, "4-byte unsigned integer"),
+        (Self::U16, FieldKind::U16, "2-byte unsigned integer"),
+        (Self::U64, FieldKind::U64, "8-byte unsigned integer"),
+        (Self::U24, FieldKind::U32, "3-byte unsigned integer"),
+        (Self::U8, FieldKind::U8, "1-byte unsigned integer"),
     ];
+
+    fn facts(self) -> (Self, FieldKind, &'static str) {
+        Self::ALL.into_iter().find(|facts| facts.0 == self).unwrap_or(Self::ALL[0])
+    }
 
     /// The format of a code.
     pub fn from_code(code: i64) -> Option<Self> {
-        Self::ALL.into_iter().find(|&format| format as i64 == code)
+        Self::ALL.into_iter().map(|facts| facts.0).find(|&format| format as i64 == code)
     }
 
     /// Bytes of a sample in the file.
-    pub const fn size(self) -> usize {
+    pub fn size(self) -> usize {
         match self {
             Self::I24 | Self::U24 => 3,
             _ => self.stored().size(),
@@ -106,38 +74,13 @@ impl SampleFormat {
     }
 
     /// What samples become.
-    pub const fn stored(self) -> Stored {
-        match self {
-            Self::Ibm32 | Self::Ieee32 => Stored::F32,
-            Self::Ieee64 => Stored::F64,
-            Self::I8 => Stored::I8,
-            Self::I16 => Stored::I16,
-            Self::I32 | Self::I24 => Stored::I32,
-            Self::I64 => Stored::I64,
-            Self::U8 => Stored::U8,
-            Self::U16 => Stored::U16,
-            Self::U32 | Self::U24 => Stored::U32,
-            Self::U64 => Stored::U64,
-        }
+    pub fn stored(self) -> FieldKind {
+        self.facts().1
     }
 
     /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ibm32 => "4-byte IBM float",
-            Self::I32 => "4-byte integer",
-            Self::I16 => "2-byte integer",
-            Self::Ieee32 => "4-byte IEEE float",
-            Self::Ieee64 => "8-byte IEEE float",
-            Self::I24 => "3-byte integer",
-            Self::I8 => "1-byte integer",
-            Self::I64 => "8-byte integer",
-            Self::U32 => "4-byte unsigned integer",
-            Self::U16 => "2-byte unsigned integer",
-            Self::U64 => "8-byte unsigned integer",
-            Self::U24 => "3-byte unsigned integer",
-            Self::U8 => "1-byte unsigned integer",
-        }
+    pub fn name(self) -> &'static str {
+        self.facts().2
     }
 
     /// Makes samples of a file elements of HDF5. `inexact` is told the index and the word of every IBM float that a float of
@@ -293,9 +236,14 @@ fn encode_ibm(src: &[u8], order: ByteOrder, dst: &mut [u8]) -> Result<(), usize>
     let (dst, _) = dst.as_chunks_mut::<4>();
     for (i, (d, &s)) in dst.iter_mut().zip(src).enumerate() {
         let word = ibm(f32::from_ne_bytes(s)).ok_or(i)?;
-        *d = if order == ByteOrder::Big { word.to_be_bytes() } else { word.to_le_bytes() };
+        *d = bytes(word, order);
     }
     Ok(())
+}
+
+/// A word as it is in a file of this order.
+pub(crate) fn bytes(word: u32, order: ByteOrder) -> [u8; 4] {
+    if order == ByteOrder::Big { word.to_be_bytes() } else { word.to_le_bytes() }
 }
 
 fn word(bytes: [u8; 4], order: ByteOrder) -> u32 {
@@ -414,7 +362,7 @@ mod tests {
         #[test]
         fn samples_of_every_format_come_back(seed in proptest::collection::vec(any::<u8>(), 24), big: bool) {
             let order = if big { ByteOrder::Big } else { ByteOrder::Little };
-            for format in SampleFormat::ALL {
+            for (format, ..) in SampleFormat::ALL {
                 let (values, inexact) = decoded(format, &seed, order);
                 if format == SampleFormat::Ibm32 && !inexact.is_empty() {
                     continue;

@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::cube::Cube;
 use crate::error::Result;
 use crate::file::{SegyFile, SegyOptions};
@@ -13,7 +15,8 @@ use crate::survey::{Axis, Survey, SurveyOptions};
 pub type Summary = Vec<(&'static str, Fact)>;
 
 /// One of the things said.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Fact {
     /// A word or a sentence.
     Text(String),
@@ -32,20 +35,24 @@ pub enum Fact {
 }
 
 /// An axis, without the positions between its ends.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AxisSummary {
     /// Its name.
     pub name: String,
-    /// What stands at its first position and at its last. `None` if it has no positions.
-    pub ends: Option<(Position, Position)>,
+    /// What stands at its first position. `None` if it has none.
+    pub first: Option<Position>,
+    /// What stands at its last.
+    pub last: Option<Position>,
     /// How many positions it has.
     pub length: u64,
     /// The unit of what stands there, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
 
 /// What stands at a position of an axis.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Position {
     /// The number of a line, an offset, a trace or a sample.
     Number(i64),
@@ -71,12 +78,13 @@ fn of_segy(path: &Path, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Su
     let file = SegyFile::open(path, segy)?;
     let survey = Survey::find(&file, survey)?;
     let (lines, encoding) = file.text()?;
-    let layout = file.layout();
-    let samples = file.traces().samples();
+    let layout = &file.layout;
+    let samples = file.traces.samples();
     let mut axes: Vec<_> = survey.axes.iter().map(AxisSummary::of_lines).collect();
     axes.push(AxisSummary {
         name: "sample".to_owned(),
-        ends: Some((Position::Number(0), Position::Number(i64::from(samples) - 1))),
+        first: Some(Position::Number(0)),
+        last: Some(Position::Number(i64::from(samples) - 1)),
         length: samples.into(),
         unit: None,
     });
@@ -85,7 +93,7 @@ fn of_segy(path: &Path, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Su
         ("axes", Fact::Axes(axes)),
         ("geometry_fields", Fact::Text(survey.named_fields())),
         ("positions", Fact::Count(survey.positions())),
-        ("traces", Fact::Count(file.traces().count())),
+        ("traces", Fact::Count(file.traces.count())),
         ("sample_format", Fact::Text(layout.format.name().to_owned())),
         ("sample_interval", Fact::Microseconds(layout.interval)),
         ("byte_order", Fact::Text(layout.order.name().to_owned())),
@@ -103,19 +111,19 @@ fn of_segy(path: &Path, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Su
 fn of_cube(path: &Path) -> Result<Summary> {
     let bytes = std::fs::metadata(path).map_err(io(&path.display().to_string()))?.len();
     let cube = Cube::open(path)?;
-    let (source, samples) = (cube.source(), cube.samples());
-    let mut axes: Vec<_> = cube.axes().iter().map(AxisSummary::of_lines).collect();
+    let (source, samples) = (&cube.source, &cube.samples);
+    let mut axes: Vec<_> = cube.axes.iter().map(AxisSummary::of_lines).collect();
     axes.push(AxisSummary {
         name: samples.name.clone(),
-        ends: ends(&samples.values)
-            .map(|(first, last)| (Position::Quantity(first), Position::Quantity(last))),
+        first: samples.values.first().copied().map(Position::Quantity),
+        last: samples.values.last().copied().map(Position::Quantity),
         length: samples.values.len() as u64,
         unit: Some(samples.unit.clone()),
     });
-    let mut said = vec![("survey", Fact::Text(cube.kind().name().to_owned())), ("axes", Fact::Axes(axes))];
+    let mut said = vec![("survey", Fact::Text(cube.kind.name().to_owned())), ("axes", Fact::Axes(axes))];
     said.extend(source.fields.clone().map(|fields| ("geometry_fields", Fact::Text(fields))));
     said.extend([
-        ("chunks", Fact::Shape(cube.data().chunk_shape().unwrap_or_default())),
+        ("chunks", Fact::Shape(cube.data.chunk_shape().unwrap_or_default())),
         ("sample_format", Fact::Text(source.format.name().to_owned())),
         ("byte_order", Fact::Text(source.order.name().to_owned())),
         ("revision", Fact::Text(source.revision.clone())),
@@ -132,13 +140,10 @@ impl AxisSummary {
     fn of_lines(axis: &Axis) -> Self {
         Self {
             name: axis.name.to_owned(),
-            ends: ends(&axis.values).map(|(first, last)| (Position::Number(first), Position::Number(last))),
+            first: axis.values.first().copied().map(Position::Number),
+            last: axis.values.last().copied().map(Position::Number),
             length: axis.values.len() as u64,
             unit: None,
         }
     }
-}
-
-fn ends<T: Copy>(values: &[T]) -> Option<(T, T)> {
-    Some((*values.first()?, *values.last()?))
 }

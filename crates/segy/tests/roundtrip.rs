@@ -53,7 +53,7 @@ fn every_sample_format_in_both_orders_comes_back() {
             let revision = if little { (2, 0) } else { (1, 0) };
             let recipe = SegyRecipe { format, little, revision, ..SegyRecipe::default() };
             let (cube, ingested) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
-            assert_eq!(cube.data().shape(), [3, 4, 7], "format {format}");
+            assert_eq!(cube.data.shape(), [3, 4, 7], "format {format}");
             assert_eq!(ingested.ibm_words, 0);
         }
     }
@@ -80,7 +80,7 @@ fn records_up_to_the_last_stanza_are_counted() {
     let mut bytes = recipe.bytes();
     bytes[3504..3506].copy_from_slice(&(-1_i16).to_be_bytes());
     let segy = open(&bytes, &SegyOptions::default()).unwrap();
-    assert_eq!((segy.layout().extended, segy.traces().count()), (3, 12));
+    assert_eq!((segy.layout.extended, segy.traces.count()), (3, 12));
     assert_round_trip(&bytes, &IngestOptions::default());
 }
 
@@ -88,7 +88,7 @@ fn records_up_to_the_last_stanza_are_counted() {
 fn traces_stand_where_their_headers_say_whatever_their_order() {
     let mut recipe = SegyRecipe { traces: SegyRecipe::grid(5, 6), format: 2, ..SegyRecipe::default() };
     let (in_order, _) = cube(&recipe.bytes(), &IngestOptions::default()).unwrap();
-    let expected: Vec<i32> = in_order.data().read(Selection::All).unwrap();
+    let expected: Vec<i32> = in_order.data.read(Selection::All).unwrap();
     // Samples belong to the place in the file, so they move with the traces.
     let samples = usize::try_from(recipe.samples).unwrap();
     let grid = recipe.traces.clone();
@@ -100,7 +100,7 @@ fn traces_stand_where_their_headers_say_whatever_their_order() {
     for order in orders {
         recipe.traces.clone_from(&order);
         let (cube, _) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
-        let found: Vec<i32> = cube.data().read(Selection::All).unwrap();
+        let found: Vec<i32> = cube.data.read(Selection::All).unwrap();
         for (number, trace) in order.iter().enumerate() {
             let place = grid.iter().position(|at| at == trace).unwrap();
             let row = |place: usize, of: &[i32]| of[place * samples..(place + 1) * samples].to_vec();
@@ -116,10 +116,10 @@ fn missing_traces_are_no_numbers_and_are_not_written_back() {
     traces.remove(11);
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
     let (cube, ingested) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
-    assert_eq!((ingested.traces, cube.data().shape()), (18, vec![4, 5, 7]));
-    let live: Vec<u8> = cube.file().dataset("live").unwrap().read(Selection::All).unwrap();
+    assert_eq!((ingested.traces, cube.data.shape()), (18, vec![4, 5, 7]));
+    let live: Vec<u8> = cube.file.dataset("live").unwrap().read(Selection::All).unwrap();
     assert_eq!(live.iter().map(|&is| u32::from(is)).sum::<u32>(), 18);
-    let values: Vec<f32> = cube.data().read(Selection::All).unwrap();
+    let values: Vec<f32> = cube.data.read(Selection::All).unwrap();
     for (trace, live) in values.chunks(7).zip(live) {
         assert!(trace.iter().all(|value| value.is_nan() == (live == 0)));
     }
@@ -131,8 +131,8 @@ fn gathers_have_an_axis_of_offsets() {
         (0..3).flat_map(|i| (0..2).flat_map(move |x| (0..4).map(move |o| [i, x, 100 * o]))).collect();
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
     let (cube, _) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
-    assert_eq!((cube.kind(), cube.data().shape()), (Kind::Prestack, vec![3, 2, 4, 7]));
-    assert_eq!(cube.axes()[2].values, [0, 100, 200, 300]);
+    assert_eq!((cube.kind, cube.data.shape()), (Kind::Prestack, vec![3, 2, 4, 7]));
+    assert_eq!(cube.axes[2].values, [0, 100, 200, 300]);
 }
 
 #[test]
@@ -140,11 +140,11 @@ fn a_line_that_winds_through_a_survey_is_no_volume() {
     let traces = (0..50).map(|i| [i, i, 0]).collect();
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
     let (cube, ingested) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
-    assert_eq!(cube.kind(), Kind::Traces);
+    assert_eq!(cube.kind, Kind::Traces);
     assert!(ingested.note.unwrap().contains("no geometry found"));
     let survey = SurveyOptions { kind: Some(Kind::Volume), ..SurveyOptions::default() };
     let (cube, _) = assert_round_trip(&recipe.bytes(), &IngestOptions { survey, ..IngestOptions::default() });
-    assert_eq!(cube.data().shape(), [50, 50, 7]);
+    assert_eq!(cube.data.shape(), [50, 50, 7]);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_survey_that_is_almost_in_order_is_laid_out_as_its_headers_say() {
     hyperslab_segy::ingest(&from, &to, &IngestOptions::default(), &silent).unwrap();
     let found = Cube::open(&to).unwrap();
     let (scanned, _) = cube(&recipe.bytes(), &IngestOptions::default()).unwrap();
-    let read = |cube: &Cube| cube.data().read::<i32>(Selection::All).unwrap();
+    let read = |cube: &Cube| cube.data.read::<i32>(Selection::All).unwrap();
     assert!(read(&found) == read(&scanned));
     assert!(back(&found) == recipe.bytes());
     assert_sound(&std::fs::read(&to).unwrap());
@@ -204,7 +204,7 @@ fn a_number_that_was_changed_wins_over_the_float_that_was_kept() {
     let file = File::create_in_memory(&CreateOptions::default()).unwrap();
     ingest_into(&segy, &file, &IngestOptions::default(), &silent).unwrap();
     let cube = Cube::of(file).unwrap();
-    cube.data().write([0..1, 0..1, 0..1], &[1.0_f32]).unwrap();
+    cube.data.write([0..1, 0..1, 0..1], &[1.0_f32]).unwrap();
     assert_eq!(back(&cube)[3840..3844], 0x4110_0000_u32.to_be_bytes());
 }
 
@@ -217,12 +217,12 @@ fn samples_that_were_changed_are_written_as_they_are() {
     ingest_into(&segy, &file, &IngestOptions::default(), &silent).unwrap();
     let cube = Cube::of(file.clone()).unwrap();
     // 118.625 is an IBM float of the manual; 1/3 is none, and is rounded.
-    cube.data().write([1..2, 2..3, 0..2], &[118.625_f32, 1.0 / 3.0]).unwrap();
+    cube.data.write([1..2, 2..3, 0..2], &[118.625_f32, 1.0 / 3.0]).unwrap();
     let at = 3600 + 6 * (240 + 28) + 240;
     let out = back(&cube);
     assert_eq!(out[at..at + 8], [0x42, 0x76, 0xA0, 0x00, 0x40, 0x55, 0x55, 0x56]);
     assert!(out[..at] == bytes[..at] && out[at + 8..] == bytes[at + 8..]);
-    cube.data().write([1..2, 2..3, 0..1], &[f32::NAN]).unwrap();
+    cube.data.write([1..2, 2..3, 0..1], &[f32::NAN]).unwrap();
     let error = export_to(&cube, &Memory::new(Vec::new()), "x.sgy", &silent).unwrap_err().to_string();
     assert!(error.contains("sample 0 of trace 6"), "{error}");
     file.flush().unwrap();
@@ -240,8 +240,8 @@ fn traces_of_several_lengths_are_refused_or_padded() {
     assert!(error.contains("of trace 4") && error.contains("5 samples"), "{error}");
     let segy = SegyOptions { pad: true, ..SegyOptions::default() };
     let (cube, _) = assert_round_trip(&bytes, &IngestOptions { segy, ..IngestOptions::default() });
-    assert_eq!(cube.data().shape(), [2, 4, 7]);
-    let values: Vec<f32> = cube.data().read([1..2, 0..4, 0..7]).unwrap();
+    assert_eq!(cube.data.shape(), [2, 4, 7]);
+    let values: Vec<f32> = cube.data.read([1..2, 0..4, 0..7]).unwrap();
     assert!(values.chunks(7).all(|trace| trace[5..].iter().all(|v| v.is_nan()) && !trace[4].is_nan()));
 }
 
@@ -251,7 +251,7 @@ fn a_file_cut_anywhere_is_refused_with_its_place_or_taken_in_part() {
     for len in (0..bytes.len()).step_by(97) {
         let cut = &bytes[..len];
         match open(cut, &SegyOptions::default()) {
-            Ok(segy) => assert!((len - 3600).is_multiple_of(268), "{len}: {}", segy.traces().count()),
+            Ok(segy) => assert!((len - 3600).is_multiple_of(268), "{len}: {}", segy.traces.count()),
             Err(Error::Format { byte, why, .. }) => assert!(byte <= len as u64, "{len}: {why}"),
             Err(other) => panic!("{len}: {other}"),
         }
@@ -283,7 +283,7 @@ fn headers_that_lie_are_errors_and_take_no_memory() {
     // The traces themselves know better than this one.
     let mut lie = bytes.clone();
     lie[3268..3272].fill(0x7F);
-    assert_eq!(open(&lie, &SegyOptions::default()).unwrap().traces().samples(), 7);
+    assert_eq!(open(&lie, &SegyOptions::default()).unwrap().traces.samples(), 7);
     let mut pairs = bytes;
     pairs[3296..3300].copy_from_slice(&[2, 1, 4, 3]);
     assert!(matches!(open(&pairs, &SegyOptions::default()), Err(Error::Unsupported(_))));
@@ -294,13 +294,13 @@ fn planes_are_found_by_their_numbers() {
     let recipe = SegyRecipe { format: 2, ..SegyRecipe::default() };
     let (cube, _) = cube(&recipe.bytes(), &IngestOptions::default()).unwrap();
     let (axis, index) = cube.find("inline", 102).unwrap();
-    let plane: Vec<i32> = cube.data().read(cube.plane(axis, index)).unwrap();
-    let all: Vec<i32> = cube.data().read(Selection::All).unwrap();
+    let plane: Vec<i32> = cube.data.read(cube.plane(axis, index)).unwrap();
+    let all: Vec<i32> = cube.data.read(Selection::All).unwrap();
     assert_eq!(plane, all[28..56]);
     let error = cube.find("inline", 101).unwrap_err().to_string();
     assert!(error.contains("100 to 104, in steps of 2"), "{error}");
     assert!(cube.find("offset", 1).unwrap_err().to_string().contains("inline, crossline"));
-    let x: Vec<f64> = cube.file().dataset("cdp_x").unwrap().read(Selection::All).unwrap();
+    let x: Vec<f64> = cube.file.dataset("cdp_x").unwrap().read(Selection::All).unwrap();
     // A scalar of -10 divides.
     assert!((x[5] - 102.0 * 25.0).abs() < 1e-9);
 }

@@ -1,6 +1,6 @@
 //! Minimal files of any size, made without libhdf5.
 
-use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer};
+use hyperslab_format::datatype::{Datatype, Integer};
 use hyperslab_format::header::{ObjectHeader, Prefix, RawMessage, v2};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::MessageBody;
@@ -35,14 +35,6 @@ pub fn one_filtered_chunk(len: u64, filter: FilterSpec, stored: &[u8]) -> Vec<u8
 
 /// A file whose one dataset, `/values`, has `len` elements of a byte; at [`DATA`] is `stored`.
 fn file(len: u64, chunk: u64, index: ChunkIndexInfo, more: &[RawMessage], stored: &[u8]) -> Vec<u8> {
-    let integer = Integer {
-        size: 1,
-        order: ByteOrder::Little,
-        signed: false,
-        low_pad: false,
-        high_pad: false,
-        bits: BitRange { offset: 0, precision: 8 },
-    };
     let layout = Layout::Chunked(ChunkedLayout {
         version: 4,
         chunk_shape: vec![chunk],
@@ -51,7 +43,8 @@ fn file(len: u64, chunk: u64, index: ChunkIndexInfo, more: &[RawMessage], stored
         index,
     });
     let shape = Dataspace::Simple { shape: vec![len], max_shape: None };
-    let mut dataset = vec![message(&shape), message(&Datatype::Integer(integer)), message(&layout)];
+    let mut dataset =
+        vec![message(&shape), message(&Datatype::Integer(Integer::little(1, false))), message(&layout)];
     dataset.extend_from_slice(more);
     let links = LinkInfo {
         max_creation_order: None,

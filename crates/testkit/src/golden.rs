@@ -55,8 +55,8 @@ pub struct Dataset {
     pub chunks: Option<Vec<u64>>,
     /// The type as `golden/README.md` spells it; absent where values have no formula.
     pub dtype: Option<String>,
-    /// The name of the formula.
-    pub pattern: Option<String>,
+    /// The formula.
+    pub pattern: Option<Pattern>,
     /// The fill value, if it is a number other than 0.
     #[serde(default)]
     pub fill: f64,
@@ -131,7 +131,7 @@ impl Dataset {
     /// Every element as the file stores it, row-major; `None` where values have no formula or are of variable length.
     pub fn expected(&self) -> Option<Vec<u8>> {
         let element = self.element()?;
-        let pattern = Pattern::named(self.pattern.as_deref()?)?;
+        let pattern = self.pattern?;
         let written: Option<HashSet<&[u64]>> =
             self.written.as_ref().map(|all| all.iter().map(Vec::as_slice).collect());
         let mut out = Vec::new();
@@ -238,7 +238,7 @@ mod tests {
             index: None,
             chunks: Some(vec![2]),
             dtype: Some("|u1".into()),
-            pattern: Some("ramp".into()),
+            pattern: Some(Pattern::Ramp),
             fill: 9.0,
             written: Some(vec![vec![1]]),
             corner: None,

@@ -1,7 +1,10 @@
 //! The formulas behind every golden value; `golden/make/pattern.py` has the same ones.
 
+use serde::Deserialize;
+
 /// How the 64 bits that an element is derived from follow from its row-major number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Pattern {
     /// Looks random: a multiplication by the golden ratio, folded.
     Mix,
@@ -16,18 +19,6 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// The pattern of a name in the manifest.
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "mix" => Self::Mix,
-            "ramp" => Self::Ramp,
-            "steps" => Self::Steps,
-            "small" => Self::Small,
-            "fill" => Self::Fill,
-            _ => return None,
-        })
-    }
-
     /// The 64 bits of element `k`.
     pub fn word(self, k: u64) -> u64 {
         match self {

@@ -1,17 +1,17 @@
 //! `hyperslab check`: whether a file is sound.
 
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::bail;
 use hyperslab::check::{self, CheckOptions, Finding, Report, Severity};
 use hyperslab::driver::Posix;
-use indicatif::ProgressBar;
+use hyperslab_format::Addr;
+use serde_json::json;
 
-use crate::error;
-use crate::show::{bytes, counted, json, plain};
+use crate::show::{bytes, counted, plain};
+use crate::{error, progress};
 
 /// Check every structure of a file, and account for every byte
 #[derive(Debug, clap::Args)]
@@ -45,9 +45,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let driver = Posix::open(path).map_err(hyperslab::Error::io("open", 0, 0)).map_err(opening)?;
     let mut options = CheckOptions::default();
     options.data = args.data;
-    let progress =
-        if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let progress = progress::bar(progress::SPINNER, None)?;
     let report = check::check(Arc::new(driver), &options, &mut |now| {
         let chunks = now.totals.chunks;
         progress.set_message(if chunks == 0 {
@@ -104,30 +102,23 @@ fn as_text(shown: &str, report: &Report, out: &mut dyn Write) -> anyhow::Result<
 }
 
 fn as_json(path: &str, data: bool, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
-    let totals = &report.totals;
-    let count = |severity| report.count(severity);
-    write!(out, r#"{{"file":{},"sound":{},"data":{data}"#, json(path), report.is_sound())?;
-    write!(out, r#","errors":{},"warnings":{}"#, count(Severity::Error), count(Severity::Warning))?;
-    write!(out, r#","notes":{},"left_out":{}"#, count(Severity::Note), report.left_out())?;
-    write!(out, r#","groups":{},"datasets":{}"#, totals.groups, totals.datasets)?;
-    write!(out, r#","datatypes":{},"links":{}"#, totals.datatypes, totals.links)?;
-    write!(out, r#","attributes":{},"structures":{}"#, totals.attributes, totals.structures)?;
-    write!(out, r#","chunks":{},"decoded":{}"#, totals.chunks, totals.decoded)?;
-    write!(out, r#","bytes":{},"free_bytes":{}"#, totals.bytes, totals.free_bytes)?;
-    write!(out, r#","lost_bytes":{},"holes":{}"#, totals.lost_bytes, totals.holes)?;
-    let findings: Vec<String> = report.findings.iter().map(finding_as_json).collect();
-    writeln!(out, r#","findings":[{}]}}"#, findings.join(","))?;
-    Ok(())
-}
-
-fn finding_as_json(finding: &Finding) -> String {
-    let Finding { severity, structure, spec, at, path, message } = finding;
-    let address = at.defined().map_or("null".to_owned(), |at| at.get().to_string());
-    let path = if path.is_empty() { "null".to_owned() } else { json(path) };
-    format!(
-        r#"{{"severity":"{severity}","structure":{},"spec":{},"address":{address},"path":{path},"message":{}}}"#,
-        json(structure),
-        json(spec),
-        json(message)
-    )
+    let (totals, count) = (&report.totals, |severity| report.count(severity));
+    let finding = |finding: &Finding| {
+        let Finding { severity, structure, spec, at, path, message } = finding;
+        let path = Some(path).filter(|path| !path.is_empty());
+        json!({
+            "severity": severity.to_string(), "structure": structure, "spec": spec,
+            "address": at.defined().map(Addr::get), "path": path, "message": message,
+        })
+    };
+    let said = json!({
+        "file": path, "sound": report.is_sound(), "data": data, "errors": count(Severity::Error),
+        "warnings": count(Severity::Warning), "notes": count(Severity::Note), "left_out": report.left_out(),
+        "groups": totals.groups, "datasets": totals.datasets, "datatypes": totals.datatypes,
+        "links": totals.links, "attributes": totals.attributes, "structures": totals.structures,
+        "chunks": totals.chunks, "decoded": totals.decoded, "bytes": totals.bytes,
+        "free_bytes": totals.free_bytes, "lost_bytes": totals.lost_bytes, "holes": totals.holes,
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+    });
+    Ok(writeln!(out, "{said}")?)
 }

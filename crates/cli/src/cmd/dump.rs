@@ -8,9 +8,8 @@ use hyperslab::{Dataset, Node, Object};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 
-use super::selected;
-use crate::batches::Batches;
-use crate::place::Place;
+use super::Selected;
+use crate::batches::{axes, batches};
 use crate::show::array::{self, ArrayWriter, Style};
 use crate::show::value::{Decoder, Value};
 use crate::show::{dataspace, datatype, json, json_numbers, plain};
@@ -26,10 +25,7 @@ Selections are NumPy's: slices with steps of 1 or more, indices, lists, `...`. I
 bytes are {\"hex\": \"...\"}, references {\"object\": \"/path\"}.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
-    /// The elements, in NumPy's syntax
-    #[arg(long, value_name = "SELECTION", default_value = "...", allow_hyphen_values = true)]
-    select: String,
+    selected: Selected,
     /// Print at most N elements, 0 for all; 1000 if not said, all in JSON
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -49,11 +45,11 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let node = args.place.open()?;
+    let node = args.selected.place.open()?;
     let decoder = Decoder::new(node.file());
     // What cannot be is said before anything is printed.
     let parsed = match &node {
-        Node::Dataset(dataset) => Some(selected(&args.select, &dataset.shape())?),
+        Node::Dataset(dataset) => Some(args.selected.elements(&dataset.shape())?),
         _ => None,
     };
     if args.json {
@@ -187,11 +183,11 @@ fn each_value(
     f: &mut dyn FnMut(&[Value]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let size = dataset.element_size().max(1);
-    let axes = Batches::axes(&parsed.selection, &dataset.shape()).context("a selection without axes")?;
+    let axes = axes(&parsed.selection, &dataset.shape()).context("a selection without axes")?;
     let most = (BATCH_BYTES / size as u64).clamp(1, limit.max(1));
     let mut left = limit;
     let mut bytes = Vec::new();
-    for part in Batches::new(axes, most) {
+    for part in batches(axes, most) {
         let count = part.count(&dataset.shape())?;
         bytes.resize(usize::try_from(count)? * size, 0);
         dataset.read_into(&part, &mut bytes)?;

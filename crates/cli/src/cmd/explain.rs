@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use super::selected;
-use crate::place::Place;
+use super::Selected;
 use crate::show::{datatype, plain, shape};
 
 /// Show how a selection would be read, without reading it
@@ -15,18 +14,15 @@ Example:
 Shows which chunks are touched, where they lie in the file, and whether each is decoded straight into the result.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
-    /// The elements, in NumPy's syntax
-    #[arg(long, value_name = "SELECTION", default_value = "...", allow_hyphen_values = true)]
-    select: String,
+    selected: Selected,
     /// Print the whole plan as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let dataset = args.place.open()?.into_dataset()?;
-    let parsed = selected(&args.select, &dataset.shape())?;
+    let dataset = args.selected.place.open()?.into_dataset()?;
+    let parsed = args.selected.elements(&dataset.shape())?;
     let plan = dataset.plan(&parsed.selection)?;
     if args.json {
         writeln!(out, "{}", plan.to_json())?;

@@ -13,10 +13,12 @@ mod stat;
 mod tune;
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 
 use hyperslab::select::{self, Parsed};
 
 use crate::error::Usage;
+use crate::place::Place;
 use crate::{FAILED, OK, USAGE};
 
 /// A command and its arguments.
@@ -61,10 +63,38 @@ impl Command {
     }
 }
 
-/// Reads the text of `--select`.
-fn selected(text: &str, shape: &[u64]) -> anyhow::Result<Parsed> {
-    select::parse(text, shape).map_err(|error| {
-        let shape = crate::show::shape(shape);
-        Usage(format!("--select '{text}' of an array of shape {shape}: {error}")).into()
-    })
+/// How many threads work.
+#[derive(Debug, clap::Args)]
+struct Threads {
+    /// How many threads work
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl Threads {
+    fn set(&self) {
+        if let Some(threads) = self.threads {
+            hyperslab::engine::set_threads(threads);
+        }
+    }
+}
+
+/// An object of a file, and which elements of it.
+#[derive(Debug, clap::Args)]
+struct Selected {
+    #[command(flatten)]
+    place: Place,
+    /// The elements, in NumPy's syntax
+    #[arg(long, value_name = "SELECTION", default_value = "...", allow_hyphen_values = true)]
+    select: String,
+}
+
+impl Selected {
+    /// The elements of an array of this shape.
+    fn elements(&self, shape: &[u64]) -> anyhow::Result<Parsed> {
+        select::parse(&self.select, shape).map_err(|error| {
+            let shape = crate::show::shape(shape);
+            Usage(format!("--select '{}' of an array of shape {shape}: {error}", self.select)).into()
+        })
+    }
 }

@@ -1,19 +1,18 @@
 //! `hyperslab repack`: a file written anew.
 
-use std::io::{IsTerminal as _, Write};
-use std::num::NonZeroUsize;
+use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context as _;
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
 use hyperslab_filters::FilterChoice;
-use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
-use crate::error::Usage;
-use crate::show::{bytes, json, plain};
-use crate::{filters, place};
+use super::Threads;
+use crate::show::{bytes, plain};
+use crate::{filters, place, progress};
 
 /// Write a file anew, with other filters, chunks or versions of structures
 #[derive(Debug, clap::Args)]
@@ -27,7 +26,7 @@ pub(crate) struct Args {
     to: PathBuf,
     /// A filter for every dataset in chunks; several go in this order
     #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
-    filter: Vec<Choice>,
+    filter: Vec<filters::Choice>,
     /// Shuffle bytes before the other filters
     #[arg(long, requires = "filter")]
     shuffle: bool,
@@ -38,32 +37,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     select: Vec<String>,
     /// The oldest libhdf5 that is to read the file; else structures stay as they are
-    #[arg(long, value_name = "VERSION")]
-    libver: Option<Version>,
-    /// How many threads work
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "VERSION", value_parser = version())]
+    libver: Option<LibVersion>,
+    #[command(flatten)]
+    threads: Threads,
     /// Replace OUT if it is there
     #[arg(long)]
     overwrite: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A filter, or `none`.
-type Choice = Option<FilterChoice>;
-
-/// The versions of libhdf5 that structures can be made for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Version {
-    Earliest,
-    V108,
-    V110,
-    V112,
-    V114,
-    V200,
-    Latest,
 }
 
 const EXAMPLE: &str = "\
@@ -78,16 +61,11 @@ chunks if they are to be filtered and --chunks does not say `keep`; compact data
 impl Args {
     fn options(&self) -> anyhow::Result<RepackOptions> {
         let mut options = RepackOptions::default();
-        let chosen: Vec<FilterChoice> = self.filter.iter().copied().flatten().collect();
-        if !self.filter.is_empty() {
-            if self.filter.contains(&None) && (self.shuffle || !chosen.is_empty()) {
-                return Err(Usage("--filter none goes with no other filter".to_owned()).into());
-            }
-            let shuffle = self.shuffle.then_some(FilterChoice::Shuffle);
-            options.filters = Some(shuffle.into_iter().chain(chosen).collect());
-        }
+        let shuffle = self.shuffle.then_some(Some(FilterChoice::Shuffle));
+        let named: Vec<_> = shuffle.into_iter().chain(self.filter.iter().copied()).collect();
+        options.filters = filters::chosen(&named)?;
         options.chunks = self.chunks.clone().unwrap_or_default();
-        options.version = self.libver.map(Version::library);
+        options.version = self.libver;
         options.select.clone_from(&self.select);
         options.overwrite = self.overwrite;
         Ok(options)
@@ -103,17 +81,10 @@ impl Args {
     }
 }
 
-impl Version {
-    fn library(self) -> LibVersion {
-        match self {
-            Self::Earliest => LibVersion::Earliest,
-            Self::V108 => LibVersion::V18,
-            Self::V110 => LibVersion::V110,
-            Self::V112 => LibVersion::V112,
-            Self::V114 => LibVersion::V114,
-            Self::V200 | Self::Latest => LibVersion::V200,
-        }
-    }
+/// The names of versions.
+fn version() -> impl TypedValueParser<Value = LibVersion> {
+    let names = PossibleValuesParser::new(LibVersion::NAMES.map(|(name, _)| name));
+    names.try_map(|name| LibVersion::named(&name).ok_or("no version of libhdf5"))
 }
 
 /// The value of `--chunks`.
@@ -130,13 +101,13 @@ pub(super) fn chunks(text: &str) -> Result<RepackChunks, String> {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
     let options = args.options()?;
-    if let Some(threads) = args.threads {
-        hyperslab::engine::set_threads(threads);
-    }
+    args.threads.set();
     let from = place::open(&args.from)?;
     let begun = Instant::now();
     let misfits = Misfits::of(&from, args);
-    let progress = progress(&from, args)?;
+    // As long as the elements of all datasets.
+    let lengths = datasets(&from, args).map(|(_, dataset)| dataset.len_bytes());
+    let progress = progress::bar(progress::BYTES, Some(lengths.fold(0, u64::saturating_add)))?;
     let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
     done.with_context(|| args.from.display().to_string())?;
@@ -144,19 +115,17 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
     };
     let (before, after) = (from.store().driver()?.len()?, size(&args.to)?);
-    let (elements, seconds) = (progress.position(), begun.elapsed().as_secs_f64());
     let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
     if misfits.fitting == 0 && !misfits.others.is_empty() {
         writeln!(err, "hyperslab: {misfits}")?;
     }
     if args.json {
-        let names = format!(r#""from":{},"to":{}"#, json(&source), json(&target));
-        let kept: Vec<String> = misfits.others.iter().map(|(path, _)| json(path)).collect();
-        let kept = kept.join(",");
-        writeln!(
-            out,
-            r#"{{{names},"bytes_before":{before},"bytes_after":{after},"element_bytes":{elements},"seconds":{seconds:.3},"other_rank":[{kept}]}}"#
-        )?;
+        let kept: Vec<&str> = misfits.others.iter().map(|(path, _)| path.as_str()).collect();
+        let said = json!({
+            "from": source, "to": target, "bytes_before": before, "bytes_after": after,
+            "element_bytes": progress.position(), "seconds": begun.elapsed().as_secs_f64(), "other_rank": kept,
+        });
+        writeln!(out, "{said}")?;
         return Ok(());
     }
     let share = match before {
@@ -226,18 +195,3 @@ fn datasets(from: &File, args: &Args) -> impl Iterator<Item = (String, Dataset)>
         _ => None,
     })
 }
-
-/// A bar as long as the elements of all datasets.
-fn progress(from: &File, args: &Args) -> anyhow::Result<ProgressBar> {
-    if !std::io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let total =
-        datasets(from, args).fold(0_u64, |total, (_, dataset)| total.saturating_add(dataset.len_bytes()));
-    let style = ProgressStyle::with_template(BAR)?;
-    let progress = ProgressBar::new(total).with_style(style);
-    progress.enable_steady_tick(Duration::from_millis(200));
-    Ok(progress)
-}
-
-const BAR: &str = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";

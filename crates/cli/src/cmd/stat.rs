@@ -1,19 +1,19 @@
 //! `hyperslab stat`: where the bytes of a file are.
 
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use hyperslab::{Dataset, File, Node, Object, Step, Walk};
 use hyperslab_format::layout::Layout;
 use hyperslab_format::message::link::LinkTarget;
 use indicatif::ProgressBar;
+use serde_json::{Value, json};
 
-use crate::place;
 use crate::show::table::Table;
-use crate::show::{bytes, counted, datatype, json, json_numbers, plain, shape, storage};
+use crate::show::{bytes, counted, datatype, plain, shape, storage};
+use crate::{place, progress};
 
 /// Show versions, counts, and for each dataset the bytes stored and decoded
 #[derive(Debug, clap::Args)]
@@ -63,9 +63,7 @@ struct DatasetReport {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let file = place::open(&args.file)?;
-    let progress =
-        if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let progress = progress::bar(progress::SPINNER, None)?;
     let report = examine(&file, &progress);
     progress.finish_and_clear();
     let path = args.file.display().to_string();
@@ -180,6 +178,24 @@ impl DatasetReport {
             decoded,
         })
     }
+
+    /// Decoded bytes over stored bytes.
+    fn ratio(&self) -> Option<String> {
+        ratio(self.decoded, self.stored?)
+    }
+
+    fn json(&self) -> Value {
+        let ratio = self.ratio().and_then(|ratio| ratio.parse::<f64>().ok());
+        let mut said = json!({
+            "path": self.path, "dtype": self.datatype, "shape": self.shape, "index": self.layout,
+            "filters": self.filters, "decoded": self.decoded, "stored": self.stored, "ratio": ratio,
+        });
+        if let (Some(chunk), Some((count, most))) = (&self.chunk_shape, self.chunks) {
+            said["chunk_shape"] = json!(chunk);
+            (said["chunks_stored"], said["chunks"]) = (count.into(), most.into());
+        }
+        said
+    }
 }
 
 /// Chunks counted between two messages of progress.
@@ -223,7 +239,7 @@ fn as_text(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Wri
     }
     for found in &report.datasets {
         let stored = found.stored.map_or_else(|| "elsewhere".to_owned(), bytes);
-        let ratio = found.stored.and_then(|stored| ratio(found.decoded, stored)).unwrap_or_default();
+        let ratio = found.ratio().unwrap_or_default();
         let chunks = match (found.chunks, &found.chunk_shape) {
             (Some((count, most)), Some(chunk)) => format!("{count} of {most}, {}", shape(chunk)),
             _ => String::new(),
@@ -248,39 +264,19 @@ fn as_text(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Wri
 }
 
 fn as_json(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
-    let store = file.store();
-    let widths = store.widths();
+    let (store, widths) = (file.store(), file.store().widths());
     let (stored, decoded) = report.totals();
-    let (version, user_block) = (store.superblock().version(), store.base());
-    let (offset_bytes, length_bytes) = (widths.offset.bytes(), widths.length.bytes());
-    write!(out, r#"{{"file":{},"bytes":{len},"superblock":{version}"#, json(path))?;
-    write!(
-        out,
-        r#","address_bytes":{offset_bytes},"length_bytes":{length_bytes},"user_block":{user_block}"#
-    )?;
-    write!(out, r#","groups":{},"datatypes":{}"#, report.groups, report.datatypes)?;
-    write!(out, r#","attributes":{},"soft_links":{}"#, report.attributes, report.soft_links)?;
-    write!(out, r#","external_links":{},"user_links":{}"#, report.external_links, report.user_links)?;
-    write!(out, r#","stored":{stored},"decoded":{decoded},"datasets":["#)?;
-    for (number, found) in report.datasets.iter().enumerate() {
-        let comma = if number == 0 { "" } else { "," };
-        write!(out, r#"{comma}{{"path":{},"dtype":{}"#, json(&found.path), json(&found.datatype))?;
-        write!(out, r#","shape":{},"index":"{}""#, json_numbers(&found.shape), found.layout)?;
-        if let (Some(chunk), Some((count, most))) = (&found.chunk_shape, found.chunks) {
-            let chunk = json_numbers(chunk);
-            write!(out, r#","chunk_shape":{chunk},"chunks_stored":{count},"chunks":{most}"#)?;
-        }
-        let filters: Vec<String> = found.filters.iter().map(|filter| json(filter)).collect();
-        write!(out, r#","filters":[{}],"decoded":{}"#, filters.join(","), found.decoded)?;
-        let stored = found.stored.map_or("null".to_owned(), |stored| stored.to_string());
-        let ratio = found.stored.and_then(|stored| ratio(found.decoded, stored)).unwrap_or("null".to_owned());
-        write!(out, r#","stored":{stored},"ratio":{ratio}}}"#)?;
-    }
-    let broken = report.broken.iter();
-    let broken =
-        broken.map(|(path, reason)| format!(r#"{{"path":{},"error":{}}}"#, json(path), json(reason)));
-    writeln!(out, r#"],"broken":[{}]}}"#, broken.collect::<Vec<_>>().join(","))?;
-    Ok(())
+    let broken = report.broken.iter().map(|(path, reason)| json!({ "path": path, "error": reason }));
+    let said = json!({
+        "file": path, "bytes": len, "superblock": store.superblock().version(),
+        "address_bytes": widths.offset.bytes(), "length_bytes": widths.length.bytes(), "user_block": store.base(),
+        "groups": report.groups, "datatypes": report.datatypes, "attributes": report.attributes,
+        "soft_links": report.soft_links, "external_links": report.external_links, "user_links": report.user_links,
+        "stored": stored, "decoded": decoded,
+        "datasets": report.datasets.iter().map(DatasetReport::json).collect::<Vec<_>>(),
+        "broken": broken.collect::<Vec<_>>(),
+    });
+    Ok(writeln!(out, "{said}")?)
 }
 
 /// Decoded bytes over stored bytes, with two digits; none where nothing is stored.

@@ -29,27 +29,19 @@ pub(crate) type Area<'a, B> = DrawingArea<B, Shift>;
 /// The result of drawing.
 pub(crate) type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-/// The kinds of file that can be drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Png,
-    Svg,
-}
-
-impl Kind {
-    fn of(path: &Path) -> anyhow::Result<Self> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        match ending.as_deref() {
-            Some("png") => Ok(Self::Png),
-            Some("svg") => Ok(Self::Svg),
-            _ => bail!("{}: a picture is a .png or an .svg", path.display()),
-        }
+/// Whether the name of a file asks for an SVG, and not a PNG.
+fn is_svg(path: &Path) -> anyhow::Result<bool> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("png") => Ok(false),
+        Some("svg") => Ok(true),
+        _ => bail!("{}: a picture is a .png or an .svg", path.display()),
     }
 }
 
 /// Whether a picture can be drawn in a file of that name; the error says why not.
 pub(crate) fn check(path: &Path, size: Size) -> anyhow::Result<()> {
-    Kind::of(path)?;
+    is_svg(path)?;
     let sides = [size.width, size.height];
     if sides.iter().any(|side| !(LEAST_SIDE..=MOST_SIDE).contains(side)) {
         bail!(
@@ -66,16 +58,12 @@ pub(crate) fn save(path: &Path, size: Size, picture: &impl Picture) -> anyhow::R
     check(path, size)?;
     let sides = (size.width, size.height);
     let failed = |error: String| anyhow!("{}: {error}", path.display());
-    match Kind::of(path)? {
-        Kind::Png => {
-            let area = Letters(BitMapBackend::new(path, sides)).into_drawing_area();
-            fill_and_draw(&area, picture).map_err(|error| failed(error.to_string()))
-        }
-        Kind::Svg => {
-            let area = SVGBackend::new(path, sides).into_drawing_area();
-            fill_and_draw(&area, picture).map_err(|error| failed(error.to_string()))
-        }
+    if is_svg(path)? {
+        let area = SVGBackend::new(path, sides).into_drawing_area();
+        return fill_and_draw(&area, picture).map_err(|error| failed(error.to_string()));
     }
+    let area = Letters(BitMapBackend::new(path, sides)).into_drawing_area();
+    fill_and_draw(&area, picture).map_err(|error| failed(error.to_string()))
 }
 
 fn fill_and_draw<B: DrawingBackend>(area: &Area<'_, B>, picture: &impl Picture) -> Drawn<B> {

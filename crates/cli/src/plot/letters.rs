@@ -1,14 +1,14 @@
 //! Text in bitmaps: letters where their font wants them, to a fraction of a pixel.
 //!
 //! `plotters` itself puts every letter at a whole pixel and leaves out the space before it, which makes words fall apart. Only text
-//! is drawn here; everything else goes to the backend that is wrapped.
+//! is drawn here; everything else goes to the backend that is wrapped, pixel by pixel.
 
 use std::sync::OnceLock;
 
 use ab_glyph::{Font as _, FontRef, Glyph, PxScale, ScaleFont as _, point};
 use plotters::backend::DrawingBackend;
 use plotters_backend::text_anchor::{HPos, VPos};
-use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind};
+use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
 /// A backend whose text is drawn here.
 pub(super) struct Letters<B>(pub(super) B);
@@ -32,50 +32,6 @@ impl<B: DrawingBackend> DrawingBackend for Letters<B> {
 
     fn draw_pixel(&mut self, at: BackendCoord, colour: BackendColor) -> Done<B> {
         self.0.draw_pixel(at, colour)
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Done<B> {
-        self.0.draw_line(from, to, style)
-    }
-
-    fn draw_rect<S: BackendStyle>(
-        &mut self,
-        from: BackendCoord,
-        to: BackendCoord,
-        style: &S,
-        fill: bool,
-    ) -> Done<B> {
-        self.0.draw_rect(from, to, style, fill)
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        path: I,
-        style: &S,
-    ) -> Done<B> {
-        self.0.draw_path(path, style)
-    }
-
-    fn draw_circle<S: BackendStyle>(
-        &mut self,
-        centre: BackendCoord,
-        radius: u32,
-        style: &S,
-        fill: bool,
-    ) -> Done<B> {
-        self.0.draw_circle(centre, radius, style, fill)
-    }
-
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        corners: I,
-        style: &S,
-    ) -> Done<B> {
-        self.0.fill_polygon(corners, style)
-    }
-
-    fn blit_bitmap(&mut self, at: BackendCoord, size: (u32, u32), pixels: &[u8]) -> Done<B> {
-        self.0.blit_bitmap(at, size, pixels)
     }
 
     fn estimate_text_size<S: BackendTextStyle>(

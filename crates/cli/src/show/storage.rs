@@ -1,6 +1,8 @@
 //! How a dataset is stored, in words.
 
 use hyperslab::Dataset;
+use hyperslab_filters::FilterId;
+use hyperslab_filters::registry::registered_name;
 use hyperslab_format::message::filters::FilterSpec;
 
 use super::{plain, shape};
@@ -26,28 +28,10 @@ pub(crate) fn layout(dataset: &Dataset) -> &'static str {
 
 /// A filter by its usual name, with its level where it has one.
 pub(crate) fn filter(filter: &FilterSpec) -> String {
-    let known = match filter.id {
-        1 => "deflate",
-        2 => "shuffle",
-        3 => "fletcher32",
-        4 => "szip",
-        5 => "nbit",
-        6 => "scaleoffset",
-        307 => "bzip2",
-        32000 => "lzf",
-        32001 => "blosc",
-        32004 => "lz4",
-        32008 => "bitshuffle",
-        32013 => "zfp",
-        32015 => "zstd",
-        32017 => "sz",
-        32026 => "blosc2",
-        _ => "",
-    };
-    let name = match (known, &filter.name) {
-        ("", Some(name)) => format!("{} ({})", plain(name), filter.id),
-        ("", None) => format!("filter {}", filter.id),
-        (known, _) => known.to_owned(),
+    let name = match (registered_name(FilterId(filter.id)), &filter.name) {
+        (Some(known), _) => known.to_owned(),
+        (None, Some(name)) => format!("{} ({})", plain(name), filter.id),
+        (None, None) => format!("filter {}", filter.id),
     };
     match (filter.id, &filter.client_data[..]) {
         (1 | 32015, [level, ..]) => format!("{name} {level}"),

@@ -25,7 +25,7 @@ pub use plan::route::{JOINED_BYTES, Route, is_small};
 pub use pool::{run as run_on_threads, set_threads, threads, threads_warning};
 pub use read::blocks::{Block, Sink};
 pub use read::{ReadOptions, Reading};
-pub use share::CLAIM_BYTES;
+pub use share::{CLAIM_BYTES, each_number};
 pub use transfer::extents::{Move, copy_extents};
 pub use transfer::recode::Recode;
 pub use write::{Encoded, Form, Placed, Places, Write, WriteOptions, WritePlan, abandon};

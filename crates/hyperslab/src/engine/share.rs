@@ -1,6 +1,6 @@
 //! Shares the tasks of a read or a write among workers; the first error ends it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -76,6 +76,25 @@ pub(super) fn run<T: Sync>(
             }
         }
     })
+}
+
+/// Calls `work` with every number below `count`, on all threads. The first error ends it.
+pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + Sync)) -> Result<(), E> {
+    let (next, has_failed, first_error) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(None));
+    let workers = usize::try_from(count).unwrap_or(usize::MAX).min(pool::threads());
+    pool::run(workers, &|| {
+        while !has_failed.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return;
+            }
+            if let Err(error) = work(number) {
+                has_failed.store(true, Ordering::Relaxed);
+                first_error.lock().get_or_insert(error);
+            }
+        }
+    });
+    first_error.into_inner().map_or(Ok(()), Err)
 }
 
 /// Bytes of the tasks that a worker claims at a time.

@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::field::{ByteOrder, Field, FieldKind};
 use crate::file::{BINARY_HEADER_BYTES, SegyFile};
 use crate::ingest::{Domain, IngestOptions};
-use crate::sample::Stored;
 use crate::survey::Survey;
 use crate::{TRACE_HEADER_BYTES, tables, textual};
 
@@ -33,7 +32,7 @@ pub(crate) struct Coordinates {
 impl Coordinates {
     pub(crate) fn of(file: &SegyFile, survey: &Survey) -> Self {
         let keys = survey.keys;
-        Self { x: keys.x, y: keys.y, scalar: keys.scalar, order: file.layout().order }
+        Self { x: keys.x, y: keys.y, scalar: keys.scalar, order: file.layout.order }
     }
 
     /// Of the trace with this header; the scalar multiplies, or divides where it is negative.
@@ -69,9 +68,8 @@ pub(crate) fn data_options(
     survey: &Survey,
     options: &IngestOptions,
 ) -> Result<DatasetOptions> {
-    let mut shape = survey.shape();
-    shape.push(segy.traces().samples().into());
-    let stored = segy.layout().format.stored();
+    let shape = survey.data_shape(segy.traces.samples().into());
+    let stored = segy.layout.format.stored();
     let chunk = match &options.chunks {
         None => auto_chunks(&shape, None, stored.size() as u64),
         Some(chunk) if chunk.len() == shape.len() && !chunk.contains(&0) => {
@@ -88,10 +86,10 @@ pub(crate) fn data_options(
             ));
         }
     };
-    let mut options = simple(&shape, datatypes::sample(stored)).chunked(&chunk, &options.filters)?;
+    let mut options = simple(&shape, datatypes::native(stored)).chunked(&chunk, &options.filters)?;
     match stored {
-        Stored::F32 => options.fill = FillBytes::Defined(f32::NAN.to_ne_bytes().to_vec()),
-        Stored::F64 => options.fill = FillBytes::Defined(f64::NAN.to_ne_bytes().to_vec()),
+        FieldKind::F32 => options.fill = FillBytes::Defined(f32::NAN.to_ne_bytes().to_vec()),
+        FieldKind::F64 => options.fill = FillBytes::Defined(f64::NAN.to_ne_bytes().to_vec()),
         _ => {}
     }
     Ok(options)
@@ -101,9 +99,9 @@ pub(crate) fn data_options(
 fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<Dataset> {
     let data = file.root().create_dataset(super::DATA, &data_options(segy, survey, options)?)?;
     data.set_attribute(&Attribute::text("long_name", "seismic samples"))?;
-    match segy.layout().format.stored() {
-        Stored::F32 => data.set_attribute(&Attribute::number("_FillValue", f32::NAN))?,
-        Stored::F64 => data.set_attribute(&Attribute::number("_FillValue", f64::NAN))?,
+    match segy.layout.format.stored() {
+        FieldKind::F32 => data.set_attribute(&Attribute::number("_FillValue", f32::NAN))?,
+        FieldKind::F64 => data.set_attribute(&Attribute::number("_FillValue", f64::NAN))?,
         _ => {}
     }
     data.set_attribute(&Attribute::text("coordinates", "cdp_x cdp_y"))?;
@@ -125,7 +123,7 @@ fn create_axes(
         data.attach_scale(number, &scale)?;
     }
     let header = segy.trace_header(0)?;
-    let order = segy.layout().order;
+    let order = segy.layout.order;
     let field = |byte| Field::new(byte, FieldKind::I16).real(&header, order);
     let scalar = match field(215) {
         scalar if scalar > 0.0 => scalar,
@@ -133,10 +131,10 @@ fn create_axes(
         _ => 1.0,
     };
     let own = Field::new(117, FieldKind::U16).real(&header, order);
-    let interval = if segy.layout().interval > 0.0 { segy.layout().interval } else { own };
+    let interval = if segy.layout.interval > 0.0 { segy.layout.interval } else { own };
     // Microseconds, or thousandths of a metre or foot where depth stands in the place of time.
     let (first, step) = (field(109) * scalar, interval / 1000.0);
-    let values: Vec<f64> = (0..segy.traces().samples()).map(|i| first + step * f64::from(i)).collect();
+    let values: Vec<f64> = (0..segy.traces.samples()).map(|i| first + step * f64::from(i)).collect();
     let (name, unit, long_name) = match options.domain {
         Domain::Time => ("twt", "ms", "two-way travel time"),
         Domain::Depth => ("depth", length_unit(segy)?, "depth"),
@@ -190,8 +188,8 @@ fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()>
 /// What the SEG-Y file holds beside samples.
 fn create_headers(file: &File, segy: &SegyFile, options: &IngestOptions) -> Result<()> {
     let root = file.root();
-    let layout = segy.layout();
-    let count = segy.traces().count();
+    let layout = &segy.layout;
+    let count = segy.traces.count();
     let header = datatypes::header(tables::TRACE_HEADER, TRACE_HEADER_BYTES, layout.order);
     let chunk = HEADERS_PER_CHUNK.min(count);
     // Who stores samples as they are would rather have it fast than small.
@@ -234,7 +232,7 @@ fn copy_bytes(file: &File, name: &str, segy: &SegyFile, start: u64, len: u64) ->
 /// The attributes of the group.
 fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     let group = file.group(super::SEGY)?;
-    let layout = segy.layout();
+    let layout = &segy.layout;
     let bytes = segy.textual_header()?;
     let encoding = textual::Encoding::of(&bytes);
     let text = textual::lines(&bytes, encoding).join("\n");
@@ -253,7 +251,7 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     number(attribute::FORMAT, layout.format as u64)?;
     number(attribute::HEADERS, layout.headers.into())?;
     number(attribute::BYTES, segy.len_bytes())?;
-    number(attribute::PADDED, segy.traces().vary().into())?;
+    number(attribute::PADDED, segy.traces.vary().into())?;
     number(attribute::PREDICTED, survey.is_predicted.into())?;
     number(attribute::PIECES, 0)?;
     Ok(())
@@ -264,14 +262,14 @@ pub(crate) const DEFLATE: FilterChoice = FilterChoice::Deflate { level: 1 };
 
 /// Metres or feet, as the binary header has it.
 fn length_unit(segy: &SegyFile) -> Result<&'static str> {
-    let system = Field::new(55, FieldKind::I16).integer(&segy.binary_header()?, segy.layout().order);
+    let system = Field::new(55, FieldKind::I16).integer(&segy.binary_header()?, segy.layout.order);
     Ok(if system == 2 { "ft" } else { "m" })
 }
 
 /// The unit of coordinates, and what the two are. (Standard: bytes 89-90 of the trace header.)
 fn coordinate_unit(segy: &SegyFile) -> Result<(&'static str, [&'static str; 2])> {
     let angles = ["longitude", "latitude"];
-    Ok(match Field::new(89, FieldKind::I16).integer(&segy.trace_header(0)?, segy.layout().order) {
+    Ok(match Field::new(89, FieldKind::I16).integer(&segy.trace_header(0)?, segy.layout.order) {
         2 => ("arcsec", angles),
         3 => ("degrees", angles),
         4 => ("DDDMMSS.ss", angles),

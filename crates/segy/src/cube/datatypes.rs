@@ -6,21 +6,23 @@ use hyperslab_format::datatype::{
 };
 
 use crate::field::{ByteOrder, FieldKind, NamedField};
-use crate::sample::Stored;
 
-/// The datatype of samples.
-pub(super) fn sample(stored: Stored) -> Datatype {
-    match stored {
-        Stored::F32 => f32::datatype(),
-        Stored::F64 => f64::datatype(),
-        Stored::I8 => i8::datatype(),
-        Stored::I16 => i16::datatype(),
-        Stored::I32 => i32::datatype(),
-        Stored::I64 => i64::datatype(),
-        Stored::U8 => u8::datatype(),
-        Stored::U16 => u16::datatype(),
-        Stored::U32 => u32::datatype(),
-        Stored::U64 => u64::datatype(),
+/// The datatype of a number in the order of the machine, or of a text.
+pub(super) fn native(kind: FieldKind) -> Datatype {
+    match kind {
+        FieldKind::I8 => i8::datatype(),
+        FieldKind::U8 => u8::datatype(),
+        FieldKind::I16 => i16::datatype(),
+        FieldKind::U16 => u16::datatype(),
+        FieldKind::I32 => i32::datatype(),
+        FieldKind::U32 => u32::datatype(),
+        FieldKind::I64 => i64::datatype(),
+        FieldKind::U64 => u64::datatype(),
+        FieldKind::F32 => f32::datatype(),
+        FieldKind::F64 => f64::datatype(),
+        FieldKind::Text8 => {
+            Datatype::Text(Text { size: 8, padding: Padding::NullPadded, charset: Charset::Ascii })
+        }
     }
 }
 
@@ -39,7 +41,7 @@ pub(super) fn header(fields: &[NamedField], len: usize, order: ByteOrder) -> Dat
         if start > end {
             members.push(bytes(end, start));
         }
-        let datatype = number(field.at.kind, order);
+        let datatype = in_order(field.at.kind, order);
         members.push(Member { name: field.name.to_owned(), offset: size(start), datatype });
         end = start + field.at.kind.size();
     }
@@ -49,24 +51,10 @@ pub(super) fn header(fields: &[NamedField], len: usize, order: ByteOrder) -> Dat
     Datatype::Compound(Compound { size: size(len), members })
 }
 
-/// The number of a field.
-fn number(kind: FieldKind, order: ByteOrder) -> Datatype {
-    let native = match kind {
-        FieldKind::U8 => u8::datatype(),
-        FieldKind::I16 => i16::datatype(),
-        FieldKind::U16 => u16::datatype(),
-        FieldKind::I32 => i32::datatype(),
-        FieldKind::U32 => u32::datatype(),
-        FieldKind::I64 => i64::datatype(),
-        FieldKind::U64 => u64::datatype(),
-        FieldKind::F32 => f32::datatype(),
-        FieldKind::F64 => f64::datatype(),
-        FieldKind::Text8 => {
-            return Datatype::Text(Text { size: 8, padding: Padding::NullPadded, charset: Charset::Ascii });
-        }
-    };
+/// The datatype of a field.
+fn in_order(kind: FieldKind, order: ByteOrder) -> Datatype {
     let order = if order == ByteOrder::Big { StoredOrder::Big } else { StoredOrder::Little };
-    match native {
+    match native(kind) {
         Datatype::Integer(integer) => Datatype::Integer(Integer { order, ..integer }),
         Datatype::Float(float) => Datatype::Float(Float { order, ..float }),
         other => other,

@@ -10,19 +10,26 @@ use crate::error::{Error, Result};
 use crate::field::ByteOrder;
 use crate::file::SegyFile;
 use crate::ingest::{Domain, IngestOptions};
-use crate::ranges;
+use crate::plane;
 use crate::sample::SampleFormat;
 use crate::survey::{Axis, Kind, Survey};
 
 /// A survey in an HDF5 file.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Cube {
-    file: File,
-    data: Dataset,
-    kind: Kind,
-    axes: Vec<Axis>,
-    samples: SampleAxis,
-    pub(crate) source: Source,
+    /// The file.
+    pub file: File,
+    /// The samples.
+    pub data: Dataset,
+    /// What the survey is.
+    pub kind: Kind,
+    /// The axes, without that of samples.
+    pub axes: Vec<Axis>,
+    /// The axis of samples.
+    pub samples: SampleAxis,
+    /// The SEG-Y file it was made of.
+    pub source: Source,
 }
 
 /// The axis of samples.
@@ -74,14 +81,9 @@ impl Cube {
                 format!("the ingest was broken off after {done} pieces: run it again to complete it"),
             ));
         }
-        let text = |name: &str| {
-            attributes::text(&group, name)?
-                .ok_or_else(|| bad(&file, format!("attribute {name:?} of /segy is missing")))
-        };
-        let number = |name: &str| {
-            attributes::number(&group, name)?
-                .ok_or_else(|| bad(&file, format!("attribute {name:?} of /segy is missing")))
-        };
+        let missing = |name: &str| bad(&file, format!("attribute {name:?} of /segy is missing"));
+        let text = |name: &str| attributes::text(&group, name)?.ok_or_else(|| missing(name));
+        let number = |name: &str| attributes::number(&group, name)?.ok_or_else(|| missing(name));
         let named = text(attribute::KIND)?;
         let kind = Kind::from_name(&named)
             .ok_or_else(|| bad(&file, format!("it is no kind of survey: {named:?}")))?;
@@ -100,7 +102,7 @@ impl Cube {
             text: text(attribute::TEXT)?,
         };
         let data = file.dataset(super::DATA)?;
-        if *data.datatype() != datatypes::sample(format.stored()) {
+        if *data.datatype() != datatypes::native(format.stored()) {
             return Err(bad(&file, "the samples have another datatype than was written".to_owned()));
         }
         let shape = data.shape();
@@ -114,36 +116,6 @@ impl Cube {
             return Err(bad(&file, "the axes do not have the lengths of the samples".to_owned()));
         }
         Ok(Self { file, data, kind, axes, samples, source })
-    }
-
-    /// The file.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// The samples.
-    pub fn data(&self) -> &Dataset {
-        &self.data
-    }
-
-    /// What the survey is.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// The axes, without that of samples.
-    pub fn axes(&self) -> &[Axis] {
-        &self.axes
-    }
-
-    /// The axis of samples.
-    pub fn samples(&self) -> &SampleAxis {
-        &self.samples
-    }
-
-    /// The SEG-Y file it was made of.
-    pub fn source(&self) -> &Source {
-        &self.source
     }
 
     /// The axis of a name, and where a line, offset or trace of this number is on it.
@@ -166,13 +138,7 @@ impl Cube {
 
     /// All samples at one place of an axis; that of samples is the last.
     pub fn plane(&self, axis: usize, index: u64) -> Selection {
-        let shape = self.data.shape();
-        let all: Vec<_> = shape
-            .iter()
-            .enumerate()
-            .map(|(number, &len)| if number == axis { index..index + 1 } else { 0..len })
-            .collect();
-        ranges(&all)
+        plane(&self.data.shape(), axis, index)
     }
 
     /// An error about what the file holds.
@@ -186,15 +152,14 @@ impl Cube {
         let Some(done) = attributes::number(&group, attribute::PIECES)? else { return Ok(None) };
         let header: Vec<u8> = file.dataset(super::FILE_HEADER)?.read(Selection::All)?;
         let is_same = attributes::number(&group, attribute::BYTES)? == Some(segy.len_bytes())
-            && header == segy.bytes(0, segy.layout().first_trace)?;
+            && header == segy.bytes(0, segy.layout.first_trace)?;
         Ok(is_same.then_some(done))
     }
 
     /// Whether what is in such a file is laid out as this survey is.
     pub(crate) fn is_laid_out_as(file: &File, segy: &SegyFile, survey: &Survey) -> Result<bool> {
         let group = segy_group(file)?;
-        let mut shape = survey.shape();
-        shape.push(segy.traces().samples().into());
+        let shape = survey.data_shape(segy.traces.samples().into());
         if attributes::number(&group, attribute::PREDICTED)? != Some(survey.is_predicted.into())
             || attributes::text(&group, attribute::KIND)?.as_deref() != Some(survey.kind.name())
             || attributes::text(&group, attribute::FIELDS)?

@@ -31,11 +31,14 @@ pub struct SegyOptions {
 }
 
 /// A SEG-Y file, opened for reading.
+#[non_exhaustive]
 pub struct SegyFile {
     driver: Arc<dyn Driver>,
     path: String,
-    layout: Layout,
-    traces: Traces,
+    /// What the headers say of the traces.
+    pub layout: Layout,
+    /// Where each trace is.
+    pub traces: Traces,
     len: u64,
     trusts_lengths: bool,
 }
@@ -56,16 +59,6 @@ impl SegyFile {
             Self { driver, path, layout, traces: Traces::none(), len, trusts_lengths: options.trust_length };
         file.traces = Traces::find(&file, options)?;
         Ok(file)
-    }
-
-    /// What the headers say of the traces.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// Where each trace is.
-    pub fn traces(&self) -> &Traces {
-        &self.traces
     }
 
     /// How errors name the file.

@@ -63,7 +63,7 @@ impl Traces {
     /// Of the two places that count samples, the binary header and the first trace's own, the one is right with which the file
     /// holds a whole number of traces. If none does, traces may have several lengths, each as its header says.
     pub(super) fn find(file: &SegyFile, options: &SegyOptions) -> Result<Self> {
-        let layout = file.layout();
+        let layout = &file.layout;
         let first = layout.first_trace;
         let room = file.len_bytes() - first;
         if room == 0 {
@@ -129,7 +129,7 @@ impl Traces {
 
     /// From trace to trace, as long as each says; `None` if that does not lead to the end.
     fn walk(file: &SegyFile) -> Result<Option<Self>> {
-        let layout = file.layout();
+        let layout = &file.layout;
         let room = file.len_bytes() - layout.first_trace;
         let end = layout.first_trace + room - trailer(layout, room);
         let mut offset = layout.first_trace;

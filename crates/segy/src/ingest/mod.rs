@@ -180,9 +180,9 @@ fn run(
     progress: Progress<'_>,
 ) -> Result<Ingested, Stop> {
     let data = file.dataset(cube::DATA)?;
-    let format = segy.layout().format;
+    let format = segy.layout.format;
     let chunk = data.chunk_shape().unwrap_or_default();
-    let samples = u64::from(segy.traces().samples());
+    let samples = u64::from(segy.traces.samples());
     // One piece is read while another is written.
     let side = pieces::side(survey, samples, &chunk, format.stored().size() as u64, options.memory / 2);
     let pieces = pieces::pieces(survey, samples, &piece_shape(file, &chunk, side)?);
@@ -231,18 +231,12 @@ fn run(
     // All is done, whatever is said to it.
     let _ = progress(total, total);
     Ok(Ingested {
-        shape: data_shape(survey, samples),
-        traces: segy.traces().count(),
+        shape: survey.data_shape(samples),
+        traces: segy.traces.count(),
         ibm_words,
         resumed: done > 0,
         note: survey.note.clone(),
     })
-}
-
-fn data_shape(survey: &Survey, samples: u64) -> Vec<u64> {
-    let mut shape = survey.shape();
-    shape.push(samples);
-    shape
 }
 
 /// The shape of pieces: that with which an ingest began, as those are counted.

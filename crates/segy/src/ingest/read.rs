@@ -1,8 +1,9 @@
 //! Reads the traces of a piece into memory, as the piece has them.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hyperslab::engine::each_number;
 
 use super::Stop;
 use crate::TRACE_HEADER_BYTES;
@@ -10,8 +11,7 @@ use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::file::{SegyFile, Traces};
 use crate::pieces::{self, Piece, Slot};
-use crate::sample::Stored;
-use crate::survey::{self, Survey};
+use crate::survey::Survey;
 
 /// Bytes of the file that one thread reads at once: they stay in its cache until they are converted.
 const RUN_BYTES: u64 = 512 << 10;
@@ -66,15 +66,15 @@ impl<'a> Reader<'a> {
 
     /// Reads a piece; `buffer` is used again.
     pub(super) fn fill(&self, piece: &Piece, mut buffer: Vec<u8>) -> Result<Filled, Stop> {
-        let stored = self.segy.layout().format.stored();
+        let stored = self.segy.layout.format.stored();
         let samples = piece.samples();
         let slots = piece.slots(&self.survey.map, &self.shape);
         let row = usize::try_from(samples.end - samples.start).unwrap_or(0) * stored.size();
         buffer.resize(piece.places() * row, 0);
-        if slots.len() < piece.places() || self.segy.traces().vary() {
+        if slots.len() < piece.places() || self.segy.traces.vary() {
             blank(&mut buffer, stored);
         }
-        let header_bytes = if samples.start == 0 { self.segy.layout().header_bytes() } else { 0 };
+        let header_bytes = if samples.start == 0 { self.segy.layout.header_bytes() } else { 0 };
         let mut headers = vec![0; slots.len() * header_bytes];
         let words = self.read_runs(piece, &slots, &mut buffer, &mut headers, header_bytes)?;
         Ok(Filled { piece: piece.clone(), samples: buffer, slots, headers, words })
@@ -89,10 +89,10 @@ impl<'a> Reader<'a> {
         mut headers: &mut [u8],
         header_bytes: usize,
     ) -> Result<Vec<IbmWord>, Stop> {
-        let layout = self.segy.layout();
+        let layout = &self.segy.layout;
         let mut parts = pieces::parts(piece, self.chunk, layout.format.stored().size(), buffer);
         let per_trace = parts.len() / piece.places().max(1);
-        let most = RUN_BYTES / layout.trace_bytes(self.segy.traces().samples());
+        let most = RUN_BYTES / layout.trace_bytes(self.segy.traces.samples());
         let runs: Vec<Mutex<Run<'_>>> = pieces::runs(slots, usize::try_from(most).unwrap_or(1))
             .map(|slots| {
                 let (own, others) = std::mem::take(&mut headers).split_at_mut(slots.len() * header_bytes);
@@ -105,21 +105,14 @@ impl<'a> Reader<'a> {
                 Mutex::new(Run { slots, parts: own_parts, headers: own, words: Vec::new() })
             })
             .collect();
-        let is_mispredicted = AtomicBool::new(false);
-        survey::on_threads(runs.len() as u64, &|number| {
+        each_number(runs.len() as u64, &|number| {
             let run = &runs[usize::try_from(number).unwrap_or(0)];
             let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
             let mut buffer = self.buffers().pop().unwrap_or_default();
             let is_right = self.read(&mut run, per_trace, &piece.samples(), &mut buffer)?;
             self.buffers().push(buffer);
-            if !is_right {
-                is_mispredicted.store(true, Ordering::Relaxed);
-            }
-            Ok(())
+            if is_right { Ok(()) } else { Err(Stop::Mispredicted) }
         })?;
-        if is_mispredicted.into_inner() {
-            return Err(Stop::Mispredicted);
-        }
         Ok(runs
             .into_iter()
             .flat_map(|run| run.into_inner().unwrap_or_else(PoisonError::into_inner).words)
@@ -135,7 +128,7 @@ impl<'a> Reader<'a> {
         samples: &Range<u64>,
         bytes: &mut Vec<u8>,
     ) -> Result<bool> {
-        let (layout, traces) = (self.segy.layout(), self.segy.traces());
+        let (layout, traces) = (&self.segy.layout, &self.segy.traces);
         let header_bytes = layout.header_bytes();
         let has_headers = samples.start == 0;
         let is_whole = has_headers && samples.end == u64::from(traces.samples()) && !traces.vary();
@@ -166,7 +159,7 @@ impl<'a> Reader<'a> {
 
     /// Reads some samples of one trace, its headers before them if they are the first.
     fn read_part(&self, trace: u64, samples: &Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
-        let (layout, traces) = (self.segy.layout(), self.segy.traces());
+        let (layout, traces) = (&self.segy.layout, &self.segy.traces);
         let size = layout.format.size() as u64;
         let has_headers = samples.start == 0;
         let start = if has_headers { 0 } else { layout.header_bytes() as u64 + samples.start * size };
@@ -185,7 +178,7 @@ impl<'a> Reader<'a> {
         parts: &mut [&mut [u8]],
         words: &mut Vec<IbmWord>,
     ) {
-        let (format, order) = (self.segy.layout().format, self.segy.layout().order);
+        let (format, order) = (self.segy.layout.format, self.segy.layout.order);
         let mut first = usize::try_from(first).unwrap_or(usize::MAX);
         for part in parts {
             // A trace that is shorter than the others ends before the last part does.
@@ -205,14 +198,14 @@ impl<'a> Reader<'a> {
 
     /// Whether a trace is where it was predicted. An error if it may have other samples than the file header says.
     fn check(&self, slot: &Slot, header: &[u8]) -> Result<bool> {
-        let order = self.segy.layout().order;
+        let order = self.segy.layout.order;
         let own = Field::new(115, FieldKind::U16).integer(&header[..TRACE_HEADER_BYTES], order);
-        let samples = self.segy.traces().samples_of(slot.trace);
+        let samples = self.segy.traces.samples_of(slot.trace);
         if own != 0 && own != i64::from(samples) && !self.is_certain()? {
             return Err(Error::trace(
                 "header",
                 slot.trace,
-                self.segy.traces().offset(slot.trace) + 114,
+                self.segy.traces.offset(slot.trace) + 114,
                 format!(
                     "it counts {own} samples, and so counted traces end with the file, as do traces of {samples} samples: ask to pad \
                      traces, or to trust the file header"
@@ -224,7 +217,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the lengths of traces are beyond doubt, whatever their own headers count: many do not bother.
     fn is_certain(&self) -> Result<bool> {
-        if self.segy.layout().is_fixed || self.segy.trusts_lengths() || self.segy.traces().vary() {
+        if self.segy.layout.is_fixed || self.segy.trusts_lengths() || self.segy.traces.vary() {
             return Ok(true);
         }
         let mut known = self.is_certain.lock().unwrap_or_else(PoisonError::into_inner);
@@ -236,10 +229,10 @@ impl<'a> Reader<'a> {
 }
 
 /// Fills samples with what stands where no trace is: no number, or zero where there is no such thing.
-fn blank(samples: &mut [u8], stored: Stored) {
+fn blank(samples: &mut [u8], stored: FieldKind) {
     match stored {
-        Stored::F32 => repeat(samples, f32::NAN.to_ne_bytes()),
-        Stored::F64 => repeat(samples, f64::NAN.to_ne_bytes()),
+        FieldKind::F32 => repeat(samples, f32::NAN.to_ne_bytes()),
+        FieldKind::F64 => repeat(samples, f64::NAN.to_ne_bytes()),
         _ => samples.fill(0),
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub(super) fn new(file: &'a File, segy: &SegyFile, survey: &'a Survey) -> Result<Self> {
-        let header_bytes = segy.layout().header_bytes();
+        let header_bytes = segy.layout.header_bytes();
         Ok(Self {
             file,
             survey,

@@ -58,7 +58,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             looked.push(format!("inline in {inline} and crossline in {crossline}"));
             // Numbers that are the same in all headers say nothing.
             let is_constant = |column: &Vec<i32>| column.windows(2).all(|pair| pair[0] == pair[1]);
-            if columns.iter().all(is_constant) && (file.traces().count() > 1 || options.kind.is_none()) {
+            if columns.iter().all(is_constant) && (file.traces.count() > 1 || options.kind.is_none()) {
                 continue;
             }
             // One record with many ensembles is a line, and no volume of one inline.
@@ -85,18 +85,13 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             looked.join("; "),
         )));
     }
-    let count = file.traces().count();
+    let count = file.traces.count();
     let note = (!looked.is_empty()).then(|| {
         format!("no geometry found (looked for {}): traces stay in the order of the file", looked.join("; "))
     });
-    Ok(Survey {
-        kind: Kind::Traces,
-        keys: options.keys(),
-        axes: vec![Axis { name: "trace", values: (0..count.cast_signed()).collect() }],
-        map: TraceMap::Regular { origin: 0, strides: vec![1], shape: vec![count] },
-        is_predicted: false,
-        note,
-    })
+    let axes = vec![Axis { name: "trace", values: (0..count.cast_signed()).collect() }];
+    let map = TraceMap::Regular { origin: 0, strides: vec![1], shape: vec![count] };
+    Ok(Survey { note, ..Survey::new(Kind::Traces, options.keys(), axes, map) })
 }
 
 /// A volume, or a prestack volume.
@@ -111,7 +106,7 @@ fn lines(
     let found = lay_out(Kind::Volume, &columns, least)?;
     let twice = match found {
         Laid::Out(axes, map) if asked != Some(Kind::Prestack) => {
-            return Ok(Some(survey(Kind::Volume, keys, axes, map)));
+            return Ok(Some(Survey::new(Kind::Volume, keys, axes, map)));
         }
         Laid::Sparse => return Ok(None),
         Laid::Out(..) => None,
@@ -120,11 +115,11 @@ fn lines(
     if asked != Some(Kind::Volume) {
         columns.extend(scan::columns(file, &[keys.offset])?);
         if let Laid::Out(axes, map) = lay_out(Kind::Prestack, &columns, least)? {
-            return Ok(Some(survey(Kind::Prestack, keys, axes, map)));
+            return Ok(Some(Survey::new(Kind::Prestack, keys, axes, map)));
         }
     }
     match twice {
-        Some(([a, b], taken)) if asked.is_some() || taken * 100 >= file.traces().count() * NEARLY_ALL => {
+        Some(([a, b], taken)) if asked.is_some() || taken * 100 >= file.traces.count() * NEARLY_ALL => {
             let at = usize::try_from(a).unwrap_or(0);
             Err(Error::Geometry(format!(
                 "traces {a} and {b} both are at inline {}, crossline {} ({}, {}), with the same offset: name other bytes, or take the \
@@ -146,24 +141,20 @@ fn line(
     let asked = options.kind;
     let least = if asked.is_some() { 0 } else { LEAST_FILLED };
     let constant = columns[0].windows(2).all(|pair| pair[0] == pair[1]);
-    if constant && (asked.is_none() || file.traces().count() > 1) && asked != Some(Kind::PrestackLine) {
+    if constant && (asked.is_none() || file.traces.count() > 1) && asked != Some(Kind::PrestackLine) {
         return Ok(None);
     }
     if asked != Some(Kind::PrestackLine)
         && let Laid::Out(axes, map) = lay_out(Kind::Line, &columns[..1], least)?
     {
-        return Ok(Some(survey(Kind::Line, keys, axes, map)));
+        return Ok(Some(Survey::new(Kind::Line, keys, axes, map)));
     }
     if asked != Some(Kind::Line)
         && let Laid::Out(axes, map) = lay_out(Kind::PrestackLine, columns, least)?
     {
-        return Ok(Some(survey(Kind::PrestackLine, keys, axes, map)));
+        return Ok(Some(Survey::new(Kind::PrestackLine, keys, axes, map)));
     }
     Ok(None)
-}
-
-fn survey(kind: Kind, keys: Keys, axes: Vec<Axis>, map: TraceMap) -> Survey {
-    Survey { kind, keys, axes, map, is_predicted: false, note: None }
 }
 
 /// Lays traces out along axes, if `least` of a hundred positions have a trace.

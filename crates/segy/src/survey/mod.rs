@@ -8,8 +8,6 @@ use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::file::SegyFile;
 
-pub(crate) use scan::on_threads;
-
 /// Where trace headers hold what places a trace. The defaults are those of revision 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keys {
@@ -138,6 +136,10 @@ pub struct Survey {
 }
 
 impl Survey {
+    pub(crate) fn new(kind: Kind, keys: Keys, axes: Vec<Axis>, map: TraceMap) -> Self {
+        Self { kind, keys, axes, map, is_predicted: false, note: None }
+    }
+
     /// Finds out how the traces of a file lie: from a few headers where they tell, else from all.
     pub fn find(file: &SegyFile, options: &SurveyOptions) -> Result<Self> {
         match predict::predict(file, options)? {
@@ -156,6 +158,11 @@ impl Survey {
         self.axes.iter().map(|axis| axis.values.len() as u64).collect()
     }
 
+    /// The same, and how many samples.
+    pub(crate) fn data_shape(&self, samples: u64) -> Vec<u64> {
+        [self.shape(), vec![samples]].concat()
+    }
+
     /// How many positions there are.
     pub fn positions(&self) -> u64 {
         self.shape().iter().product()
@@ -163,7 +170,7 @@ impl Survey {
 
     /// Whether a trace's header says that it stands at a position.
     pub fn is_at(&self, header: &[u8], file: &SegyFile, mut position: u64) -> bool {
-        let order = file.layout().order;
+        let order = file.layout.order;
         let fields = self.fields();
         self.axes.iter().zip(fields).rev().all(|(axis, field)| {
             let len = axis.values.len() as u64;

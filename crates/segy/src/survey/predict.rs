@@ -9,12 +9,12 @@ const SAMPLES: u64 = 64;
 
 /// The survey, if its first traces lie as those of a full volume, line after line in even steps, and others agree.
 pub(super) fn predict(file: &SegyFile, options: &SurveyOptions) -> Result<Option<Survey>> {
-    if options.kind.is_some_and(|kind| kind != Kind::Volume) || file.traces().vary() {
+    if options.kind.is_some_and(|kind| kind != Kind::Volume) || file.traces.vary() {
         return Ok(None);
     }
     let keys = options.keys();
-    let order = file.layout().order;
-    let count = file.traces().count();
+    let order = file.layout.order;
+    let count = file.traces.count();
     let lines = |trace: u64| -> Result<[i64; 2]> {
         let header = file.trace_header(trace)?;
         Ok([keys.inline.integer(&header, order), keys.crossline.integer(&header, order)])
@@ -81,12 +81,7 @@ fn regular(keys: Keys, first: [i64; 2], steps: [i64; 2], shape: [u64; 2], fast: 
         }
     }
     let names = Kind::Volume.axes();
-    Survey {
-        kind: Kind::Volume,
-        keys,
-        axes: names.iter().zip(values).map(|(&name, values)| Axis { name, values }).collect(),
-        map: TraceMap::Regular { origin, strides: strides.to_vec(), shape: shape.to_vec() },
-        is_predicted: true,
-        note: None,
-    }
+    let axes = names.iter().zip(values).map(|(&name, values)| Axis { name, values }).collect();
+    let map = TraceMap::Regular { origin, strides: strides.to_vec(), shape: shape.to_vec() };
+    Survey { is_predicted: true, ..Survey::new(Kind::Volume, keys, axes, map) }
 }

@@ -1,9 +1,8 @@
 //! Reads some fields of the headers of all traces.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use hyperslab::engine;
+use hyperslab::engine::each_number;
 
 use crate::TRACE_HEADER_BYTES;
 use crate::error::{Error, Result};
@@ -17,15 +16,15 @@ const READ_OVER: u64 = 16 << 10;
 
 /// A field of all traces; the fields are those asked for, in their order.
 pub(super) fn columns(file: &SegyFile, fields: &[Field]) -> Result<Vec<Vec<i32>>> {
-    let count = file.traces().count();
+    let count = file.traces.count();
     let parts: Mutex<Vec<(u64, Vec<Vec<i32>>)>> = Mutex::default();
-    on_threads(count.div_ceil(BATCH), &|batch| {
+    each_number(count.div_ceil(BATCH), &|batch| {
         let traces = batch * BATCH..count.min((batch + 1) * BATCH);
         let part = read(file, fields, traces.clone())?;
-        parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((traces.start, part));
-        Ok(())
+        parts.lock().unwrap_or_else(PoisonError::into_inner).push((traces.start, part));
+        Ok::<_, Error>(())
     })?;
-    let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
     parts.sort_by_key(|part| part.0);
     let mut columns = vec![Vec::with_capacity(usize::try_from(count).unwrap_or(0)); fields.len()];
     for (_, part) in parts {
@@ -38,9 +37,9 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
     let mut columns = vec![Vec::new(); fields.len()];
     let mut take = |trace: u64, header: &[u8]| -> Result<()> {
         for (column, field) in columns.iter_mut().zip(fields) {
-            let value = field.integer(header, file.layout().order);
+            let value = field.integer(header, file.layout.order);
             column.push(i32::try_from(value).map_err(|_| {
-                let byte = file.traces().offset(trace) + u64::from(field.byte) - 1;
+                let byte = file.traces.offset(trace) + u64::from(field.byte) - 1;
                 Error::trace(
                     "header",
                     trace,
@@ -51,8 +50,8 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
         }
         Ok(())
     };
-    let bytes = file.layout().trace_bytes(file.traces().samples());
-    if file.traces().vary() || bytes > READ_OVER {
+    let bytes = file.layout.trace_bytes(file.traces.samples());
+    if file.traces.vary() || bytes > READ_OVER {
         for trace in traces {
             take(trace, &file.trace_header(trace)?)?;
         }
@@ -65,30 +64,10 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
         // The samples of the last are not wanted.
         let len = (last - first) * bytes + TRACE_HEADER_BYTES as u64;
         buffer.resize(usize::try_from(len).unwrap_or(0), 0);
-        file.read_at(file.traces().offset(first), &mut buffer)?;
+        file.read_at(file.traces.offset(first), &mut buffer)?;
         for (trace, header) in (first..).zip(buffer.chunks(usize::try_from(bytes).unwrap_or(1))) {
             take(trace, &header[..TRACE_HEADER_BYTES])?;
         }
     }
     Ok(columns)
-}
-
-/// Calls `work` with every number below `count`, on all threads. The first error ends it.
-pub(crate) fn on_threads(count: u64, work: &(dyn Fn(u64) -> Result<()> + Sync)) -> Result<()> {
-    let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let error: Mutex<Option<Error>> = Mutex::default();
-    let workers = usize::try_from(count).unwrap_or(usize::MAX).min(engine::threads());
-    engine::run_on_threads(workers, &|| {
-        while !failed.load(Ordering::Relaxed) {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
-                return;
-            }
-            if let Err(why) = work(number) {
-                failed.store(true, Ordering::Relaxed);
-                error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(why);
-            }
-        }
-    });
-    error.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), Err)
 }

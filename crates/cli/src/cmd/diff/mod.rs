@@ -6,18 +6,16 @@ mod tree;
 mod values;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal as _, Write};
-use std::time::Duration;
+use std::io::Write;
 
 use anyhow::bail;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use tolerance::Tolerance;
 use tree::Trees;
 
-use crate::place;
 use crate::show::value::Decoder;
 use crate::show::{counted, json, plain};
+use crate::{place, progress};
 
 /// Show what is different between two files, or two objects
 #[derive(Debug, clap::Args)]
@@ -70,12 +68,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<bool> {
         first_alone: args.quiet,
         found: Vec::new(),
     };
-    let progress = if std::io::stderr().is_terminal() {
-        ProgressBar::no_length().with_style(ProgressStyle::with_template(BAR)?)
-    } else {
-        ProgressBar::hidden()
-    };
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let progress = progress::bar("{spinner} {binary_bytes}, {binary_bytes_per_sec} {wide_msg}", None)?;
     trees.compare(a, b, &|path| progress.set_message(plain(path)), &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
     let found = trees.found;
@@ -94,5 +87,3 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<bool> {
     }
     Ok(differences == 0)
 }
-
-const BAR: &str = "{spinner} {binary_bytes}, {binary_bytes_per_sec} {wide_msg}";

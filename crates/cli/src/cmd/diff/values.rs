@@ -1,10 +1,9 @@
 //! The elements of two datasets of one shape, compared block by block on all threads.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
-use hyperslab::engine::{self, Destination, ReadOptions};
+use hyperslab::engine::{Destination, ReadOptions, each_number};
 use hyperslab::select::Boxes;
 use hyperslab::types::Element as _;
 use hyperslab::{Dataset, Selection};
@@ -68,30 +67,16 @@ impl Comparison<'_> {
             (None, None) => (vec![1; shape.len()], None),
         };
         let boxes = Boxes::new(&shape, &unit, other.as_deref(), most);
-        let next = AtomicU64::new(0);
-        let failed = AtomicBool::new(false);
-        let found: Mutex<Vec<anyhow::Result<(u64, Outcome)>>> = Mutex::default();
-        let work = || {
-            while !failed.load(Ordering::Relaxed) {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= boxes.len() {
-                    return;
-                }
-                let what = if shape.is_empty() { Selection::All } else { boxes.nth(number) };
-                let compared = self.block(&what, [&types[0], &types[1]], &way, done);
-                match compared {
-                    Ok(outcome) if outcome.count == 0 => continue,
-                    Err(_) => failed.store(true, Ordering::Relaxed),
-                    Ok(_) => {}
-                }
-                let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                found.push(compared.map(|outcome| (number, outcome)));
+        let found: Mutex<Vec<(u64, Outcome)>> = Mutex::default();
+        each_number(boxes.len(), &|number| {
+            let what = if shape.is_empty() { Selection::All } else { boxes.nth(number) };
+            let outcome = self.block(&what, [&types[0], &types[1]], &way, done)?;
+            if outcome.count > 0 {
+                found.lock().unwrap_or_else(PoisonError::into_inner).push((number, outcome));
             }
-        };
-        let workers = usize::try_from(boxes.len()).unwrap_or(usize::MAX).min(engine::threads());
-        engine::run_on_threads(workers, &work);
-        let found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut found = found.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+            anyhow::Ok(())
+        })?;
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_unstable_by_key(|(number, _)| *number);
         let mut all = Outcome::default();
         for (_, outcome) in found {

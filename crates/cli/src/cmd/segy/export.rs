@@ -1,12 +1,13 @@
 //! `hyperslab segy export`: HDF5 back into SEG-Y.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use hyperslab_segy::Cube;
 
 use super::blame;
+use crate::cmd::Threads;
+use crate::progress;
 use crate::show::plain;
 
 /// Write a survey back as SEG-Y: byte for byte the file it was made of
@@ -19,9 +20,8 @@ pub(super) struct Args {
     /// The new SEG-Y file, which appears under its name when it is whole
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// How many threads work
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 const EXAMPLE: &str = "\
@@ -31,11 +31,9 @@ Example:
 Samples that were changed since are written as they are now, headers as they are in /segy.";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if let Some(threads) = args.threads {
-        hyperslab::engine::set_threads(threads);
-    }
+    args.threads.set();
     let cube = Cube::open(&args.from).map_err(blame)?;
-    let bar = super::bar()?;
+    let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::export(&cube, &args.to, &super::moves(&bar));
     bar.finish_and_clear();
     done.map_err(blame)?;

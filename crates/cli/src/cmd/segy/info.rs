@@ -32,9 +32,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let said =
         hyperslab_segy::summary(&args.file, &args.taking.segy(), &args.taking.survey()).map_err(blame)?;
     if args.json {
-        let object: serde_json::Map<_, _> =
-            said.into_iter().map(|(name, fact)| (name.to_owned(), value(fact))).collect();
-        writeln!(out, "{}", Value::Object(object))?;
+        let said: serde_json::Map<_, _> =
+            said.into_iter().map(|(name, fact)| (name.to_owned(), json!(fact))).collect();
+        writeln!(out, "{}", Value::Object(said))?;
         return Ok(());
     }
     writeln!(out, "{}", plain(&args.file.display().to_string()))?;
@@ -71,36 +71,9 @@ fn positions(axis: &AxisSummary) -> String {
         Position::Number(number) => number.to_string(),
         Position::Quantity(value) => format!("{value:?}"),
     };
-    let ends = axis.ends.map_or_else(String::new, |(first, last)| {
+    let ends = axis.first.zip(axis.last).map_or_else(String::new, |(first, last)| {
         let unit = axis.unit.as_ref().map_or_else(String::new, |unit| format!(" {}", plain(unit)));
         format!("{} to {}{unit}, ", number(first), number(last))
     });
     format!("{ends}{} positions", axis.length)
-}
-
-fn value(fact: Fact) -> Value {
-    match fact {
-        Fact::Text(text) | Fact::Lines(text) => text.into(),
-        Fact::Count(number) | Fact::Bytes(number) => number.into(),
-        Fact::Microseconds(interval) => interval.into(),
-        Fact::Shape(shape) => shape.into(),
-        Fact::Axes(axes) => axes.into_iter().map(axis).collect(),
-    }
-}
-
-fn axis(axis: AxisSummary) -> Value {
-    let position = |position| match position {
-        Position::Number(number) => Value::from(number),
-        Position::Quantity(value) => value.into(),
-    };
-    let mut said = json!({
-        "name": axis.name,
-        "first": axis.ends.map(|(first, _)| position(first)),
-        "last": axis.ends.map(|(_, last)| position(last)),
-        "length": axis.length,
-    });
-    if let Some(unit) = axis.unit {
-        said["unit"] = unit.into();
-    }
-    said
 }

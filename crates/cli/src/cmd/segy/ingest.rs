@@ -1,20 +1,18 @@
 //! `hyperslab segy ingest`: SEG-Y into HDF5.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context as _;
 use hyperslab::RepackChunks;
-use hyperslab_filters::FilterChoice;
 use hyperslab_segy::{Domain, IngestOptions};
 
 use super::{Taking, blame};
-use crate::cmd::repack;
+use crate::cmd::{Threads, repack};
 use crate::error::Usage;
 use crate::show::{bytes, counted, plain, shape};
-use crate::{filters, units};
+use crate::{filters, progress, units};
 
 /// Bring a SEG-Y file into HDF5: chunked, so that every slice is read fast, with all its headers
 #[derive(Debug, clap::Args)]
@@ -28,7 +26,7 @@ pub(super) struct Args {
     to: PathBuf,
     /// A filter for the samples; several go in this order
     #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
-    filter: Vec<Option<FilterChoice>>,
+    filter: Vec<filters::Choice>,
     /// The shape of chunks, samples last, or `auto`
     #[arg(long, value_name = "auto|AxBxC", value_parser = repack::chunks)]
     chunks: Option<RepackChunks>,
@@ -38,9 +36,8 @@ pub(super) struct Args {
     /// Bytes of samples in memory
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = units::bytes)]
     memory: u64,
-    /// How many threads work
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    threads: Threads,
     /// Replace OUT if it is there
     #[arg(long)]
     overwrite: bool,
@@ -59,14 +56,10 @@ Example:
 If it is interrupted, the same command goes on where it was. `hyperslab tune` measures which chunks suit a cube.";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let chosen: Vec<FilterChoice> = args.filter.iter().copied().flatten().collect();
-    if chosen.len() < args.filter.len() && args.filter.len() > 1 {
-        return Err(Usage("--filter none goes with no other filter".to_owned()).into());
-    }
     let options = IngestOptions {
         segy: args.taking.segy(),
         survey: args.taking.survey(),
-        filters: chosen,
+        filters: filters::chosen(&args.filter)?.unwrap_or_default(),
         chunks: match &args.chunks {
             Some(RepackChunks::Shape(shape)) => Some(shape.clone()),
             Some(RepackChunks::Keep) => {
@@ -78,11 +71,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         memory: args.memory,
         overwrite: args.overwrite,
     };
-    if let Some(threads) = args.threads {
-        hyperslab::engine::set_threads(threads);
-    }
+    args.threads.set();
     let begun = Instant::now();
-    let bar = super::bar()?;
+    let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::ingest(&args.from, &args.to, &options, &super::moves(&bar));
     bar.finish_and_clear();
     let done = done.map_err(blame)?;

@@ -5,13 +5,12 @@ mod info;
 mod ingest;
 mod slice;
 
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use clap::ValueEnum;
 use hyperslab_segy::{Field, Kind, SegyOptions, SurveyOptions};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::error::Usage;
 
@@ -128,18 +127,6 @@ fn blame(error: hyperslab_segy::Error) -> anyhow::Error {
         error => error.into(),
     }
 }
-
-/// A bar of bytes, on a terminal.
-fn bar() -> anyhow::Result<ProgressBar> {
-    if !std::io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(BAR)?);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    Ok(bar)
-}
-
-const BAR: &str = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
 /// Moves a bar.
 fn moves(bar: &ProgressBar) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + '_ {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use hyperslab_segy::{Cube, Stored};
+use anyhow::{Context as _, bail};
+use hyperslab_segy::{Cube, FieldKind};
 use npyz::WriterBuilder as _;
 
 use super::blame;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             return Err(Usage(format!("--out {out}: name a .png, .svg, .npy or .sgy file")).into());
         }
     }
-    let lengths: Vec<u64> = without(&cube.data().shape(), axis);
+    let lengths: Vec<u64> = without(&cube.data.shape(), axis);
     writeln!(out, "{}: {}", plain(&args.out.display().to_string()), shape(&lengths))?;
     Ok(())
 }
@@ -72,15 +72,15 @@ impl Args {
                 return cube.find(axis, number).map_err(blame);
             }
         }
-        let (wanted, values) = (self.slice.unwrap_or(0.0), &cube.samples().values);
+        let (wanted, values) = (self.slice.unwrap_or(0.0), &cube.samples.values);
         let (first, last) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
         if !(first..=last).contains(&wanted) {
-            let unit = &cube.samples().unit;
+            let unit = &cube.samples.unit;
             return Err(Usage(format!("--slice {wanted}: samples lie from {first} to {last} {unit}")).into());
         }
         let distance = |value: f64| (value - wanted).abs();
         let nearest = (0..values.len()).min_by(|&a, &b| distance(values[a]).total_cmp(&distance(values[b])));
-        Ok((cube.axes().len(), nearest.unwrap_or(0) as u64))
+        Ok((cube.axes.len(), nearest.unwrap_or(0) as u64))
     }
 }
 
@@ -90,14 +90,14 @@ fn without(shape: &[u64], axis: usize) -> Vec<u64> {
 
 /// The plane as a picture: samples downwards, or crosslines.
 fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<()> {
-    let shape = cube.data().shape();
+    let shape = cube.data.shape();
     let left: Vec<usize> = (0..shape.len()).filter(|&number| number != axis).collect();
     let &[across, down] = &left[..] else {
         let why = format!("a picture has two axes, and this slice has {}: write it as .npy", left.len());
         return Err(Usage(format!("--out {}: {why}", args.out.display())).into());
     };
-    let values: Vec<f32> = cube.data().read(cube.plane(axis, index))?;
-    let (rows, columns) = (shape_of(&shape, down)?, shape_of(&shape, across)?);
+    let values: Vec<f32> = cube.data.read(cube.plane(axis, index))?;
+    let (rows, columns) = (usize::try_from(shape[down])?, usize::try_from(shape[across])?);
     let turned: Vec<f32> = (0..rows * columns).map(|i| values[i % columns * rows + i / columns]).collect();
     let (title, labels) = (named(cube, axis, index), [down, across].map(|axis| label(cube, axis)));
     let axis_of = |axis: usize, label| {
@@ -119,37 +119,33 @@ fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<
 /// Pixels of a picture.
 const SIZE: Size = Size { width: 1200, height: 900 };
 
-fn shape_of(shape: &[u64], axis: usize) -> anyhow::Result<usize> {
-    Ok(usize::try_from(shape[axis])?)
-}
-
 /// What stands at the ends of an axis.
 #[expect(clippy::cast_precision_loss, reason = "numbers of lines have fewer digits")]
 fn ends(cube: &Cube, axis: usize) -> (f64, f64) {
     let ends =
         |values: &[f64]| (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
-    match cube.axes().get(axis) {
+    match cube.axes.get(axis) {
         Some(axis) => ends(&[axis.values.first(), axis.values.last()].map(|end| *end.unwrap_or(&0) as f64)),
-        None => ends(&cube.samples().values),
+        None => ends(&cube.samples.values),
     }
 }
 
 /// The name of an axis, with its unit.
 fn label(cube: &Cube, axis: usize) -> String {
-    match cube.axes().get(axis) {
+    match cube.axes.get(axis) {
         Some(axis) => axis.name.to_owned(),
-        None => format!("{} ({})", cube.samples().name, cube.samples().unit),
+        None => format!("{} ({})", cube.samples.name, cube.samples.unit),
     }
 }
 
 /// The plane, in words.
 fn named(cube: &Cube, axis: usize, index: u64) -> String {
     let index = usize::try_from(index).unwrap_or(0);
-    let samples = cube.samples();
-    match cube.axes().get(axis) {
-        Some(axis) => format!("{}: {} {}", cube.source().name, axis.name, axis.values[index]),
+    let samples = &cube.samples;
+    match cube.axes.get(axis) {
+        Some(axis) => format!("{}: {} {}", cube.source.name, axis.name, axis.values[index]),
         None => {
-            format!("{}: {} {} {}", cube.source().name, samples.name, samples.values[index], samples.unit)
+            format!("{}: {} {} {}", cube.source.name, samples.name, samples.values[index], samples.unit)
         }
     }
 }
@@ -158,21 +154,23 @@ fn named(cube: &Cube, axis: usize, index: u64) -> String {
 fn npy(cube: &Cube, axis: usize, index: u64, to: &Path) -> anyhow::Result<()> {
     macro_rules! save {
         ($($stored:pat => $number:ty),*) => {
-            match cube.source().format.stored() {
+            match cube.source.format.stored() {
                 $($stored => {
-                    let values: Vec<$number> = cube.data().read(cube.plane(axis, index))?;
+                    let values: Vec<$number> = cube.data.read(cube.plane(axis, index))?;
                     let file = BufWriter::new(File::create(to).with_context(|| to.display().to_string())?);
-                    let shape = without(&cube.data().shape(), axis);
+                    let shape = without(&cube.data.shape(), axis);
                     let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(file).begin_nd()?;
                     writer.extend(values)?;
                     writer.finish()?;
                 })*
+                FieldKind::Text8 => bail!("samples are numbers"),
             }
         };
     }
     save!(
-        Stored::F32 => f32, Stored::F64 => f64, Stored::I8 => i8, Stored::I16 => i16, Stored::I32 => i32,
-        Stored::I64 => i64, Stored::U8 => u8, Stored::U16 => u16, Stored::U32 => u32, Stored::U64 => u64
+        FieldKind::F32 => f32, FieldKind::F64 => f64, FieldKind::I8 => i8, FieldKind::I16 => i16,
+        FieldKind::I32 => i32, FieldKind::I64 => i64, FieldKind::U8 => u8, FieldKind::U16 => u16,
+        FieldKind::U32 => u32, FieldKind::U64 => u64
     );
     Ok(())
 }

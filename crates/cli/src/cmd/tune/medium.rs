@@ -83,14 +83,15 @@ fn places(len: u64, size: u64, most: u64, rng: &mut Rng) -> Vec<u64> {
 
 /// Reads `size` bytes at every place, or what there is, and returns the seconds that takes.
 fn read_all(file: &File, places: &[u64], size: u64, threads: usize) -> io::Result<f64> {
-    let next = AtomicU64::new(0);
+    let (next, len) = (AtomicU64::new(0), file.metadata()?.len());
     let failed = std::sync::Mutex::new(None);
     let work = || {
         let mut buffer = vec![0; usize::try_from(size).unwrap_or(0)];
         loop {
             let taken = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
             let Some(&place) = places.get(taken) else { return };
-            if let Err(error) = read_up_to(file, place, &mut buffer)
+            let there = usize::try_from(len - place).unwrap_or(usize::MAX).min(buffer.len());
+            if let Err(error) = file.read_exact_at(&mut buffer[..there], place)
                 && let Ok(mut failed) = failed.lock()
             {
                 *failed = Some(error);
@@ -104,20 +105,6 @@ fn read_all(file: &File, places: &[u64], size: u64, threads: usize) -> io::Resul
         Ok(Some(error)) => Err(error),
         _ => Ok(seconds),
     }
-}
-
-/// Fills `buffer` from `place` on, as far as the file goes.
-fn read_up_to(file: &File, place: u64, buffer: &mut [u8]) -> io::Result<()> {
-    let mut done = 0;
-    while done < buffer.len() {
-        match file.read_at(&mut buffer[done..], place + done as u64) {
-            Ok(0) => break,
-            Ok(read) => done += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 /// Bytes of a small request.

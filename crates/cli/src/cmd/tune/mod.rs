@@ -13,16 +13,14 @@ mod sweep;
 mod target;
 
 use std::fs;
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use hyperslab::Dataset;
 use hyperslab::engine::{set_threads, threads};
-use hyperslab_filters::FilterChoice;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use self::codec::Codec;
 use self::model::{Array, Engine, Machine, Ratio, real};
@@ -32,7 +30,7 @@ use self::search::{Candidate, Judge, Origin};
 use self::specimen::Recipe;
 use crate::error::Usage;
 use crate::plot::Size;
-use crate::{filters, place, units};
+use crate::{filters, place, progress, units};
 
 /// Find the shape of chunks that suits how a dataset is read
 #[derive(Debug, clap::Args)]
@@ -90,7 +88,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone)]
 struct Filter {
     name: String,
-    choice: Option<FilterChoice>,
+    choice: filters::Choice,
 }
 
 const EXAMPLE: &str = "\
@@ -123,7 +121,7 @@ fn size(text: &str) -> Result<Size, String> {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let filters = args.filters()?;
+    let filters = filters::chosen(&args.filter.iter().map(|filter| filter.choice).collect::<Vec<_>>())?;
     if let Some(plot) = &args.plot {
         crate::plot::check(plot, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
     }
@@ -138,7 +136,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let accesses = access::parse(&args.access, &shape, &names)?;
     let array = Array { shape: shape.clone(), element_size: dataset.element_size() as u64 };
     let recipe = Recipe { dataset: &dataset, filters };
-    let bar = bar()?;
+    let bar = progress::bar("{bar:40} {pos} of {len}, {msg}, {eta} left", Some(0))?;
     let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &bar)?;
     let engine = Engine { hints: file.store().hints(), threads: threads() };
     let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
@@ -191,14 +189,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 impl Args {
-    fn filters(&self) -> Result<Option<Vec<FilterChoice>>, Usage> {
-        let chosen: Vec<FilterChoice> = self.filter.iter().filter_map(|filter| filter.choice).collect();
-        if self.filter.len() > 1 && chosen.len() < self.filter.len() {
-            return Err(Usage("--filter none goes with no other filter".to_owned()));
-        }
-        Ok((!self.filter.is_empty()).then_some(chosen))
-    }
-
     /// The folder for samples: that of the file, so that they are on its medium.
     fn scratch(&self) -> PathBuf {
         let beside =
@@ -255,14 +245,4 @@ fn present(dataset: &Dataset) -> Option<Candidate> {
     }
     let is_elsewhere = dataset.is_virtual() || dataset.has_external_files();
     (!is_elsewhere).then(|| Candidate { chunk: dataset.shape(), origin: Origin::Contiguous })
-}
-
-fn bar() -> anyhow::Result<ProgressBar> {
-    if !std::io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let bar = ProgressBar::new(0)
-        .with_style(ProgressStyle::with_template("{bar:40} {pos} of {len}, {msg}, {eta} left")?);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    Ok(bar)
 }

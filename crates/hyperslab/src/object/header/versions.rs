@@ -18,6 +18,22 @@ pub enum LibVersion {
 }
 
 impl LibVersion {
+    /// Every version by its name in h5py, and `latest`.
+    pub const NAMES: [(&'static str, Self); 7] = [
+        ("earliest", Self::Earliest),
+        ("v108", Self::V18),
+        ("v110", Self::V110),
+        ("v112", Self::V112),
+        ("v114", Self::V114),
+        ("v200", Self::V200),
+        ("latest", Self::V200),
+    ];
+
+    /// The version of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find_map(|(known, version)| (known == name).then_some(version))
+    }
+
     /// The version of the superblock of a new file.
     pub(in crate::object) fn superblock(self) -> u8 {
         match self {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Path: TypeAlias = str | os.PathLike[str]
 FieldPlace: TypeAlias = int | str
 """The first byte of a field of the trace header, counted from 1, as ``189``; with the kind of number if that is not i4, as
-``"189:i2"``: u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
+``"189:i2"``: i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
 Progress: TypeAlias = Callable[[int, int], object]
 
 _SHUFFLE, _FLETCHER32 = 2, 3
