@@ -28,7 +28,7 @@ use crate::store_info::{self, StoreInfos};
 #[derive(Debug)]
 pub(crate) struct ObjectID {
     state: Arc<FileState>,
-    identity: (usize, u64),
+    identity: ((u64, u64), u64),
     path: Option<String>,
 }
 

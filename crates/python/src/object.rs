@@ -45,8 +45,8 @@ impl HLObject {
     }
 
     /// The file's identity and the object's address in it.
-    pub(crate) fn identity(&self) -> (usize, u64) {
-        (self.state.identity, self.node.address().get())
+    pub(crate) fn identity(&self) -> ((u64, u64), u64) {
+        (self.state.identity(), self.node.address().get())
     }
 }
 

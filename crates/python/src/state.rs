@@ -1,7 +1,7 @@
 //! What the Python objects of one open file share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyperslab::{Error, File};
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ pub(crate) struct FileState {
     /// The version bounds that were asked for; they mean nothing to a reader.
     pub(crate) libver: (String, String),
     /// What makes two opened files the same file.
-    pub(crate) identity: usize,
+    identity: (u64, u64),
     closed: AtomicBool,
 }
 
@@ -30,8 +30,7 @@ impl FileState {
     /// The state of a file that was just opened.
     pub(crate) fn new(core: File, name: String, driver: &'static str, libver: (String, String)) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
-        // A process has one store for a file, however often it is opened.
-        let identity = std::ptr::from_ref(core.store()).addr();
+        let identity = identity(&core);
         Arc::new(Self { core, name, driver, mode, libver, identity, closed: AtomicBool::new(false) })
     }
 
@@ -77,4 +76,30 @@ impl FileState {
     pub(crate) fn check(&self) -> PyResult<()> {
         if self.is_open() { Ok(()) } else { Err(ClosedError::new_err("the file is closed")) }
     }
+
+    /// What makes two opened files the same file.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        self.identity
+    }
+}
+
+#[cfg(unix)]
+fn on_disk(core: &File) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(core.path()?).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn on_disk(core: &File) -> Option<(u64, u64)> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    core.path()?.hash(&mut hasher);
+    Some((u64::MAX - 1, hasher.finish()))
+}
+
+/// Device and inode, or a number of its own for a file that is only in memory.
+fn identity(core: &File) -> (u64, u64) {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    on_disk(core).unwrap_or_else(|| (u64::MAX, NEXT.fetch_add(1, Ordering::Relaxed)))
 }
