@@ -57,7 +57,7 @@ pub trait Structure: Sized {
         if Self::FIXED {
             return Self::read_len(widths, context);
         }
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(Self::read_len(widths, context));
         Writer::new(&mut bytes, widths).structure(self, context);
         bytes.len()
     }
