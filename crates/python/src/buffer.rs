@@ -205,8 +205,6 @@ impl<'a, 'py> Places<'a, 'py> {
 
     /// The same of an object, where the dtype must have one. The address may be unaligned.
     fn object(&self, offset: usize) -> *mut *mut ffi::PyObject {
-        // Unaligned reads and writes, as below, ask nothing of the address.
-        #[allow(clippy::cast_ptr_alignment)]
         self.at(offset, size_of::<*mut ffi::PyObject>()).cast()
     }
 

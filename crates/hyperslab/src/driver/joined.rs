@@ -109,14 +109,6 @@ impl Driver for Joined {
         Ok(())
     }
 
-    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
-        Err(read_only())
-    }
-
-    fn set_len(&self, _: u64) -> io::Result<()> {
-        Err(read_only())
-    }
-
     fn flush(&self, _: bool) -> io::Result<()> {
         Ok(())
     }
@@ -125,10 +117,6 @@ impl Driver for Joined {
         // Requests are served one by one.
         Hints { queue_depth: 1, ..Posix::HINTS }
     }
-}
-
-fn read_only() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "external raw data are read alone")
 }
 
 #[cfg(test)]

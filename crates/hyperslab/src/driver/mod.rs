@@ -34,8 +34,10 @@ pub trait Driver: Debug + Send + Sync {
     /// Fills `dst` with the bytes from `offset` on.
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()>;
 
-    /// Writes `src` at `offset`; past the end the file grows, with zeros between.
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()>;
+    /// Writes `src` at `offset`; past the end the file grows, with zeros between. A medium that is only read refuses.
+    fn write_at(&self, _offset: u64, _src: &[u8]) -> io::Result<()> {
+        Err(read_only())
+    }
 
     /// So many bytes from `offset` on will be written next: a medium that can makes room for all of them at once. The length of
     /// the file stays.
@@ -45,8 +47,10 @@ pub trait Driver: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Cuts the file, or extends it with zeros.
-    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Cuts the file, or extends it with zeros. A medium that is only read refuses.
+    fn set_len(&self, _len: u64) -> io::Result<()> {
+        Err(read_only())
+    }
 
     /// Makes every completed write durable.
     ///
@@ -75,6 +79,10 @@ pub trait Driver: Debug + Send + Sync {
 
     /// How this medium likes to be used.
     fn hints(&self) -> Hints;
+}
+
+fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the medium is for reading alone")
 }
 
 /// What one call reads: many ranges, each asked for when the driver has room for it.

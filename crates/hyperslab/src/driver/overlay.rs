@@ -55,14 +55,6 @@ impl Driver for Overlay {
         Ok(())
     }
 
-    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
-        Err(read_only())
-    }
-
-    fn set_len(&self, _: u64) -> io::Result<()> {
-        Err(read_only())
-    }
-
     fn flush(&self, _: bool) -> io::Result<()> {
         Ok(())
     }
@@ -71,10 +63,6 @@ impl Driver for Overlay {
     fn hints(&self) -> Hints {
         Hints { queue_depth: 1, ..self.inner.hints() }
     }
-}
-
-fn read_only() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a view of a file that awaits recovery is for reading")
 }
 
 #[cfg(test)]
