@@ -41,15 +41,11 @@ impl<'a> Input<'a> {
         options: &WriteOptions,
     ) -> Result<Self> {
         let array = write.array;
-        let (mut memory_size, mut conversion) = (array.element_size, None);
-        if let Some(given) = &options.datatype {
-            let found = Conversion::with_widths(given, &array.datatype, write.store.widths())?;
-            memory_size = found.src_size();
-            conversion = (!found.is_identity()).then(|| Box::new(found));
-        }
+        let needed = |given| Conversion::needed(given, &array.datatype, write.store.widths());
+        let conversion = options.datatype.as_ref().map_or(Ok(None), needed)?;
         Ok(Self {
             bytes,
-            memory_size,
+            memory_size: conversion.as_ref().map_or(array.element_size, |conversion| conversion.src_size()),
             conversion,
             stored_size: array.element_size,
             piece: piece.iter().map(|&len| size(len)).collect(),
