@@ -2,31 +2,35 @@
 //! thread held at the fork stays locked for ever, and files belong to the parent.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The process id in the upper half, and how many forks lie between the first process and this one in the lower.
-static PROCESS: AtomicU64 = AtomicU64::new(0);
+/// How many forks lie between the first process that used this crate and this one.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+/// Whether the C library counts them.
+static COUNTS: AtomicBool = AtomicBool::new(false);
 
-/// Returns how many forks lie between the first process that used this crate and this one, as far as they were
-/// [noticed](notice_fork). It costs one load.
+/// Returns how many forks lie between the first process that used this crate and this one. It costs two loads, and can be asked
+/// for everything that is done: what is open belongs to a process.
+///
+/// A process that is made by the bare system call, past the C library's `fork`, is not counted.
 #[inline]
 pub fn forks() -> u32 {
-    lower_half(PROCESS.load(Ordering::Acquire))
+    if !COUNTS.load(Ordering::Acquire) {
+        count_forks();
+    }
+    FORKS.load(Ordering::Acquire)
 }
 
-/// Asks the system which process this is and returns [`forks`]. Whatever changes a file, opens or closes one, or hands
-/// work to other threads asks; a host that is told of forks (Python is) calls this in the child before anything else.
-pub fn notice_fork() -> u32 {
-    let id = u64::from(std::process::id()) << 32;
-    let mut known = PROCESS.load(Ordering::Acquire);
-    while known & !LOWER != id {
-        let forks = if known == 0 { 0 } else { u64::from(lower_half(known).wrapping_add(1)) };
-        match PROCESS.compare_exchange(known, id | forks, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => return lower_half(forks),
-            Err(other) => known = other,
-        }
+/// Has the C library tell children that they are. Where it has no memory for that, the next who asks tries again; threads that
+/// try at once make every fork count twice, and it is another number all the same.
+#[cold]
+fn count_forks() {
+    extern "C" fn in_child() {
+        FORKS.fetch_add(1, Ordering::AcqRel);
     }
-    lower_half(known)
+    // SAFETY: the handler touches an atomic number alone, as a child of a process with threads may.
+    let status = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    COUNTS.store(status == 0, Ordering::Release);
 }
 
 /// A value of the process that made it. A child gets a value of its own at its first use of it.
@@ -40,7 +44,7 @@ pub struct PerProcess<T> {
 impl<T> PerProcess<T> {
     /// The value of this process.
     pub fn new(value: T) -> Self {
-        Self { forks: notice_fork(), value, child: OnceLock::new() }
+        Self { forks: forks(), value, child: OnceLock::new() }
     }
 
     /// Returns the value of this process; `inherit` makes it of the parent's, whose locks may be locked for ever.
@@ -57,12 +61,6 @@ impl<T> PerProcess<T> {
 
     /// Returns the value that [`new`](Self::new) was given, in the process that called it; `None` in a child of that one.
     pub fn own(&self) -> Option<&T> {
-        (self.forks == notice_fork()).then_some(&self.value)
+        (self.forks == forks()).then_some(&self.value)
     }
 }
-
-fn lower_half(process: u64) -> u32 {
-    u32::try_from(process & LOWER).unwrap_or(u32::MAX)
-}
-
-const LOWER: u64 = u32::MAX as u64;

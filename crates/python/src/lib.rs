@@ -42,7 +42,6 @@ use std::num::NonZeroUsize;
 
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
-use pyo3::types::IntoPyDict;
 
 /// The module `hyperslab._native`.
 #[pymodule]
@@ -75,7 +74,6 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::tell_of_forks(module)?;
         super::warn_of_threads(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
@@ -91,18 +89,6 @@ fn set_threads(threads: NonZeroUsize) {
 #[pyfunction]
 fn get_threads() -> usize {
     hyperslab::engine::threads()
-}
-
-/// Files that are open at a fork are the parent's: the child knows before it does anything.
-fn tell_of_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let register = module.py().import("os")?.getattr("register_at_fork")?;
-    let told = [("after_in_child", wrap_pyfunction!(notice_fork, module)?)].into_py_dict(module.py())?;
-    register.call((), Some(&told)).map(drop)
-}
-
-#[pyfunction]
-fn notice_fork() {
-    hyperslab::process::notice_fork();
 }
 
 fn warn_of_threads(py: Python<'_>) -> PyResult<()> {

@@ -27,7 +27,7 @@ impl Default for Memory {
 impl Memory {
     /// The file with these bytes.
     pub fn new(image: Vec<u8>) -> Self {
-        Self { image: RwLock::new(image), forks: process::notice_fork(), backing: None }
+        Self { image: RwLock::new(image), forks: process::forks(), backing: None }
     }
 
     /// The same, which is written to `path` when it is flushed or closed: in place of what is there, at once.

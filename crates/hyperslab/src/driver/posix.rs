@@ -119,7 +119,7 @@ impl Posix {
         }
         let taken = if self.is_writable { self.file.try_lock() } else { self.file.try_lock_shared() };
         match taken {
-            Ok(()) => self.locked_by = Some(process::notice_fork()),
+            Ok(()) => self.locked_by = Some(process::forks()),
             Err(TryLockError::WouldBlock) => return Err(self.is_locked_by_others()),
             Err(TryLockError::Error(error)) if locking == Locking::Required => return Err(error),
             // File systems without locks.
@@ -228,7 +228,7 @@ fn named(process: u32) -> String {
 /// itself leaves the parent's lock alone.
 impl Drop for Posix {
     fn drop(&mut self) {
-        if self.locked_by == Some(process::notice_fork()) {
+        if self.locked_by == Some(process::forks()) {
             // If this fails, closing the file unlocks it.
             let _ = self.file.unlock();
         }

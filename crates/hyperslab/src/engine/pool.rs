@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use parking_lot::{Mutex, RwLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::process::{self, PerProcess};
+use crate::process::PerProcess;
 
 /// The pool of the process, shared by all files: as many threads as `HYPERSLAB_THREADS` says, else as the process may
 /// use, the caller's included. A forked child has none of its parent's threads, and makes its own.
@@ -55,7 +55,6 @@ pub fn set_threads(threads: NonZeroUsize) {
 
 /// Runs `work` on the caller's thread and on up to `workers - 1` others, each with its number; returns when all have.
 pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
-    process::notice_fork();
     let helpers = if workers > 1 { pool().read().helpers.clone() } else { None };
     let Some(helpers) = helpers else {
         return work();

@@ -106,7 +106,7 @@ impl Store {
         let number = STORES.fetch_add(1, Ordering::Relaxed);
         Self {
             number,
-            forks: process::notice_fork(),
+            forks: process::forks(),
             refreshing: Mutex::default(),
             is_closing: AtomicBool::new(false),
             hints: view.hints(),
@@ -159,7 +159,7 @@ impl Store {
     ///
     /// In a forked child nothing is written: the file is the parent's.
     pub fn close(&self) -> Result<()> {
-        let is_own = process::notice_fork() == self.forks;
+        let is_own = process::forks() == self.forks;
         let writing = self.writing.as_deref().filter(|_| is_own);
         let alone = writing.map(|writing| writing.lock.change());
         if self.is_closing.load(Ordering::Acquire) {

@@ -314,7 +314,7 @@ impl Store {
     }
 
     fn writing(&self) -> Result<&Writing> {
-        if process::notice_fork() != self.forks {
+        if process::forks() != self.forks {
             return Err(RequestError::Forked.into());
         }
         self.writing.as_deref().ok_or_else(|| RequestError::ReadOnly.into())

@@ -27,6 +27,7 @@ pub struct WritePlan<'a> {
 
 /// The pieces that are touched.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a write has one of them, and a small write the large one")]
 enum Tiles {
     /// A box in one of them.
     One {
