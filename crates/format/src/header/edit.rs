@@ -92,7 +92,7 @@ impl HeaderEdit {
 
     /// A message with the body `body`, as this header frames it.
     pub fn message<T: MessageBody>(&self, body: &T, flags: u8) -> RawMessage {
-        let mut data = Vec::new();
+        let mut data = Vec::with_capacity(T::read_len(self.widths, &()));
         Writer::new(&mut data, self.widths).structure(body, &());
         RawMessage {
             kind: T::KIND,

@@ -75,12 +75,15 @@ impl WorkerScratch {
     }
 
     fn trim(&mut self) {
-        let mut kept = 0;
-        self.spare.retain(|buffer| {
-            kept += buffer.capacity();
-            kept <= KEEP_BYTES
-        });
-        for buffer in [&mut self.stored, &mut self.chunk].into_iter().chain(&mut self.convert) {
+        if !self.spare.is_empty() {
+            let mut kept = 0;
+            self.spare.retain(|buffer| {
+                kept += buffer.capacity();
+                kept <= KEEP_BYTES
+            });
+        }
+        let [before, after] = &mut self.convert;
+        for buffer in [&mut self.stored, &mut self.chunk, before, after] {
             if buffer.capacity() > KEEP_BYTES {
                 *buffer = Vec::new();
             }

@@ -243,7 +243,8 @@ pub(super) fn add<T: Dense>(
     };
     let noted = value.set_order(order);
     let mut change = HeaderChange::new(txn, header.address())?;
-    if !info.is_dense() && (is_full || value.encoded_len(header.widths(), &()) > LONGEST_MESSAGE) {
+    let message = (!info.is_dense()).then(|| change.message_in_order(&value, noted));
+    if message.as_ref().is_some_and(|message| is_full || message.data.len() > LONGEST_MESSAGE) {
         make_dense::<T>(&mut change, &mut info)?;
     }
     // Before an attribute, as libhdf5 has it.
@@ -252,10 +253,9 @@ pub(super) fn add<T: Dense>(
         Some(known) if known != info => change.set(&info)?,
         Some(_) => {}
     }
-    if info.is_dense() {
-        insert(change.txn(), &info, &value, order)?;
-    } else {
-        change.put_in_order(&value, noted)?;
+    match message.filter(|_| !info.is_dense()) {
+        Some(message) => change.put_raw(message)?,
+        None => insert(change.txn(), &info, &value, order)?,
     }
     change.finish().map(drop)
 }
@@ -321,7 +321,8 @@ fn make_compact<T: Dense>(txn: &mut Txn<'_>, header: &Header, storage: &Storage<
     change.set(&info)?;
     for (order, mut value) in all {
         let noted = value.set_order(is_tracked.then_some(order));
-        change.put_in_order(&value, noted)?;
+        let message = change.message_in_order(&value, noted);
+        change.put_raw(message)?;
     }
     change.finish().map(drop)
 }

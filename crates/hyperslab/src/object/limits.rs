@@ -3,9 +3,9 @@
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dataspace::MAX_RANK;
-use hyperslab_format::{Addr, Reader, Structure as _, Widths, Writer};
+use hyperslab_format::{Addr, Reader, Widths, Writer};
 
-use crate::error::{RequestError, Result};
+use crate::error::{Error, RequestError, Result};
 
 /// Refuses a name that is empty or that readers would find cut: names end at their first zero byte (spec IV.A.2.d, g, m).
 pub(super) fn check_name(of: &str, name: &str) -> Result<()> {
@@ -26,17 +26,17 @@ pub(super) fn check_target(of: &str, parts: &[&str]) -> Result<()> {
     if len < LONGEST { Ok(()) } else { refuse(format!("{of} of {len} bytes"), "it has less than 64 KiB") }
 }
 
-/// Refuses a datatype that does not come back as it is stored (spec IV.A.2.d).
-pub(super) fn check_datatype(datatype: &Datatype, widths: Widths) -> Result<()> {
+/// Refuses a datatype that does not come back as it is stored (spec IV.A.2.d). Returns how many bytes that takes.
+pub(super) fn check_datatype(datatype: &Datatype, widths: Widths) -> Result<usize> {
     check_members(datatype)?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(64);
     Writer::new(&mut bytes, widths).structure(datatype, &());
     let stored = Reader::new(&bytes, widths, Addr::UNDEFINED).structure::<Datatype>(&());
     let why = "HDF5 has no such datatype";
     match stored {
-        Ok(stored) if stored == *datatype => Ok(()),
-        Ok(_) => refuse("datatype".to_owned(), why),
-        Err(error) => refuse(format!("datatype whose {}", error.kind), why),
+        Ok(stored) if stored == *datatype => Ok(bytes.len()),
+        Ok(_) => Err(refused("datatype".to_owned(), why)),
+        Err(error) => Err(refused(format!("datatype whose {}", error.kind), why)),
     }
 }
 
@@ -73,11 +73,8 @@ pub(super) fn check_rank(rank: usize) -> Result<()> {
 pub(super) fn check_attribute(attribute: &Attribute, widths: Widths) -> Result<()> {
     check_name("attribute", &attribute.name)?;
     check_rank(attribute.dataspace.here().map_or(0, |dataspace| dataspace.shape().len()))?;
-    let mut datatype_len = 0;
-    if let Some(datatype) = attribute.datatype.here() {
-        check_datatype(datatype, widths)?;
-        datatype_len = datatype.encoded_len(widths, &());
-    }
+    let datatype_len =
+        attribute.datatype.here().map_or(Ok(0), |datatype| check_datatype(datatype, widths))?;
     let why = "the name and the datatype of an attribute have less than 64 KiB each";
     match (attribute.name.len() + 1).max(datatype_len) {
         ..=LONGEST => Ok(()),
@@ -86,7 +83,11 @@ pub(super) fn check_attribute(attribute: &Attribute, widths: Widths) -> Result<(
 }
 
 fn refuse(what: String, why: &'static str) -> Result<()> {
-    Err(RequestError::Argument { what, why }.into())
+    Err(refused(what, why))
+}
+
+fn refused(what: String, why: &'static str) -> Error {
+    RequestError::Argument { what, why }.into()
 }
 
 /// The most that a field of 16 bits counts.

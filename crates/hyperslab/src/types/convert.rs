@@ -53,6 +53,15 @@ impl Conversion {
         Ok(conversion)
     }
 
+    /// The same, if elements do not stay as they are.
+    pub fn needed(from: &Datatype, to: &Datatype, widths: Widths) -> Result<Option<Box<Self>>, RequestError> {
+        if from == to {
+            return Ok(None);
+        }
+        let conversion = Self::with_widths(from, to, widths)?;
+        Ok((!conversion.is_identity()).then(|| Box::new(conversion)))
+    }
+
     /// Whether elements stay as they are, so that they may be read straight into their destination.
     pub fn is_identity(&self) -> bool {
         matches!(self.plan, Plan::Copy)

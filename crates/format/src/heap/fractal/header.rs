@@ -183,6 +183,14 @@ impl Structure for FractalHeapHeader {
         }
         w.checksum();
     }
+
+    fn encoded_len(&self, widths: Widths, (): &()) -> usize {
+        let filtering = self
+            .filtering
+            .as_ref()
+            .map_or(0, |filtering| widths.length.bytes() + 4 + filtering.pipeline.encoded_len(widths, &()));
+        Self::read_len(widths, &()) + filtering
+    }
 }
 
 impl FractalHeapHeader {

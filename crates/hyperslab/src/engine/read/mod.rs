@@ -59,9 +59,9 @@ impl<'a> Reading<'a> {
     /// Reads one selection.
     pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = self.pieces(conversion.as_ref());
+        let pieces = self.pieces(conversion.as_deref());
         let mut run =
-            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
+            self.run(&pieces, conversion.as_deref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // The small read: no tiling, no list of tasks, no threads.
@@ -87,7 +87,7 @@ impl<'a> Reading<'a> {
         options: &ReadOptions,
     ) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
-        let pieces = self.pieces(conversion.as_ref());
+        let pieces = self.pieces(conversion.as_deref());
         let tilings = reads
             .iter_mut()
             .map(|(what, dst)| self.tiling(&pieces, what, dst, memory_size))
@@ -95,7 +95,7 @@ impl<'a> Reading<'a> {
         let users: Vec<User<'_>> =
             tilings.iter().map(|(tiling, dst)| User { cut: Cut::Tiling(tiling), dst: *dst }).collect();
         let mut run =
-            self.run(&pieces, conversion.as_ref().map(|conversion| conversion as _), memory_size)?;
+            self.run(&pieces, conversion.as_deref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         let (tasks, touches) = {
             let _reading = self.store.reading();
@@ -114,13 +114,11 @@ impl<'a> Reading<'a> {
     }
 
     /// The conversion, if there is one to do, and the bytes of a wanted element.
-    fn conversion(&self, options: &ReadOptions) -> Result<(Option<Conversion>, usize)> {
-        let Some(wanted) = &options.datatype else {
-            return Ok((None, self.array.element_size));
-        };
-        let conversion = Conversion::with_widths(&self.array.datatype, wanted, self.store.widths())?;
-        let size = conversion.dst_size();
-        Ok((Some(conversion).filter(|conversion| !conversion.is_identity()), size))
+    fn conversion(&self, options: &ReadOptions) -> Result<(Option<Box<Conversion>>, usize)> {
+        let needed = |wanted| Conversion::needed(&self.array.datatype, wanted, self.store.widths());
+        let conversion = options.datatype.as_ref().map_or(Ok(None), needed)?;
+        let size = conversion.as_ref().map_or(self.array.element_size, |conversion| conversion.dst_size());
+        Ok((conversion, size))
     }
 
     fn tiling<'d>(

@@ -16,7 +16,7 @@ impl Run<'_> {
     pub(super) fn in_place(
         &self,
         task: &ReadTask,
-        cut: &Cut,
+        cut: &Cut<'_>,
         extent: Extent,
         scratch: &mut WorkerScratch,
     ) -> Result<()> {

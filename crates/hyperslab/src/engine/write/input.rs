@@ -14,7 +14,7 @@ pub(super) struct Input<'a> {
     /// The caller's elements, dense, in the order of the selection.
     pub(super) bytes: &'a [u8],
     /// From the caller's datatype to the stored one, if they differ.
-    pub(super) conversion: Option<Conversion>,
+    pub(super) conversion: Option<Box<Conversion>>,
     /// Bytes of an element as stored.
     pub(super) stored_size: usize,
     /// Bytes of an element as given.
@@ -41,14 +41,12 @@ impl<'a> Input<'a> {
         options: &WriteOptions,
     ) -> Result<Self> {
         let array = write.array;
-        let conversion = match &options.datatype {
-            None => None,
-            Some(given) => Some(Conversion::with_widths(given, &array.datatype, write.store.widths())?),
-        };
+        let needed = |given| Conversion::needed(given, &array.datatype, write.store.widths());
+        let conversion = options.datatype.as_ref().map_or(Ok(None), needed)?;
         Ok(Self {
             bytes,
-            memory_size: conversion.as_ref().map_or(array.element_size, Conversion::src_size),
-            conversion: conversion.filter(|conversion| !conversion.is_identity()),
+            memory_size: conversion.as_ref().map_or(array.element_size, |conversion| conversion.src_size()),
+            conversion,
             stored_size: array.element_size,
             piece: piece.iter().map(|&len| size(len)).collect(),
         })

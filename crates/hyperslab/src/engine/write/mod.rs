@@ -78,7 +78,8 @@ impl Write<'_> {
     /// be old or new, each.
     pub fn run(&self, plan: &WritePlan<'_>, threads: Option<NonZeroUsize>) -> Result<Vec<Placed>> {
         // A part of a held chunk needs no look into the index: the next row, say, of many that are appended one by one.
-        if let Some((coord, part)) = plan.only_part()
+        if !plan.is_whole()
+            && let Some((coord, part)) = plan.only()
             && let Some(held) = self.cache.dirty.get(self.array.header, coord)
         {
             let place =
@@ -144,8 +145,12 @@ impl Write<'_> {
 
     /// The same of chunks that a write replaced as a whole.
     pub fn forget_replaced(&self, plan: &WritePlan<'_>) {
-        if self.cache.dirty.bytes() > 0 {
-            self.forget(self.held().into_iter().filter(|coord| plan.cut(coord).is_whole));
+        match plan.only() {
+            Some((coord, _)) if plan.is_whole() => self.cache.dirty.forget(self.array.header, coord),
+            None if self.cache.dirty.bytes() > 0 => {
+                self.forget(self.held().into_iter().filter(|coord| plan.cut(coord).is_whole));
+            }
+            _ => {}
         }
     }
 
@@ -242,7 +247,7 @@ impl Run<'_> {
         &'s self,
         chunked: &ChunkedStorage,
         task: &ReadTask,
-        cut: &Cut,
+        cut: &Cut<'_>,
         scratch: &'s mut WorkerScratch,
     ) -> Result<Option<Encoded<'s>>> {
         let WorkerScratch { chunk, convert, filters, .. } = scratch;

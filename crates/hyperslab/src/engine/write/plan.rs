@@ -1,7 +1,10 @@
 //! One write, cut by pieces once: which pieces it touches, and what of each. A plan knows the shape of the array and nothing
 //! of the file, so it is made before any lock is taken, and answers every question about the write.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use smallvec::{SmallVec, smallvec};
 
 use super::input::Input;
 use super::{Write, WriteOptions};
@@ -30,18 +33,18 @@ enum Tiles {
         coord: Coord,
         part: Part,
     },
-    Many(Tiling),
+    Many(Box<Tiling>),
 }
 
 /// What of one piece is written.
 #[derive(Debug)]
-pub(super) struct Cut {
+pub(super) struct Cut<'p> {
     /// What of the piece lies inside the array.
     pub(super) used: Coord,
     /// Whether one part is all of that.
     pub(super) is_whole: bool,
     /// The part, if there is only one.
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<Cow<'p, Part>>,
 }
 
 impl Write<'_> {
@@ -75,7 +78,7 @@ impl Write<'_> {
                 tiling.with_strides(strides)
             };
             let is_whole = tiling.covers_all(&shape);
-            (Tiles::Many(tiling), is_whole)
+            (Tiles::Many(Box::new(tiling)), is_whole)
         };
         Ok(WritePlan { input, tiles, shape, piece, is_whole })
     }
@@ -117,30 +120,38 @@ impl WritePlan<'_> {
         write: &Write<'_>,
         pieces: &Pieces<'_>,
         range: Range<u64>,
-    ) -> Result<Vec<ReadTask>> {
+    ) -> Result<SmallVec<[ReadTask; 1]>> {
         let _reading = write.store.reading();
         match &self.tiles {
-            Tiles::One { coord, .. } => Ok(vec![pieces.task(write.store, write.cache, coord.clone())?]),
-            Tiles::Many(tiling) => pieces.tasks(write.store, write.cache, tiling, range),
+            Tiles::One { coord, .. } => {
+                Ok(smallvec![pieces.task(write.store, write.cache, coord.clone())?])
+            }
+            Tiles::Many(tiling) => pieces.tasks(write.store, write.cache, tiling, range).map(Into::into),
         }
     }
 
-    /// If all that is written is a part of one piece: the piece and the part.
-    pub(super) fn only_part(&self) -> Option<(&Coord, &Part)> {
+    /// If all that is written is a box in one piece: the piece and the box.
+    pub(super) fn only(&self) -> Option<(&Coord, &Part)> {
         match &self.tiles {
-            Tiles::One { coord, part } if !self.is_whole => Some((coord, part)),
-            _ => None,
+            Tiles::One { coord, part } => Some((coord, part)),
+            Tiles::Many(_) => None,
         }
     }
 
-    /// What of the piece at `coord` is written.
-    pub(super) fn cut(&self, coord: &Coord) -> Cut {
+    /// What of the piece at `coord`, which is touched, is written.
+    pub(super) fn cut(&self, coord: &Coord) -> Cut<'_> {
         let used = inside(coord, &self.piece, &self.shape);
+        let tiling = match &self.tiles {
+            Tiles::One { part, .. } => {
+                return Cut { used, is_whole: self.is_whole, part: Some(Cow::Borrowed(part)) };
+            }
+            Tiles::Many(tiling) => tiling,
+        };
         let (mut parts, mut last, mut is_whole) = (0, None, false);
-        self.each(coord, |part| {
+        tiling.parts(coord, |part| {
             parts += 1;
             is_whole |= part.covers(&used);
-            last = Some(part.clone());
+            last = Some(Cow::Owned(part));
         });
         Cut { used, is_whole, part: last.filter(|_| parts == 1) }
     }

@@ -17,6 +17,7 @@ use crate::error::{RequestError, Result};
 use crate::index::{ChunkIndex, Grid, IndexEdit};
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
+use crate::select::Coord;
 use crate::store::Txn;
 
 impl Dataset {
@@ -27,25 +28,25 @@ impl Dataset {
     /// Errors: `Request` if the dataset is not chunked, or `shape` has another rank or exceeds the
     /// [maximum](Self::max_shape). If it fails for another reason, elements outside `shape` may hold the fill value already.
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
-        self.resize_unnamed(|_| shape.to_vec()).map_err(|error| error.at(self.path()))
+        self.resize_unnamed(|resized| *resized = Coord::from_slice(shape))
+            .map_err(|error| error.at(self.path()))
     }
 
     /// As [`resize`](Self::resize), along one axis: the others stay as they are, whoever resizes them meanwhile.
     pub fn resize_axis(&self, axis: usize, len: u64) -> Result<()> {
-        let resized = |mut shape: Vec<u64>| {
-            shape.get_mut(axis).into_iter().for_each(|place| *place = len);
-            shape
-        };
-        self.resize_unnamed(resized).map_err(|error| error.at(self.path()))
+        let resize = |shape: &mut Coord| shape.get_mut(axis).into_iter().for_each(|place| *place = len);
+        self.resize_unnamed(resize).map_err(|error| error.at(self.path()))
     }
 
-    fn resize_unnamed(&self, shape: impl FnOnce(Vec<u64>) -> Vec<u64>) -> Result<()> {
+    fn resize_unnamed(&self, resize: impl FnOnce(&mut Coord)) -> Result<()> {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();
         let state = self.state()?;
-        let shape = &shape(state.dataspace.shape().to_vec());
+        let mut shape = Coord::from_slice(state.dataspace.shape());
+        resize(&mut shape);
+        let shape = &shape[..];
         let dataspace = state.resized(shape)?;
         if dataspace.shape() == state.dataspace.shape() {
             return Ok(());

@@ -65,8 +65,9 @@ impl Dataset {
             return self.replace_locked(shape, what, bytes, options);
         }
         loop {
-            let plan = self.engine(&array).plan(what, bytes, options)?;
-            let is_shared = self.engine(&array).is_side_by_side(&plan);
+            let write = self.engine(&array);
+            let plan = write.plan(what, bytes, options)?;
+            let is_shared = write.is_side_by_side(&plan);
             let _shared = is_shared.then(|| lock.read());
             let _alone = (!is_shared).then(|| lock.write());
             array = self.array_of(shape)?;
@@ -76,7 +77,7 @@ impl Dataset {
                 if is_shared && write.gives_new_space() {
                     drop(found);
                 }
-                self.write_locked(&array, &plan, options.threads)?;
+                self.write_locked(write, &plan, options.threads)?;
                 return if is_shared { Ok(()) } else { self.keep_to_budget() };
             }
         }
@@ -91,22 +92,22 @@ impl Dataset {
         options: &WriteOptions,
     ) -> Result<()> {
         let array = self.array_of(shape)?;
-        let plan = self.engine(&array).plan(what, bytes, options)?;
-        self.write_locked(&array, &plan, options.threads)?;
+        let write = self.engine(&array);
+        let plan = write.plan(what, bytes, options)?;
+        self.write_locked(write, &plan, options.threads)?;
         self.keep_to_budget()
     }
 
     fn write_locked(
         &self,
-        array: &StoredArray,
+        write: Write<'_>,
         plan: &WritePlan<'_>,
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
-        match &array.storage {
+        match &write.array.storage {
             Storage::Compact(data) => self.write_compact(data, plan),
             Storage::Contiguous(None) if !plan.is_empty() => self.write_first(plan, threads),
             Storage::Contiguous(_) | Storage::Elsewhere(_) | Storage::Chunked(_) => {
-                let write = self.engine(array);
                 let placed = write.run(plan, threads)?;
                 self.insert_chunks(placed)?;
                 write.forget_replaced(plan);

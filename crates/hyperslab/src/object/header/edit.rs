@@ -49,14 +49,14 @@ impl<'t, 's> HeaderChange<'t, 's> {
         self.put_raw(message)
     }
 
-    /// Adds a message that is at this place in the order of creation, if the header notes that.
-    pub(in crate::object) fn put_in_order<T: MessageBody>(
-        &mut self,
+    /// A message that is at this place in the order of creation, if the header notes that.
+    pub(in crate::object) fn message_in_order<T: MessageBody>(
+        &self,
         body: &T,
         order: Option<u16>,
-    ) -> Result<()> {
+    ) -> RawMessage {
         let message = self.edit.message(body, 0);
-        self.put_raw(RawMessage { creation_order: order.or(message.creation_order), ..message })
+        RawMessage { creation_order: order.or(message.creation_order), ..message }
     }
 
     /// Adds a message as it is stored.
