@@ -128,7 +128,8 @@ const LEAVES_AHEAD: usize = 64;
 /// One of so many is tried.
 const LEAVES_UNTRIED: usize = 8;
 
-/// Checks that the keys around a child are the beginnings of chunks. Where a look-up finds no chunk, one of them may be its own, damaged.
+/// Checks that the keys around a child are the beginnings of chunks. Where a look-up finds no chunk, one of them may be its
+/// own, damaged.
 fn check_keys(index: &ChunkIndex, node: &BTree1Node, child: usize, at: Addr) -> Result<()> {
     for key in [child, child + 1].into_iter().filter_map(|key| node.entries.chunk(key)) {
         if let Some((offset, _)) =
