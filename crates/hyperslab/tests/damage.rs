@@ -112,6 +112,20 @@ fn a_damaged_tree_of_chunks_answers_the_same_whichever_way_it_is_asked() {
     assert!(compared > 100, "{compared}");
 }
 
+/// libhdf5 2.0 says "bad coordinate offset".
+#[test]
+fn a_chunk_whose_key_is_no_beginning_of_a_chunk_is_not_taken_for_one_that_was_never_written() {
+    let sound = sample("../composed_earliest.h5");
+    assert!(is_whole(&sound));
+    let node = (0..sound.len()).find(|&at| sound[at..].starts_with(b"TREE\x01")).unwrap();
+    // A key has a size and a mask, then where its chunk begins; a child follows it.
+    for key in (0..7).map(|key| node + 24 + key * 32 + 8) {
+        let mut damaged = sound.clone();
+        damaged[key] += 1;
+        assert!(!is_whole(&damaged), "the key at {key}");
+    }
+}
+
 /// Opens a file, lists, looks up and reads everything in it; whether all of that went well.
 fn is_whole(bytes: &[u8]) -> bool {
     let Ok(file) = File::from_bytes(bytes.to_vec()) else { return false };

@@ -165,15 +165,19 @@ mod tests {
 
     #[test]
     fn keys_of_chunks_that_fall_are_an_error() {
-        let key = |first| BTree1Key::Chunk { size: 8, mask: 0, offset: vec![first, 0] };
+        let key = |offset: [u64; 2]| BTree1Key::Chunk { size: 8, mask: 0, offset: offset.to_vec() };
         let (left, right) = (Addr::UNDEFINED, Addr::UNDEFINED);
-        let keys = [key(0), key(8), key(4)];
-        let entries = BTree1Entries::new(CHUNKS.kind, Widths::EIGHT, &keys, [64, 72].map(Addr::new));
-        let node = BTree1Node { level: 0, left, right, entries };
-        let mut bytes = Vec::new();
-        Writer::new(&mut bytes, Widths::EIGHT).structure(&node, &CHUNKS);
-        let error = Reader::new(&bytes, Widths::EIGHT, left).structure::<BTree1Node>(&CHUNKS).unwrap_err();
-        assert!(matches!(error.kind, ErrorKind::Value { field: "chunk offset of key", value: 2, .. }));
+        // The number after the dimensions counts, too.
+        for keys in [[[0, 0], [8, 0], [4, 0]], [[0, 0], [8, 2], [8, 0]]] {
+            let children = [64, 72].map(Addr::new);
+            let entries = BTree1Entries::new(CHUNKS.kind, Widths::EIGHT, &keys.map(key), children);
+            let node = BTree1Node { level: 0, left, right, entries };
+            let mut bytes = Vec::new();
+            Writer::new(&mut bytes, Widths::EIGHT).structure(&node, &CHUNKS);
+            let error =
+                Reader::new(&bytes, Widths::EIGHT, left).structure::<BTree1Node>(&CHUNKS).unwrap_err();
+            assert!(matches!(error.kind, ErrorKind::Value { field: "chunk offset of key", value: 2, .. }));
+        }
     }
 
     #[test]

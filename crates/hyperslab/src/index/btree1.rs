@@ -29,16 +29,24 @@ pub(super) fn lookup(
     let first = first_element(coord, &index.chunk_shape);
     if let State::BTree1(Leaf(leaf)) = state
         && let Some(child) = child_of(leaf, &first)
+        && let found = record(index, leaf, child, &first)
+        && (found.is_some() || check_keys(index, leaf, child, root).is_ok())
     {
-        return Ok(record(index, leaf, child, &first));
+        return Ok(found);
     }
     let context = context(index);
     let mut at = root;
     let mut node = store.get::<BTree1Node>(at, &context)?;
     loop {
-        let Some(child) = child_of(&node, &first) else { return Ok(None) };
+        let Some(child) = child_of(&node, &first) else {
+            check_keys(index, &node, 0, at)?;
+            return Ok(None);
+        };
         if node.level == 0 {
             let found = record(index, &node, child, &first);
+            if found.is_none() {
+                check_keys(index, &node, child, at)?;
+            }
             *state = State::BTree1(Leaf(node));
             return Ok(found);
         }
@@ -57,8 +65,9 @@ pub(super) fn lookup(
 
 pub(super) fn visit(index: &ChunkIndex, store: &Store, root: Addr, f: &mut Visitor<'_>) -> Result<()> {
     let mut coord: Vec<u64> = vec![0; index.chunk_shape.len()];
-    BTree1::new(store, root, context(index)).visit(&mut |_, node| {
+    BTree1::new(store, root, context(index)).visit(&mut |at, node| {
         for child in (0..node.entries.len()).take_while(|_| node.level == 0) {
+            check_keys(index, node, child, at)?;
             let Some(key) = node.entries.chunk(child) else { break };
             for ((coord, at), len) in coord.iter_mut().zip(key.offset()).zip(&index.chunk_shape) {
                 *coord = at / len;
@@ -118,6 +127,19 @@ fn stored(index: &ChunkIndex, leaf: &BTree1Node, child: usize, key: ChunkKey<'_>
 const LEAVES_AHEAD: usize = 64;
 /// One of so many is tried.
 const LEAVES_UNTRIED: usize = 8;
+
+/// Checks that the keys around a child are the beginnings of chunks. Where a look-up finds no chunk, one of them may be its
+/// own, damaged.
+fn check_keys(index: &ChunkIndex, node: &BTree1Node, child: usize, at: Addr) -> Result<()> {
+    for key in [child, child + 1].into_iter().filter_map(|key| node.entries.chunk(key)) {
+        if let Some((offset, _)) =
+            key.offset().zip(&index.chunk_shape).find(|(offset, len)| offset % *len != 0)
+        {
+            return Err(misfit::<BTree1Node>(at, "Chunk offset", offset, "a number of whole chunks"));
+        }
+    }
+    Ok(())
+}
 
 /// Checks that the keys of a node lie between those that the node above has for it. Else what a look-up finds would depend
 /// on the look-up before it.

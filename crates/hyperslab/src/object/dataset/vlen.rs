@@ -8,7 +8,7 @@ use crate::engine::{Fill, Storage, StoredArray, WriteOptions};
 use crate::error::{Error, RequestError, Result};
 use crate::heap::{GlobalHeap, GlobalHeapEdit};
 use crate::object::{Dataset, File, copy};
-use crate::select::{Coord, Dim, Selection, Slab};
+use crate::select::{Coord, Dim, Selection, Slab, first_element, inside};
 
 impl File {
     /// The ids in `stored`, elements of a datatype of variable length.
@@ -210,8 +210,9 @@ impl Dataset {
         let mut parts = vec![Selection::All];
         if let Storage::Chunked(chunked) = &array.storage {
             let in_shape = |coord: Coord| {
-                let axes = coord.iter().zip(&chunked.chunk_shape).zip(&array.shape);
-                let dims = axes.map(|((at, len), end)| Dim::range(at * len, (at * len + len).min(*end)));
+                let lens = inside(&coord, &chunked.chunk_shape, &array.shape);
+                let firsts = first_element(&coord, &chunked.chunk_shape);
+                let dims = firsts.into_iter().zip(lens).map(|(first, len)| Dim::range(first, first + len));
                 Selection::Slab(Slab(dims.collect()))
             };
             parts = what.tiling(&array.shape, &chunked.chunk_shape)?.touched().map(in_shape).collect();
