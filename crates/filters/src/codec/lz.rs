@@ -3,13 +3,12 @@
 /// The longest run of literals.
 pub(crate) const MAX_LITERALS: usize = 32;
 
-/// How many bytes two slices have in common at their fronts.
+/// How many bytes two slices have in common at their fronts: as a rule few, or very many.
 #[inline]
 pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
-    let (a_words, _) = a.as_chunks::<8>();
-    let (b_words, _) = b.as_chunks::<8>();
-    let mut len = 0;
-    for (a, b) in a_words.iter().zip(b_words) {
+    let blocks = a.as_chunks::<32>().0.iter().zip(b.as_chunks::<32>().0);
+    let mut len = 32 * blocks.take_while(|(a, b)| a == b).count();
+    for (a, b) in a[len..].as_chunks::<8>().0.iter().zip(b[len..].as_chunks::<8>().0) {
         let difference = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
         if difference != 0 {
             return len + difference.trailing_zeros() as usize / 8;

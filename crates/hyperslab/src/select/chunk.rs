@@ -5,6 +5,7 @@
 use super::Coord;
 
 /// Returns the first element of the chunk at `coord`, which is counted in chunks of the shape `chunk`.
+#[inline]
 pub fn first_element(coord: &[u64], chunk: &[u64]) -> Coord {
     coord.iter().zip(chunk).map(|(at, len)| at.saturating_mul(*len)).collect()
 }
