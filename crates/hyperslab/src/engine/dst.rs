@@ -10,7 +10,7 @@
 
 use std::marker::PhantomData;
 
-use hyperslab_filters::gather::{Comb, Target};
+use hyperslab_filters::gather::{Comb, Stores, Target};
 use smallvec::SmallVec;
 
 use crate::error::{RequestError, Result};
@@ -183,10 +183,10 @@ impl<'a> Shared<'a> {
         Region { base: self.base, len: self.len, memory: PhantomData }
     }
 
-    /// Whether results are better written past the caches: so much is read that nobody will find the beginning in a cache
-    /// when the end is there. Not into untouched memory, whose pages the system puts into the cache when it clears them.
-    pub(super) fn is_beyond_caches(self) -> bool {
-        self.len >= BEYOND_CACHES && !self.is_untouched
+    /// How results are written: past the caches if so much is read that nobody will find the beginning in a cache when
+    /// the end is there. Not into untouched memory, whose pages the system puts into the cache when it clears them.
+    pub(super) fn stores(self) -> Stores {
+        if self.len >= BEYOND_CACHES && !self.is_untouched { Stores::PastCache } else { Stores::Cached }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::Scratch;
 use hyperslab_filters::blosc::Spans as Needed;
-use hyperslab_filters::gather::{Gather, Stores, Target, blocks, scatter};
+use hyperslab_filters::gather::{Gather, Target, blocks, scatter};
 use hyperslab_format::Extent;
 
 use super::Reading;
@@ -304,12 +304,10 @@ impl Run<'_> {
             (Route::DecodeInto, Wanted::Dense { offset }, Some(user)) => {
                 let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
-                let stores = if user.dst.is_beyond_caches() { Stores::PastCache } else { Stores::Cached };
-                pipeline.decode(mask, stored, dst, filters, stores)
+                pipeline.decode(mask, stored, dst, filters, user.dst.stores())
             }
             (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user)) => {
-                let stores = if user.dst.is_beyond_caches() { Stores::PastCache } else { Stores::Cached };
-                let gather = Gather { stores, ..self.emit.gather(&axes, offset) };
+                let gather = Gather { stores: user.dst.stores(), ..self.emit.gather(&axes, offset) };
                 let mut region = user.dst.region();
                 if let Some(blosc) = pipeline.as_blosc(mask) {
                     blosc.scatter_into(stored, &gather, &mut region, filters).map(drop)
