@@ -35,8 +35,7 @@ pub(crate) fn item<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     dataset.state.check()?;
     in_one_shape(py, || {
-        let extent = dataset.core.shape();
-        if let Some(request) = Request::plain(key, &extent)? {
+        if let Some(request) = dataset.core.with_shape(|extent| Request::plain(key, extent))? {
             return wanted_item(py, dataset, &request, wanted, false);
         }
         let index = Index::split(key)?;
@@ -51,6 +50,7 @@ pub(crate) fn item<'py>(
             let translation = FieldTranslation::new(py, dataset, &index.fields, index.single)?;
             return translation.read(py, dataset, &index);
         }
+        let extent = dataset.core.shape();
         let request = index.request(&extent)?;
         // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
         let array_wanted = extent.is_empty() && index.is_ellipsis();

@@ -1,6 +1,7 @@
 //! What is said of stored chunks: instances of the named tuple `StoreInfo`, made fast enough for millions.
 
 use hyperslab::index::ChunkRecord;
+use hyperslab::select::first_along;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -69,10 +70,10 @@ impl Described<'_> {
         let first = self.info.get_borrowed_item(0)?;
         match first.cast::<PyTuple>() {
             Ok(first) if buffer::is_unshared(&first) => {
-                let at = hyperslab::select::first_element(coord, chunk);
-                for (axis, (old, new)) in self.coord.iter().zip(coord).enumerate() {
+                for (axis, (&old, (&new, &len))) in self.coord.iter().zip(coord.iter().zip(chunk)).enumerate()
+                {
                     if old != new {
-                        buffer::put(&first, axis, at[axis].into_bound_py_any(py)?)?;
+                        buffer::put(&first, axis, first_along(new, len).into_bound_py_any(py)?)?;
                     }
                 }
             }
@@ -105,5 +106,5 @@ fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 
 /// The coordinates of the first element of a chunk, whose own coordinates count chunks.
 fn first_element<'py>(py: Python<'py>, coord: &[u64], chunk: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, hyperslab::select::first_element(coord, chunk))
+    PyTuple::new(py, coord.iter().zip(chunk).map(|(&at, &len)| first_along(at, len)))
 }

@@ -56,14 +56,15 @@ pub struct Object {
     address: Addr,
     /// The generation of the file's metadata when the object was found: another may have its address since.
     found: u64,
-    header: Arc<RwLock<Known>>,
+    header: Arc<RwLock<Known<Arc<Header>>>>,
     path: Arc<str>,
 }
 
-/// The header that was read last, and the generation of the file's metadata then.
-struct Known {
+/// A value that follows from the file's metadata, and the generation that it follows from.
+#[derive(Debug)]
+struct Known<T> {
     generation: u64,
-    header: Arc<Header>,
+    value: T,
 }
 
 /// An object of any kind.
@@ -85,7 +86,7 @@ impl Object {
             file,
             address,
             found: generation,
-            header: Arc::new(RwLock::new(Known { generation, header })),
+            header: Arc::new(RwLock::new(Known { generation, value: header })),
             path,
         }
     }
@@ -120,13 +121,13 @@ impl Object {
         // Tried, not waited for: in a forked child a thread that is not there may have the lock.
         let known = self.header.try_read_recursive();
         if let Some(known) = known.filter(|known| known.generation == generation) {
-            return Ok(Arc::clone(&known.header));
+            return Ok(Arc::clone(&known.value));
         }
         let _reading = self.store().reading();
         self.check_alive()?;
         let header = Header::read(self.store(), self.address)?;
         if let Some(mut known) = self.header.try_write() {
-            *known = Known { generation, header: Arc::clone(&header) };
+            *known = Known { generation, value: Arc::clone(&header) };
         }
         Ok(header)
     }

@@ -4,16 +4,22 @@
 
 use super::Coord;
 
+/// Returns the first element, along one dimension, of the chunk number `at` of `len` elements.
+#[inline]
+pub const fn first_along(at: u64, len: u64) -> u64 {
+    at.saturating_mul(len)
+}
+
 /// Returns the first element of the chunk at `coord`, which is counted in chunks of the shape `chunk`.
 #[inline]
 pub fn first_element(coord: &[u64], chunk: &[u64]) -> Coord {
-    coord.iter().zip(chunk).map(|(at, len)| at.saturating_mul(*len)).collect()
+    coord.iter().zip(chunk).map(|(&at, &len)| first_along(at, len)).collect()
 }
 
 /// Returns how many elements along each dimension of the chunk at `coord` lie in an array of this shape.
 pub fn inside(coord: &[u64], chunk: &[u64], shape: &[u64]) -> Coord {
     let axes = coord.iter().zip(chunk).zip(shape);
-    axes.map(|((at, &len), end)| len.min(end.saturating_sub(at.saturating_mul(len)))).collect()
+    axes.map(|((&at, &len), end)| len.min(end.saturating_sub(first_along(at, len)))).collect()
 }
 
 /// Whether the chunk at `coord` reaches over the edge of an array of this shape.

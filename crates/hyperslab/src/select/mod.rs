@@ -23,7 +23,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 pub use boxes::Boxes;
-pub use chunk::{first_element, inside, is_cut};
+pub use chunk::{first_along, first_element, inside, is_cut};
 pub use dim::Dim;
 pub use parse::{Parsed, parse};
 pub use part::Part;

@@ -92,7 +92,7 @@ impl Object {
     /// Whether attributes know in which order they were created; then they are listed in it.
     pub fn tracks_attribute_order(&self) -> bool {
         // A header is made with or without that.
-        self.header.read().header.tracks_attribute_order()
+        self.header.read().value.tracks_attribute_order()
     }
 
     /// All attributes as they are stored, in the order of [`attribute_names`](Self::attribute_names).

@@ -22,9 +22,9 @@ use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::{Addr, ErrorKind};
 use parking_lot::RwLock;
 
-use super::Object;
 use super::header;
 use super::header::read::{Header, shared_in};
+use super::{Known, Object};
 use crate::engine::StoredArray;
 use crate::error::Result;
 use crate::index::{ChunkIndex, Grid};
@@ -34,7 +34,7 @@ use crate::store::{Ranked, Store};
 #[derive(Clone)]
 pub struct Dataset {
     pub(super) object: Object,
-    state: Arc<RwLock<Arc<State>>>,
+    state: Arc<RwLock<Known<Arc<State>>>>,
     /// Held by reads, and alone by who makes the dataset smaller; after the lock for writing.
     shape_lock: OnceLock<Arc<Ranked<RwLock<()>>>>,
 }
@@ -59,8 +59,9 @@ pub(super) struct State {
 
 impl Dataset {
     pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
-        let state = State::of(header, object.store())?;
-        Ok(Self { object, state: Arc::new(RwLock::new(state)), shape_lock: OnceLock::new() })
+        let value = State::of(header, object.store())?;
+        let state = Arc::new(RwLock::new(Known { generation: object.found, value }));
+        Ok(Self { object, state, shape_lock: OnceLock::new() })
     }
 
     /// The lock of the dataset's shape, which all handles share.
@@ -68,31 +69,44 @@ impl Dataset {
         self.shape_lock.get_or_init(|| self.file().shape_lock(self.address()))
     }
 
-    /// What the header says now.
+    /// Returns the state that the header describes now.
     pub(super) fn state(&self) -> Result<Arc<State>> {
-        let _reading = self.store().reading();
-        let header = self.header()?;
+        let generation = self.store().generation();
         // Tried, as in `Object::header`.
         let known = self.state.try_read_recursive();
-        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.header, &header)) {
-            return Ok(Arc::clone(&known));
+        if let Some(known) = known.filter(|known| known.generation == generation) {
+            return Ok(Arc::clone(&known.value));
         }
-        let state = State::of(&header, self.store()).map_err(|error| error.at(self.path()))?;
-        if let Some(mut known) = self.state.try_write() {
-            *known = Arc::clone(&state);
-        }
-        Ok(state)
+        self.state_anew()
     }
 
-    /// Takes over what the header says since it was changed. Another handle to the dataset finds out by itself.
-    pub(super) fn set_state(&self, state: Arc<State>) {
-        *self.state.write() = state;
+    /// Looks at the header, since the metadata changed, and decodes it again if it is another one.
+    #[cold]
+    fn state_anew(&self) -> Result<Arc<State>> {
+        let _reading = self.store().reading();
+        let generation = self.store().generation();
+        let header = self.header()?;
+        let known = self.state.try_read_recursive();
+        let known = known.filter(|known| Arc::ptr_eq(&known.value.header, &header));
+        let value = match known.map(|known| Arc::clone(&known.value)) {
+            Some(state) => state,
+            None => State::of(&header, self.store()).map_err(|error| error.at(self.path()))?,
+        };
+        if let Some(mut known) = self.state.try_write() {
+            *known = Known { generation, value: Arc::clone(&value) };
+        }
+        Ok(value)
+    }
+
+    /// Takes over the state that a step has made of which `generation` is the result. Other handles to the dataset look at its header.
+    pub(super) fn set_state(&self, generation: u64, value: Arc<State>) {
+        *self.state.write() = Known { generation, value };
     }
 
     /// What the header says now, or said before the file was damaged or the dataset deleted: reading its elements will say
     /// what is wrong.
     fn latest(&self) -> Arc<State> {
-        self.state().unwrap_or_else(|_| Arc::clone(&self.state.read()))
+        self.state().unwrap_or_else(|_| Arc::clone(&self.state.read().value))
     }
 
     /// Looks at the file again, which another process extends: see [`File::refresh`](crate::File::refresh).
@@ -102,7 +116,12 @@ impl Dataset {
 
     /// The current size in each dimension; empty for a scalar, and for a dataset without a dataspace of elements.
     pub fn shape(&self) -> Vec<u64> {
-        self.latest().dataspace.shape().to_vec()
+        self.with_shape(<[u64]>::to_vec)
+    }
+
+    /// Calls `f` with the [shape](Self::shape), which it need not keep.
+    pub fn with_shape<T>(&self, f: impl FnOnce(&[u64]) -> T) -> T {
+        f(self.latest().dataspace.shape())
     }
 
     /// The dataspace.

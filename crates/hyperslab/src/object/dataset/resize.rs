@@ -105,7 +105,7 @@ impl Dataset {
         txn.finish()?;
         if has_same_index {
             let array = array.reshaped(chunked, dataspace.shape(), index);
-            self.set_state(Arc::new(state.reshaped(header, dataspace, Arc::new(array))));
+            self.set_state(before + 1, Arc::new(state.reshaped(header, dataspace, Arc::new(array))));
         }
         Ok(())
     }
