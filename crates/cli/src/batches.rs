@@ -1,7 +1,7 @@
 //! Cuts a selection into parts that follow each other in row-major order, so that memory stays bounded.
 
 use hyperslab::Selection;
-use hyperslab::select::{Axis, Boxes, Dim};
+use hyperslab::internals::select::{Axis, Boxes, Dim};
 
 /// Parts of at most `most` elements (at least one) of the product of `axes`.
 pub(crate) fn batches(axes: Vec<Axis>, most: u64) -> impl Iterator<Item = Selection> {

@@ -57,7 +57,7 @@ Examples:
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let mut out = BufWriter::new(out);
     let mut failed = FAILED;
-    if let Some(warning) = hyperslab::engine::threads_warning() {
+    if let Some(warning) = hyperslab::internals::engine::threads_warning() {
         let _ = writeln!(err, "hyperslab: {warning}");
     }
     let done = match Cli::try_parse_from(args) {

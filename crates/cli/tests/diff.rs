@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Scratch, dataset};
-use hyperslab::types::Element as _;
+use hyperslab::Element as _;
 use hyperslab::{Attribute, File, Group, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 fn attribute(group: &Group, name: &str, value: f64) {
     let data = f64::bytes(&[value]).to_vec();
     let (datatype, dataspace) = (f64::datatype(), Dataspace::Scalar);
-    group.set_attribute(&Attribute { name: name.to_owned(), datatype, dataspace, data }).unwrap();
+    group.put_attribute(&Attribute { name: name.to_owned(), datatype, dataspace, data }).unwrap();
 }
 
 /// Two files that differ in everything that can differ.

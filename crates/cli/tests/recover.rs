@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hyperslab::driver::Memory;
-use hyperslab::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
-use hyperslab::store::recovery::inspect;
+use hyperslab::internals::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
+use hyperslab::internals::store::recovery::inspect;
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::golden;
 

@@ -7,8 +7,8 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{Scratch, dataset, sample, samples};
-use hyperslab::select::Dim;
-use hyperslab::select::Slab;
+use hyperslab::Dim;
+use hyperslab::Slab;
 use hyperslab::{Attribute, CreateOptions, File, Selection};
 use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -210,7 +210,7 @@ fn a_selection_has_what_is_below_and_on_the_way_and_no_other() {
         let both = [reference("/a/outside"), reference("/a/b/inside"), reference("/a")].concat();
         root.group("a/b")
             .unwrap()
-            .set_attribute(&Attribute {
+            .put_attribute(&Attribute {
                 name: "references".to_owned(),
                 datatype: Datatype::Reference(Reference { size: 8, kind: ReferenceKind::Object1 }),
                 dataspace: Dataspace::Simple { shape: vec![3], max_shape: None },
@@ -235,7 +235,7 @@ fn references_to_what_was_deleted_are_null() {
     let scratch = Scratch::new("repack-dangling");
     scratch.make("in.h5", |root| {
         let gone = dataset(root, "gone", &[3], None, &[1_i32, 2, 3]);
-        root.set_attribute(&Attribute {
+        root.put_attribute(&Attribute {
             name: "reference".to_owned(),
             datatype: Datatype::Reference(Reference { size: 8, kind: ReferenceKind::Object1 }),
             dataspace: Dataspace::Scalar,

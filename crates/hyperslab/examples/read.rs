@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use hyperslab::engine::{Destination, ReadOptions};
+use hyperslab::{Destination, ReadOptions};
 use hyperslab::{File, Selection};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,38 +1,99 @@
-//! hyperslab reads HDF5 files without libhdf5: any selection, in parallel, decoded straight into the caller's array.
+//! hyperslab reads and writes HDF5 files without libhdf5: any selection, in parallel, straight into and out of the caller's
+//! memory.
 //!
-//! ```no_run
+//! ```
+//! use hyperslab::{File, Selection};
+//! use hyperslab::filter::{Shuffle, Zstd};
+//!
 //! # fn main() -> hyperslab::Result<()> {
-//! let file = hyperslab::File::open("climate.h5")?;
-//! let temperature = file.dataset("/surface/t2m")?;
-//! let july: Vec<f32> = temperature.read(hyperslab::Selection::All)?;
+//! # let directory = tempfile::tempdir().unwrap();
+//! # let path = directory.path().join("climate.h5");
+//! let file = File::create(&path)?;
+//! let temperature = file
+//!     .root()
+//!     .new_dataset::<f32>("surface/t2m")
+//!     .shape([365, 72, 144])
+//!     .chunks([1, 72, 144])
+//!     .filter(Shuffle)
+//!     .filter(Zstd::default())
+//!     .create()?;
+//! temperature.write([0..1, 0..72, 0..144], &vec![288.15_f32; 72 * 144])?;
+//! file.close()?;
+//!
+//! let file = File::open(&path)?;
+//! let first: Vec<f32> = file.dataset("surface/t2m")?.read([0..1, 0..2, 0..2])?;
+//! assert_eq!(first, [288.15; 4]);
 //! # Ok(()) }
 //! ```
 //!
-//! The modules stand in layers, each using those before it alone (`tests/layers.rs` holds this): [`driver`],
-//! [`select`], [`types`] know nothing of each other; [`store`] reads structures through a cache; [`tree`] and [`heap`]
-//! span several blocks; [`index`] finds chunks; [`engine`] plans and runs reads; [`object`] is what users hold; [`check`](mod@check)
-//! looks at a file as a whole.
+//! A [`File`] leads to its [`Group`]s, [`Dataset`]s and [`Attribute`]s. A [`Selection`] says which elements of a dataset
+//! are read or written. Handles are cheap to clone and can be used from any number of threads at once.
+
+mod engine;
+mod error;
+mod heap;
+mod index;
+mod object;
+mod process;
+mod select;
+mod store;
+mod tree;
+mod types;
 
 pub mod check;
 pub mod driver;
-pub mod engine;
-pub mod error;
-pub mod heap;
-pub mod index;
-pub mod object;
-pub mod process;
-pub mod select;
-pub mod store;
-pub mod tree;
-pub mod types;
+pub mod filter;
 
+pub use engine::{Block, Destination, ReadOptions, ReadPlan, WriteOptions, set_threads, threads};
 pub use error::{Error, RequestError, Result};
-pub use hyperslab_format::heap::global::VariableElement as VlenId;
+pub use hyperslab_format::Addr;
+#[doc(inline)]
+pub use hyperslab_format::datatype;
+pub use hyperslab_format::message::dataspace::Dataspace;
+pub use hyperslab_format::message::link::{Link, LinkTarget};
+pub use index::ChunkRecord;
 pub use object::{
-    Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, ExternalFile, File, Group, LibVersion,
-    NamedDatatype, NewStorage, Node, Object, OpenOptions, ReferenceTarget, RepackChunks, RepackOptions, Step,
-    Walk, auto_chunks, filter_spec, refitted_filter,
+    Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
+    Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
+    RepackOptions, Step, Walk,
 };
-pub use select::Selection;
-pub use store::CommitOptions;
+pub use select::{Axis, Dim, Points, Selection, Slab};
 pub use store::commit::Durability;
+
+/// The insides, for the other crates of this project and its tests. They change without notice.
+#[doc(hidden)]
+pub mod internals {
+    pub use hyperslab_filters as filters;
+    pub use hyperslab_format as format;
+
+    pub use crate::object::{
+        DatasetOptions, NewStorage, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
+    };
+    pub use crate::store::CommitOptions;
+    pub use hyperslab_format::heap::global::VariableElement as VlenId;
+
+    pub mod engine {
+        pub use crate::engine::*;
+    }
+    pub mod heap {
+        pub use crate::heap::*;
+    }
+    pub mod index {
+        pub use crate::index::*;
+    }
+    pub mod process {
+        pub use crate::process::*;
+    }
+    pub mod select {
+        pub use crate::select::*;
+    }
+    pub mod store {
+        pub use crate::store::*;
+    }
+    pub mod tree {
+        pub use crate::tree::*;
+    }
+    pub mod types {
+        pub use crate::types::*;
+    }
+}

@@ -6,11 +6,11 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::{Driver, Hints, Medium, Memory, ReadQueue, read_ahead};
-use hyperslab::engine::{Destination, ReadOptions};
-use hyperslab::select::{Dim, Slab};
-use hyperslab::types::Element;
 use hyperslab::{CreateOptions, DatasetOptions, File, LibVersion, NewStorage, OpenOptions, Selection};
+use hyperslab::{Destination, ReadOptions};
+use hyperslab::{Dim, Slab};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::sound::assert_sound;

@@ -6,8 +6,8 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use hyperslab::engine::{Destination, ReadOptions};
 use hyperslab::{Dataset, File, Node, Selection};
+use hyperslab::{Destination, ReadOptions};
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_testkit::allocator::Watched;
 use hyperslab_testkit::build;

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use hyperslab::engine::Block;
+use hyperslab::Block;
 use hyperslab::{Dataset, File, Selection};
 use hyperslab_testkit::golden::Manifest;
 use proptest::prelude::*;
@@ -89,12 +89,8 @@ fn blocks_have_the_elements_of_a_read_each_once_and_any_columns_of_them() {
                         axes.iter().map(|&(start, step, count)| [start, step, count][number]).collect()
                     };
                     let (starts, steps, counts) = (part(0), part(1), part(2));
-                    let dims = axes.iter().map(|&(start, step, count)| hyperslab::select::Dim {
-                        start,
-                        step,
-                        count,
-                    });
-                    let what = Selection::Slab(hyperslab::select::Slab(dims.collect()));
+                    let dims = axes.iter().map(|&(start, step, count)| hyperslab::Dim { start, step, count });
+                    let what = Selection::Slab(hyperslab::Slab(dims.collect()));
                     let mut expected = by_read(&dataset, &starts, &steps, &counts);
                     if !columns.is_empty() {
                         for element in expected.values_mut() {

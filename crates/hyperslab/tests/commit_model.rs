@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use hyperslab::store::recovery::{Action, Seal, Trailer, decide};
+use hyperslab::internals::store::recovery::{Action, Seal, Trailer, decide};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Value {

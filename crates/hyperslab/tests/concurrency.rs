@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyperslab::driver::{Driver, Hints, Memory};
-use hyperslab::engine::{Destination, ReadOptions, set_threads};
-use hyperslab::select::{Dim, Slab};
 use hyperslab::{Dataset, File, OpenOptions, Result, Selection};
+use hyperslab::{Destination, ReadOptions, set_threads};
+use hyperslab::{Dim, Slab};
 use hyperslab_testkit::build;
 use hyperslab_testkit::fuzz::Random;
 

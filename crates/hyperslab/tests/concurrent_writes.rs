@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use hyperslab::Element;
 use hyperslab::driver::{Create, Memory, Posix};
-use hyperslab::types::Element;
 use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion, NewStorage, RequestError};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;

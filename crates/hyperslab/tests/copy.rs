@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hyperslab::Element;
+use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
-use hyperslab::engine::WriteOptions;
-use hyperslab::types::Element;
 use hyperslab::{
     Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, Error, File, Group, NewStorage, Node,
     Object, Selection,
@@ -219,7 +219,7 @@ fn tree() -> (Arc<Memory>, File) {
         dataspace: Dataspace::Scalar,
         data: vec![1, 0, 0, 0],
     };
-    data.set_attribute_of(&attribute, Some(&datatype)).unwrap();
+    data.put_attribute_of(&attribute, Some(&datatype)).unwrap();
     file.flush().unwrap();
     (driver, file)
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::types::Element;
 use hyperslab::{CreateOptions, DatasetOptions, Error, File, NewStorage, Node, Selection};
 use hyperslab_format::array::fixed::{FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};

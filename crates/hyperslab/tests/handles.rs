@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
-use hyperslab::types::Element;
+use hyperslab::Element;
 use hyperslab::{
     Attribute, CreateOptions, Dataset, DatasetOptions, Error, File, NewStorage, Object, RequestError, Result,
     Selection,
@@ -33,7 +33,7 @@ fn is_gone<T>(result: Result<T>) -> bool {
 
 /// All that can be asked of a dataset is refused.
 fn assert_gone(file: &File, dataset: &Dataset) {
-    assert!(is_gone(dataset.set_attribute(&unit())));
+    assert!(is_gone(dataset.put_attribute(&unit())));
     assert!(is_gone(dataset.remove_attribute("unit")));
     assert!(is_gone(dataset.attributes()));
     assert!(is_gone(dataset.write(Selection::All, &[0; 8])));
@@ -81,7 +81,7 @@ fn handles_of_a_transaction_that_was_taken_back_are_to_nothing_and_those_from_be
     file.end_transaction(false).unwrap();
     assert_gone(&file, &made);
     assert_eq!(kept.read::<i32>(..).unwrap(), (0..8).collect::<Vec<_>>());
-    kept.set_attribute(&unit()).unwrap();
+    kept.put_attribute(&unit()).unwrap();
     let again = make(&file, "made", 200);
     assert_gone(&file, &made);
     file.flush().unwrap();

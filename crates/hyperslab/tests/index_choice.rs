@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hyperslab::File;
-use hyperslab::index::{ChunkingPlan, choose};
+use hyperslab::internals::index::{ChunkingPlan, choose};
 use hyperslab_format::Addr;
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::fill::AllocationTime;

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use hyperslab::store::CommitOptions;
-use hyperslab::store::commit::Durability;
-use hyperslab::types::Element;
+use hyperslab::Durability;
+use hyperslab::Element;
+use hyperslab::internals::CommitOptions;
 use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Result};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
@@ -55,7 +55,7 @@ fn begin(file: &File) -> Result<()> {
     let root = file.root();
     root.create_dataset("series", &chunked(0))?;
     root.create_group("steps")?;
-    root.set_attribute(&number("last", 0))
+    root.put_attribute(&number("last", 0))
 }
 
 /// What is done in one step: all of it is in the file, or none.
@@ -69,13 +69,13 @@ fn step(file: &File, step: i32) -> Result<()> {
         let steps = file.group("steps")?;
         let new = steps.create_dataset(&format!("step {step}"), &chunked(40))?;
         new.write(3..37, &[step; 34])?;
-        (0..step % 11).try_for_each(|i| new.set_attribute(&number(&format!("attribute {i}"), step)))?;
-        steps.set_attribute(&number(&format!("step {step}"), step))?;
+        (0..step % 11).try_for_each(|i| new.put_attribute(&number(&format!("attribute {i}"), step)))?;
+        steps.put_attribute(&number(&format!("step {step}"), step))?;
         if step > KEPT {
             steps.remove(&format!("step {}", step - KEPT))?;
             steps.remove_attribute(&format!("step {}", step - KEPT))?;
         }
-        root.set_attribute(&number("last", step))
+        root.put_attribute(&number("last", step))
     })
 }
 
@@ -141,8 +141,9 @@ fn kill_again_and_again(version: LibVersion, durability: Durability, seed: u64) 
         assert!(copy == std::fs::read(&path).unwrap(), "reading has changed the file");
         assert!(found >= flushed.unwrap_or(steps), "step {flushed:?} was flushed, and {found} is there");
         steps = found;
-        let end = hyperslab::store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
-        unfinished += i32::from(end.action != hyperslab::store::recovery::Action::Nothing);
+        let end =
+            hyperslab::internals::store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
+        unfinished += i32::from(end.action != hyperslab::internals::store::recovery::Action::Nothing);
     }
     say_counts(format_args!(
         "kill: {version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to be finished"

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
+use hyperslab::Element;
 use hyperslab::driver::{Create, Driver, Locking, Memory, Operation, Posix, Trace};
-use hyperslab::types::Element;
 use hyperslab::{
     CreateOptions, Dataset, DatasetOptions, Durability, Error, File, Group, NewStorage, OpenOptions,
     RequestError, Result,

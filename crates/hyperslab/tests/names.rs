@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
-use hyperslab::types::Element;
 use hyperslab::{
     Attribute, CopyOptions, CreateOptions, DatasetOptions, Error, File, LibVersion, RequestError, Result,
 };
@@ -37,10 +37,10 @@ fn names_that_the_format_cannot_hold_are_refused_and_leave_no_trace() {
         let file = File::create_on(driver.clone(), None, &options).unwrap();
         let root = file.root();
         let group = root.create_group("g").unwrap();
-        group.set_attribute(&number("unit")).unwrap();
+        group.put_attribute(&number("unit")).unwrap();
         let long = "x".repeat(65_535);
         for name in ["", "\0", "a\0", "a\0b", &long] {
-            assert_refused(group.set_attribute(&number(name)));
+            assert_refused(group.put_attribute(&number(name)));
             assert_refused(group.rename_attribute("unit", name));
         }
         for path in ["a\0b", "g/a\0", "a\0b/c", "", "/", ".", "g/.", "new/./", "/."] {
@@ -111,17 +111,17 @@ fn datatypes_that_would_not_come_back_are_refused() {
         assert_refused(root.commit_datatype("d", &datatype));
         let len = usize::try_from(datatype.size(hyperslab_format::Widths::EIGHT)).unwrap();
         let (name, dataspace, data) = ("d".to_owned(), Dataspace::Scalar, vec![0; len]);
-        assert_refused(root.set_attribute(&Attribute { name, datatype, dataspace, data }));
+        assert_refused(root.put_attribute(&Attribute { name, datatype, dataspace, data }));
     }
     // What is too long for a message of a header, and for a field of 16 bits.
     let long = enumeration(&names[..9000].iter().map(String::as_str).collect::<Vec<_>>());
     assert_refused(root.create_dataset("d", &DatasetOptions::new(Dataspace::Scalar, long.clone())));
     assert_refused(root.commit_datatype("d", &long));
     let (name, dataspace) = ("d".to_owned(), Dataspace::Scalar);
-    assert_refused(root.set_attribute(&Attribute { name, datatype: long, dataspace, data: vec![0; 4] }));
+    assert_refused(root.put_attribute(&Attribute { name, datatype: long, dataspace, data: vec![0; 4] }));
     let space = Dataspace::Simple { shape: vec![1; 33], max_shape: None };
     assert_refused(root.create_dataset("d", &DatasetOptions::new(space.clone(), u8::datatype())));
-    assert_refused(root.set_attribute(&Attribute { dataspace: space, ..number("d") }));
+    assert_refused(root.put_attribute(&Attribute { dataspace: space, ..number("d") }));
     assert!(root.names().unwrap().is_empty() && root.attribute_names().unwrap().is_empty());
     file.close().unwrap();
     assert_sound(&driver.bytes());
@@ -161,7 +161,7 @@ fn a_name_that_should_not_be_hides_nothing_and_can_be_deleted() {
                 assert!(group.group("x\0y").unwrap().is_empty().unwrap());
                 group.remove("x\0y").unwrap();
             }
-            group.set_attribute(&number("new")).unwrap();
+            group.put_attribute(&number("new")).unwrap();
         }
         file.close().unwrap();
         assert_sound(&driver.bytes());

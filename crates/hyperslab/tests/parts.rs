@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::{Memory, Operation, Trace};
-use hyperslab::types::Element;
 use hyperslab::{CreateOptions, DatasetOptions, File, OpenOptions, Selection};
 use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::{Encoded, Filter, FilterId, Scratch};

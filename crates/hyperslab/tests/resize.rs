@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::engine::{Destination, ReadOptions, WriteOptions};
-use hyperslab::select::{Dim, Slab};
-use hyperslab::types::Element;
 use hyperslab::{
     CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion, NewStorage, OpenOptions, RequestError,
     Selection,
 };
+use hyperslab::{Destination, ReadOptions, WriteOptions};
+use hyperslab::{Dim, Slab};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};

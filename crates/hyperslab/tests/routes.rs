@@ -5,10 +5,10 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::{Driver, Memory, Operation, Posix, Trace};
-use hyperslab::engine::{Destination, ReadOptions, ReadPlan, Route, Source};
-use hyperslab::select::{Axis, Dim, Points, Slab};
-use hyperslab::types::Element;
+use hyperslab::internals::engine::{Destination, ReadOptions, ReadPlan, Route, Source};
+use hyperslab::{Axis, Dim, Points, Slab};
 use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, NewStorage, OpenOptions, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;

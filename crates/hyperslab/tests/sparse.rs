@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::select::{Dim, Slab};
-use hyperslab::types::Element;
 use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, LibVersion, NewStorage, Selection};
+use hyperslab::{Dim, Slab};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
-use hyperslab::engine::WriteOptions;
 use hyperslab::{CreateOptions, DatasetOptions, File, NewStorage, Selection, VlenId};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{
@@ -165,7 +165,7 @@ fn strings_that_are_overwritten_make_room_for_others() {
     assert!(lengths[4..].iter().max() <= lengths[..4].iter().max(), "{lengths:?}");
     let numbers = DatasetOptions::new(
         Dataspace::Simple { shape: vec![1], max_shape: None },
-        <i64 as hyperslab::types::Element>::datatype(),
+        <i64 as hyperslab::Element>::datatype(),
     );
     let numbers = file.root().create_dataset("numbers", &numbers).unwrap();
     assert!(numbers.replace_vlen(&Selection::All, &["a"]).is_err());
@@ -224,7 +224,7 @@ fn record() -> (Datatype, impl Fn(&File, i32, [&str; 3]) -> Vec<u8>) {
         Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 });
     let pair = Datatype::Array(Array { base: Box::new(text.clone()), shape: vec![2] });
     let members = vec![
-        Member::new("number", 0, <i32 as hyperslab::types::Element>::datatype()),
+        Member::new("number", 0, <i32 as hyperslab::Element>::datatype()),
         Member::new("text", 8, text),
         Member::new("pair", 24, pair),
     ];

@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use hyperslab::Element;
 use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
-use hyperslab::engine::{Encoded, Storage, Write, WriteOptions};
-use hyperslab::select::Coord;
-use hyperslab::types::Element;
+use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
+use hyperslab::internals::select::Coord;
 use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, NewStorage, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
@@ -99,7 +99,7 @@ fn random(count: u64) -> Vec<i32> {
 /// Where the chunks are, in the order of their coordinates.
 fn places(dataset: &Dataset) -> Vec<Extent> {
     let mut found = Vec::new();
-    let mut note = |coord: &[u64], record: hyperslab::index::ChunkRecord| {
+    let mut note = |coord: &[u64], record: hyperslab::ChunkRecord| {
         found.push((coord.to_vec(), record.extent));
         ControlFlow::Continue(())
     };

@@ -58,7 +58,7 @@ impl AttributeManager {
         };
         writable::<PyOSError>(&self.state, "write an attribute")?;
         let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
-        py.detach(|| self.node.set_attribute(&attribute)).or_raise()?;
+        py.detach(|| self.node.put_attribute(&attribute)).or_raise()?;
         Ok(true)
     }
 
@@ -193,7 +193,7 @@ impl AttributeManager {
             }
         };
         let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
-        py.detach(|| self.node.set_attribute_of(&attribute, committed.as_ref())).or_raise()
+        py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
     }
 
     fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::size_of;
 use std::slice;
 
-use hyperslab::engine::Destination;
+use hyperslab::Destination;
 use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PY_ARRAY_API, PyArrayObject_fields, get_type_object, npy_intp,

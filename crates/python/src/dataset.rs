@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use hyperslab::Destination;
 use hyperslab::ExternalFile;
-use hyperslab::engine::Destination;
 use hyperslab_filters::FilterId;
 use hyperslab_format::datatype::{Charset, Datatype};
 use hyperslab_format::message::dataspace::Dataspace;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Mutex;
 
 use hyperslab::driver::{Driver, Hints};
-use hyperslab::process::PerProcess;
+use hyperslab::internals::process::PerProcess;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;

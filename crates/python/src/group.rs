@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::engine::WriteOptions;
+use hyperslab::WriteOptions;
 use hyperslab::{CopyOptions, DatasetOptions, Group as CoreGroup, Node, Selection, Step, Walk};
 use hyperslab_format::message::link::Link;
 use numpy::prelude::*;

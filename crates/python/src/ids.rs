@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab::index::ChunkRecord;
+use hyperslab::ChunkRecord;
 use hyperslab_format::layout::Layout;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;

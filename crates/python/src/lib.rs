@@ -82,17 +82,17 @@ mod _native {
 /// Sets how many threads a read uses, the caller's included.
 #[pyfunction]
 fn set_threads(threads: NonZeroUsize) {
-    hyperslab::engine::set_threads(threads);
+    hyperslab::set_threads(threads);
 }
 
 /// How many threads a read uses.
 #[pyfunction]
 fn get_threads() -> usize {
-    hyperslab::engine::threads()
+    hyperslab::threads()
 }
 
 fn warn_of_threads(py: Python<'_>) -> PyResult<()> {
-    let Some(warning) = hyperslab::engine::threads_warning() else { return Ok(()) };
+    let Some(warning) = hyperslab::internals::engine::threads_warning() else { return Ok(()) };
     let warning = CString::new(warning)?;
     PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &warning, 1)
 }

@@ -4,7 +4,7 @@
 //! together, with the GIL released; then the objects are made, in the order of the elements.
 
 use hyperslab::File;
-use hyperslab::types::Conversion;
+use hyperslab::internals::types::Conversion;
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference, ReferenceKind};
 use numpy::PyUntypedArray;

@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 #[derive(Debug)]
 pub(crate) struct ReadPlan {
     /// The engine's plan.
-    pub(crate) plan: hyperslab::engine::ReadPlan,
+    pub(crate) plan: hyperslab::ReadPlan,
 }
 
 #[pymethods]

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use hyperslab::engine::{Destination, ReadOptions};
-use hyperslab::types::Conversion;
+use hyperslab::internals::types::Conversion;
+use hyperslab::{Destination, ReadOptions};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;

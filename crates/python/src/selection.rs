@@ -1,7 +1,7 @@
 //! The arguments of `dataset[...]` as a selection, by h5py's rules. Nothing here calls Python code for integers,
 //! slices and ellipses.
 
-use hyperslab::select::{Axis, Dim, Selection, Slab};
+use hyperslab::{Axis, Dim, Selection, Slab};
 use numpy::prelude::*;
 use numpy::{PyArrayDyn, PyUntypedArray};
 use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyTypeError, PyValueError};

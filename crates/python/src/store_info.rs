@@ -1,7 +1,7 @@
 //! What is said of stored chunks: instances of the named tuple `StoreInfo`, made fast enough for millions.
 
-use hyperslab::index::ChunkRecord;
-use hyperslab::select::first_along;
+use hyperslab::ChunkRecord;
+use hyperslab::internals::select::first_along;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -1,7 +1,7 @@
 //! Writing a selection of a dataset from a NumPy array.
 
 use hyperslab::RequestError;
-use hyperslab::engine::WriteOptions;
+use hyperslab::WriteOptions;
 use hyperslab_format::datatype::{Array, Datatype as StoredDatatype};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use hyperslab::driver::{Aside, Driver};
-use hyperslab::engine::each_number;
+use hyperslab::internals::engine::each_number;
 use hyperslab::{Dataset, Selection};
 
 use crate::cube::{self, Cube};

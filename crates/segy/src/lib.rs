@@ -46,6 +46,6 @@ fn plane(shape: &[u64], axis: usize, index: u64) -> hyperslab::Selection {
 
 /// The box of these indices.
 fn ranges(ranges: &[std::ops::Range<u64>]) -> hyperslab::Selection {
-    let dims = ranges.iter().map(|range| hyperslab::select::Dim::range(range.start, range.end)).collect();
-    hyperslab::select::Slab(dims).into()
+    let dims = ranges.iter().map(|range| hyperslab::Dim::range(range.start, range.end)).collect();
+    hyperslab::Slab(dims).into()
 }

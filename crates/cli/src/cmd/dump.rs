@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Context as _;
-use hyperslab::select::Parsed;
+use hyperslab::internals::select::Parsed;
 use hyperslab::{Dataset, Node, Object};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;

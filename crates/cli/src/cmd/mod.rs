@@ -15,7 +15,7 @@ mod tune;
 use std::io::Write;
 use std::num::NonZeroUsize;
 
-use hyperslab::select::{self, Parsed};
+use hyperslab::internals::select::{self, Parsed};
 
 use crate::error::Usage;
 use crate::place::Place;
@@ -74,7 +74,7 @@ struct Threads {
 impl Threads {
     fn set(&self) {
         if let Some(threads) = self.threads {
-            hyperslab::engine::set_threads(threads);
+            hyperslab::set_threads(threads);
         }
     }
 }

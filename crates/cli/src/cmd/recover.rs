@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hyperslab::driver::Posix;
-use hyperslab::store::recovery::{Action, Report, Seal, Trailer, act, inspect};
+use hyperslab::internals::store::recovery::{Action, Report, Seal, Trailer, act, inspect};
 
 use crate::error;
 use crate::show::{counted, plain};

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hyperslab::types::Element;
+use hyperslab::Element;
 use hyperslab::{Dataset, DatasetOptions, File, Group, NewStorage, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::golden;

@@ -30,7 +30,7 @@ use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
 
 use crate::driver::Driver;
 use crate::error::{Error, Result};
-use crate::object::{File, OpenOptions};
+use crate::object::File;
 use crate::store::Store;
 use crate::store::recovery::{self, Action};
 use extents::{Coverage, Extents};
@@ -80,9 +80,9 @@ pub fn check(
         (Err(error), recovery) => return unopened(error, recovery.unwrap_or(Action::Nothing)),
         (_, Err(error)) => return Err(error),
     };
-    let file_options = OpenOptions { metadata_cache_bytes: METADATA_CACHE, ..OpenOptions::default() };
+    let file_options = File::options().metadata_cache_bytes(METADATA_CACHE);
     // Only references in the data need it; whether the root group can be read is found out below.
-    let file = if options.data { File::from_driver(driver, &file_options).ok() } else { None };
+    let file = if options.data { file_options.open_on(driver).ok() } else { None };
     let mut check = Check {
         store: &store,
         file,

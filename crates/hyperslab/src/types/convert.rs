@@ -264,7 +264,7 @@ pub(super) mod tests {
         Array, BitRange, Bits, ByteOrder, Charset, Complex, Compound, Float, Integer, Member, Padding, Text,
     };
 
-    use super::super::Element;
+    use super::super::Scalar;
     use super::super::refusal::describe;
     use super::*;
 

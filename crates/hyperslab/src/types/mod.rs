@@ -1,13 +1,14 @@
-//! Datatypes in memory: conversions between datatypes, and the Rust types that elements are read as.
+//! Datatypes in memory: conversions between datatypes, and Rust's own scalars.
 
 mod compound;
 mod convert;
-mod element;
 mod kernels;
 mod number;
 mod real;
 mod refusal;
+mod scalar;
 mod text;
 
 pub use convert::Conversion;
-pub use element::Element;
+pub use scalar::Scalar;
+pub use text::text_of;

@@ -4,9 +4,9 @@ use hyperslab_filters::{ByteMap, Convert};
 use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer};
 use smallvec::SmallVec;
 
-use super::element::NATIVE;
 use super::kernels::{Kernel, Native, route};
 use super::real::{IntegerLayout, Layout};
+use super::scalar::NATIVE;
 
 /// Elements of a block.
 const BLOCK: usize = 512;

@@ -259,7 +259,7 @@ fn reorder(bytes: &mut [u8], order: ByteOrder) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::element::NATIVE;
+    use super::super::scalar::NATIVE;
     use super::*;
 
     const DOUBLE: Layout = Layout::Float(Float::DOUBLE.in_order(NATIVE));

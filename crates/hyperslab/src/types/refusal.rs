@@ -59,7 +59,7 @@ mod tests {
     use hyperslab_format::datatype::{Array, Charset, Opaque, Padding, Text, VariableText};
 
     use super::super::convert::tests::{compound, member, parse};
-    use super::super::{Conversion, Element};
+    use super::super::{Conversion, Scalar};
     use super::*;
 
     #[test]

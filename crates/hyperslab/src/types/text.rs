@@ -26,14 +26,7 @@ impl TextConversion {
     /// Converts every element; what is too long is cut.
     pub(super) fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize, dst_size: usize) {
         for (from, to) in src.chunks_exact(src_size).zip(dst.chunks_exact_mut(dst_size)) {
-            let used = match self.from.padding {
-                Padding::NullTerminated | Padding::NullPadded => {
-                    from.iter().position(|byte| *byte == 0).unwrap_or(from.len())
-                }
-                Padding::SpacePadded => {
-                    from.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)
-                }
-            };
+            let used = text_of(from, self.from.padding).len();
             let room = match self.to.padding {
                 Padding::NullTerminated => to.len().saturating_sub(1),
                 Padding::NullPadded | Padding::SpacePadded => to.len(),
@@ -43,6 +36,17 @@ impl TextConversion {
             rest.fill(if self.to.padding == Padding::SpacePadded { b' ' } else { 0 });
         }
     }
+}
+
+/// Returns the bytes of a string without those that fill it up.
+pub fn text_of(bytes: &[u8], padding: Padding) -> &[u8] {
+    let used = match padding {
+        Padding::NullTerminated | Padding::NullPadded => {
+            bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len())
+        }
+        Padding::SpacePadded => bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1),
+    };
+    &bytes[..used]
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Fractal heaps against a list of what is in them.
 
-use hyperslab::heap::FractalHeap;
-use hyperslab::heap::fractal::{self, HeapParameters};
-use hyperslab::store::{Store, Txn};
+use hyperslab::internals::heap::FractalHeap;
+use hyperslab::internals::heap::fractal::{self, HeapParameters};
+use hyperslab::internals::store::{Store, Txn};
 use hyperslab_format::free_space::header::FreeSpaceHeader;
 use hyperslab_format::free_space::sections::FreeSpaceSections;
 use hyperslab_format::heap::fractal::block::{IndirectBlock, IndirectBlockContext};

@@ -1,6 +1,6 @@
 //! Local heaps against a list of the names in them.
 
-use hyperslab::heap::{LocalHeap, local};
+use hyperslab::internals::heap::{LocalHeap, local};
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ mod symbol_table;
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::store::{CommitOptions, Store, Txn};
+use hyperslab::internals::store::{CommitOptions, Store, Txn};
 use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hyperslab::heap::LocalHeap;
-use hyperslab::heap::symbol_table::{self, SymbolTarget};
-use hyperslab::store::Store;
-use hyperslab::tree::GroupTree;
+use hyperslab::internals::heap::LocalHeap;
+use hyperslab::internals::heap::symbol_table::{self, SymbolTarget};
+use hyperslab::internals::store::Store;
+use hyperslab::internals::tree::GroupTree;
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableContext, SymbolTableNode};
 use hyperslab_format::message::small::{BTreeK, SymbolTable};

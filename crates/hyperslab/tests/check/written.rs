@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use hyperslab::WriteOptions;
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::engine::WriteOptions;
-use hyperslab::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
-use hyperslab::store::recovery::{Action, inspect};
+use hyperslab::internals::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
+use hyperslab::internals::store::recovery::{Action, inspect};
 use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, Group, LibVersion, NewStorage, Selection};
 use hyperslab_format::datatype::{
     ByteOrder, Charset, Datatype, Integer, Padding, Reference, ReferenceKind, VariableText,
@@ -57,7 +57,7 @@ fn make_datasets(file: &File) {
         let dataset = file.root().create_dataset(&format!("data/{name}"), &options).unwrap();
         let values: Vec<i32> = (0..i32::try_from(count).unwrap()).collect();
         dataset.write(Selection::All, &values).unwrap();
-        dataset.set_attribute(&attribute("unit", 3)).unwrap();
+        dataset.put_attribute(&attribute("unit", 3)).unwrap();
     }
 }
 
@@ -66,7 +66,7 @@ fn many(group: &Group, sound: &dyn Fn(&str)) {
     for i in 0..300 {
         group.link_soft(&format!("link{:03}", i * 37 % 300), "/data").unwrap();
         if i < 60 {
-            group.set_attribute(&attribute(&format!("attribute{:03}", i * 37 % 60), i)).unwrap();
+            group.put_attribute(&attribute(&format!("attribute{:03}", i * 37 % 60), i)).unwrap();
         }
         if [7, 8, 9, 50, 299].contains(&i) {
             sound(&format!("{} links", i + 1));
@@ -121,7 +121,7 @@ fn files_of_every_kind_of_object_are_sound_after_every_change() {
         let group = root.create_group_with("ordered", true).unwrap();
         for i in 0..6 {
             group.create_group(&format!("g{i}")).unwrap();
-            group.set_attribute(&attribute(&format!("a{i}"), i)).unwrap();
+            group.put_attribute(&attribute(&format!("a{i}"), i)).unwrap();
         }
         sound("links and attributes");
         root.rename("typed", "ordered/typed").unwrap();

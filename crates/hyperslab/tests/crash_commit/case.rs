@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::store::commit::{Commit, Durability, Overwrite};
-use hyperslab::store::recovery::{Action, act, inspect};
+use hyperslab::internals::store::commit::{Commit, Durability, Overwrite};
+use hyperslab::internals::store::recovery::{Action, act, inspect};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
 use hyperslab_testkit::fuzz::Random;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::store::Store;
-use hyperslab::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
-use hyperslab::store::recovery::{Action, Seal, Trailer, act, inspect};
+use hyperslab::internals::store::Store;
+use hyperslab::internals::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
+use hyperslab::internals::store::recovery::{Action, Seal, Trailer, act, inspect};
 use hyperslab_format::superblock::guard;
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::fuzz::Random;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::types::Element;
 use hyperslab::{
     Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Object, Result, Selection,
 };
@@ -90,7 +90,7 @@ pub(crate) fn values(first: i32, count: usize) -> Vec<i32> {
 /// Sets an attribute of this many bytes.
 pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<()> {
     let space = Dataspace::Simple { shape: vec![len as u64], max_shape: None };
-    object.set_attribute(&Attribute {
+    object.put_attribute(&Attribute {
         name: name.to_owned(),
         datatype: u8::datatype(),
         dataspace: space,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::store::commit::Durability;
+use hyperslab::Durability;
 use hyperslab::{Error, File, LibVersion};
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{CrashDriver, Failure, Written};

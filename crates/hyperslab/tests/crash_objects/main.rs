@@ -13,10 +13,10 @@ mod state;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use hyperslab::Durability;
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::store::CommitOptions;
-use hyperslab::store::commit::Durability;
-use hyperslab::store::recovery::inspect;
+use hyperslab::internals::CommitOptions;
+use hyperslab::internals::store::recovery::inspect;
 use hyperslab::{CreateOptions, File, LibVersion};
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};

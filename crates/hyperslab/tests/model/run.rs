@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::store::CommitOptions;
-use hyperslab::types::Element;
+use hyperslab::internals::CommitOptions;
 use hyperslab::{
     Attribute, CreateOptions, DatasetOptions, Error, File, LibVersion, NewStorage, OpenOptions, RequestError,
 };
@@ -83,7 +83,7 @@ impl Run {
             Action::LinkHard { group, name, data } => self.link_hard(group, name, data),
             Action::Remove { group, name } => self.remove(group, name),
             Action::Rename { from, to } => self.rename(from, to),
-            Action::SetAttribute { object, name, len } => self.set_attribute(object, name, len),
+            Action::SetAttribute { object, name, len } => self.put_attribute(object, name, len),
             Action::RemoveAttribute { object, name } => self.remove_attribute(object, name),
             Action::RenameAttribute { object, from, to } => self.rename_attribute(object, from, to),
             Action::Write { data, from, count } => self.write(data, from, count),
@@ -213,7 +213,7 @@ impl Run {
         }
     }
 
-    fn set_attribute(&mut self, object: usize, name: usize, len: usize) {
+    fn put_attribute(&mut self, object: usize, name: usize, len: usize) {
         let object = self.now.choose(object, |_| true).unwrap();
         let path = self.path(object);
         let data = vec![u8::try_from(self.value() & 0xff).unwrap(); len];
@@ -223,7 +223,7 @@ impl Run {
             dataspace: Dataspace::Simple { shape: vec![len as u64], max_shape: None },
             data: data.clone(),
         };
-        self.file().get(&path).unwrap().set_attribute(&attribute).unwrap();
+        self.file().get(&path).unwrap().put_attribute(&attribute).unwrap();
         self.now.things.get_mut(&object).unwrap().attributes.insert(attribute.name, data);
     }
 

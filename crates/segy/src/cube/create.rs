@@ -1,6 +1,6 @@
 //! Makes the file: all datasets, empty, and what is known before the first trace is read.
 
-use hyperslab::types::Element;
+use hyperslab::Element;
 use hyperslab::{Attribute, Dataset, DatasetOptions, File, Selection, auto_chunks};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::datatype::Datatype;
@@ -98,13 +98,13 @@ pub(crate) fn data_options(
 /// The samples.
 fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<Dataset> {
     let data = file.root().create_dataset(super::DATA, &data_options(segy, survey, options)?)?;
-    data.set_attribute(&Attribute::text("long_name", "seismic samples"))?;
+    data.put_attribute(&Attribute::text("long_name", "seismic samples"))?;
     match segy.layout.format.stored() {
-        FieldKind::F32 => data.set_attribute(&Attribute::number("_FillValue", f32::NAN))?,
-        FieldKind::F64 => data.set_attribute(&Attribute::number("_FillValue", f64::NAN))?,
+        FieldKind::F32 => data.put_attribute(&Attribute::number("_FillValue", f32::NAN))?,
+        FieldKind::F64 => data.put_attribute(&Attribute::number("_FillValue", f64::NAN))?,
         _ => {}
     }
-    data.set_attribute(&Attribute::text("coordinates", "cdp_x cdp_y"))?;
+    data.put_attribute(&Attribute::text("coordinates", "cdp_x cdp_y"))?;
     Ok(data)
 }
 
@@ -118,7 +118,7 @@ fn create_axes(
 ) -> Result<()> {
     for (number, axis) in survey.axes.iter().enumerate() {
         let scale = numbers(file, axis.name, &axis.values)?;
-        scale.set_attribute(&Attribute::text("long_name", &format!("{} number", axis.name)))?;
+        scale.put_attribute(&Attribute::text("long_name", &format!("{} number", axis.name)))?;
         scale.make_scale(axis.name)?;
         data.attach_scale(number, &scale)?;
     }
@@ -140,8 +140,8 @@ fn create_axes(
         Domain::Depth => ("depth", length_unit(segy)?, "depth"),
     };
     let scale = numbers(file, name, &values)?;
-    scale.set_attribute(&Attribute::text("units", unit))?;
-    scale.set_attribute(&Attribute::text("long_name", long_name))?;
+    scale.put_attribute(&Attribute::text("units", unit))?;
+    scale.put_attribute(&Attribute::text("long_name", long_name))?;
     scale.make_scale(name)?;
     data.attach_scale(survey.axes.len(), &scale)?;
     Ok(())
@@ -159,7 +159,7 @@ fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()>
                 .chunked(&auto_chunks(shape, None, size), &[FilterChoice::Shuffle, DEFLATE])?;
             options.fill = FillBytes::Defined(fill);
             let made = file.root().create_dataset(name, &options)?;
-            made.set_attribute(&Attribute::text("long_name", long_name))?;
+            made.put_attribute(&Attribute::text("long_name", long_name))?;
             for (axis, scale) in scales.iter().enumerate().take(shape.len()) {
                 made.attach_scale(axis, scale)?;
             }
@@ -179,8 +179,8 @@ fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()>
         let nan = f64::NAN.to_ne_bytes().to_vec();
         let made =
             make(name, plane, f64::datatype(), nan, &format!("{direction} of the common depth point"))?;
-        made.set_attribute(&Attribute::number("_FillValue", f64::NAN))?;
-        made.set_attribute(&Attribute::text("units", unit))?;
+        made.put_attribute(&Attribute::number("_FillValue", f64::NAN))?;
+        made.put_attribute(&Attribute::text("units", unit))?;
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ fn create_headers(file: &File, segy: &SegyFile, options: &IngestOptions) -> Resu
     let datatype = datatypes::header(tables::BINARY_HEADER, BINARY_HEADER_BYTES, layout.order);
     let made =
         root.create_dataset(super::BINARY_HEADER, &DatasetOptions::new(Dataspace::Scalar, datatype))?;
-    made.write_with(&Selection::All, &binary, &hyperslab::engine::WriteOptions::default())?;
+    made.write_with(&Selection::All, &binary, &hyperslab::WriteOptions::default())?;
     Ok(())
 }
 
@@ -238,7 +238,7 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     let text = textual::lines(&bytes, encoding).join("\n");
     let source =
         std::path::Path::new(segy.path()).file_name().map(|name| name.to_string_lossy().into_owned());
-    let set = |name: &str, text: &str| group.set_attribute(&Attribute::text(name, text));
+    let set = |name: &str, text: &str| group.put_attribute(&Attribute::text(name, text));
     set(attribute::LAYOUT, super::LAYOUT_VERSION)?;
     set(attribute::KIND, survey.kind.name())?;
     set(attribute::FIELDS, &survey.named_fields())?;
@@ -247,7 +247,7 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     set(attribute::REVISION, &format!("{}.{}", layout.revision.0, layout.revision.1))?;
     set(attribute::ORDER, layout.order.name())?;
     set(attribute::SOURCE, &source.unwrap_or_default())?;
-    let number = |name: &str, number: u64| group.set_attribute(&Attribute::number(name, number));
+    let number = |name: &str, number: u64| group.put_attribute(&Attribute::number(name, number));
     number(attribute::FORMAT, layout.format as u64)?;
     number(attribute::HEADERS, layout.headers.into())?;
     number(attribute::BYTES, segy.len_bytes())?;

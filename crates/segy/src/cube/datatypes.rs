@@ -1,6 +1,6 @@
 //! HDF5 datatypes of headers and samples.
 
-use hyperslab::types::Element;
+use hyperslab::Element;
 use hyperslab_format::datatype::{
     Array, ByteOrder as StoredOrder, Charset, Compound, Datatype, Float, Integer, Member, Padding, Text,
 };

@@ -223,7 +223,7 @@ fn sample_axis(file: &File) -> Result<SampleAxis> {
     for name in ["twt", "depth"] {
         if let Ok(dataset) = file.dataset(name) {
             let unit = attributes::text(&dataset, "units")?.unwrap_or_default();
-            let is_float = *dataset.datatype() == <f64 as hyperslab::types::Element>::datatype();
+            let is_float = *dataset.datatype() == <f64 as hyperslab::Element>::datatype();
             if is_float {
                 return Ok(SampleAxis { name: name.to_owned(), unit, values: dataset.read(Selection::All)? });
             }

@@ -213,7 +213,7 @@ fn run(
             let told = tell(progress, share(number), total);
             if told.is_err() || committed.elapsed() > COMMIT_EVERY {
                 file.group(cube::SEGY)?
-                    .set_attribute(&Attribute::number(attribute::PIECES, number as u64))?;
+                    .put_attribute(&Attribute::number(attribute::PIECES, number as u64))?;
                 file.flush()?;
                 committed = Instant::now();
             }
@@ -258,7 +258,7 @@ fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>>
             ))
         };
     }
-    group.set_attribute(&Attribute::numbers(attribute::PIECE_SHAPE, &wanted))?;
+    group.put_attribute(&Attribute::numbers(attribute::PIECE_SHAPE, &wanted))?;
     Ok(wanted)
 }
 

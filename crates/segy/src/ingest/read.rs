@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hyperslab::engine::each_number;
+use hyperslab::internals::engine::each_number;
 
 use super::Stop;
 use crate::TRACE_HEADER_BYTES;

@@ -1,6 +1,6 @@
 //! Writes a piece into the HDF5 file.
 
-use hyperslab::engine::WriteOptions;
+use hyperslab::WriteOptions;
 use hyperslab::{Dataset, DatasetOptions, File};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::message::dataspace::Dataspace;

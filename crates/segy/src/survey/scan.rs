@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::engine::each_number;
+use hyperslab::internals::engine::each_number;
 
 use crate::TRACE_HEADER_BYTES;
 use crate::error::{Error, Result};

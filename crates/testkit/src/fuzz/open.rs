@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
-use hyperslab::select::{Dim, Slab};
 use hyperslab::{Dataset, File, Group, Node, OpenOptions, Selection};
+use hyperslab::{Dim, Slab};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 

@@ -1,7 +1,7 @@
 //! Fuzz target `select`: selections of small arrays against lists of their elements, and of huge ones without harm.
 
 use hyperslab::Selection;
-use hyperslab::select::{Axis, Dim, Points, Slab, parse};
+use hyperslab::internals::select::{Axis, Dim, Points, Slab, parse};
 
 use super::input::Input;
 

@@ -3,9 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
-use hyperslab::engine::{Destination, ReadOptions, each_number};
-use hyperslab::select::Boxes;
-use hyperslab::types::Element as _;
+use hyperslab::Element as _;
+use hyperslab::internals::engine::{Destination, ReadOptions, each_number};
+use hyperslab::internals::select::Boxes;
 use hyperslab::{Dataset, Selection};
 use hyperslab_format::datatype::{Datatype, Integer};
 use std::num::NonZeroUsize;

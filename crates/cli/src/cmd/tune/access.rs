@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use hyperslab::Selection;
-use hyperslab::select::{self, Axis, Dim, Slab};
+use hyperslab::internals::select::{self, Axis, Dim, Slab};
 
 use crate::error::Usage;
 use crate::show::shape as tuple;

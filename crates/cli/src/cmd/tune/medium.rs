@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use fastrand::Rng;
-use hyperslab::engine::run_on_threads;
+use hyperslab::internals::engine::run_on_threads;
 
 use super::model::{Medium, real};
 

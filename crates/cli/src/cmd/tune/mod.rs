@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hyperslab::Dataset;
-use hyperslab::engine::{set_threads, threads};
+use hyperslab::{set_threads, threads};
 use indicatif::ProgressBar;
 
 use self::codec::Codec;

@@ -1,7 +1,7 @@
 //! What a read costs, by arithmetic: chunks that it touches, requests, bytes, time. Pure, without I/O.
 
 use hyperslab::driver::Hints;
-use hyperslab::engine::{CLAIM_BYTES, JOINED_BYTES, Route, is_small};
+use hyperslab::internals::engine::{CLAIM_BYTES, JOINED_BYTES, Route, is_small};
 
 use super::access::{Access, Along};
 
@@ -293,11 +293,11 @@ mod tests {
     use std::num::NonZeroUsize;
     use std::sync::Arc;
 
+    use hyperslab::Element as _;
     use hyperslab::driver::{Driver, Operation, Posix, Trace};
-    use hyperslab::engine::{Destination, ReadOptions, WriteOptions};
-    use hyperslab::select::{Dim, Slab};
-    use hyperslab::types::Element as _;
     use hyperslab::{DatasetOptions, File, NewStorage, OpenOptions, Selection, filter_spec};
+    use hyperslab::{Destination, ReadOptions, WriteOptions};
+    use hyperslab::{Dim, Slab};
     use hyperslab_filters::FilterChoice;
     use hyperslab_format::message::dataspace::Dataspace;
     use proptest::prelude::*;

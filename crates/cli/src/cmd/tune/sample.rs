@@ -1,8 +1,8 @@
 //! The part of a dataset that is written in other shapes of chunks.
 
 use anyhow::{Context as _, bail};
-use hyperslab::select::{Dim, Slab};
 use hyperslab::{Dataset, Selection};
+use hyperslab::{Dim, Slab};
 
 /// A box out of the middle of a dataset, and its elements.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use hyperslab::WriteOptions;
 use hyperslab::driver::{Create, Posix};
-use hyperslab::engine::WriteOptions;
 use hyperslab::{
     CreateOptions, Dataset, DatasetOptions, File, NewStorage, OpenOptions, Selection, filter_spec,
     refitted_filter,

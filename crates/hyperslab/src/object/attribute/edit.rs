@@ -17,12 +17,12 @@ use crate::store::Txn;
 
 impl Object {
     /// Makes an attribute, or puts it in the place of the one that has its name.
-    pub fn set_attribute(&self, attribute: &Attribute) -> Result<()> {
-        self.set_attribute_of(attribute, None)
+    pub fn put_attribute(&self, attribute: &Attribute) -> Result<()> {
+        self.put_attribute_of(attribute, None)
     }
 
-    /// As [`set_attribute`](Self::set_attribute), with a datatype that is committed in the same file.
-    pub fn set_attribute_of(&self, attribute: &Attribute, committed: Option<&NamedDatatype>) -> Result<()> {
+    /// As [`put_attribute`](Self::put_attribute), with a datatype that is committed in the same file.
+    pub fn put_attribute_of(&self, attribute: &Attribute, committed: Option<&NamedDatatype>) -> Result<()> {
         self.change_attributes(|txn| {
             let message = message(attribute, committed.map(|datatype| datatype.address()));
             if let Some(datatype) = committed {

@@ -1,6 +1,7 @@
 //! Attributes, in messages of the header or dense in a heap with a B-tree over hashes of names.
 
 pub(in crate::object) mod edit;
+pub(in crate::object) mod value;
 
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
@@ -11,7 +12,7 @@ use super::header;
 use super::header::read::Header;
 use super::{Object, dataset};
 use crate::error::{Error, RequestError, Result};
-use crate::types::Element;
+use crate::types::Scalar;
 
 /// An attribute with its value.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,12 +39,12 @@ impl Attribute {
     }
 
     /// A number.
-    pub fn number<T: Element>(name: impl Into<String>, number: T) -> Self {
+    pub fn number<T: Scalar>(name: impl Into<String>, number: T) -> Self {
         Self { dataspace: Dataspace::Scalar, ..Self::numbers(name, &[number]) }
     }
 
     /// Numbers, one after another.
-    pub fn numbers<T: Element>(name: impl Into<String>, numbers: &[T]) -> Self {
+    pub fn numbers<T: Scalar>(name: impl Into<String>, numbers: &[T]) -> Self {
         let dataspace = Dataspace::Simple { shape: vec![numbers.len() as u64], max_shape: None };
         Self { name: name.into(), datatype: T::datatype(), dataspace, data: T::bytes(numbers).to_vec() }
     }

@@ -18,7 +18,7 @@ use crate::driver::{Aside, Driver};
 use crate::error::{Error, RequestError, Result};
 use crate::object::header::versions::LibVersion;
 use crate::object::path;
-use crate::object::{CopyOptions, CreateOptions, Dataset, File, Group, Node, Walk};
+use crate::object::{CopyOptions, Dataset, File, Group, Node, Walk};
 
 /// What of a file is other when it was written anew. By default nothing is, and no chunk is decoded.
 #[derive(Debug, Clone, Default)]
@@ -103,20 +103,16 @@ impl File {
     ) -> Result<()> {
         let root = self.root();
         let version = options.version.unwrap_or_else(|| self.version());
-        let create = CreateOptions {
-            version: Some(version),
-            user_block: self.store().base(),
-            // What does not know its order is listed by name, which is the order in which it is copied. And who tracks the
-            // order has no symbol table.
-            track_order: root.tracks_creation_order()?
-                || root.tracks_attribute_order()
-                || (version.is_old() && has_new_links(&root)?),
-            ..CreateOptions::default()
-        };
+        // A group that does not track the order is listed by name, the order in which it is copied. A group that tracks it
+        // has no symbol table.
+        let track_order = root.tracks_creation_order()?
+            || root.tracks_attribute_order()
+            || (version.is_old() && has_new_links(&root)?);
         let selected = options.select.iter().map(|path| self.hard_path(path)).collect::<Result<Vec<_>>>()?;
         let members = if selected.is_empty() { None } else { Some(self.below(&selected)?) };
         let to = std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
-        let to = File::create_on(driver, Some(&to), &create)?;
+        let create = File::options().create(true).truncate(true).location(to).version(version);
+        let to = create.user_block(self.store().base()).track_order(track_order).open_on(driver)?;
         copy_user_block(self, &to)?;
         let renewal = Renewal { options, selected, members, done };
         let copied = Copy::renewing(&to, EVERYTHING, renewal).run_root(&root);

@@ -1,5 +1,6 @@
 //! Datasets: what the header says of one.
 
+pub(in crate::object) mod builder;
 pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;

@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use bytemuck::Zeroable;
 use hyperslab_filters::Pipeline;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
@@ -19,7 +18,6 @@ use crate::heap::stages;
 use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
 use crate::object::{Dataset, File};
 use crate::select::{Coord, Selection};
-use crate::types::Element;
 
 impl Dataset {
     /// Reads the elements of `what` into `dst`, in the stored datatype.
@@ -98,21 +96,6 @@ impl Dataset {
         sink: &Sink<'_>,
     ) -> Result<()> {
         self.with_reading(None, |reading| reading.blocks(what, columns, threads, sink))
-    }
-
-    /// Reads the elements of `what` as numbers of type `T`, converted where the dataset has others; row-major.
-    pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
-        let what = what.into();
-        let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
-        loop {
-            let shape = self.shape();
-            let mut values = zeroed::<T::Raw>(what.count(&shape)?)?;
-            let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
-            match self.read_shaped(&shape, &what, &mut dst, &options) {
-                Err(error) if error.is_reshaped() => {}
-                read => return read.map(|()| T::from_raw(values)),
-            }
-        }
     }
 
     /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
@@ -286,7 +269,7 @@ impl State {
             ));
         };
         let pipeline =
-            Pipeline::new(&stages(&self.filters), self.element_size, in_memory, &file.options().registry)
+            Pipeline::new(&stages(&self.filters), self.element_size, in_memory, &file.opened_with().registry)
                 .map_err(|source| Error::Filter { source })?;
         let grid = Grid::new(self.dataspace.shape(), self.max_shape(), &chunk_shape);
         let is_filtered = !pipeline.is_empty();
@@ -299,15 +282,6 @@ impl State {
     pub(super) fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {
         self.header().error(ErrorKind::Value { field, value, expected })
     }
-}
-
-/// So many zeros; more than there is memory is an error.
-fn zeroed<T: Zeroable + Clone>(count: u64) -> Result<Vec<T>> {
-    let limit = isize::MAX.unsigned_abs() as u64;
-    let too_many = || RequestError::TooMany { what: "a result that does not fit into memory", limit };
-    let count = usize::try_from(count).map_err(|_| too_many())?;
-    Vec::<T>::new().try_reserve_exact(count).map_err(|_| too_many())?;
-    Ok(vec![T::zeroed(); count])
 }
 
 /// How errors name data that no structure wraps.

@@ -13,7 +13,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 
 use crate::error::{Error, RequestError, Result};
 use crate::object::{Attribute, Dataset};
-use crate::types::{Conversion, Element};
+use crate::types::{Conversion, Scalar};
 
 const CLASS: &str = "CLASS";
 const NAME: &str = "NAME";
@@ -51,8 +51,8 @@ impl Dataset {
                 "the name of a scale ends at its first zero byte: leave the zero out",
             ));
         }
-        self.set_attribute(&Attribute::text(CLASS, SCALE))?;
-        self.set_attribute(&Attribute::text(NAME, name))
+        self.put_attribute(&Attribute::text(CLASS, SCALE))?;
+        self.put_attribute(&Attribute::text(NAME, name))
     }
 
     /// The name of a scale: bytes that are UTF-8 as a rule, none where it has no name.
@@ -82,7 +82,7 @@ impl Dataset {
             return Err(argument(scale, "it has scales itself, and cannot be one"));
         }
         if !scale.is_scale()? {
-            scale.set_attribute(&Attribute::text(CLASS, SCALE))?;
+            scale.put_attribute(&Attribute::text(CLASS, SCALE))?;
         }
         let is_new = self.change_list(axis, |list| {
             let is_new = !list.chunks(reference.len()).any(|known| known == reference);
@@ -223,7 +223,7 @@ impl Dataset {
         let old = old.map_or(Ok(Vec::new()), |old| self.file().vlen_ids(&old.data))?;
         let dataspace = Dataspace::Simple { shape: vec![ids.len() as u64], max_shape: None };
         let data = self.file().vlen_stored(ids);
-        self.set_attribute(&Attribute { name: name.to_owned(), datatype, dataspace, data })?;
+        self.put_attribute(&Attribute { name: name.to_owned(), datatype, dataspace, data })?;
         self.file().remove_vlen(&old)
     }
 
@@ -262,7 +262,7 @@ impl Dataset {
             return if self.has_attribute(USERS)? { self.remove_attribute(USERS) } else { Ok(()) };
         }
         let dataspace = Dataspace::Simple { shape: vec![(users.len() / USER_BYTES) as u64], max_shape: None };
-        self.set_attribute(&Attribute { name: USERS.to_owned(), datatype, dataspace, data: users })
+        self.put_attribute(&Attribute { name: USERS.to_owned(), datatype, dataspace, data: users })
     }
 }
 

@@ -13,15 +13,8 @@ use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
 use crate::store::{Store, Txn};
-use crate::types::Element;
 
 impl Dataset {
-    /// Writes `values`, converted to the stored datatype, to the elements of `what`, row by row.
-    pub fn write<T: Element>(&self, what: impl Into<Selection>, values: &[T]) -> Result<()> {
-        let options = WriteOptions { datatype: Some(T::datatype()), ..WriteOptions::default() };
-        self.write_with(&what.into(), T::bytes(values), &options)
-    }
-
     /// Writes `bytes`, the elements of `what` row by row, in the stored datatype or the one that `options` name.
     ///
     /// A chunk that is written whole is encoded and written at once, on as many threads as there are; one that is written in

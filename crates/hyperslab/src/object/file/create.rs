@@ -18,42 +18,27 @@ use hyperslab_format::{Addr, Widths, Writer};
 use parking_lot::{Mutex, RwLock};
 
 use super::Shared;
+use super::options::OpenOptions;
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table;
 use crate::object::header;
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
-use crate::object::{File, Node, OpenOptions, dense};
-use crate::store::{CommitOptions, Rank, Ranked, Store, Txn};
-
-/// How to make a file, or to open one for writing.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct CreateOptions {
-    /// Caches and filters.
-    pub open: OpenOptions,
-    /// What commits survive, and how much is kept in memory between them.
-    pub commit: CommitOptions,
-    /// The oldest libhdf5 that new objects are made for; if not said, 1.10 in new files, in others what made them.
-    pub version: Option<LibVersion>,
-    /// Bytes before the file's own, for the user: 0, or a power of two from 512 on. New files alone.
-    pub user_block: u64,
-    /// Whether the root group of a new file tracks the order in which its links and attributes are created.
-    pub track_order: bool,
-}
+use crate::object::{File, Node, dense};
+use crate::store::{Rank, Ranked, Store, Txn};
 
 impl Shared {
     /// Makes a file of what `driver` has.
     pub(super) fn create(
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
-        options: &CreateOptions,
+        options: &OpenOptions,
     ) -> Result<Self> {
         check_user_block(options.user_block)?;
         let version = options.version.unwrap_or(LibVersion::V110);
         let unrooted = superblock(version, options.user_block, Addr::new(0), None);
-        let cache = options.open.metadata_cache_bytes;
+        let cache = options.metadata_cache_bytes;
         let mut store = Store::create(driver, options.user_block, unrooted, cache, options.commit)?;
         let (root, table) = {
             let mut txn = store.begin()?;
@@ -62,23 +47,23 @@ impl Shared {
             (header.address(), header.find::<SymbolTable>(&store)?)
         };
         store.set_superblock(superblock(version, options.user_block, root, table));
-        Self::of_store(store, path, &options.open, version)
+        Self::of_store(store, path, options, version)
     }
 
     /// Opens a file for reading and writing.
     pub(super) fn change(
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
-        options: &CreateOptions,
+        options: &OpenOptions,
     ) -> Result<Self> {
-        let store = Store::open_writable(driver, options.open.metadata_cache_bytes, options.commit)?;
+        let store = Store::open_writable(driver, options.metadata_cache_bytes, options.commit)?;
         if let Some(extension) = store.superblock().extension() {
             let extension = Header::read(&store, extension)?;
             extension.find::<FileSpaceInfo>(&store)?.map_or(Ok(()), |space| check_strategy(&space))?;
         }
         let version =
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
-        Self::of_store(store, path, &options.open, version)
+        Self::of_store(store, path, options, version)
     }
 }
 

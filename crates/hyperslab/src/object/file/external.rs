@@ -11,7 +11,7 @@ use crate::object::File;
 pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
     let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
     for candidate in candidates(name, from.path(), &prefixes) {
-        match File::open_with(candidate, from.options()) {
+        match from.opened_with().for_reading().open(candidate) {
             Err(Error::Io { op: "open", source, .. }) if is_absence(&source) => {}
             opened => return opened,
         }

@@ -3,13 +3,13 @@
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
 mod opening;
+pub(in crate::object) mod options;
 pub(in crate::object) mod unlinked;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab_filters::Registry;
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::message::small::BTreeK;
@@ -21,7 +21,7 @@ use super::header::read::Header;
 use super::header::versions::LibVersion;
 use super::path::{self, Budget};
 use super::{Dataset, Group, Node, Object};
-use crate::driver::{Driver, Locking};
+use crate::driver::Driver;
 use crate::engine::ChunkCache;
 use crate::error::Result;
 use crate::heap::HeapRoom;
@@ -29,6 +29,7 @@ use crate::object::walk::Walk;
 use crate::store::{Rank, Ranked, Store};
 use create::Locks;
 use opening::{Opening, Openings};
+use options::{Access, OpenOptions};
 use unlinked::Unlinked;
 
 /// An open file. Clones are handles to one opening of it, which ends when the last of them and of their objects is dropped:
@@ -63,32 +64,21 @@ pub(super) struct Shared {
     pub(super) sparse: Sparse,
 }
 
-/// How to open a file.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct OpenOptions {
-    /// Budget for decoded metadata.
-    pub metadata_cache_bytes: u64,
-    /// Budget for decoded chunks.
-    pub chunk_cache_bytes: u64,
-    /// Whether a file opened by its path is locked.
-    pub locking: Locking,
-    /// The filters that can be decoded; others may be registered.
-    pub registry: Arc<Registry>,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self {
-            metadata_cache_bytes: 32 << 20,
-            chunk_cache_bytes: 64 << 20,
-            locking: Locking::default(),
-            registry: Arc::default(),
+impl Shared {
+    /// Opens the file of `driver`, or makes one, as `options` say.
+    fn open(
+        driver: Arc<dyn Driver>,
+        path: Option<&Path>,
+        is_empty: bool,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        match options.access {
+            access if access.makes(is_empty) => Self::create(driver, path, options),
+            Access { write: true, .. } => Self::change(driver, path, options),
+            _ => Self::read(driver, path, options),
         }
     }
-}
 
-impl Shared {
     /// Opens a file for reading.
     fn read(driver: Arc<dyn Driver>, path: Option<&Path>, options: &OpenOptions) -> Result<Self> {
         let store = Store::open(driver, options.metadata_cache_bytes)?;
@@ -177,7 +167,7 @@ impl File {
     }
 
     /// How the file was opened.
-    pub fn options(&self) -> &OpenOptions {
+    pub(in crate::object) fn opened_with(&self) -> &OpenOptions {
         &self.shared().options
     }
 

@@ -8,11 +8,10 @@ use std::sync::{Arc, LazyLock, Weak};
 
 use parking_lot::Mutex;
 
-use super::create::CreateOptions;
+use super::options::{Access, OpenOptions};
 use super::{File, Shared};
 use crate::driver::{Create, Driver, Memory, Posix};
 use crate::error::{Error, RequestError, Result};
-use crate::object::OpenOptions;
 use crate::process::PerProcess;
 use crate::store::commit::Durability;
 
@@ -41,106 +40,49 @@ type Places = HashMap<(u64, u64), Arc<Place>>;
 /// Places by device and inode. A child has none: what its parent has open is not opened again, but opened anew.
 static PLACES: LazyLock<PerProcess<Mutex<Places>>> = LazyLock::new(|| PerProcess::new(Mutex::default()));
 
-/// How a file is opened by its path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// What is there is read.
-    Read,
-    /// What is there is changed.
-    Change,
-    /// What is there is changed; if nothing is, a file is made.
-    Append,
-    /// A file is made in place of what is there.
-    Replace,
-    /// A file is made where none is.
-    New,
-}
-
 impl File {
-    /// Opens the file at `path` for reading. If this process has it open already, this is a further opening of the same, and
-    /// can change it if the other can.
+    /// Returns the options with which a file is opened or created: those of an existing file that is opened for reading, to
+    /// be changed.
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+
+    /// Opens the file at `path` for reading. If this process has the file open already, this is a further opening of it,
+    /// and can change it if the other can.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::default())
+        Self::options().open(path)
     }
 
-    /// Opens the file at `path` for reading. The options of the first opening hold for all of them.
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let options = CreateOptions { open: options.clone(), ..CreateOptions::default() };
-        Self::open_path(path.as_ref(), Access::Read, &options)
-    }
-
-    /// Opens the file at `path` for reading and writing.
-    pub fn open_writable(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_writable_with(path, &CreateOptions::default())
-    }
-
-    /// Opens the file at `path` for reading and writing.
-    pub fn open_writable_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        Self::open_path(path.as_ref(), Access::Change, options)
-    }
-
-    /// Opens the file at `path` for reading and writing, or makes one where none is, or an empty one.
-    pub fn open_or_create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        Self::open_path(path.as_ref(), Access::Append, options)
-    }
-
-    /// Makes a file at `path`, in place of one that may be there.
+    /// Creates a file at `path`, in place of one that may exist, and opens it for reading and writing.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
-        Self::create_with(path, &CreateOptions::default())
+        Self::options().create(true).truncate(true).open(path)
     }
 
-    /// Makes a file at `path`, in place of one that may be there.
-    pub fn create_with(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        Self::open_path(path.as_ref(), Access::Replace, options)
-    }
-
-    /// Makes a file at `path`, where there must be none.
-    pub fn create_new(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        Self::open_path(path.as_ref(), Access::New, options)
-    }
-
-    /// Opens a file that is in memory.
+    /// Opens the file whose bytes are `bytes`, for reading.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::from_driver(Arc::new(Memory::new(bytes)), &OpenOptions::default())
+        Self::options().open_on(Arc::new(Memory::new(bytes)))
     }
 
-    /// Opens a file through any driver.
-    pub fn from_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
-        Shared::read(driver, None, options).map(|shared| Opening::first(shared, None))
+    /// Creates a file in memory.
+    pub fn in_memory() -> Result<Self> {
+        Self::options().create(true).open_on(Arc::new(Memory::default()))
     }
 
-    /// Opens the file at `path` through a driver of the caller's: external links are relative to `path`.
-    pub fn from_driver_at(driver: Arc<dyn Driver>, path: &Path, options: &OpenOptions) -> Result<Self> {
-        Shared::read(driver, Some(path), options).map(|shared| Opening::first(shared, None))
+    pub(super) fn open_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
+        let Access { create, .. } = options.access;
+        let is_empty = create != Create::No && driver.is_empty().map_err(Error::io("length", 0, 0))?;
+        if create == Create::New && !is_empty {
+            return Err(RequestError::Exists { name: "a file".to_owned() }.into());
+        }
+        let shared = Shared::open(driver, options.location.as_deref(), is_empty, options)?;
+        Ok(Opening::first(shared, None))
     }
 
-    /// Opens a file through any driver for reading and writing; external links are relative to `path`.
-    pub fn open_writable_on(
-        driver: Arc<dyn Driver>,
-        path: Option<&Path>,
-        options: &CreateOptions,
-    ) -> Result<Self> {
-        Shared::change(driver, path, options).map(|shared| Opening::first(shared, None))
-    }
-
-    /// Makes a file in memory.
-    pub fn create_in_memory(options: &CreateOptions) -> Result<Self> {
-        Self::create_on(Arc::new(Memory::default()), None, options)
-    }
-
-    /// Makes a file of whatever `driver` has; external links are relative to `path`.
-    pub fn create_on(driver: Arc<dyn Driver>, path: Option<&Path>, options: &CreateOptions) -> Result<Self> {
-        Shared::create(driver, path, options).map(|shared| Opening::first(shared, None))
-    }
-
-    fn open_path(path: &Path, access: Access, options: &CreateOptions) -> Result<Self> {
-        let (op, opened) = match access {
-            Access::Read => ("open", Posix::open_unlocked(path)),
-            Access::Change => ("open", Posix::open_writable_unlocked(path, Create::No)),
-            Access::Append => ("open", Posix::open_writable_unlocked(path, Create::IfMissing)),
-            Access::Replace => ("create", Posix::open_writable_unlocked(path, Create::IfMissing)),
-            Access::New => ("create", Posix::open_writable_unlocked(path, Create::New)),
-        };
+    pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let Access { write, create, truncate } = options.access;
+        let opened =
+            if write { Posix::open_writable_unlocked(path, create) } else { Posix::open_unlocked(path) };
+        let op = if truncate || create == Create::New { "create" } else { "open" };
         let failed = |error| Error::io(op, 0, 0)(error);
         let driver = opened.map_err(failed)?;
         let identity = driver.identity().map_err(failed)?;
@@ -149,23 +91,15 @@ impl File {
             places.retain(|_, place| Arc::strong_count(place) > 1);
             Arc::clone(places.entry(identity).or_default())
         };
-        // Nobody else opens or closes the file meanwhile.
+        // No other thread opens or closes the file meanwhile.
         let mut open = place.lock();
         if let Some(shared) = open.upgrade().filter(|shared| shared.get(Shared::in_child).openings.are_left())
         {
-            return Opening::further(&shared, access, options);
+            return Opening::further(&shared, options);
         }
-        let driver = Arc::new(driver.locked(options.open.locking).map_err(failed)?);
-        let is_new = match access {
-            Access::Read | Access::Change => false,
-            Access::Append => driver.is_empty().map_err(failed)?,
-            Access::Replace | Access::New => true,
-        };
-        let shared = match access {
-            Access::Read => Shared::read(driver, Some(path), &options.open),
-            _ if is_new => Shared::create(driver, Some(path), options),
-            _ => Shared::change(driver, Some(path), options),
-        }?;
+        let driver = Arc::new(driver.locked(options.locking).map_err(failed)?);
+        let is_empty = write && driver.is_empty().map_err(failed)?;
+        let shared = Shared::open(driver, Some(path), is_empty, options)?;
         let file = Opening::first(shared, Some(Arc::clone(&place)));
         *open = Arc::downgrade(&file.0.shared);
         Ok(file)
@@ -207,25 +141,22 @@ impl Opening {
     }
 
     /// One more opening of a file that is open, by libhdf5's rules.
-    fn further(shared: &Arc<PerProcess<Shared>>, access: Access, options: &CreateOptions) -> Result<File> {
+    fn further(shared: &Arc<PerProcess<Shared>>, options: &OpenOptions) -> Result<File> {
         let open = shared.get(Shared::in_child);
-        let why = match access {
-            Access::Replace | Access::New => {
-                "unable to truncate a file which is already open in this process"
-            }
-            Access::Change | Access::Append if !open.store.is_writable() => {
-                "the file is already open for read-only in this process: close it before it is opened to be changed"
-            }
-            _ if options.open.locking.effective() != open.options.locking.effective() => {
-                "file locking flag values don't match: the file is already open in this process with others"
-            }
-            Access::Change | Access::Append
-                if options.commit.durability == Durability::Power
-                    && open.store.durability() == Some(Durability::Kill) =>
-            {
-                "the file is already open in this process with a durability that does not survive a loss of power"
-            }
-            _ => "",
+        let Access { write, create, truncate } = options.access;
+        let why = if truncate || create == Create::New {
+            "unable to truncate a file which is already open in this process"
+        } else if write && !open.store.is_writable() {
+            "the file is already open for read-only in this process: close it before it is opened to be changed"
+        } else if options.locking.effective() != open.options.locking.effective() {
+            "file locking flag values don't match: the file is already open in this process with others"
+        } else if write
+            && options.commit.durability == Durability::Power
+            && open.store.durability() == Some(Durability::Kill)
+        {
+            "the file is already open in this process with a durability that does not survive a loss of power"
+        } else {
+            ""
         };
         if !why.is_empty() {
             return Err(RequestError::AlreadyOpen { why }.into());

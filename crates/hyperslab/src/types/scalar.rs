@@ -1,4 +1,4 @@
-//! The Rust scalars that elements can be read as.
+//! Rust's numbers and `bool`, and their datatypes in memory.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -8,8 +8,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust scalar that datasets are read as and written from.
-pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+/// A number or `bool`.
+pub trait Scalar: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The plain number in its place: itself, or a byte for `bool`, of which not every bit pattern is valid.
     type Raw: Pod + Send + Sync;
 
@@ -19,8 +19,11 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The bytes of `elements`.
     fn bytes(elements: &[Self]) -> &[u8];
 
-    /// `raw`, which was filled through its bytes ([`bytemuck::cast_slice_mut`]), as elements.
-    fn from_raw(raw: Vec<Self::Raw>) -> Vec<Self>;
+    /// Returns the scalar that `raw` stands for.
+    fn from_raw(raw: Self::Raw) -> Self;
+
+    /// Returns the scalars that `raw` stands for, which was filled through its bytes ([`bytemuck::cast_slice_mut`]).
+    fn from_raws(raw: Vec<Self::Raw>) -> Vec<Self>;
 
     /// `elements` as bytes that may be overwritten; `None` if not every byte is valid.
     fn bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
@@ -30,7 +33,7 @@ macro_rules! numbers {
     ($($number:ty => $datatype:expr;)*) => {$(
         impl sealed::Sealed for $number {}
 
-        impl Element for $number {
+        impl Scalar for $number {
             type Raw = Self;
 
             fn datatype() -> Datatype {
@@ -41,7 +44,11 @@ macro_rules! numbers {
                 bytemuck::cast_slice(elements)
             }
 
-            fn from_raw(raw: Vec<Self>) -> Vec<Self> {
+            fn from_raw(raw: Self) -> Self {
+                raw
+            }
+
+            fn from_raws(raw: Vec<Self>) -> Vec<Self> {
                 raw
             }
 
@@ -70,7 +77,7 @@ numbers! {
 impl sealed::Sealed for bool {}
 
 /// As h5py stores it: an enumeration of one byte, `FALSE` and `TRUE`.
-impl Element for bool {
+impl Scalar for bool {
     type Raw = u8;
 
     fn datatype() -> Datatype {
@@ -84,8 +91,12 @@ impl Element for bool {
         bytemuck::cast_slice(elements)
     }
 
-    fn from_raw(raw: Vec<u8>) -> Vec<Self> {
-        raw.into_iter().map(|byte| byte != 0).collect()
+    fn from_raw(raw: u8) -> Self {
+        raw != 0
+    }
+
+    fn from_raws(raw: Vec<u8>) -> Vec<Self> {
+        raw.into_iter().map(Self::from_raw).collect()
     }
 
     fn bytes_mut(_: &mut [Self]) -> Option<&mut [u8]> {
@@ -115,7 +126,7 @@ mod tests {
         f32::bytes_mut(&mut numbers).unwrap().copy_from_slice(&[0, 0, 0x80, 0x3f, 0, 0, 0, 0x40]);
         assert_eq!(numbers.map(f32::to_bits), [1f32, 2.0].map(|x| x.to_bits().to_le()));
         assert_eq!(bool::bytes(&[true, false]), [1, 0]);
-        assert_eq!(bool::from_raw(vec![0, 1, 255]), [false, true, true]);
+        assert_eq!(bool::from_raws(vec![0, 1, 255]), [false, true, true]);
         assert!(bool::bytes_mut(&mut [true]).is_none());
     }
 }

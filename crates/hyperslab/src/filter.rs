@@ -1,0 +1,114 @@
+//! The filters that chunks go through on their way to the file (spec IV.A.2.l), each with its usual parameters as default.
+//!
+//! ```
+//! # fn main() -> hyperslab::Result<()> {
+//! use hyperslab::File;
+//! use hyperslab::filter::{Blosc2, BloscCodec, Deflate, Shuffle};
+//!
+//! let root = File::in_memory()?.root();
+//! let small = root.new_dataset::<i32>("small").shape([1000, 1000]).chunks([100, 100]);
+//! small.filter(Shuffle).filter(Deflate { level: 9 }).create()?;
+//! let fast = root.new_dataset::<i32>("fast").shape([1000, 1000]).chunks([100, 100]);
+//! fast.filter(Blosc2 { codec: BloscCodec::Lz4, ..Blosc2::default() }).create()?;
+//! # Ok(()) }
+//! ```
+
+pub use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter};
+pub use hyperslab_filters::{FilterChoice as Filter, Parameters, Registry};
+
+/// Declares a filter's parameters, their defaults, and the [`Filter`] that they are.
+macro_rules! filters {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty = $default:expr,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $kind,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl From<$name> for Filter {
+            fn from(filter: $name) -> Self {
+                Self::$name { $($field: filter.$field,)* }
+            }
+        }
+    )*};
+}
+
+filters! {
+    /// zlib's compression, which every HDF5 library reads. Encoded and decoded by libdeflate.
+    Deflate {
+        /// From 0 (stored) to 9 (slowest, smallest).
+        level: u32 = 4,
+    }
+
+    /// LZ4, in the format of the registered filter 32004.
+    Lz4 {
+        /// Bytes of a block; 0 for one block per chunk.
+        block_size: u32 = 0,
+    }
+
+    /// Zstandard, in the format of the registered filter 32015.
+    Zstd {
+        /// Up to 22; levels below 1 are faster than level 1.
+        level: i32 = 3,
+    }
+
+    /// Bit shuffle, without a codec or before one.
+    Bitshuffle {
+        /// Elements of a block, a multiple of 8; 0 for 8 KiB.
+        block: u32 = 0,
+        /// Encodes the shuffled blocks.
+        codec: BitshuffleCodec = BitshuffleCodec::Lz4,
+    }
+
+    /// Blosc 1.
+    Blosc {
+        /// Encodes the blocks.
+        codec: BloscCodec = BloscCodec::Lz4,
+        /// From 0 (stored) to 9 (slowest, smallest).
+        level: u32 = 5,
+        /// Rearranges the elements of a block before the codec.
+        filter: BloscFilter = BloscFilter::Shuffle,
+    }
+
+    /// Blosc 2: of a chunk of several dimensions, a part can be decoded.
+    Blosc2 {
+        /// Encodes the blocks.
+        codec: BloscCodec = BloscCodec::Lz4,
+        /// From 0 (stored) to 9 (slowest, smallest).
+        level: u32 = 5,
+        /// Rearranges the elements of a block before the codec.
+        filter: BloscFilter = BloscFilter::Shuffle,
+    }
+}
+
+/// Declares a filter without parameters.
+macro_rules! plain_filters {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct $name;
+
+        impl From<$name> for Filter {
+            fn from(_: $name) -> Self {
+                Self::$name
+            }
+        }
+    )*};
+}
+
+plain_filters! {
+    /// Byte shuffle: puts the first bytes of all elements together, then the second bytes, and so on. Used before a codec.
+    Shuffle
+
+    /// A checksum of each chunk, which is checked when the chunk is read.
+    Fletcher32
+
+    /// LZF, h5py's own fast codec.
+    Lzf
+}

@@ -1,0 +1,193 @@
+//! Datasets to be created, put together step by step.
+
+use hyperslab_filters::FilterChoice;
+use hyperslab_format::datatype::Datatype;
+use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::message::fill::FillBytes;
+
+use super::chunking::auto_chunks;
+use super::create::{DatasetOptions, NewStorage};
+use crate::error::Result;
+use crate::object::element::{Element, FixedSize, packed};
+use crate::object::{Dataset, Group, NamedDatatype};
+use crate::select::Selection;
+use crate::types::Conversion;
+
+/// A dataset to be created; [`Group::new_dataset`] begins one.
+///
+/// Without [`shape`](Self::shape) the dataset is a scalar. Its elements are stored contiguously unless it has
+/// [`chunks`](Self::chunks), filters, or room to grow.
+#[derive(Debug, Clone)]
+#[must_use = "nothing is created before `create` is called"]
+pub struct DatasetBuilder {
+    group: Group,
+    path: String,
+    datatype: Datatype,
+    shape: Option<Vec<u64>>,
+    max_shape: Option<Vec<Option<u64>>>,
+    chunks: Option<Vec<u64>>,
+    filters: Vec<FilterChoice>,
+    is_compact: bool,
+    committed: Option<NamedDatatype>,
+    fill: Option<(Datatype, Vec<u8>)>,
+    track_order: bool,
+    skip_fill_chunks: Option<bool>,
+}
+
+impl Group {
+    /// Begins a dataset at `path` whose elements are of type `T`. Groups on the way that are missing are created with it.
+    ///
+    /// ```
+    /// # fn main() -> hyperslab::Result<()> {
+    /// use hyperslab::filter::{Shuffle, Zstd};
+    ///
+    /// # let file = hyperslab::File::in_memory()?;
+    /// let group = file.root();
+    /// let dataset = group
+    ///     .new_dataset::<f32>("surface/t2m")
+    ///     .shape([365, 721, 1440])
+    ///     .chunks([1, 721, 1440])
+    ///     .filter(Shuffle)
+    ///     .filter(Zstd { level: 6 })
+    ///     .fill_value(f32::NAN)
+    ///     .create()?;
+    /// assert_eq!(dataset.shape(), [365, 721, 1440]);
+    /// # Ok(()) }
+    /// ```
+    pub fn new_dataset<T: Element>(&self, path: impl Into<String>) -> DatasetBuilder {
+        self.new_dataset_of(path, T::datatype())
+    }
+
+    /// Begins a dataset at `path` whose elements are of this datatype.
+    pub fn new_dataset_of(&self, path: impl Into<String>, datatype: Datatype) -> DatasetBuilder {
+        DatasetBuilder {
+            group: self.clone(),
+            path: path.into(),
+            datatype,
+            shape: None,
+            max_shape: None,
+            chunks: None,
+            filters: Vec::new(),
+            is_compact: false,
+            committed: None,
+            fill: None,
+            track_order: false,
+            skip_fill_chunks: None,
+        }
+    }
+}
+
+impl DatasetBuilder {
+    /// Sets the number of elements along each dimension.
+    pub fn shape(mut self, shape: impl Into<Vec<u64>>) -> Self {
+        self.shape = Some(shape.into());
+        self
+    }
+
+    /// Sets how far each dimension may grow; `None` is without limit. The dataset is chunked.
+    pub fn max_shape(mut self, max_shape: impl Into<Vec<Option<u64>>>) -> Self {
+        self.max_shape = Some(max_shape.into());
+        self
+    }
+
+    /// Stores the elements in chunks of this shape.
+    pub fn chunks(mut self, chunks: impl Into<Vec<u64>>) -> Self {
+        self.chunks = Some(chunks.into());
+        self
+    }
+
+    /// Adds a filter that chunks go through, after those added before. Without [`chunks`](Self::chunks), their shape is
+    /// chosen as h5py chooses it.
+    pub fn filter(mut self, filter: impl Into<FilterChoice>) -> Self {
+        self.filters.push(filter.into());
+        self
+    }
+
+    /// Stores the elements in the dataset's header: for less than 64 KiB.
+    pub fn compact(mut self) -> Self {
+        self.is_compact = true;
+        self
+    }
+
+    /// Takes the datatype from a committed one of the same file.
+    pub fn committed(mut self, datatype: NamedDatatype) -> Self {
+        self.datatype = datatype.datatype().clone();
+        self.committed = Some(datatype);
+        self
+    }
+
+    /// Sets the value of elements that were never written (zero).
+    pub fn fill_value<T: FixedSize>(mut self, value: T) -> Self {
+        self.fill = Some((T::datatype(), packed(&[value])));
+        self
+    }
+
+    /// Sets whether the dataset tracks the order in which its attributes are created.
+    pub fn track_order(mut self, track: bool) -> Self {
+        self.track_order = track;
+        self
+    }
+
+    /// Sets whether chunks that hold nothing but the fill value are not stored.
+    pub fn skip_fill_chunks(mut self, skip: bool) -> Self {
+        self.skip_fill_chunks = Some(skip);
+        self
+    }
+
+    /// Creates the dataset.
+    ///
+    /// Errors: `Request` if the parts do not fit each other, or something is at the path already.
+    pub fn create(self) -> Result<Dataset> {
+        let (group, path) = (self.group.clone(), self.path.clone());
+        let options = self.options().map_err(|error| error.at(&path))?;
+        group.create_dataset(&path, &options)
+    }
+
+    /// Creates the dataset and writes all of its elements, in row-major order.
+    pub fn create_with<T: Element>(self, values: &[T]) -> Result<Dataset> {
+        let dataset = self.create()?;
+        dataset.write(Selection::All, values)?;
+        Ok(dataset)
+    }
+
+    fn options(self) -> Result<DatasetOptions> {
+        let widths = self.group.store().widths();
+        let dataspace = match self.shape {
+            Some(shape) => Dataspace::Simple { shape, max_shape: self.max_shape },
+            None => Dataspace::Scalar,
+        };
+        let is_chunked = self.chunks.is_some() || !self.filters.is_empty() || grows(&dataspace);
+        let mut options = DatasetOptions::new(dataspace, self.datatype);
+        options.committed = self.committed;
+        options.track_order = self.track_order;
+        options.skip_fill_chunks = self.skip_fill_chunks;
+        if let Some((datatype, value)) = self.fill {
+            let conversion = Conversion::with_widths(&datatype, &options.datatype, widths)?;
+            let mut stored = vec![0; conversion.dst_size()];
+            conversion.apply(&value, &mut stored, 1)?;
+            options.fill = FillBytes::Defined(stored);
+        }
+        if self.is_compact {
+            options.storage = NewStorage::Compact;
+        }
+        if !is_chunked {
+            return Ok(options);
+        }
+        let size = options.datatype.size(widths);
+        let chunks = self.chunks.unwrap_or_else(|| match &options.dataspace {
+            Dataspace::Simple { shape, max_shape } => auto_chunks(shape, max_shape.as_deref(), size),
+            _ => Vec::new(),
+        });
+        options.chunked(&chunks, &self.filters)
+    }
+}
+
+/// Whether the dataset may become larger than it is.
+fn grows(dataspace: &Dataspace) -> bool {
+    match dataspace {
+        Dataspace::Simple { shape, max_shape: Some(max_shape) } => {
+            shape.iter().zip(max_shape).any(|(len, max)| max.is_none_or(|max| max > *len))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,116 @@
+//! Elements that all take the same number of bytes: numbers, and arrays of them.
+
+use half::{bf16, f16};
+use hyperslab_format::datatype::{Array, Datatype};
+
+use super::{Element, converted, packed, write_as};
+use crate::error::Result;
+use crate::object::{Dataset, File};
+use crate::select::Selection;
+use crate::types::Scalar;
+
+/// An element that takes the same number of bytes whatever its value: a number, `bool`, an array of them, or a struct
+/// declared with [`record!`](crate::record).
+pub trait FixedSize: Sized + Send + Sync + 'static {
+    /// Returns the datatype of the element in memory, without gaps.
+    fn datatype() -> Datatype;
+
+    /// Returns the bytes of an element.
+    fn size() -> usize;
+
+    /// Returns the element of these [`size`](Self::size) bytes.
+    fn get(bytes: &[u8]) -> Self;
+
+    /// Writes the element to [`size`](Self::size) bytes.
+    fn put(&self, bytes: &mut [u8]);
+}
+
+macro_rules! scalars {
+    ($($number:ty)*) => {$(
+        impl FixedSize for $number {
+            fn datatype() -> Datatype {
+                <Self as Scalar>::datatype()
+            }
+
+            fn size() -> usize {
+                size_of::<Self>()
+            }
+
+            fn get(bytes: &[u8]) -> Self {
+                <Self as Scalar>::from_raw(bytemuck::pod_read_unaligned(bytes))
+            }
+
+            fn put(&self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(Self::bytes(std::slice::from_ref(self)));
+            }
+        }
+
+        impl Element for $number {
+            fn datatype() -> Datatype {
+                <Self as Scalar>::datatype()
+            }
+
+            fn decode(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<Self>> {
+                decode(file, datatype, stored)
+            }
+
+            fn encode(_: &File, elements: &[Self]) -> Result<Vec<u8>> {
+                Ok(Self::bytes(elements).to_vec())
+            }
+
+            fn read(dataset: &Dataset, what: &Selection) -> Result<Vec<Self>> {
+                dataset.read_scalars(what)
+            }
+
+            fn write(dataset: &Dataset, what: &Selection, elements: &[Self]) -> Result<()> {
+                write_as(dataset, what, <Self as Scalar>::datatype(), Self::bytes(elements))
+            }
+        }
+    )*};
+}
+
+scalars! { i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 bool }
+
+impl<T: FixedSize, const N: usize> FixedSize for [T; N] {
+    fn datatype() -> Datatype {
+        let len = u32::try_from(N).unwrap_or(u32::MAX);
+        // An array of arrays is one array of more dimensions, as h5py makes it.
+        let (base, shape) = match T::datatype() {
+            Datatype::Array(Array { base, shape }) => (base, [vec![len], shape].concat()),
+            base => (Box::new(base), vec![len]),
+        };
+        Datatype::Array(Array { base, shape })
+    }
+
+    fn size() -> usize {
+        N * T::size()
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        std::array::from_fn(|i| T::get(&bytes[i * T::size()..][..T::size()]))
+    }
+
+    fn put(&self, bytes: &mut [u8]) {
+        self.iter().zip(bytes.chunks_exact_mut(T::size())).for_each(|(element, bytes)| element.put(bytes));
+    }
+}
+
+impl<T: FixedSize, const N: usize> Element for [T; N] {
+    fn datatype() -> Datatype {
+        <Self as FixedSize>::datatype()
+    }
+
+    fn decode(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<Self>> {
+        decode(file, datatype, stored)
+    }
+
+    fn encode(_: &File, elements: &[Self]) -> Result<Vec<u8>> {
+        Ok(packed(elements))
+    }
+}
+
+/// Returns the elements that `stored` holds in `datatype`.
+pub(super) fn decode<T: FixedSize>(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<T>> {
+    let elements = converted(file, datatype, &T::datatype(), stored)?;
+    Ok(elements.chunks_exact(T::size().max(1)).map(T::get).collect())
+}

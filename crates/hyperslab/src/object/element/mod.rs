@@ -1,0 +1,170 @@
+//! The Rust types that the elements of datasets and attributes are read as and written from.
+
+mod fixed;
+pub(super) mod record;
+mod text;
+
+pub use fixed::FixedSize;
+pub(super) use record::packed;
+
+use bytemuck::Zeroable;
+use hyperslab_format::datatype::{Charset, Datatype, Padding, VariableText};
+
+use super::{Dataset, File};
+use crate::engine::{Destination, ReadOptions, WriteOptions};
+use crate::error::{RequestError, Result};
+use crate::select::Selection;
+use crate::types::{Conversion, Scalar};
+
+/// A Rust type that elements are read as and written from.
+///
+/// These are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of them, structs declared with
+/// [`record!`](crate::record), `String`, and `Vec<T>` for sequences of variable length. Elements that are stored otherwise
+/// are converted, if HDF5 has such a conversion: a dataset of big-endian `i16` can be read as `f64`.
+pub trait Element: Sized + Send + Sync + 'static {
+    /// Returns the datatype of new datasets and attributes of such elements.
+    fn datatype() -> Datatype;
+
+    /// Returns the elements that `stored` holds in the stored `datatype`.
+    #[doc(hidden)]
+    fn decode(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<Self>>;
+
+    /// Returns the bytes of `elements` in [`datatype`](Self::datatype). Data of variable length get into the file.
+    #[doc(hidden)]
+    fn encode(file: &File, elements: &[Self]) -> Result<Vec<u8>>;
+
+    /// Reads the elements of `what`, in row-major order.
+    #[doc(hidden)]
+    fn read(dataset: &Dataset, what: &Selection) -> Result<Vec<Self>> {
+        // The data to which the stored ids lead stay in the file meanwhile.
+        let _kept = dataset.file().reading_vlen();
+        Self::decode(dataset.file(), &dataset.datatype(), &dataset.read_bytes(what)?)
+    }
+
+    /// Writes the elements of `what`, in row-major order.
+    #[doc(hidden)]
+    fn write(dataset: &Dataset, what: &Selection, elements: &[Self]) -> Result<()> {
+        write_as(dataset, what, Self::datatype(), &Self::encode(dataset.file(), elements)?)
+    }
+}
+
+/// Writes `bytes`, which are elements of `datatype`.
+fn write_as(dataset: &Dataset, what: &Selection, datatype: Datatype, bytes: &[u8]) -> Result<()> {
+    let options = WriteOptions { datatype: Some(datatype), ..WriteOptions::default() };
+    dataset.write_with(what, bytes, &options)
+}
+
+/// Converts `stored` elements of `from` into elements of `to`.
+fn converted(file: &File, from: &Datatype, to: &Datatype, stored: &[u8]) -> Result<Vec<u8>> {
+    let conversion = Conversion::with_widths(from, to, file.store().widths())?;
+    let count = stored.len() / conversion.src_size().max(1);
+    let mut elements = vec![0; count * conversion.dst_size()];
+    conversion.apply(stored, &mut elements, count)?;
+    Ok(elements)
+}
+
+/// Sequences of variable length.
+impl<T: FixedSize> Element for Vec<T> {
+    fn datatype() -> Datatype {
+        Datatype::Sequence(Box::new(<T as FixedSize>::datatype()))
+    }
+
+    fn decode(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<Self>> {
+        let Datatype::Sequence(base) = datatype else {
+            let why =
+                "its elements are no sequences of variable length: read them as the type of one element";
+            return Err(RequestError::Argument { what: "Vec<T>".to_owned(), why }.into());
+        };
+        let size = usize::try_from(base.size(file.store().widths())).unwrap_or(usize::MAX);
+        let mut found = Vec::new();
+        for sequence in file.vlen_many(&file.vlen_ids(stored)?, size)? {
+            let elements = converted(file, base, &<T as FixedSize>::datatype(), &sequence)?;
+            found.push(elements.chunks_exact(T::size()).map(T::get).collect());
+        }
+        Ok(found)
+    }
+
+    fn encode(file: &File, elements: &[Self]) -> Result<Vec<u8>> {
+        let sequences: Vec<Vec<u8>> = elements.iter().map(|sequence| packed(sequence)).collect();
+        Ok(file.vlen_stored(&file.put_vlen(&sequences, T::size())?))
+    }
+
+    fn write(dataset: &Dataset, what: &Selection, elements: &[Self]) -> Result<()> {
+        let Datatype::Sequence(base) = &*dataset.datatype() else {
+            return write_as(dataset, what, Self::datatype(), &Self::encode(dataset.file(), elements)?);
+        };
+        let file = dataset.file();
+        let stored =
+            |sequence: &Self| converted(file, &<T as FixedSize>::datatype(), base, &packed(sequence));
+        let sequences = elements.iter().map(stored).collect::<Result<Vec<_>>>()?;
+        dataset.replace_vlen(what, &sequences)
+    }
+}
+
+/// Strings of variable length, or of a fixed one.
+impl Element for String {
+    fn datatype() -> Datatype {
+        Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 })
+    }
+
+    fn decode(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<Self>> {
+        text::decode(file, datatype, stored)
+    }
+
+    fn encode(file: &File, elements: &[Self]) -> Result<Vec<u8>> {
+        Ok(file.vlen_stored(&file.put_text(elements)?))
+    }
+
+    fn write(dataset: &Dataset, what: &Selection, elements: &[Self]) -> Result<()> {
+        text::write(dataset, what, elements)
+    }
+}
+
+impl Dataset {
+    /// Reads the elements of `what` in row-major order, converted to `T` if they are stored otherwise.
+    ///
+    /// ```
+    /// # fn main() -> hyperslab::Result<()> {
+    /// # let file = hyperslab::File::in_memory()?;
+    /// let table = file.root().new_dataset::<i16>("table").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(table.read::<f64>([0..2, 1..2])?, [2.0, 5.0]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// Errors: `Request` if `what` leaves the dataset or its elements cannot be converted; `Format` or `Chunk` if the file
+    /// is damaged.
+    pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
+        T::read(self, &what.into())
+    }
+
+    /// Writes `values` to the elements of `what` in row-major order, converted if the dataset stores them otherwise.
+    ///
+    /// Errors: `Request` if `what` leaves the dataset, has another number of elements than `values`, or they cannot be
+    /// converted; `Io` if the medium fails.
+    pub fn write<T: Element>(&self, what: impl Into<Selection>, values: &[T]) -> Result<()> {
+        T::write(self, &what.into(), values)
+    }
+
+    /// Reads scalars straight into memory of their own.
+    fn read_scalars<T: Scalar>(&self, what: &Selection) -> Result<Vec<T>> {
+        let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
+        loop {
+            let shape = self.shape();
+            let mut values = zeroed::<T::Raw>(what.count(&shape)?)?;
+            let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
+            match self.read_shaped(&shape, what, &mut dst, &options) {
+                Err(error) if error.is_reshaped() => {}
+                read => return read.map(|()| T::from_raws(values)),
+            }
+        }
+    }
+}
+
+/// Returns `count` zeros, or an error if there is no memory for them.
+fn zeroed<T: Zeroable + Clone>(count: u64) -> Result<Vec<T>> {
+    let limit = isize::MAX.unsigned_abs() as u64;
+    let too_many = || RequestError::TooMany { what: "a result that does not fit into memory", limit };
+    let count = usize::try_from(count).map_err(|_| too_many())?;
+    Vec::<T>::new().try_reserve_exact(count).map_err(|_| too_many())?;
+    Ok(vec![T::zeroed(); count])
+}

@@ -1,0 +1,197 @@
+//! The ways to open or create a file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hyperslab_filters::Registry;
+
+use super::File;
+use crate::driver::{Create, Driver, Locking};
+use crate::error::Result;
+use crate::object::LibVersion;
+use crate::store::CommitOptions;
+use crate::store::commit::Durability;
+
+/// How to open or create a file; [`File::options`] begins with a file that is opened for reading.
+///
+/// ```
+/// use hyperslab::{Durability, File};
+///
+/// # fn main() -> hyperslab::Result<()> {
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("climate.h5");
+/// // Creates the file if it does not exist, and opens it for reading and writing if it does.
+/// let file = File::options().create(true).durability(Durability::Power).open(&path)?;
+/// file.root().create_group("surface")?;
+/// file.close()?;
+///
+/// let file = File::options().chunk_cache_bytes(1 << 30).open(&path)?;
+/// assert_eq!(file.root().names()?, ["surface"]);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "options do nothing before `open` or `open_on` is called"]
+pub struct OpenOptions {
+    pub(super) access: Access,
+    pub(super) location: Option<PathBuf>,
+    pub(super) metadata_cache_bytes: u64,
+    pub(super) chunk_cache_bytes: u64,
+    pub(super) locking: Locking,
+    pub(in crate::object) registry: Arc<Registry>,
+    pub(super) commit: CommitOptions,
+    pub(super) version: Option<LibVersion>,
+    pub(super) user_block: u64,
+    pub(super) track_order: bool,
+}
+
+/// What may be done with the file, and what becomes of one that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Access {
+    pub(super) write: bool,
+    pub(super) create: Create,
+    pub(super) truncate: bool,
+}
+
+impl Access {
+    /// Whether the file is made, given whether there is nothing in it.
+    pub(super) fn makes(self, is_empty: bool) -> bool {
+        match self.create {
+            Create::No => self.truncate,
+            Create::IfMissing => self.truncate || is_empty,
+            Create::New => true,
+        }
+    }
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            access: Access { write: false, create: Create::No, truncate: false },
+            location: None,
+            metadata_cache_bytes: 32 << 20,
+            chunk_cache_bytes: 64 << 20,
+            locking: Locking::default(),
+            registry: Arc::default(),
+            commit: CommitOptions::default(),
+            version: None,
+            user_block: 0,
+            track_order: false,
+        }
+    }
+}
+
+impl OpenOptions {
+    /// Options of a file that exists and is opened for reading.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets whether the file is opened for writing, too.
+    pub fn write(mut self, write: bool) -> Self {
+        self.access.write = write;
+        self
+    }
+
+    /// Sets whether a file that does not exist, or is empty, is created. It is open for writing.
+    pub fn create(mut self, create: bool) -> Self {
+        self.access.create = if create { Create::IfMissing } else { Create::No };
+        self.access.write |= create;
+        self
+    }
+
+    /// Sets whether the file is created and must not exist. It is open for writing.
+    pub fn create_new(mut self, create: bool) -> Self {
+        self.access.create = if create { Create::New } else { Create::No };
+        self.access.write |= create;
+        self
+    }
+
+    /// Sets whether an existing file is replaced by an empty HDF5 file. It is open for writing.
+    pub fn truncate(mut self, truncate: bool) -> Self {
+        self.access.truncate = truncate;
+        self.access.write |= truncate;
+        self
+    }
+
+    /// Sets the path that the file of a driver counts as having: external links and external raw data are relative to it.
+    pub fn location(mut self, path: impl AsRef<Path>) -> Self {
+        self.location = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Sets the memory for decoded metadata, in bytes (32 MiB).
+    pub fn metadata_cache_bytes(mut self, bytes: u64) -> Self {
+        self.metadata_cache_bytes = bytes;
+        self
+    }
+
+    /// Sets the memory for decoded chunks, in bytes (64 MiB): those kept for later reads, and those changed in part.
+    pub fn chunk_cache_bytes(mut self, bytes: u64) -> Self {
+        self.chunk_cache_bytes = bytes;
+        self
+    }
+
+    /// Sets whether a file opened by its path is locked.
+    pub fn locking(mut self, locking: Locking) -> Self {
+        self.locking = locking;
+        self
+    }
+
+    /// Sets the filters that can be decoded beside the built-in ones.
+    pub fn registry(mut self, registry: Arc<Registry>) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// Sets what a [flush](File::flush) survives: the death of the program, or a loss of power.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.commit.durability = durability;
+        self
+    }
+
+    /// Sets the memory for changed metadata between commits, in bytes (32 MiB).
+    pub fn dirty_bytes(mut self, bytes: u64) -> Self {
+        self.commit.dirty_bytes = bytes;
+        self
+    }
+
+    /// Sets the oldest libhdf5 that new objects are made for. The default is 1.10 in a new file, and in an existing one the
+    /// version that made it.
+    pub fn version(mut self, version: LibVersion) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// Sets the size of the user block before a new file's superblock, in bytes: 0, or a power of two from 512 on.
+    pub fn user_block(mut self, bytes: u64) -> Self {
+        self.user_block = bytes;
+        self
+    }
+
+    /// Sets whether the root group of a new file tracks the order in which its links and attributes are created.
+    pub fn track_order(mut self, track: bool) -> Self {
+        self.track_order = track;
+        self
+    }
+
+    /// The same options for a file that is only read.
+    pub(in crate::object) fn for_reading(&self) -> Self {
+        Self { access: Self::default().access, ..self.clone() }
+    }
+
+    /// Opens the file at `path`.
+    ///
+    /// A process has one file for each device and inode: if it is open already, this is a further opening of it, by
+    /// libhdf5's rules, and the options of the first opening hold.
+    ///
+    /// Errors: `Io` if the file cannot be opened, `WouldBlock` among them if another process has locked it; `Format` if it
+    /// is no HDF5 file or damaged; `Request` if it is open in this process in a way that does not agree.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<File> {
+        File::open_path(path.as_ref(), self)
+    }
+
+    /// Opens the file that `driver` reads and writes.
+    pub fn open_on(&self, driver: Arc<dyn Driver>) -> Result<File> {
+        File::open_driver(driver, self)
+    }
+}
