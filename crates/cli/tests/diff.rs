@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Scratch, dataset};
-use hyperslab::Element as _;
+use hyperslab::internals::types::Scalar as _;
 use hyperslab::{Attribute, File, Group, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ fn trouble_ends_with_2() {
         assert!(code == 2 && !err.is_empty(), "{args:?}: {err}");
     }
     // The same file, changed behind the back of the first.
-    let file = File::open_writable(scratch.path("b.h5")).unwrap();
+    let file = File::options().write(true).open(scratch.path("b.h5")).unwrap();
     file.dataset("x").unwrap().write(Selection::All, &[2_i32; 10]).unwrap();
     file.close().unwrap();
     assert_eq!(scratch.run(&["diff", "%a.h5", "%b.h5"]).0, 1);

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{Scratch, dataset};
-use hyperslab::{DatasetOptions, File, Group};
+use hyperslab::internals::DatasetOptions;
+use hyperslab::{File, Group};
 use hyperslab_format::message::dataspace::Dataspace;
 use serde_json::Value;
 

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::{Driver, Hints, Medium, Memory, ReadQueue, read_ahead};
-use hyperslab::{CreateOptions, DatasetOptions, File, LibVersion, NewStorage, OpenOptions, Selection};
+use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Destination, ReadOptions};
 use hyperslab::{Dim, Slab};
+use hyperslab::{File, LibVersion, OpenOptions, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::sound::assert_sound;
@@ -97,9 +98,10 @@ impl Medium for Slow {
 /// A file with a cube in chunks of that edge.
 fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
     let memory = Arc::new(Memory::new(Vec::new()));
-    let mut options = CreateOptions::default();
-    options.version = Some(version);
-    let file = File::create_on(Arc::clone(&memory) as Arc<dyn Driver>, None, &options).unwrap();
+    let mut options = OpenOptions::default();
+    options = options.version(version);
+    let file =
+        options.clone().create(true).truncate(true).open_on(Arc::clone(&memory) as Arc<dyn Driver>).unwrap();
     let space = Dataspace::Simple { shape: SHAPE.to_vec(), max_shape: None };
     let mut dataset = DatasetOptions::new(space, i32::datatype());
     dataset.storage = NewStorage::Chunked(vec![edge; 3]);
@@ -141,8 +143,7 @@ fn read_planes(edge: u64, filters: &[FilterSpec], threads: usize, check: impl Fn
         let slow = Arc::new(Slow::new(cube(edge, filters.to_vec(), version)));
         let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
         for axis in 0..3 {
-            let file =
-                File::from_driver(Arc::clone(&slow) as Arc<dyn Driver>, &OpenOptions::default()).unwrap();
+            let file = File::options().open_on(Arc::clone(&slow) as Arc<dyn Driver>).unwrap();
             let dataset = file.dataset("d").unwrap();
             let (what, expected) = plane(axis, 33);
             let mut found = vec![0_u8; expected.len() * 4];

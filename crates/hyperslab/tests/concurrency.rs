@@ -73,11 +73,11 @@ fn many_threads_read_one_file_and_each_gets_its_own() {
         let options = {
             // A cache so small that threads push out what others need.
             let mut options = OpenOptions::default();
-            options.chunk_cache_bytes = 4 << 10;
+            options = options.chunk_cache_bytes(4 << 10);
             options.metadata_cache_bytes = 8 << 10;
             options
         };
-        let file = File::from_driver(Arc::new(Memory::new(golden(name))), &options).unwrap();
+        let file = options.clone().open_on(Arc::new(Memory::new(golden(name)))).unwrap();
         let datasets: Vec<Dataset> =
             paths(&file, named).iter().map(|path| file.dataset(path).unwrap()).collect();
         let whole: Vec<Vec<u8>> =
@@ -140,7 +140,8 @@ fn a_disk_that_fails_under_many_threads_fails_the_read_once() {
     for fails_at in 0..40 {
         let inner = Memory::new(bytes.clone());
         let driver = Failing { inner, reads: AtomicUsize::new(0), fails_at, for_good: false };
-        let result = File::from_driver(Arc::new(driver), &OpenOptions::default())
+        let result = File::options()
+            .open_on(Arc::new(driver))
             .and_then(|file| file.dataset("values"))
             .and_then(|dataset| read(&dataset, &Selection::All, 4));
         match result {
@@ -207,7 +208,7 @@ fn a_read_over_a_failing_disk_is_right_or_an_error() {
             for (fails_at, for_good) in (0..60).flat_map(|number| [(number, false), (number, true)]) {
                 let inner = Memory::new(bytes.clone());
                 let driver = Failing { inner, reads: AtomicUsize::new(0), fails_at, for_good };
-                let Ok(file) = File::from_driver(Arc::new(driver), &OpenOptions::default()) else {
+                let Ok(file) = File::options().open_on(Arc::new(driver)) else {
                     errors += 1;
                     continue;
                 };

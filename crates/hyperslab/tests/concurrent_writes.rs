@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use hyperslab::Element;
 use hyperslab::driver::{Create, Memory, Posix};
-use hyperslab::{CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion, NewStorage, RequestError};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, Error, File, LibVersion, OpenOptions, RequestError};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::fuzz::Random;
@@ -30,12 +31,12 @@ fn options(len: u64) -> DatasetOptions {
 
 fn create(version: LibVersion) -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::default());
-    let mut options = CreateOptions::default();
-    options.version = Some(version);
+    let mut options = OpenOptions::default();
+    options = options.version(version);
     // Little memory: chunks and blocks leave it all the time.
-    options.commit.dirty_bytes = 10_000;
-    options.open.chunk_cache_bytes = 2000;
-    (driver.clone(), File::create_on(driver, None, &options).unwrap())
+    options = options.dirty_bytes(10_000);
+    options = options.chunk_cache_bytes(2000);
+    (driver.clone(), options.clone().create(true).truncate(true).open_on(driver).unwrap())
 }
 
 /// A chunk in which every element is the same.
@@ -207,7 +208,7 @@ fn a_transaction_that_is_taken_back_frees_the_room_of_chunks_on_their_way() {
     let is_armed = Arc::new(AtomicBool::new(false));
     let armed = Arc::clone(&is_armed);
     let driver = Arc::new(Late::new(vec![Box::new(move |_, _: &[u8]| armed.load(Ordering::SeqCst))]));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let dataset = file.root().create_dataset("data", &options(2 * CHUNK)).unwrap();
     write_chunk(&dataset, 0, 1);
     file.flush().unwrap();
@@ -235,7 +236,7 @@ fn what_is_written_during_a_commit_is_not_cut_off() {
     };
     let (first_chunk, superblock) = (0, 1);
     let driver = Arc::new(Late::new(vec![armed(|at| at >= 48), armed(|at| at < 48)]));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let dataset = file.root().create_dataset("data", &options(2 * CHUNK)).unwrap();
     write_chunk(&dataset, 0, 1);
     let large = file.root().create_dataset("large", &options(100 * CHUNK)).unwrap();
@@ -263,7 +264,7 @@ fn what_is_written_in_place_of_a_deleted_dataset_meets_nothing_new() {
     let armed = Arc::clone(&is_armed);
     let elements = move |_, bytes: &[u8]| bytes.len() == 4000 && armed.load(Ordering::SeqCst);
     let driver = Arc::new(Late::new(vec![Box::new(elements)]));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let space = Dataspace::Simple { shape: vec![1000], max_shape: None };
     let contiguous = DatasetOptions::new(space, i32::datatype());
     let old = file.root().create_dataset("old", &contiguous).unwrap();
@@ -332,7 +333,7 @@ fn opener() {
         Err(error) => error.to_string(),
     };
     println!("\nreading: {}", say(File::open(&path)));
-    println!("writing: {}", say(File::open_writable(&path)));
+    println!("writing: {}", say(File::options().write(true).open(&path)));
 }
 
 /// What another program finds that opens the file for reading, and for writing.
@@ -364,7 +365,10 @@ fn a_file_is_open_for_writing_once_and_then_for_nobody_else() {
     }
     assert_eq!(others(&path, "FALSE"), ["opened", "opened"]);
     // The program itself has it open once, however often it opens it.
-    assert!(File::open_writable(&path).unwrap().is_same(&file) && File::open(&path).unwrap().is_same(&file));
+    assert!(
+        File::options().write(true).open(&path).unwrap().is_same(&file)
+            && File::open(&path).unwrap().is_same(&file)
+    );
     for refused in [Posix::open(&path), Posix::open_writable(&path, Create::No)] {
         assert!(refused.unwrap_err().to_string().contains("unable to lock the file: "));
     }

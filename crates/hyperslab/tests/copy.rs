@@ -9,10 +9,8 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
-use hyperslab::{
-    Attribute, CopyOptions, CreateOptions, Dataset, DatasetOptions, Error, File, Group, NewStorage, Node,
-    Object, Selection,
-};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Attribute, CopyOptions, Dataset, Error, File, Group, Node, Object, OpenOptions, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Reference, ReferenceKind, VariableText};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -22,12 +20,12 @@ use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 fn new_file() -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     (driver, file)
 }
 
 fn reopened(driver: &Arc<Memory>) -> File {
-    File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap()
+    File::options().write(true).open_on(driver.clone()).unwrap()
 }
 
 /// What elements are, wherever they are stored: strings and sequences by their bytes, references not at all.

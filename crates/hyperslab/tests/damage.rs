@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::{CreateOptions, DatasetOptions, Error, File, NewStorage, Node, Selection};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Error, File, Node, OpenOptions, Selection};
 use hyperslab_format::array::fixed::{FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -226,7 +227,7 @@ fn a_wrong_checksum_of_a_heap_block_is_an_error() {
 #[test]
 fn a_write_to_a_part_of_a_damaged_chunk_names_the_chunk() {
     let driver = Arc::new(Memory::default());
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let shape = Dataspace::Simple { shape: vec![4, 6], max_shape: None };
     let mut options = DatasetOptions::new(shape, i32::datatype());
     options.storage = NewStorage::Chunked(vec![2, 3]);
@@ -239,7 +240,7 @@ fn a_write_to_a_part_of_a_damaged_chunk_names_the_chunk() {
     assert_sound(&bytes);
     bytes[usize::try_from(stored.addr.get()).unwrap()] ^= 0xFF;
     let damaged = Arc::new(Memory::new(bytes));
-    let file = File::open_writable_on(damaged, None, &CreateOptions::default()).unwrap();
+    let file = File::options().write(true).open_on(damaged).unwrap();
     let written = file.dataset("/values").unwrap().write([3..4, 3..6], &[8; 3]);
     let Err(error) = written else { panic!("what a damaged chunk holds is not known") };
     let Error::Chunk { coord, addr, .. } = error.root() else { panic!("{error}") };

@@ -3,10 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
 use hyperslab::Element;
-use hyperslab::{
-    Attribute, CreateOptions, Dataset, DatasetOptions, Error, File, NewStorage, Object, RequestError, Result,
-    Selection,
-};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Attribute, Dataset, Error, File, Object, OpenOptions, RequestError, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_accounted;
 
@@ -46,7 +44,7 @@ fn assert_gone(file: &File, dataset: &Dataset) {
 #[test]
 fn a_handle_to_a_deleted_dataset_changes_nothing() {
     for is_flushed in [false, true] {
-        let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+        let file = File::in_memory().unwrap();
         let deleted = make(&file, "deleted", 0);
         if is_flushed {
             file.flush().unwrap();
@@ -72,7 +70,7 @@ fn a_handle_to_a_deleted_dataset_changes_nothing() {
 
 #[test]
 fn handles_of_a_transaction_that_was_taken_back_are_to_nothing_and_those_from_before_go_on() {
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     let kept = make(&file, "kept", 0);
     file.begin_transaction().unwrap();
     let made = make(&file, "made", 100);
@@ -92,7 +90,7 @@ fn handles_of_a_transaction_that_was_taken_back_are_to_nothing_and_those_from_be
 
 #[test]
 fn a_deleted_group_takes_no_members() {
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     let group = file.root().create_group("group").unwrap();
     let below = group.create_group("below").unwrap();
     let target: &Object = &file.root().create_group("target").unwrap();

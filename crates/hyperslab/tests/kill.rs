@@ -15,7 +15,8 @@ use std::time::Duration;
 use hyperslab::Durability;
 use hyperslab::Element;
 use hyperslab::internals::CommitOptions;
-use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Result};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Attribute, File, LibVersion, OpenOptions, Result};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::counts::say_counts;
@@ -25,11 +26,13 @@ use hyperslab_testkit::sound::assert_sound;
 /// The file that the program is to write, if it is the one that is killed.
 const WRITER: &str = "HYPERSLAB_TEST_WRITER";
 
-fn options(version: Option<LibVersion>, durability: Durability) -> CreateOptions {
-    let mut options = CreateOptions::default();
-    options.version = version;
+fn options(version: Option<LibVersion>, durability: Durability) -> OpenOptions {
+    let mut options = OpenOptions::default();
+    if let Some(version) = version {
+        options = options.version(version);
+    }
     // So little memory that new blocks leave it early.
-    options.commit = CommitOptions { durability, dirty_bytes: 4000 };
+    options = options.durability(durability).dirty_bytes(4000);
     options
 }
 
@@ -117,7 +120,7 @@ fn writer() {
     let Some(path) = std::env::var_os(WRITER) else { return };
     let durability =
         if path.to_string_lossy().contains("power") { Durability::Power } else { Durability::Kill };
-    let file = File::open_writable_with(&path, &options(None, durability)).unwrap();
+    let file = options(None, durability).clone().write(true).open(&path).unwrap();
     for next in last(&file) + 1.. {
         step(&file, next).unwrap();
         println!("\nflushed {next}");
@@ -127,7 +130,7 @@ fn writer() {
 fn kill_again_and_again(version: LibVersion, durability: Durability, seed: u64) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(format!("{durability:?}.h5").to_lowercase());
-    let file = File::create_with(&path, &options(Some(version), durability)).unwrap();
+    let file = options(Some(version), durability).clone().create(true).truncate(true).open(&path).unwrap();
     begin(&file).unwrap();
     file.close().unwrap();
     let kills = if std::env::var_os("HYPERSLAB_SOAK").is_some() { 150 } else { 10 };

@@ -8,10 +8,8 @@ use std::sync::{Arc, Barrier};
 
 use hyperslab::Element;
 use hyperslab::driver::{Create, Driver, Locking, Memory, Operation, Posix, Trace};
-use hyperslab::{
-    CreateOptions, Dataset, DatasetOptions, Durability, Error, File, Group, NewStorage, OpenOptions,
-    RequestError, Result,
-};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, Durability, Error, File, Group, OpenOptions, RequestError, Result};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::sound::assert_sound;
@@ -27,9 +25,9 @@ fn series(group: &Group, name: &str, values: &[i32]) -> Dataset {
     made
 }
 
-fn power() -> CreateOptions {
-    let mut options = CreateOptions::default();
-    options.commit.durability = Durability::Power;
+fn power() -> OpenOptions {
+    let mut options = OpenOptions::default();
+    options = options.durability(Durability::Power);
     options
 }
 
@@ -52,7 +50,7 @@ const CLOSING: Operation = Operation::Flush { closing: true };
 fn a_file_is_closed_once_and_no_call_follows() {
     for is_dropped in [false, true] {
         let driver = Arc::new(Trace::new(Memory::default()));
-        let file = File::create_on(driver.clone(), None, &power()).unwrap();
+        let file = power().clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         let dataset = series(&file.root(), "series", &[1, 2, 3]);
         let handles = (file.root(), dataset.clone());
         let kept = if is_dropped {
@@ -81,9 +79,9 @@ fn a_file_is_closed_once_and_no_call_follows() {
 
 #[test]
 fn closing_does_nothing_again_that_a_flush_has_done() {
-    for options in [CreateOptions::default(), power()] {
+    for options in [OpenOptions::default(), power()] {
         let driver = Arc::new(Trace::new(Memory::default()));
-        let file = File::create_on(driver.clone(), None, &options).unwrap();
+        let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         series(&file.root(), "series", &[1, 2, 3]);
         file.flush().unwrap();
         let flushes = driver.take().into_iter().filter(|done| *done == Operation::Flush { closing: false });
@@ -97,12 +95,12 @@ fn closing_does_nothing_again_that_a_flush_has_done() {
 #[test]
 fn closing_a_file_that_was_read_asks_nothing_of_its_driver() {
     let image = Arc::new(Memory::default());
-    let made = File::create_on(image.clone(), None, &CreateOptions::default()).unwrap();
+    let made = File::options().create(true).truncate(true).open_on(image.clone()).unwrap();
     series(&made.root(), "series", &[1, 2, 3]);
     made.close().unwrap();
     assert_sound(&image.bytes());
     let driver = Arc::new(Trace::new(Memory::new(image.bytes())));
-    let file = File::from_driver(driver.clone(), &OpenOptions::default()).unwrap();
+    let file = File::options().open_on(driver.clone()).unwrap();
     let dataset = file.dataset("series").unwrap();
     assert_eq!(dataset.read::<i32>(..).unwrap(), [1, 2, 3]);
     driver.take();
@@ -118,7 +116,7 @@ fn a_commit_that_fails_closes_the_file_and_says_so() {
     let path = directory.path().join("f.h5");
     File::create(&path).unwrap().close().unwrap();
     // Not open for writing, as the system has it.
-    let file = File::open_writable_on(Arc::new(Posix::open(&path).unwrap()), None, &CreateOptions::default());
+    let file = File::options().write(true).open_on(Arc::new(Posix::open(&path).unwrap()));
     let file = file.unwrap();
     let root = file.root();
     root.create_group("lost").unwrap();
@@ -132,15 +130,15 @@ fn a_commit_that_fails_closes_the_file_and_says_so() {
 fn reads_under_way_while_a_file_is_closed_are_right_or_say_that_it_is_closed() {
     let image = Arc::new(Memory::default());
     let values: Vec<i32> = (0..5000).collect();
-    let made = File::create_on(image.clone(), None, &CreateOptions::default()).unwrap();
+    let made = File::options().create(true).truncate(true).open_on(image.clone()).unwrap();
     series(&made.root(), "series", &values);
     made.close().unwrap();
     for is_writable in [false, true, false, true] {
         let driver = Arc::new(Memory::new(image.bytes()));
         let file = if is_writable {
-            File::open_writable_on(driver, None, &CreateOptions::default()).unwrap()
+            File::options().write(true).open_on(driver).unwrap()
         } else {
-            File::from_driver(driver, &OpenOptions::default()).unwrap()
+            File::options().open_on(driver).unwrap()
         };
         let (start, is_read) = (Barrier::new(5), AtomicBool::new(false));
         std::thread::scope(|scope| {
@@ -202,21 +200,21 @@ fn a_file_that_is_open_is_opened_again_by_the_rules_of_libhdf5() {
 
     let reader = File::open(&path).unwrap();
     assert!(reader.is_same(&File::open(&link).unwrap()) && reader.is_same(&File::open(&hard).unwrap()));
-    assert_refused(File::open_writable(&path), "already open for read-only");
-    assert_refused(File::open_or_create(&link, &CreateOptions::default()), "already open for read-only");
+    assert_refused(File::options().write(true).open(&path), "already open for read-only");
+    assert_refused(File::options().create(true).open(&link), "already open for read-only");
     assert_refused(File::create(&hard), "unable to truncate");
-    assert!(File::create_new(&path, &CreateOptions::default()).is_err());
+    assert!(File::options().create_new(true).open(&path).is_err());
     reader.close().unwrap();
 
-    let first = File::open_writable(&path).unwrap();
+    let first = File::options().write(true).open(&path).unwrap();
     let second = File::open(&link).unwrap();
     assert!(second.is_same(&first) && second.is_writable());
-    assert!(File::open_or_create(&hard, &CreateOptions::default()).unwrap().is_same(&first));
+    assert!(File::options().create(true).open(&hard).unwrap().is_same(&first));
     assert_refused(File::create(&path), "unable to truncate");
-    assert_refused(File::open_writable_with(&path, &power()), "durability");
+    assert_refused(power().clone().write(true).open(&path), "durability");
     let mut unlocked = OpenOptions::default();
-    unlocked.locking = Locking::No;
-    assert_refused(File::open_with(&path, &unlocked), "locking");
+    unlocked = unlocked.locking(Locking::No);
+    assert_refused(unlocked.clone().open(&path), "locking");
     first.root().create_group("made").unwrap();
     first.close().unwrap();
     assert_eq!(second.root().names().unwrap(), ["made"]);
@@ -254,7 +252,7 @@ fn threads_that_open_and_close_one_file_share_it_and_lose_nothing() {
             scope.spawn(move || {
                 start.wait();
                 for turn in 0..30 {
-                    let file = File::open_or_create(path, &CreateOptions::default()).unwrap();
+                    let file = File::options().create(true).open(path).unwrap();
                     file.root().create_group(&format!("{thread} {turn}")).unwrap();
                     // Dropped, every other time.
                     if turn % 2 == 0 {
@@ -286,7 +284,7 @@ fn writer_and_reader(path: &Path) -> (File, File) {
     series(&writer.root(), "series", &[1; 20]);
     writer.flush().unwrap();
     let driver = Arc::new(Posix::open_unlocked(path).unwrap()) as Arc<dyn Driver>;
-    (writer, File::from_driver(driver, &OpenOptions::default()).unwrap())
+    (writer, File::options().open_on(driver).unwrap())
 }
 
 #[test]
@@ -352,9 +350,9 @@ fn a_file_that_was_written_anew_is_not_taken_for_the_one_that_is_open() {
     let path = directory.path().join("f.h5");
     let (writer, reader) = writer_and_reader(&path);
     writer.close().unwrap();
-    let mut options = CreateOptions::default();
-    options.user_block = 512;
-    File::create_with(&path, &options).unwrap().close().unwrap();
+    let mut options = OpenOptions::default();
+    options = options.user_block(512);
+    options.clone().create(true).truncate(true).open(&path).unwrap().close().unwrap();
     let error = reader.refresh().unwrap_err();
     assert!(matches!(error.root(), Error::Request(RequestError::OtherFile)), "{error}");
     std::fs::write(&path, "no HDF5").unwrap();

@@ -11,9 +11,8 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
-use hyperslab::{
-    Attribute, CopyOptions, CreateOptions, DatasetOptions, Error, File, LibVersion, RequestError, Result,
-};
+use hyperslab::internals::DatasetOptions;
+use hyperslab::{Attribute, CopyOptions, Error, File, LibVersion, OpenOptions, RequestError, Result};
 use hyperslab_format::datatype::{Array, Compound, Datatype, Enumeration, Member, Opaque};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_sound;
@@ -32,9 +31,9 @@ fn assert_refused<T>(result: Result<T>) {
 fn names_that_the_format_cannot_hold_are_refused_and_leave_no_trace() {
     for version in [LibVersion::Earliest, LibVersion::V110] {
         let driver = Arc::new(Memory::new(Vec::new()));
-        let mut options = CreateOptions::default();
-        options.version = Some(version);
-        let file = File::create_on(driver.clone(), None, &options).unwrap();
+        let mut options = OpenOptions::default();
+        options = options.version(version);
+        let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         let root = file.root();
         let group = root.create_group("g").unwrap();
         group.put_attribute(&number("unit")).unwrap();
@@ -104,7 +103,7 @@ fn datatypes_that_would_not_come_back_are_refused() {
         nested(100),
     ];
     let driver = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let root = file.root();
     for datatype in refused {
         assert_refused(root.create_dataset("d", &DatasetOptions::new(Dataspace::Scalar, datatype.clone())));
@@ -136,7 +135,7 @@ fn a_name_that_should_not_be_hides_nothing_and_can_be_deleted() {
         let named =
             report.findings.iter().filter(|finding| finding.message.contains("no name that libhdf5 reads"));
         assert!(named.count() >= 4 && !report.is_sound(), "{report:?}");
-        let file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+        let file = File::options().write(true).open_on(driver.clone()).unwrap();
         for group in ["few 0", "few 3", "many 0", "many 3"] {
             let bad = if group.ends_with('0') { "" } else { "a\0b" };
             let group = file.group(group).unwrap();

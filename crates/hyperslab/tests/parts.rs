@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::{Memory, Operation, Trace};
-use hyperslab::{CreateOptions, DatasetOptions, File, OpenOptions, Selection};
+use hyperslab::internals::DatasetOptions;
+use hyperslab::{File, OpenOptions, Selection};
 use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::{Encoded, Filter, FilterId, Scratch};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -45,7 +46,7 @@ fn a_part_of_a_blosc_chunk_takes_few_bytes_of_the_file_and_all_that_it_needs() {
         let filter = FilterSpec { id: id.0, name: Some("blosc".into()), flags: 0, client_data };
         let bytes = build::one_filtered_chunk(values.len() as u64, filter, &stored);
         let driver = Arc::new(Trace::new(Memory::new(bytes)));
-        let file = File::from_driver(driver.clone(), &OpenOptions::default()).unwrap();
+        let file = File::options().open_on(driver.clone()).unwrap();
         let dataset = file.dataset("values").unwrap();
         // So many elements that the engine does not keep the chunk for more of them.
         for start in (0..values.len() - PART).step_by(499_999).chain([values.len() - PART]) {
@@ -65,7 +66,7 @@ fn a_part_of_a_blosc_chunk_takes_few_bytes_of_the_file_and_all_that_it_needs() {
 #[test]
 fn a_plane_through_small_unfiltered_chunks_takes_its_own_run_of_each() {
     let memory = Arc::new(Memory::new(Vec::new()));
-    let made = File::create_on(memory.clone(), None, &CreateOptions::default()).unwrap();
+    let made = File::options().create(true).truncate(true).open_on(memory.clone()).unwrap();
     let dataspace = Dataspace::Simple { shape: vec![64, 64, 64], max_shape: None };
     let options = DatasetOptions::new(dataspace, f32::datatype()).chunked(&[16, 16, 16], &[]).unwrap();
     let values: Vec<f32> = (0..64_u16 * 64).map(f32::from).cycle().take(64 * 64 * 64).collect();
@@ -73,7 +74,7 @@ fn a_plane_through_small_unfiltered_chunks_takes_its_own_run_of_each() {
     made.close().unwrap();
     assert_sound(&memory.bytes());
     let driver = Arc::new(Trace::new(Memory::new(memory.bytes())));
-    let file = File::from_driver(driver.clone(), &OpenOptions::default()).unwrap();
+    let file = File::options().open_on(driver.clone()).unwrap();
     let dataset = file.dataset("values").unwrap();
     let plane = 64 * 64 * 4;
     // Across the slowest axis a plane is one run of each chunk; across the fastest it takes all of them.

@@ -8,10 +8,8 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::{
-    CreateOptions, Dataset, DatasetOptions, Error, File, LibVersion, NewStorage, OpenOptions, RequestError,
-    Selection,
-};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, Error, File, LibVersion, OpenOptions, RequestError, Selection};
 use hyperslab::{Destination, ReadOptions, WriteOptions};
 use hyperslab::{Dim, Slab};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
@@ -75,10 +73,12 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
 }
 
 fn make(kind: &Kind) -> (Arc<Memory>, File) {
-    let mut create = CreateOptions::default();
-    create.version = kind.is_old.then_some(LibVersion::V18);
+    let mut create = OpenOptions::default();
+    if kind.is_old {
+        create = create.version(LibVersion::V18);
+    }
     let driver = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(driver.clone(), None, &create).unwrap();
+    let file = create.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let (shape, max_shape) = (kind.shape.clone(), Some(kind.max_shape.clone()));
     let mut options = DatasetOptions::new(Dataspace::Simple { shape, max_shape }, i32::datatype());
     options.storage = NewStorage::Chunked(kind.chunk.clone());
@@ -147,7 +147,7 @@ proptest! {
                 }
                 Action::Reopen => {
                     unknown = assert_accounted(&file, unknown).totals.lost_bytes;
-                    file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+                    file = File::options().write(true).open_on(driver.clone()).unwrap();
                     dataset = file.dataset("values").unwrap();
                 }
             }
@@ -158,7 +158,7 @@ proptest! {
         }
         file.close().unwrap();
         assert_sound(&driver.bytes());
-        let file = File::from_driver(driver, &OpenOptions::default()).unwrap();
+        let file = File::options().open_on(driver).unwrap();
         check(&file.dataset("values").unwrap(), &shape, &written);
     }
 }
@@ -193,7 +193,7 @@ fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
 #[test]
 fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() {
     let driver = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let space = Dataspace::Simple { shape: vec![10, 10], max_shape: None };
     let mut options = DatasetOptions::new(space, i32::datatype());
     options.storage = NewStorage::Chunked(vec![3, 4]);
@@ -201,7 +201,7 @@ fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() 
     dataset.write(.., &(0..100).collect::<Vec<i32>>()).unwrap();
     dataset.resize(&[7, 5]).unwrap();
     file.close().unwrap();
-    let file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().write(true).open_on(driver.clone()).unwrap();
     let dataset = file.dataset("values").unwrap();
     assert!(dataset.resize(&[11, 10]).is_err());
     dataset.resize(&[10, 10]).unwrap();
@@ -242,7 +242,7 @@ fn space_of_chunks_that_are_gone_is_used_again() {
 fn edges_stored_without_filters_become_filtered_inside_and_back() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/unfiltered_edges.h5");
     let driver = Arc::new(Memory::new(std::fs::read(path).unwrap()));
-    let mut file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let mut file = File::options().write(true).open_on(driver.clone()).unwrap();
     let mut tried = 0;
     for name in file.root().names().unwrap() {
         let mut dataset = file.dataset(&name).unwrap();
@@ -261,7 +261,7 @@ fn edges_stored_without_filters_become_filtered_inside_and_back() {
             dataset.resize(to).unwrap();
             file.flush().unwrap();
             assert_sound(&driver.bytes());
-            file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+            file = File::options().write(true).open_on(driver.clone()).unwrap();
             dataset = file.dataset(&name).unwrap();
             assert_eq!(read(&dataset, &inner.clone().into()), kept, "{name}, step {step}");
             if step == 1 {
@@ -285,10 +285,10 @@ fn read(dataset: &Dataset, what: &Selection) -> Vec<u8> {
 fn a_read_beside_threads_that_resize_is_of_one_state() {
     for (is_filtered, max) in [(false, None), (true, None), (true, Some(60)), (false, Some(60))] {
         let driver = Arc::new(Memory::new(Vec::new()));
-        let mut create = CreateOptions::default();
+        let mut create = OpenOptions::default();
         // Some chunks leave memory, others are held.
-        create.open.chunk_cache_bytes = 500;
-        let file = File::create_on(driver.clone(), None, &create).unwrap();
+        create = create.chunk_cache_bytes(500);
+        let file = create.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         let space = Dataspace::Simple { shape: vec![60, 5], max_shape: Some(vec![max, Some(5)]) };
         let mut options = DatasetOptions::new(space, i32::datatype());
         options.storage = NewStorage::Chunked(vec![7, 3]);

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::driver::{Driver, Memory, Operation, Posix, Trace};
 use hyperslab::internals::engine::{Destination, ReadOptions, ReadPlan, Route, Source};
+use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Axis, Dim, Points, Slab};
-use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, NewStorage, OpenOptions, Selection};
+use hyperslab::{Dataset, File, OpenOptions, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::build;
@@ -140,13 +141,13 @@ fn a_read_does_what_its_plan_says() {
 }
 
 fn compare_all<D: Driver + 'static>(driver: &Arc<Trace<D>>) {
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let made = fill(&file);
     file.close().unwrap();
     let mut bytes = vec![0; usize::try_from(driver.len().unwrap()).unwrap()];
     driver.read_at(0, &mut bytes).unwrap();
     assert_sound(&bytes);
-    let file = File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().write(true).open_on(driver.clone()).unwrap();
     let mut random = Random::new(7);
     let mut seen = [0; Route::ALL.len()];
     for (name, rows) in made {
@@ -186,7 +187,7 @@ fn compare_all<D: Driver + 'static>(driver: &Arc<Trace<D>>) {
 fn a_medium_that_serves_many_requests_at_once_is_kept_busy() {
     let values: Vec<u8> = (0..1000_u32 * 300).map(|n| (n ^ n >> 8).to_le_bytes()[0]).collect();
     let deep = Arc::new(Deep::new(build::chunked(&values, 300)));
-    let file = File::from_driver(Arc::clone(&deep) as Arc<dyn Driver>, &OpenOptions::default()).unwrap();
+    let file = File::options().open_on(Arc::clone(&deep) as Arc<dyn Driver>).unwrap();
     let dataset = file.dataset("values").unwrap();
     dataset.plan(&Selection::All).unwrap();
     for (what, requests) in [(Selection::All, 1000), (Selection::from(0..4500), 15)] {

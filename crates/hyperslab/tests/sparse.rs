@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, LibVersion, NewStorage, Selection};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, File, LibVersion, OpenOptions, Selection};
 use hyperslab::{Dim, Slab};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
@@ -130,10 +131,12 @@ proptest! {
 
     #[test]
     fn the_chunks_that_are_stored_are_those_that_hold_anything(kind in kinds(), actions in actions()) {
-        let mut create = CreateOptions::default();
-        create.version = kind.is_old.then_some(LibVersion::V18);
+        let mut create = OpenOptions::default();
+        if kind.is_old {
+            create = create.version(LibVersion::V18);
+        }
         let driver = Arc::new(Memory::new(Vec::new()));
-        let mut file = File::create_on(driver.clone(), None, &create).unwrap();
+        let mut file = create.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         let mut dataset = file.root().create_dataset("values", &kind.options()).unwrap();
         let (mut shape, mut model, mut next, mut unknown) = ([5, 6], Model::new(), 0, 0);
         for action in actions.into_iter().chain([Action::Flush]) {
@@ -172,7 +175,7 @@ proptest! {
                 Action::Reopen => {
                     unknown = assert_accounted(&file, unknown).totals.lost_bytes;
                     drop((dataset, file));
-                    file = File::open_writable_on(driver.clone(), None, &create).unwrap();
+                    file = create.clone().write(true).open_on(driver.clone()).unwrap();
                     file.set_skip_fill_chunks(true);
                     dataset = file.dataset("values").unwrap();
                     assert!(dataset.skips_fill_chunks());
@@ -193,7 +196,7 @@ fn write_all(dataset: &Dataset, value: i32) {
 
 #[test]
 fn what_readers_would_not_take_for_the_fill_value_is_stored() {
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     let made = |name: &str, change: fn(&mut DatasetOptions)| {
         let mut options = kind(false).options();
         change(&mut options);
@@ -221,7 +224,7 @@ fn what_readers_would_not_take_for_the_fill_value_is_stored() {
 
 #[test]
 fn what_was_said_of_a_dataset_is_not_said_of_the_next_at_its_address() {
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     let mut options = kind(true).options();
     options.skip_fill_chunks = None;
     // Makes others until one has the address.
@@ -252,7 +255,7 @@ fn what_was_said_of_a_dataset_is_not_said_of_the_next_at_its_address() {
 
 #[test]
 fn a_chunk_that_holds_something_beyond_the_shape_is_stored() {
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     let dataset = file.root().create_dataset("values", &kind(false).options()).unwrap();
     // As another program may have left it: rows 4 to 7, of which row 4 is part of the dataset.
     let rows = [[FILL; 3], [9; 3], [9; 3], [9; 3]].concat();
@@ -271,7 +274,7 @@ fn a_chunk_that_holds_something_beyond_the_shape_is_stored() {
 #[test]
 fn a_transaction_that_is_taken_back_has_left_out_nothing() {
     for is_filtered in [false, true] {
-        let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+        let file = File::in_memory().unwrap();
         let dataset = file.root().create_dataset("values", &kind(is_filtered).options()).unwrap();
         write_all(&dataset, 5);
         file.begin_transaction().unwrap();
@@ -290,7 +293,7 @@ fn a_chunk_is_not_taken_out_while_it_is_written_in_place() {
     let chunk = |value: i32| vec![value; 64];
     let bytes: Vec<u8> = chunk(2).into_iter().flat_map(i32::to_le_bytes).collect();
     let driver = Arc::new(Late::new(vec![Box::new(move |_, src| src == bytes)]));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let mut options = kind(false).options();
     options.dataspace = Dataspace::Simple { shape: vec![192], max_shape: Some(vec![None]) };
     options.storage = NewStorage::Chunked(vec![64]);
@@ -318,7 +321,7 @@ fn threads_that_fill_and_empty_chunks_do_not_meet() {
     // Of another chunk it would be seen.
     let own = |at: u64| i32::try_from(at / 64).unwrap() + 1;
     for is_filtered in [false, true] {
-        let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+        let file = File::in_memory().unwrap();
         let mut options = kind(is_filtered).options();
         options.dataspace = Dataspace::Simple { shape: vec![64 * CHUNKS], max_shape: Some(vec![None]) };
         options.storage = NewStorage::Chunked(vec![64]);

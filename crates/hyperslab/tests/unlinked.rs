@@ -5,16 +5,17 @@
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
-use hyperslab::{CreateOptions, DatasetOptions, Error, File, LibVersion, RequestError};
+use hyperslab::internals::DatasetOptions;
+use hyperslab::{Error, File, LibVersion, OpenOptions, RequestError};
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 fn new_file(version: LibVersion) -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::new(Vec::new()));
-    let mut options = CreateOptions::default();
-    options.version = Some(version);
-    let file = File::create_on(driver.clone(), None, &options).unwrap();
+    let mut options = OpenOptions::default();
+    options = options.version(version);
+    let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
     (driver, file)
 }
 
@@ -38,7 +39,7 @@ fn an_object_without_a_link_can_be_used_and_linked_later() {
         file.root().link_to("group", &group).unwrap();
         drop((dataset, group, file));
         assert_sound(&driver.bytes());
-        let file = File::from_driver(driver, &hyperslab::OpenOptions::default()).unwrap();
+        let file = File::options().open_on(driver).unwrap();
         assert_eq!(file.dataset("group/inner").unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4, 5]);
         assert_eq!(file.get("data").unwrap().hard_links().unwrap(), 2);
         assert_eq!(file.get("group").unwrap().hard_links().unwrap(), 1);
@@ -76,7 +77,7 @@ fn what_a_transaction_made_or_linked_is_as_before_when_it_is_taken_back() {
     kept.write(.., &[1, 2, 3, 4, 5]).unwrap();
     drop((early, kept, file));
     assert_sound(&driver.bytes());
-    let file = File::from_driver(driver, &hyperslab::OpenOptions::default()).unwrap();
+    let file = File::options().open_on(driver).unwrap();
     assert_eq!(file.root().names().unwrap(), ["kept"]);
     assert_eq!(file.dataset("kept").unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4, 5]);
 }

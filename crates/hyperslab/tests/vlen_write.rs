@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
-use hyperslab::{CreateOptions, DatasetOptions, File, NewStorage, Selection, VlenId};
+use hyperslab::internals::{DatasetOptions, NewStorage, VlenId};
+use hyperslab::{File, OpenOptions, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{
     Array, Charset, Compound, Datatype, Member, Padding, Reference, ReferenceKind, VariableText,
@@ -19,12 +20,12 @@ use proptest::prelude::*;
 
 fn new_file() -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     (driver, file)
 }
 
 fn reopened(driver: &Arc<Memory>) -> File {
-    File::open_writable_on(driver.clone(), None, &CreateOptions::default()).unwrap()
+    File::options().write(true).open_on(driver.clone()).unwrap()
 }
 
 #[derive(Debug, Clone)]

@@ -12,7 +12,8 @@ use hyperslab::Element;
 use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
 use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
 use hyperslab::internals::select::Coord;
-use hyperslab::{CreateOptions, Dataset, DatasetOptions, File, NewStorage, Selection};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, File, OpenOptions, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::{Addr, Extent};
@@ -82,7 +83,7 @@ impl Driver for Calls {
 }
 
 fn create(driver: &Arc<Calls>, len: u64, chunk: u64, filter: u16) -> (File, Dataset) {
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let space = Dataspace::Simple { shape: vec![len], max_shape: None };
     let mut options = DatasetOptions::new(space, i32::datatype());
     options.storage = NewStorage::Chunked(vec![chunk]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::{DatasetOptions, NewStorage};
+use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{FillBytes, FillTime};

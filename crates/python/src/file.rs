@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Locking, Memory};
-use hyperslab::{CreateOptions, Durability, Error, File as CoreFile, LibVersion};
+use hyperslab::{Durability, Error, File as CoreFile, LibVersion, OpenOptions};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyString, PyTuple, PyType};
@@ -60,14 +60,16 @@ fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
 /// What the keyword arguments say.
 struct Keywords {
     libver: (String, String),
-    options: CreateOptions,
+    options: OpenOptions,
+    user_block: u64,
     backing_store: bool,
     skip_fill_chunks: Option<bool>,
 }
 
 impl Keywords {
     fn parse(given: Option<&Bound<'_, PyDict>>, driver: Option<&str>, mode: Mode) -> PyResult<Self> {
-        let mut options = CreateOptions::default();
+        let mut options = CoreFile::options();
+        let mut user_block = 0;
         let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
         let mut backing_store = true;
         let mut skip_fill_chunks = None;
@@ -83,20 +85,21 @@ impl Keywords {
                         Err(_) => bounds(value.cast::<PyString>()?.to_str()?),
                     };
                     version(&libver.1)?;
-                    options.version = Some(version(&libver.0)?);
+                    options = options.version(version(&libver.0)?);
                 }
-                "rdcc_nbytes" => options.open.chunk_cache_bytes = value.extract()?,
-                "track_order" => options.track_order = value.extract()?,
+                "rdcc_nbytes" => options = options.chunk_cache_bytes(value.extract()?),
+                "track_order" => options = options.track_order(value.extract()?),
                 "durability" => {
-                    options.commit.durability = match value.extract::<String>()?.as_str() {
+                    options = options.durability(match value.extract::<String>()?.as_str() {
                         "kill" => Durability::Kill,
                         "power" => Durability::Power,
                         _ => return Err(PyValueError::new_err("durability must be 'kill' or 'power'")),
-                    };
+                    });
                 }
                 "userblock_size" if mode.creates() => {
                     let integer = |_| PyValueError::new_err("User block size must be an integer");
-                    options.user_block = value.extract().map_err(integer)?;
+                    user_block = value.extract().map_err(integer)?;
+                    options = options.user_block(user_block);
                 }
                 "userblock_size" => {
                     return Err(PyValueError::new_err(
@@ -118,7 +121,7 @@ impl Keywords {
                 "swmr" | "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" | "track_times" => {}
                 "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
                 "locking" => {
-                    options.open.locking = match value.extract::<bool>() {
+                    options = options.locking(match value.extract::<bool>() {
                         Ok(true) => Locking::Required,
                         Ok(false) => Locking::No,
                         Err(_) if value.eq("best-effort")? => Locking::BestEffort,
@@ -127,7 +130,7 @@ impl Keywords {
                                 "locking must be True, False or 'best-effort'",
                             ));
                         }
-                    };
+                    });
                 }
                 "backing_store" => backing_store = value.is_truthy()?,
                 "skip_fill_chunks" => skip_fill_chunks = Some(value.extract()?),
@@ -135,7 +138,7 @@ impl Keywords {
                 _ => return Err(unknown(&key)),
             }
         }
-        Ok(Self { libver, options, backing_store, skip_fill_chunks })
+        Ok(Self { libver, options, user_block, backing_store, skip_fill_chunks })
     }
 }
 
@@ -167,6 +170,17 @@ impl Mode {
 
     fn creates(self) -> bool {
         matches!(self, Self::Replace | Self::New | Self::Append)
+    }
+
+    /// The options of a file that is opened so.
+    fn applied_to(self, options: OpenOptions) -> OpenOptions {
+        match self {
+            Self::Read => options,
+            Self::Change => options.write(true),
+            Self::Replace => options.create(true).truncate(true),
+            Self::New => options.create_new(true),
+            Self::Append => options.create(true),
+        }
     }
 }
 
@@ -217,21 +231,13 @@ fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> h
     if in_memory {
         return open_in_memory(path, mode, keywords);
     }
-    match mode {
-        Mode::Read => CoreFile::open_with(path, &options.open),
-        Mode::Change => CoreFile::open_writable_with(path, options),
-        Mode::Replace => CoreFile::create_with(path, options),
-        Mode::New => CoreFile::create_new(path, options),
-        Mode::Append => {
-            let opened = CoreFile::open_or_create(path, options)?;
-            if options.user_block != 0 && options.user_block != opened.store().base() {
-                let what = format!("user block of {} bytes", options.user_block);
-                let why = "the file that is there has one of another size";
-                return Err(hyperslab::RequestError::Argument { what, why }.into());
-            }
-            Ok(opened)
-        }
+    let opened = mode.applied_to(options.clone()).open(path)?;
+    if mode == Mode::Append && keywords.user_block != 0 && keywords.user_block != opened.store().base() {
+        let what = format!("user block of {} bytes", keywords.user_block);
+        let why = "the file that is there has one of another size";
+        return Err(hyperslab::RequestError::Argument { what, why }.into());
     }
+    Ok(opened)
 }
 
 /// The same with the whole file in memory; what was changed goes back to `path` if there is a backing store.
@@ -263,17 +269,11 @@ fn open_on(
     medium: Arc<dyn Driver>,
     path: Option<&Path>,
     mode: Mode,
-    options: &CreateOptions,
+    options: &OpenOptions,
 ) -> hyperslab::Result<CoreFile> {
-    match (mode, path) {
-        (Mode::Read, Some(path)) => CoreFile::from_driver_at(medium, path, &options.open),
-        (Mode::Read, None) => CoreFile::from_driver(medium, &options.open),
-        (Mode::Append, _) if !medium.is_empty().map_err(Error::io("length", 0, 0))? => {
-            CoreFile::open_writable_on(medium, path, options)
-        }
-        (Mode::Change, _) => CoreFile::open_writable_on(medium, path, options),
-        (Mode::Append | Mode::Replace | Mode::New, _) => CoreFile::create_on(medium, path, options),
-    }
+    let options = mode.applied_to(options.clone());
+    let options = if let Some(path) = path { options.location(path) } else { options };
+    options.open_on(medium)
 }
 
 /// The file that `open` makes or opens, with what the keywords say.
@@ -295,7 +295,7 @@ fn opened(
 /// The file in these bytes.
 fn opened_image(py: Python<'_>, image: Vec<u8>, keywords: Keywords) -> PyResult<PyClassInitializer<File>> {
     opened(py, IN_MEMORY.to_owned(), "core", keywords, |keywords| {
-        CoreFile::from_driver(Arc::new(Memory::new(image)), &keywords.options.open)
+        keywords.options.open_on(Arc::new(Memory::new(image)))
     })
 }
 
@@ -365,7 +365,7 @@ impl File {
         } else {
             let keywords = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
             opened(py, IN_MEMORY.to_owned(), "core", keywords, |keywords| {
-                CoreFile::create_in_memory(&keywords.options)
+                keywords.options.clone().create(true).open_on(Arc::new(Memory::default()))
             })
         };
         Bound::new(py, made?)

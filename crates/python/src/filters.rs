@@ -138,5 +138,5 @@ pub(crate) fn auto_chunks(
     max_shape: Option<Vec<Option<u64>>>,
     element_size: u64,
 ) -> Vec<u64> {
-    hyperslab::auto_chunks(&shape, max_shape.as_deref(), element_size)
+    hyperslab::internals::auto_chunks(&shape, max_shape.as_deref(), element_size)
 }

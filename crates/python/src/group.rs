@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use hyperslab::WriteOptions;
-use hyperslab::{CopyOptions, DatasetOptions, Group as CoreGroup, Node, Selection, Step, Walk};
+use hyperslab::internals::DatasetOptions;
+use hyperslab::{CopyOptions, Group as CoreGroup, Node, Selection, Step, Walk};
 use hyperslab_format::message::link::Link;
 use numpy::prelude::*;
 use pyo3::PyTypeInfo;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::driver::Memory;
-use hyperslab::{CreateOptions, File, OpenOptions, Selection};
+use hyperslab::{File, OpenOptions, Selection};
 use hyperslab_filters::FilterChoice;
 use hyperslab_segy::{
     Cube, Error, IngestOptions, Ingested, Kind, SegyFile, SegyOptions, Survey, SurveyOptions, export_to,
@@ -25,11 +25,11 @@ fn open(bytes: &[u8], options: &SegyOptions) -> Result<SegyFile, Error> {
 fn cube(bytes: &[u8], options: &IngestOptions) -> Result<(Cube, Ingested), Error> {
     let segy = open(bytes, &options.segy)?;
     let memory = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(memory.clone(), None, &CreateOptions::default())?;
+    let file = File::options().create(true).truncate(true).open_on(memory.clone())?;
     let ingested = ingest_into(&segy, &file, options, &silent)?;
     file.close()?;
     assert_sound(&memory.bytes());
-    let file = File::from_driver(memory, &OpenOptions::default())?;
+    let file = File::options().open_on(memory)?;
     Ok((Cube::of(file)?, ingested))
 }
 
@@ -201,7 +201,7 @@ fn a_number_that_was_changed_wins_over_the_float_that_was_kept() {
     assert_eq!(ingested.ibm_words, 1);
     drop(cube);
     let segy = open(&bytes, &SegyOptions::default()).unwrap();
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     ingest_into(&segy, &file, &IngestOptions::default(), &silent).unwrap();
     let cube = Cube::of(file).unwrap();
     cube.data.write([0..1, 0..1, 0..1], &[1.0_f32]).unwrap();
@@ -213,7 +213,7 @@ fn samples_that_were_changed_are_written_as_they_are() {
     let recipe = SegyRecipe::default();
     let bytes = recipe.bytes();
     let segy = open(&bytes, &SegyOptions::default()).unwrap();
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     ingest_into(&segy, &file, &IngestOptions::default(), &silent).unwrap();
     let cube = Cube::of(file.clone()).unwrap();
     // 118.625 is an IBM float of the manual; 1/3 is none, and is rounded.
@@ -309,7 +309,7 @@ fn planes_are_found_by_their_numbers() {
 fn progress_rises_to_the_end() {
     let bytes = SegyRecipe { traces: SegyRecipe::grid(20, 20), ..SegyRecipe::default() }.bytes();
     let segy = open(&bytes, &SegyOptions::default()).unwrap();
-    let file = File::create_in_memory(&CreateOptions::default()).unwrap();
+    let file = File::in_memory().unwrap();
     let last = AtomicU64::new(0);
     let options = IngestOptions { chunks: Some(vec![4, 4, 4]), memory: 1000, ..IngestOptions::default() };
     ingest_into(&segy, &file, &options, &|done, total| {

@@ -75,7 +75,7 @@ fn copy(args: &Args, file: &OsStr, is_new: bool, target: &str, options: CopyOpti
     let file = Path::new(file);
     let shown = || file.display().to_string();
     // Opened before the source, which may be in the same file.
-    let opened = (!is_new).then(|| File::open_writable(file)).transpose();
+    let opened = (!is_new).then(|| File::options().write(true).open(file)).transpose();
     let opened = opened.map_err(|error| error::opening(file, error))?;
     let source = place::open_object(&args.from)?;
     let to = opened.map_or_else(|| File::create(file).map_err(|error| error::opening(file, error)), Ok)?;

@@ -7,7 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hyperslab::Element;
-use hyperslab::{Dataset, DatasetOptions, File, Group, NewStorage, Selection};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, File, Group, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::golden;
 use hyperslab_testkit::sound::assert_sound;

@@ -6,7 +6,8 @@ use hyperslab::WriteOptions;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
 use hyperslab::internals::store::recovery::{Action, inspect};
-use hyperslab::{Attribute, CreateOptions, DatasetOptions, File, Group, LibVersion, NewStorage, Selection};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Attribute, File, Group, LibVersion, OpenOptions, Selection};
 use hyperslab_format::datatype::{
     ByteOrder, Charset, Datatype, Integer, Padding, Reference, ReferenceKind, VariableText,
 };
@@ -87,9 +88,9 @@ fn many(group: &Group, sound: &dyn Fn(&str)) {
 fn files_of_every_kind_of_object_are_sound_after_every_change() {
     for version in [LibVersion::Earliest, LibVersion::V18, LibVersion::V110, LibVersion::V200] {
         let driver = Arc::new(Memory::new(Vec::new()));
-        let mut options = CreateOptions::default();
-        options.version = Some(version);
-        let file = File::create_on(driver.clone(), None, &options).unwrap();
+        let mut options = OpenOptions::default();
+        options = options.version(version);
+        let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         let sound = |what: &str| {
             file.flush().unwrap();
             let report = checked(&image(&driver), true);
@@ -147,7 +148,7 @@ fn files_of_every_kind_of_object_are_sound_after_every_change() {
 #[test]
 fn strings_and_references_are_sound_and_dangling_ones_are_found() {
     let driver = Arc::new(Memory::new(Vec::new()));
-    let file = File::create_on(driver.clone(), None, &CreateOptions::default()).unwrap();
+    let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let root = file.root();
     let make = |name: &str, datatype: Datatype, bytes: &[u8]| {
         let mut options = DatasetOptions::new(simple(&[3], Some(&[None])), datatype);

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::{
-    Attribute, CreateOptions, DatasetOptions, File, LibVersion, NewStorage, Object, Result, Selection,
-};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Attribute, File, LibVersion, Object, OpenOptions, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};
 use hyperslab_format::message::filters::FilterSpec;
@@ -101,9 +100,9 @@ pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<(
 /// The bytes of the file.
 pub(crate) fn image(version: LibVersion) -> Vec<u8> {
     let driver = Arc::new(Memory::default());
-    let mut options = CreateOptions::default();
-    options.version = Some(version);
-    let file = File::create_on(driver.clone(), None, &options).unwrap();
+    let mut options = OpenOptions::default();
+    options = options.version(version);
+    let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
     fill(&file).unwrap();
     file.close().unwrap();
     driver.bytes()

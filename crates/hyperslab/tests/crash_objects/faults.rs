@@ -37,7 +37,7 @@ impl Trial<'_> {
         seen.runs += 1;
         let driver = Arc::new(driver);
         let options = options(self.durability, self.dirty_bytes);
-        let file = File::open_writable_on(driver.clone(), None, &options).unwrap();
+        let file = options.clone().write(true).open_on(driver.clone()).unwrap();
         let dataset = file.dataset("data/contiguous").unwrap();
         let mut done = self.operation.run(&file);
         seen.operations_failed += usize::from(done.is_err());

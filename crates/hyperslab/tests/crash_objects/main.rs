@@ -17,7 +17,7 @@ use hyperslab::Durability;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::CommitOptions;
 use hyperslab::internals::store::recovery::inspect;
-use hyperslab::{CreateOptions, File, LibVersion};
+use hyperslab::{File, LibVersion, OpenOptions};
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
@@ -32,9 +32,9 @@ pub(crate) fn is_soak() -> bool {
 }
 
 /// How a file is opened to be changed.
-pub(crate) fn options(durability: Durability, dirty_bytes: u64) -> CreateOptions {
-    let mut options = CreateOptions::default();
-    options.commit = CommitOptions { durability, dirty_bytes };
+pub(crate) fn options(durability: Durability, dirty_bytes: u64) -> OpenOptions {
+    let mut options = OpenOptions::default();
+    options = options.durability(durability).dirty_bytes(dirty_bytes);
     options
 }
 
@@ -49,7 +49,7 @@ fn record(
     dirty_bytes: u64,
 ) -> (Recording, Change) {
     let driver = Arc::new(CrashDriver::new(image.to_vec()));
-    let file = File::open_writable_on(driver.clone(), None, &options(durability, dirty_bytes)).unwrap();
+    let file = options(durability, dirty_bytes).clone().write(true).open_on(driver.clone()).unwrap();
     let run = || {
         if dirty_bytes == PLENTY || operation.is_transaction {
             return operation.run(&file);
@@ -121,7 +121,7 @@ impl<'c> Judge<'c> {
 fn continued(image: &[u8], seen: &State) -> Result<(), String> {
     let driver = Arc::new(Memory::new(image.to_vec()));
     let go_on = || {
-        let file = File::open_writable_on(driver.clone(), None, &options(Durability::Kill, PLENTY))?;
+        let file = options(Durability::Kill, PLENTY).clone().write(true).open_on(driver.clone())?;
         let here = State::of(&file)?;
         file.root().create_group("after the crash")?;
         file.root().remove("after the crash")?;
@@ -273,7 +273,7 @@ fn what_was_flushed_in_place_outlives_the_power() {
 fn a_file_that_is_opened_and_closed_is_not_written() {
     for version in VERSIONS {
         let driver = Arc::new(CrashDriver::new(base::image(version)));
-        let file = File::open_writable_on(driver.clone(), None, &options(Durability::Power, PLENTY)).unwrap();
+        let file = options(Durability::Power, PLENTY).clone().write(true).open_on(driver.clone()).unwrap();
         State::of(&file).unwrap();
         file.flush().unwrap();
         drop(file);

@@ -1,6 +1,7 @@
 //! Everything that changes a file, once.
 
-use hyperslab::{Dataset, DatasetOptions, File, LibVersion, NewStorage, Result, Selection};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, File, LibVersion, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 
 use super::base::{FILL, KINDS, Kind, plain, set, values};

@@ -37,7 +37,7 @@ impl State {
 
     /// Of a file in memory, as who opens it for reading sees it.
     pub(crate) fn of_image(image: Vec<u8>) -> Result<Self> {
-        let file = File::from_driver(Arc::new(Memory::new(image)), &OpenOptions::default())?;
+        let file = File::options().open_on(Arc::new(Memory::new(image)))?;
         Self::of(&file)
     }
 

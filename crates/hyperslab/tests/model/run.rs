@@ -7,9 +7,8 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::driver::Memory;
 use hyperslab::internals::CommitOptions;
-use hyperslab::{
-    Attribute, CreateOptions, DatasetOptions, Error, File, LibVersion, NewStorage, OpenOptions, RequestError,
-};
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Attribute, Error, File, LibVersion, OpenOptions, RequestError};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::message::filters::FilterSpec;
@@ -23,7 +22,7 @@ use super::maps::{Body, Maps, Storage, Target};
 pub(crate) struct Run {
     driver: Arc<Memory>,
     file: Option<File>,
-    options: CreateOptions,
+    options: OpenOptions,
     has_memory: bool,
     now: Maps,
     committed: Maps,
@@ -37,15 +36,15 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(version: LibVersion, has_memory: bool) -> Self {
-        let mut options = CreateOptions::default();
-        options.version = Some(version);
+        let mut options = OpenOptions::default();
+        options = options.version(version);
         if !has_memory {
-            options.commit = CommitOptions { dirty_bytes: 2000, ..CommitOptions::default() };
-            options.open.metadata_cache_bytes = 4000;
-            options.open.chunk_cache_bytes = 100;
+            options = options.dirty_bytes(2000);
+            options = options.metadata_cache_bytes(4000);
+            options = options.chunk_cache_bytes(100);
         }
         let driver = Arc::new(Memory::default());
-        let file = File::create_on(driver.clone(), None, &options).unwrap();
+        let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         file.root().create_group("top").unwrap();
         file.flush().unwrap();
         Self {
@@ -103,7 +102,7 @@ impl Run {
         self.reopen();
         let file = self.file.take().unwrap();
         file.close().unwrap();
-        let file = File::from_driver(self.driver.clone(), &OpenOptions::default()).unwrap();
+        let file = File::options().open_on(self.driver.clone()).unwrap();
         self.check(&file);
         assert_sound(&self.driver.bytes());
     }
@@ -351,7 +350,7 @@ impl Run {
     fn open(&mut self, bytes: Vec<u8>) {
         self.unknown = assert_sound(&bytes).totals.lost_bytes;
         self.driver = Arc::new(Memory::new(bytes));
-        self.file = Some(File::open_writable_on(self.driver.clone(), None, &self.options).unwrap());
+        self.file = Some(self.options.clone().write(true).open_on(self.driver.clone()).unwrap());
     }
 
     fn begin(&mut self) {

@@ -1,7 +1,8 @@
 //! Makes the file: all datasets, empty, and what is known before the first trace is read.
 
 use hyperslab::Element;
-use hyperslab::{Attribute, Dataset, DatasetOptions, File, Selection, auto_chunks};
+use hyperslab::internals::{DatasetOptions, auto_chunks};
+use hyperslab::{Attribute, Dataset, File, Selection};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use hyperslab::{Dataset, File, Group, NewStorage, Selection};
+use hyperslab::internals::NewStorage;
+use hyperslab::{Dataset, File, Group, Selection};
 use hyperslab_format::message::filters::FilterSpec;
 
 use super::{attribute, attributes, datatypes};

@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use hyperslab::driver::Aside;
-use hyperslab::{Attribute, CreateOptions, File};
+use hyperslab::{Attribute, File};
 use hyperslab_filters::FilterChoice;
 
 use crate::cube::{self, attribute};
@@ -267,7 +267,7 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
     // One without a byte is a name that somebody keeps for it.
     let is_there = to.metadata().is_ok_and(|found| found.len() > 0);
     if is_there && !options.overwrite {
-        let file = File::open_writable(to)?;
+        let file = File::options().write(true).open(to)?;
         let Some(done) = cube::Cube::pieces_done(&file, segy)? else {
             return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
@@ -291,7 +291,8 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
     // A program that is killed leaves a file to go on with, or the one that was there.
     let name = to.display().to_string();
     let aside = Aside::new(to).map_err(io(&name))?;
-    let file = File::create_on(Arc::clone(aside.medium()) as _, Some(to), &CreateOptions::default())?;
+    let file =
+        File::options().create(true).truncate(true).location(to).open_on(Arc::clone(aside.medium()) as _)?;
     cube::create(&file, segy, survey, options)?;
     file.flush()?;
     aside.finish().map_err(io(&name))?;

@@ -7,21 +7,19 @@ use std::sync::Arc;
 
 use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
-use hyperslab::{Dataset, File, Group, Node, OpenOptions, Selection};
+use hyperslab::{Dataset, File, Group, Node, Selection};
 use hyperslab::{Dim, Slab};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 
 /// The target.
 pub fn open(input: &[u8]) {
-    let mut options = OpenOptions::default();
-    options.metadata_cache_bytes = CACHE_BYTES;
-    options.chunk_cache_bytes = CACHE_BYTES;
+    let options = File::options().metadata_cache_bytes(CACHE_BYTES).chunk_cache_bytes(CACHE_BYTES);
     let driver = Arc::new(Memory::new(input.to_vec()));
     let mut checks = CheckOptions::default();
     (checks.data, checks.max_chunk_bytes) = (true, MAX_CHECKED_CHUNK);
     let _ = check(driver.clone(), &checks, &mut |_| {});
-    let Ok(file) = File::from_driver(driver, &options) else { return };
+    let Ok(file) = options.open_on(driver) else { return };
     let mut walk = Walk { seen: HashSet::new(), soft: Vec::new(), leaves_file: false, budget: TOTAL_BYTES };
     walk.from(Node::Group(file.root()));
     // A path may lead through an external link, to a file of this machine that is no part of the input.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hyperslab::File;
 use hyperslab::driver::Memory;
-use hyperslab::{CreateOptions, File};
 use hyperslab_segy::{
     Cube, IngestOptions, Kind, SegyFile, SegyOptions, SurveyOptions, export_to, ingest_into, silent,
 };
@@ -31,7 +31,7 @@ pub fn segy(input: &[u8]) {
         return;
     }
     let memory = Arc::new(Memory::new(Vec::new()));
-    let Ok(made) = File::create_on(memory.clone(), None, &CreateOptions::default()) else { return };
+    let Ok(made) = File::options().create(true).truncate(true).open_on(memory.clone()) else { return };
     if ingest_into(&file, &made, &options, &silent).is_err() {
         return;
     }

@@ -1,8 +1,11 @@
 //! What chunks take of the processor: measured in memory, with a part of the dataset itself.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use hyperslab::{CreateOptions, File, Selection, auto_chunks};
+use hyperslab::driver::Memory;
+use hyperslab::internals::auto_chunks;
+use hyperslab::{File, Selection};
 
 use super::model::{Ratio, real};
 use super::sample::Sample;
@@ -52,9 +55,7 @@ struct ReadBack {
 
 fn read_back(recipe: &Recipe<'_>, sample: &Sample, chunk: &[u64]) -> hyperslab::Result<ReadBack> {
     // Without a cache of chunks, so that each is decoded every time.
-    let mut options = CreateOptions::default();
-    options.open.chunk_cache_bytes = 0;
-    let file = File::create_in_memory(&options)?;
+    let file = File::options().create(true).chunk_cache_bytes(0).open_on(Arc::new(Memory::default()))?;
     recipe.write(&file, sample, Some(chunk))?;
     file.flush()?;
     let dataset = file.dataset(NAME)?;

@@ -295,9 +295,10 @@ mod tests {
 
     use hyperslab::Element as _;
     use hyperslab::driver::{Driver, Operation, Posix, Trace};
-    use hyperslab::{DatasetOptions, File, NewStorage, OpenOptions, Selection, filter_spec};
+    use hyperslab::internals::{DatasetOptions, NewStorage, filter_spec};
     use hyperslab::{Destination, ReadOptions, WriteOptions};
     use hyperslab::{Dim, Slab};
+    use hyperslab::{File, Selection};
     use hyperslab_filters::FilterChoice;
     use hyperslab_format::message::dataspace::Dataspace;
     use proptest::prelude::*;
@@ -436,9 +437,8 @@ mod tests {
         written.close().unwrap();
         let driver = Arc::new(Trace::new(Posix::new(std::fs::File::open(&path).unwrap())));
         std::fs::remove_file(&path).unwrap();
-        let mut options = OpenOptions::default();
-        options.chunk_cache_bytes = 0;
-        let file = File::from_driver(Arc::clone(&driver) as Arc<dyn Driver>, &options).unwrap();
+        let file =
+            File::options().chunk_cache_bytes(0).open_on(Arc::clone(&driver) as Arc<dyn Driver>).unwrap();
         let dataset = file.dataset("d").unwrap();
         let read = |place| {
             let mut dims = [Dim::range(0, 64); 3];

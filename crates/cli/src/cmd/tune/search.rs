@@ -1,6 +1,6 @@
 //! Shapes of chunks that are worth a try. Pure, without I/O.
 
-use hyperslab::auto_chunks;
+use hyperslab::internals::auto_chunks;
 
 use super::access::Access;
 use super::model::{self, Array, Engine, Machine, Ratio, Stored, Times, real};

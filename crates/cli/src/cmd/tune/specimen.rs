@@ -8,10 +8,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use hyperslab::WriteOptions;
 use hyperslab::driver::{Create, Posix};
-use hyperslab::{
-    CreateOptions, Dataset, DatasetOptions, File, NewStorage, OpenOptions, Selection, filter_spec,
-    refitted_filter,
-};
+use hyperslab::internals::{DatasetOptions, NewStorage, filter_spec, refitted_filter};
+use hyperslab::{Dataset, File, Selection};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
@@ -85,16 +83,15 @@ impl Specimen {
             unnamed(scratch).with_context(|| format!("making a file in {}", scratch.display()))?;
         let chunk: Vec<u64> =
             candidate.chunk.iter().zip(&sample.shape).map(|(&side, &len)| side.min(len)).collect();
-        let written = File::create_on(Arc::new(driver), None, &CreateOptions::default())?;
+        let written = File::options().create(true).truncate(true).open_on(Arc::new(driver))?;
         recipe.write(&written, sample, (candidate.origin != Origin::Contiguous).then_some(&chunk[..]))?;
         written.close()?;
         // Pages that have not been written out would stay in memory.
         file.sync_all()?;
         let bytes = file.metadata()?.len();
         // A chunk that was decoded before is decoded again: what is measured is the first read of each place.
-        let mut options = OpenOptions::default();
-        options.chunk_cache_bytes = 0;
-        let opened = File::from_driver(Arc::new(Posix::new(file.try_clone()?)), &options)?;
+        let options = File::options().chunk_cache_bytes(0);
+        let opened = options.open_on(Arc::new(Posix::new(file.try_clone()?)))?;
         Ok(Self { dataset: opened.dataset(NAME)?, file, bytes })
     }
 
