@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use common::{Scratch, dataset, sample, samples};
 use hyperslab::Dim;
 use hyperslab::Slab;
-use hyperslab::{Attribute, File, OpenOptions, Selection};
+use hyperslab::{Attribute, File, Selection};
 use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
 use hyperslab_format::message::dataspace::Dataspace;
 
@@ -252,9 +252,13 @@ fn references_to_what_was_deleted_are_null() {
 #[test]
 fn the_user_block_and_the_order_of_creation_stay() {
     let scratch = Scratch::new("repack-root");
-    let mut options = OpenOptions::default();
-    options = options.user_block(1024).track_order(true);
-    let file = options.clone().create(true).truncate(true).open(scratch.path("in.h5")).unwrap();
+    let file = File::options()
+        .user_block(1024)
+        .track_order(true)
+        .create(true)
+        .truncate(true)
+        .open(scratch.path("in.h5"))
+        .unwrap();
     for name in ["z", "a", "m"] {
         file.root().create_group(name).unwrap();
     }

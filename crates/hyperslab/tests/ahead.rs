@@ -11,7 +11,7 @@ use hyperslab::driver::{Driver, Hints, Medium, Memory, ReadQueue, read_ahead};
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Destination, ReadOptions};
 use hyperslab::{Dim, Slab};
-use hyperslab::{File, LibVersion, OpenOptions, Selection};
+use hyperslab::{File, LibVersion, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::sound::assert_sound;
@@ -98,10 +98,12 @@ impl Medium for Slow {
 /// A file with a cube in chunks of that edge.
 fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
     let memory = Arc::new(Memory::new(Vec::new()));
-    let mut options = OpenOptions::default();
-    options = options.version(version);
-    let file =
-        options.clone().create(true).truncate(true).open_on(Arc::clone(&memory) as Arc<dyn Driver>).unwrap();
+    let file = File::options()
+        .version(version)
+        .create(true)
+        .truncate(true)
+        .open_on(Arc::clone(&memory) as Arc<dyn Driver>)
+        .unwrap();
     let space = Dataspace::Simple { shape: SHAPE.to_vec(), max_shape: None };
     let mut dataset = DatasetOptions::new(space, i32::datatype());
     dataset.storage = NewStorage::Chunked(vec![edge; 3]);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyperslab::driver::{Driver, Hints, Memory};
-use hyperslab::{Dataset, File, OpenOptions, Result, Selection};
+use hyperslab::{Dataset, File, Result, Selection};
 use hyperslab::{Destination, ReadOptions, set_threads};
 use hyperslab::{Dim, Slab};
 use hyperslab_testkit::build;
@@ -70,13 +70,8 @@ fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
 fn many_threads_read_one_file_and_each_gets_its_own() {
     let mut compared = 0;
     for (name, named) in DATASETS {
-        let options = {
-            // A cache so small that threads push out what others need.
-            let mut options = OpenOptions::default();
-            options = options.chunk_cache_bytes(4 << 10);
-            options.metadata_cache_bytes = 8 << 10;
-            options
-        };
+        // Caches so small that threads push out blocks that others need.
+        let options = File::options().chunk_cache_bytes(4 << 10).metadata_cache_bytes(8 << 10);
         let file = options.clone().open_on(Arc::new(Memory::new(golden(name)))).unwrap();
         let datasets: Vec<Dataset> =
             paths(&file, named).iter().map(|path| file.dataset(path).unwrap()).collect();

@@ -31,8 +31,7 @@ fn options(len: u64) -> DatasetOptions {
 
 fn create(version: LibVersion) -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::default());
-    let mut options = OpenOptions::default();
-    options = options.version(version);
+    let mut options = OpenOptions::new().version(version);
     // Little memory: chunks and blocks leave it all the time.
     options = options.dirty_bytes(10_000);
     options = options.chunk_cache_bytes(2000);

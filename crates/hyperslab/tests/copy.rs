@@ -10,7 +10,7 @@ use hyperslab::Element;
 use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Attribute, CopyOptions, Dataset, Error, File, Group, Node, Object, OpenOptions, Selection};
+use hyperslab::{Attribute, CopyOptions, Dataset, Error, File, Group, Node, Object, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Reference, ReferenceKind, VariableText};
 use hyperslab_format::message::dataspace::Dataspace;

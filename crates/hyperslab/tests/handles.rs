@@ -4,7 +4,7 @@
 
 use hyperslab::Element;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Attribute, Dataset, Error, File, Object, OpenOptions, RequestError, Result, Selection};
+use hyperslab::{Attribute, Dataset, Error, File, Object, RequestError, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_accounted;
 

@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use hyperslab::Durability;
 use hyperslab::Element;
-use hyperslab::internals::CommitOptions;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, LibVersion, OpenOptions, Result};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -27,7 +26,7 @@ use hyperslab_testkit::sound::assert_sound;
 const WRITER: &str = "HYPERSLAB_TEST_WRITER";
 
 fn options(version: Option<LibVersion>, durability: Durability) -> OpenOptions {
-    let mut options = OpenOptions::default();
+    let mut options = OpenOptions::new();
     if let Some(version) = version {
         options = options.version(version);
     }

@@ -12,7 +12,7 @@ use hyperslab::Element;
 use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
 use hyperslab::internals::DatasetOptions;
-use hyperslab::{Attribute, CopyOptions, Error, File, LibVersion, OpenOptions, RequestError, Result};
+use hyperslab::{Attribute, CopyOptions, Error, File, LibVersion, RequestError, Result};
 use hyperslab_format::datatype::{Array, Compound, Datatype, Enumeration, Member, Opaque};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_sound;
@@ -31,9 +31,8 @@ fn assert_refused<T>(result: Result<T>) {
 fn names_that_the_format_cannot_hold_are_refused_and_leave_no_trace() {
     for version in [LibVersion::Earliest, LibVersion::V110] {
         let driver = Arc::new(Memory::new(Vec::new()));
-        let mut options = OpenOptions::default();
-        options = options.version(version);
-        let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
+        let file =
+            File::options().version(version).create(true).truncate(true).open_on(driver.clone()).unwrap();
         let root = file.root();
         let group = root.create_group("g").unwrap();
         group.put_attribute(&number("unit")).unwrap();

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hyperslab::Element;
 use hyperslab::driver::Memory;
+use hyperslab::internals::types::Scalar;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Error, File, LibVersion, OpenOptions, RequestError, Selection};
 use hyperslab::{Destination, ReadOptions, WriteOptions};

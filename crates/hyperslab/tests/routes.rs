@@ -10,7 +10,7 @@ use hyperslab::driver::{Driver, Memory, Operation, Posix, Trace};
 use hyperslab::internals::engine::{Destination, ReadOptions, ReadPlan, Route, Source};
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Axis, Dim, Points, Slab};
-use hyperslab::{Dataset, File, OpenOptions, Selection};
+use hyperslab::{Dataset, File, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::build;

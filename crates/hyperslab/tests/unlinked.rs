@@ -6,16 +6,14 @@ use std::sync::Arc;
 
 use hyperslab::driver::Memory;
 use hyperslab::internals::DatasetOptions;
-use hyperslab::{Error, File, LibVersion, OpenOptions, RequestError};
+use hyperslab::{Error, File, LibVersion, RequestError};
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 fn new_file(version: LibVersion) -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::new(Vec::new()));
-    let mut options = OpenOptions::default();
-    options = options.version(version);
-    let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
+    let file = File::options().version(version).create(true).truncate(true).open_on(driver.clone()).unwrap();
     (driver, file)
 }
 

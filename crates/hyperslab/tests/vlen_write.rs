@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
 use hyperslab::internals::{DatasetOptions, NewStorage, VlenId};
-use hyperslab::{File, OpenOptions, Selection};
+use hyperslab::{File, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{
     Array, Charset, Compound, Datatype, Member, Padding, Reference, ReferenceKind, VariableText,

@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hyperslab::Element;
 use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
 use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
 use hyperslab::internals::select::Coord;
+use hyperslab::internals::types::Scalar;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Dataset, File, OpenOptions, Selection};
+use hyperslab::{Dataset, File, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::{Addr, Extent};

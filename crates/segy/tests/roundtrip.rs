@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::driver::Memory;
-use hyperslab::{File, OpenOptions, Selection};
+use hyperslab::{File, Selection};
 use hyperslab_filters::FilterChoice;
 use hyperslab_segy::{
     Cube, Error, IngestOptions, Ingested, Kind, SegyFile, SegyOptions, Survey, SurveyOptions, export_to,

@@ -7,7 +7,7 @@ use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
 use hyperslab::internals::store::recovery::{Action, inspect};
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Attribute, File, Group, LibVersion, OpenOptions, Selection};
+use hyperslab::{Attribute, File, Group, LibVersion, Selection};
 use hyperslab_format::datatype::{
     ByteOrder, Charset, Datatype, Integer, Padding, Reference, ReferenceKind, VariableText,
 };
@@ -88,9 +88,8 @@ fn many(group: &Group, sound: &dyn Fn(&str)) {
 fn files_of_every_kind_of_object_are_sound_after_every_change() {
     for version in [LibVersion::Earliest, LibVersion::V18, LibVersion::V110, LibVersion::V200] {
         let driver = Arc::new(Memory::new(Vec::new()));
-        let mut options = OpenOptions::default();
-        options = options.version(version);
-        let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
+        let file =
+            File::options().version(version).create(true).truncate(true).open_on(driver.clone()).unwrap();
         let sound = |what: &str| {
             file.flush().unwrap();
             let report = checked(&image(&driver), true);

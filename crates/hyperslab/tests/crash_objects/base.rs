@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::driver::Memory;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Attribute, File, LibVersion, Object, OpenOptions, Result, Selection};
+use hyperslab::{Attribute, File, LibVersion, Object, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};
 use hyperslab_format::message::filters::FilterSpec;
@@ -100,9 +100,7 @@ pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<(
 /// The bytes of the file.
 pub(crate) fn image(version: LibVersion) -> Vec<u8> {
     let driver = Arc::new(Memory::default());
-    let mut options = OpenOptions::default();
-    options = options.version(version);
-    let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
+    let file = File::options().version(version).create(true).truncate(true).open_on(driver.clone()).unwrap();
     fill(&file).unwrap();
     file.close().unwrap();
     driver.bytes()

@@ -15,9 +15,8 @@ use std::sync::Arc;
 
 use hyperslab::Durability;
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::internals::CommitOptions;
 use hyperslab::internals::store::recovery::inspect;
-use hyperslab::{File, LibVersion, OpenOptions};
+use hyperslab::{LibVersion, OpenOptions};
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
@@ -33,9 +32,7 @@ pub(crate) fn is_soak() -> bool {
 
 /// How a file is opened to be changed.
 pub(crate) fn options(durability: Durability, dirty_bytes: u64) -> OpenOptions {
-    let mut options = OpenOptions::default();
-    options = options.durability(durability).dirty_bytes(dirty_bytes);
-    options
+    OpenOptions::new().durability(durability).dirty_bytes(dirty_bytes)
 }
 
 /// Enough that nothing leaves memory before a commit.

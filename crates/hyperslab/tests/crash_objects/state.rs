@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
-use hyperslab::{Dataset, File, Group, Node, Object, OpenOptions, Result, Selection};
+use hyperslab::{Dataset, File, Group, Node, Object, Result, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 

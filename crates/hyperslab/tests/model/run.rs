@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::internals::CommitOptions;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, Error, File, LibVersion, OpenOptions, RequestError};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -36,8 +35,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(version: LibVersion, has_memory: bool) -> Self {
-        let mut options = OpenOptions::default();
-        options = options.version(version);
+        let mut options = OpenOptions::new().version(version);
         if !has_memory {
             options = options.dirty_bytes(2000);
             options = options.metadata_cache_bytes(4000);

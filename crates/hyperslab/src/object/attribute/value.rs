@@ -89,6 +89,10 @@ impl Object {
     /// ```
     ///
     /// Errors: `Request` if the name is empty or the value too large; `Io` if the medium fails.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "values are written in the call: 1.5, \"text\", [1, 2]"
+    )]
     pub fn set_attribute(&self, name: &str, value: impl AttributeValue) -> Result<()> {
         let attribute = value.attribute(name, self.file()).map_err(|error| error.at(self.path()))?;
         self.put_attribute(&attribute)
@@ -100,14 +104,12 @@ impl Object {
     pub fn attribute_value<T: Element>(&self, name: &str) -> Result<T> {
         let values = self.attribute_values(name)?;
         let (count, mut values) = (values.len(), values.into_iter());
-        match (values.next(), values.next()) {
-            (Some(value), None) => Ok(value),
-            _ => {
-                let what = format!("attribute {name:?} of {count} elements");
-                let why = "it has not one element: read it with `attribute_values`";
-                Err(Error::from(RequestError::Argument { what, why }).at(self.path()))
-            }
+        if let (Some(value), None) = (values.next(), values.next()) {
+            return Ok(value);
         }
+        let what = format!("attribute {name:?} of {count} elements");
+        let why = "it has not one element: read it with `attribute_values`";
+        Err(Error::from(RequestError::Argument { what, why }).at(self.path()))
     }
 
     /// Returns the elements of the attribute `name` in row-major order, converted to `T` if they are stored otherwise.
