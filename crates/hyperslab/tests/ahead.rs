@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use hyperslab::Element;
-use hyperslab::driver::{Driver, Hints, Medium, Memory, ReadQueue, read_ahead};
+use hyperslab::driver::{Driver, Hints, Medium, Memory, ReadQueue, Request, read_ahead};
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Destination, ReadOptions};
 use hyperslab::{Dim, Slab};
@@ -196,4 +196,58 @@ fn a_plane_across_the_slowest_axis_asks_for_itself_alone() {
         let with_edges = 2 * 3 * 32 * 32 * 4;
         assert!(axis != 0 || (plane..=with_edges).contains(&asked), "{asked} bytes for {plane}");
     });
+}
+
+/// A queue of ranges of its own, and of ranges that are left for another queue.
+struct Shared {
+    own: std::ops::Range<u64>,
+    others: std::ops::Range<u64>,
+    /// The bytes from one range to the next, and those of a range.
+    stride: u64,
+    buffer: Vec<u8>,
+}
+
+impl ReadQueue for Shared {
+    fn next(&mut self) -> Option<Request> {
+        let id = self.own.next()?;
+        Some(Request { id, offset: id * self.stride, len: self.buffer.len() })
+    }
+
+    fn place(&mut self, _: u64) -> io::Result<&mut [u8]> {
+        Ok(&mut self.buffer)
+    }
+
+    fn arrived(&mut self, _: u64) {}
+
+    fn upcoming(&mut self, most: usize, f: &mut dyn FnMut(u64, u64)) {
+        self.others.by_ref().take(most).for_each(|id| f(id * self.stride, self.buffer.len() as u64));
+    }
+}
+
+/// Reads the ranges of `own`; returns how many bytes were waited for and asked for.
+fn read_shared(
+    own: std::ops::Range<u64>,
+    others: std::ops::Range<u64>,
+    stride: u64,
+    len: usize,
+) -> (u64, u64) {
+    let bytes = usize::try_from(own.end.max(others.end) * stride).unwrap();
+    let slow = Slow::new(vec![0; bytes]);
+    read_ahead(&slow, &mut Shared { own, others, stride, buffer: vec![0; len] }).unwrap();
+    let counts = *slow.counts.lock();
+    counts
+}
+
+#[test]
+fn ranges_that_are_left_for_other_threads_are_fetched() {
+    // 10 ranges of 512 bytes are read; 20 more are left for another thread, which finds them in memory.
+    let (waited, asked) = read_shared(0..10, 10..30, 1 << 20, 512);
+    assert_eq!((waited, asked), (0, 30 * 512));
+}
+
+#[test]
+fn ranges_that_one_fetch_brings_count_as_one() {
+    // 2,000 ranges of 16 bytes, 64 bytes apart, are one fetch: there is room to ask for what others read.
+    let (waited, asked) = read_shared(0..2000, 100_000..100_010, 64, 16);
+    assert_eq!((waited, asked), (0, 1999 * 64 + 16 + 9 * 64 + 16));
 }

@@ -40,13 +40,26 @@ pub fn read_ahead(medium: &impl Medium, queue: &mut dyn ReadQueue) -> io::Result
     Ok(())
 }
 
-/// Requests that were asked for and have not been read.
+/// Requests that were taken from the queue and have not been read.
 #[derive(Default)]
 struct Window {
-    requests: VecDeque<Request>,
+    requests: VecDeque<Ahead>,
+    /// The bytes from the first request of each fetch to the last one.
     bytes: u64,
-    /// How many of them the medium knows of.
+    /// The number of fetches that the requests need.
+    fetches: usize,
+    /// How many of the requests the medium knows of.
     told: usize,
+}
+
+/// A request in the window.
+#[derive(Clone, Copy)]
+struct Ahead {
+    request: Request,
+    /// Whether it begins a fetch: it is not near the one before.
+    begins: bool,
+    /// The bytes by which it makes the fetch longer.
+    bytes: u64,
 }
 
 impl Window {
@@ -60,8 +73,9 @@ impl Window {
     ) -> io::Result<()> {
         self.push(first);
         self.fill(medium, queue, true);
-        while let Some(request) = self.requests.pop_front() {
-            self.bytes -= request.len as u64;
+        while let Some(Ahead { request, begins, bytes }) = self.requests.pop_front() {
+            self.bytes -= bytes;
+            self.fetches -= usize::from(begins);
             self.told -= 1;
             let rest = &mut queue.place(request.id)?[filled..];
             medium.read_at(request.offset + filled as u64, rest)?;
@@ -75,14 +89,24 @@ impl Window {
     }
 
     fn push(&mut self, request: Request) {
-        self.bytes += request.len as u64;
-        self.requests.push_back(request);
+        let end = |Request { offset, len, .. }: Request| offset.saturating_add(len as u64);
+        let near = self.requests.back().map(|last| end(last.request));
+        let near = near.filter(|&before| before <= request.offset && request.offset - before <= GAP);
+        let ahead = match near {
+            Some(before) => Ahead { request, begins: false, bytes: end(request) - before },
+            None => Ahead { request, begins: true, bytes: request.len as u64 },
+        };
+        self.bytes += ahead.bytes;
+        self.fetches += usize::from(ahead.begins);
+        self.requests.push_back(ahead);
     }
 
     /// Whether it holds one part in `parts` of what it may hold.
     fn is_full(&self, parts: usize) -> bool {
-        let count = self.requests.len() * parts;
-        count >= QUEUE_DEPTH || (count >= LEAST && self.bytes * parts as u64 >= WINDOW_BYTES)
+        let fetches = self.fetches * parts;
+        fetches >= QUEUE_DEPTH
+            || self.requests.len() * parts >= MOST_REQUESTS
+            || (fetches.max(self.requests.len()) >= LEAST && self.bytes * parts as u64 >= WINDOW_BYTES)
     }
 
     /// Asks for more until it is full, and tells the medium of that; if it is not known to be missing, only where it is.
@@ -92,22 +116,25 @@ impl Window {
         {
             self.push(request);
         }
+        let mut joined = 0..0;
+        let mut tell = |offset: u64, len: u64| {
+            let end = offset.saturating_add(len);
+            let is_near = joined.end <= offset && offset - joined.end <= GAP && end - joined.start <= SPAN;
+            if !is_near || joined.is_empty() {
+                medium.fetch(joined.start, joined.end - joined.start);
+                joined.start = offset;
+            }
+            joined.end = end;
+        };
         let new = self.requests.range(self.told..);
         let mut tried = new.clone().step_by(new.len().div_ceil(PROBES).max(1));
-        if is_missing || tried.any(|request| medium.read_now(request.offset, &mut [0]) == Some(0)) {
-            let mut joined = 0..0;
-            for &Request { offset, len, .. } in new {
-                let end = offset.saturating_add(len as u64);
-                let is_near =
-                    joined.end <= offset && offset - joined.end <= GAP && end - joined.start <= SPAN;
-                if !is_near || joined.is_empty() {
-                    medium.fetch(joined.start, joined.end - joined.start);
-                    joined.start = offset;
-                }
-                joined.end = end;
-            }
-            medium.fetch(joined.start, joined.end - joined.start);
+        if is_missing || tried.any(|new| medium.read_now(new.request.offset, &mut [0]) == Some(0)) {
+            new.for_each(|new| tell(new.request.offset, new.request.len as u64));
         }
+        if !self.is_full(1) {
+            queue.upcoming(QUEUE_DEPTH - self.fetches, &mut tell);
+        }
+        medium.fetch(joined.start, joined.end - joined.start);
         self.told = self.requests.len();
     }
 }
@@ -123,6 +150,8 @@ const WINDOW_BYTES: u64 = 32 << 20;
 const LEAST: usize = 4;
 /// and how many requests it takes at once.
 pub(super) const QUEUE_DEPTH: usize = 256;
+/// As many small ranges wait for few fetches: rows of chunks without a filter.
+const MOST_REQUESTS: usize = 16 << 10;
 /// What was in memory is tried again after so many bytes, a request counted as [`GAP`] of them.
 const TRIED_EVERY: u64 = 512 << 10;
 /// So many of the requests that the medium would be told of together are tried, whether it needs to be told.

@@ -101,6 +101,11 @@ pub trait ReadQueue {
 
     /// The bytes of a request are in its place. The queue uses them at once, on this thread.
     fn arrived(&mut self, id: u64);
+
+    /// Calls `f` with the offset and length of ranges that this queue or another one will ask for, of at most `most` tasks: for a
+    /// medium that fetches while threads wait. Each range is named once. A queue that shares its work with others leaves some
+    /// for them, and [`next`](Self::next) is `None` though there is more to come.
+    fn upcoming(&mut self, _most: usize, _f: &mut dyn FnMut(u64, u64)) {}
 }
 
 /// One range of a file to read.

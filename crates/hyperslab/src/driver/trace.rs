@@ -128,4 +128,8 @@ impl ReadQueue for Traced<'_> {
     fn arrived(&mut self, id: u64) {
         self.queue.arrived(id);
     }
+
+    fn upcoming(&mut self, most: usize, f: &mut dyn FnMut(u64, u64)) {
+        self.queue.upcoming(most, f);
+    }
 }

@@ -15,13 +15,22 @@ pub(super) struct Claims<'t, T> {
     /// How many tasks a claim has at most.
     most: usize,
     next: AtomicUsize,
+    /// How many tasks are claimed, or a medium knows of them.
+    told: AtomicUsize,
     has_failed: AtomicBool,
 }
 
 impl<'t, T> Claims<'t, T> {
     /// All tasks for one worker.
     pub(super) fn all(tasks: &'t [T]) -> Self {
-        Self { tasks, workers: 1, most: tasks.len(), next: 0.into(), has_failed: false.into() }
+        Self {
+            tasks,
+            workers: 1,
+            most: tasks.len(),
+            next: 0.into(),
+            told: 0.into(),
+            has_failed: false.into(),
+        }
     }
 
     /// The next tasks of a worker that has so many under way. None if it has its share of what is left, so that others
@@ -35,6 +44,15 @@ impl<'t, T> Claims<'t, T> {
         let start = self.next.fetch_add(self.most, Ordering::Relaxed);
         let rest = self.tasks.get(start..).unwrap_or_default();
         &rest[..self.most.min(rest.len())]
+    }
+
+    /// The next `most` tasks that nobody has claimed and no medium was told of. Workers that ask at once may get the same ones.
+    pub(super) fn untold(&self, most: usize) -> &'t [T] {
+        let start = self.told.load(Ordering::Relaxed).max(self.next.load(Ordering::Relaxed));
+        let rest = self.tasks.get(start..).unwrap_or_default();
+        let untold = &rest[..most.min(rest.len())];
+        self.told.store(start + untold.len(), Ordering::Relaxed);
+        untold
     }
 }
 
@@ -118,6 +136,8 @@ mod tests {
         assert!((30..=50).contains(&first), "a driver that takes any number: {first}");
         assert!((20..=50).contains(&second), "{second} for another");
         assert!(first + second < 100, "and some for who is done first");
+        let left = 100 - first - second;
+        assert_eq!([5, 100, 100].map(|most| claims.untold(most).len()), [5, left - 5, 0]);
         // Who has nothing under way gets the rest, one after another.
         assert_eq!(
             (first + second..100).filter(|_| !claims.take(0).is_empty()).count(),

@@ -1,6 +1,7 @@
 //! Unfiltered data: only the spans that the selection touches are read, straight into the destination where it can be.
 
 use hyperslab_filters::gather::{Axis, Places};
+use hyperslab_format::Addr;
 use smallvec::SmallVec;
 
 use crate::driver::Hints;
@@ -136,6 +137,11 @@ fn is_dense_in_memory(axes: &[Axis], element_size: usize) -> bool {
         run *= axis.count;
         dense
     })
+}
+
+/// Returns the address `by` bytes after `at`.
+pub(in crate::engine) fn moved(at: Addr, by: usize) -> Addr {
+    Addr::new(at.get().saturating_add(by as u64))
 }
 
 #[cfg(test)]

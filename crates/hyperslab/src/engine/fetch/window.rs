@@ -9,7 +9,7 @@ use hyperslab_filters::gather::Target;
 use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
-use super::ranges::Spans;
+use super::ranges::{Spans, moved};
 use crate::driver::{Driver, ReadQueue, Request};
 use crate::engine::dst::Region;
 use crate::engine::plan::pieces::ReadTask;
@@ -403,6 +403,13 @@ impl ReadQueue for Window<'_> {
             Err(error) => self.error = Some(error),
         }
     }
+
+    fn upcoming(&mut self, most: usize, f: &mut dyn FnMut(u64, u64)) {
+        for task in self.claims.untold(most) {
+            let users = Users::of(task, self.touches, self.users);
+            self.run.expect(task, users, |at, len| f(self.base.saturating_add(at.get()), len));
+        }
+    }
 }
 
 /// The job that a request is of, and which of its requests it is.
@@ -418,10 +425,6 @@ fn size(extent: Extent) -> usize {
 fn part(ranges: &[Range<usize>], number: u64) -> Range<usize> {
     let range = usize::try_from(number).ok().and_then(|number| ranges.get(number));
     range.cloned().unwrap_or_default()
-}
-
-fn moved(at: Addr, by: usize) -> Addr {
-    Addr::new(at.get().saturating_add(by as u64))
 }
 
 /// The buffer that is lent to a request that has arrived, which has so many bytes.

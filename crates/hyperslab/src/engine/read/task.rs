@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use hyperslab_filters::Scratch;
 use hyperslab_filters::blosc::Spans as Needed;
 use hyperslab_filters::gather::{Gather, Target, blocks, scatter};
-use hyperslab_format::Extent;
+use hyperslab_format::{Addr, Extent};
 
 use super::Reading;
 use super::emit::Emit;
@@ -14,7 +14,7 @@ use crate::driver::Hints;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
 use crate::engine::chunks::stored::StoredChunk;
-use crate::engine::fetch::ranges::Spans;
+use crate::engine::fetch::ranges::{Spans, moved};
 use crate::engine::plan::pieces::{ReadTask, Source};
 use crate::engine::plan::place::{Users, Wanted, each_place};
 use crate::engine::plan::route::{Filtered, JOINED_BYTES, Route, blocks_front, is_small};
@@ -129,6 +129,18 @@ impl Run<'_> {
         }
     }
 
+    /// Calls `f` with the place and length of what a task will read first.
+    pub(in crate::engine) fn expect(&self, task: &ReadTask, users: Users<'_>, mut f: impl FnMut(Addr, u64)) {
+        let Some(Extent { addr, .. }) = task.extent() else { return };
+        match self.forecast(task, users) {
+            (_, 0, _) => {}
+            (Route::Direct, ..) => self.each_spans(task, users, |spans| {
+                (0..spans.count).for_each(|number| f(moved(addr, spans.at(number).0), spans.len as u64));
+            }),
+            (_, _, bytes) => f(addr, bytes),
+        }
+    }
+
     fn unfiltered(&self, task: &ReadTask, extent: Extent, users: Users<'_>) -> Route {
         match self.chunked {
             _ if self.emit.sink.is_some() => Route::Whole,
@@ -159,14 +171,20 @@ impl Run<'_> {
     /// How many spans of an unfiltered piece are wanted, and of how many bytes.
     fn spans(&self, task: &ReadTask, users: Users<'_>) -> (u64, u64) {
         let (mut count, mut bytes) = (0, 0);
-        // Looking at the places cannot fail.
-        let _: Result<()> = each_place(users, &task.coord, |axes, offset, _| {
-            let spans = Spans::new(&self.emit, axes, offset, self.hints);
+        self.each_spans(task, users, |spans| {
             count += spans.count;
             bytes += spans.count * spans.len as u64;
-            Ok(())
         });
         (count, bytes)
+    }
+
+    /// Calls `f` with the spans of each box that is wanted of an unfiltered piece.
+    fn each_spans(&self, task: &ReadTask, users: Users<'_>, mut f: impl FnMut(&Spans)) {
+        // Looking at the places cannot fail.
+        let _: Result<()> = each_place(users, &task.coord, |axes, offset, _| {
+            f(&Spans::new(&self.emit, axes, offset, self.hints));
+            Ok(())
+        });
     }
 
     fn wanted(&self, task: &ReadTask, users: Users<'_>) -> Wanted {

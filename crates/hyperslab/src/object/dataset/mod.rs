@@ -5,6 +5,8 @@ pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
 pub(in crate::object) mod filter_spec;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 pub(in crate::object) mod read;
 pub(in crate::object) mod resize;
 pub(in crate::object) mod scales;

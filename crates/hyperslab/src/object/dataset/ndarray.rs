@@ -1,0 +1,96 @@
+//! Arrays of the crate `ndarray`, of any layout (feature `ndarray`).
+
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension, IxDyn};
+
+use crate::engine::{Destination, ReadOptions};
+use crate::error::{RequestError, Result};
+use crate::object::Dataset;
+use crate::object::element::Element;
+use crate::select::Selection;
+use crate::types::Scalar;
+
+impl Dataset {
+    /// Reads the elements of `what` as an array, converted to `T` if they are stored otherwise. Its shape is that of the
+    /// selection: an index takes a dimension away if it is one element, as in NumPy.
+    ///
+    /// ```
+    /// # fn main() -> hyperslab::Result<()> {
+    /// use ndarray::{Array2, array};
+    ///
+    /// # let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<i32>("d").shape([2, 3]).create()?;
+    /// dataset.write_array(.., &array![[1, 2, 3], [4, 5, 6]])?;
+    /// let columns: Array2<f64> = dataset.read_array([0..2, 1..3])?;
+    /// assert_eq!(columns, array![[2.0, 3.0], [5.0, 6.0]]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// Errors: those of [`read`](Self::read); `Request` if the selection has another number of dimensions than `D`.
+    pub fn read_array<T: Element, D: Dimension>(&self, what: impl Into<Selection>) -> Result<Array<T, D>> {
+        let what = what.into();
+        loop {
+            let shape = lengths(&what.shape(&self.shape()));
+            let values = self.read(what.clone())?;
+            // A selection of everything is another one after a resize.
+            if shape.iter().product::<usize>() != values.len() {
+                continue;
+            }
+            let dimensions = shape.len();
+            let array = Array::from_shape_vec(IxDyn(&shape), values).ok();
+            return array.and_then(|array| array.into_dimensionality().ok()).ok_or_else(|| {
+                let why = "the array has another number of dimensions";
+                let what = format!("selection of {dimensions} dimensions");
+                crate::Error::from(RequestError::Argument { what, why }).at(self.path())
+            });
+        }
+    }
+
+    /// Reads the elements of `what` into an array, converted to `T` if they are stored otherwise. Elements go straight to
+    /// their places if the array's memory has no gaps, whatever the order of its axes.
+    ///
+    /// Errors: those of [`read`](Self::read); `Request` if the array has another shape than the selection.
+    pub fn read_array_into<T: Scalar + Element, D: Dimension>(
+        &self,
+        what: impl Into<Selection>,
+        mut array: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        let what = what.into();
+        let shape: Vec<u64> = array.shape().iter().map(|&len| len as u64).collect();
+        let extent = self.shape();
+        let wanted = what.shape(&extent);
+        if *wanted != *shape {
+            let what = format!("array of shape {shape:?} for a selection of shape {wanted:?}");
+            let why = "the shapes differ";
+            return Err(crate::Error::from(RequestError::Argument { what, why }).at(self.path()));
+        }
+        let strides: Option<Vec<usize>> = array.strides().iter().map(|&s| usize::try_from(s).ok()).collect();
+        if let Some(strides) = strides
+            && let Some(bytes) = array.as_slice_memory_order_mut().and_then(T::bytes_mut)
+        {
+            let strides: Vec<usize> = strides.iter().map(|&stride| stride * size_of::<T>()).collect();
+            let mut destination = Destination::strided(bytes, &shape, &strides, size_of::<T>())?;
+            let options = ReadOptions { datatype: Some(<T as Scalar>::datatype()), ..ReadOptions::default() };
+            return self.read_shaped(&extent, &what, &mut destination, &options);
+        }
+        array.iter_mut().zip(self.read::<T>(what)?).for_each(|(place, value)| *place = value);
+        Ok(())
+    }
+
+    /// Writes an array of any layout to the elements of `what`, converted if the dataset stores them otherwise.
+    ///
+    /// Errors: those of [`write`](Self::write).
+    pub fn write_array<T: Element + Clone, S: Data<Elem = T>, D: Dimension>(
+        &self,
+        what: impl Into<Selection>,
+        array: &ArrayBase<S, D>,
+    ) -> Result<()> {
+        match array.as_slice() {
+            Some(values) => self.write(what, values),
+            None => self.write(what, &array.iter().cloned().collect::<Vec<_>>()),
+        }
+    }
+}
+
+fn lengths(shape: &[u64]) -> Vec<usize> {
+    shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect()
+}
