@@ -1,26 +1,36 @@
-//! Reads a dataset whole, a few times, and prints how fast: `read FILE /path [times] [threads]`.
+//! Reads parts of a dataset: `cargo run --example read`.
 
-use std::num::NonZeroUsize;
-use std::time::Instant;
+use hyperslab::{Axis, Dim, File, Selection};
 
-use hyperslab::{Destination, ReadOptions};
-use hyperslab::{File, Selection};
+fn main() -> hyperslab::Result<()> {
+    let file = sample()?;
+    let temperature = file.dataset("surface/t2m")?;
+    println!("{:?} of {:?}", temperature.shape(), temperature.datatype());
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, name, rest @ ..] = arguments.as_slice() else {
-        return Err("usage: read FILE /path [times] [threads]".into());
-    };
-    let times: u32 = rest.first().map_or(Ok(5), |text| text.parse())?;
-    let threads: Option<NonZeroUsize> = rest.get(1).map(|text| text.parse()).transpose()?;
-    let dataset = File::open(path)?.dataset(name)?;
-    let mut bytes = vec![1; usize::try_from(dataset.len_bytes())?];
-    for _ in 0..times {
-        let begin = Instant::now();
-        let options = ReadOptions { threads, ..ReadOptions::default() };
-        dataset.read_with(&Selection::All, &mut Destination::contiguous(&mut bytes), &options)?;
-        let elapsed = begin.elapsed();
-        println!("{elapsed:.2?}, {} MB/s", bytes.len() as u128 / elapsed.as_micros().max(1));
-    }
+    // All elements, in row-major order. They are stored as f32, and converted while they are decoded.
+    let all: Vec<f64> = temperature.read(Selection::All)?;
+    println!("mean {:.2}", all.iter().sum::<f64>() / all.len() as f64);
+
+    // A box: the first day, rows 10 to 12, columns 0 to 4.
+    let part: Vec<f32> = temperature.read([0..1, 10..12, 0..4])?;
+    println!("{part:?}");
+
+    // Every tenth day of one place.
+    let days = Axis::Dim(Dim { start: 0, step: 10, count: 3 });
+    let series = Selection::from_axes([days, Dim::one(5).into(), Dim::one(7).into()]);
+    println!("{:?}", temperature.read::<f32>(series)?);
+
+    // Single elements, in the order given.
+    let places = hyperslab::Points::new(3, vec![29, 0, 0, 0, 19, 9])?;
+    println!("{:?}", temperature.read::<f32>(places)?);
     Ok(())
+}
+
+/// Returns a file in memory with 30 days of temperatures.
+fn sample() -> hyperslab::Result<File> {
+    let file = File::in_memory()?;
+    let values: Vec<f32> = (0..30 * 20 * 10).map(|i| 270.0 + (i % 97) as f32 / 10.0).collect();
+    let dataset = file.root().new_dataset::<f32>("surface/t2m").shape([30, 20, 10]).chunks([1, 20, 10]);
+    dataset.create_with(&values)?;
+    Ok(file)
 }
