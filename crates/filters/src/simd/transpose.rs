@@ -1,7 +1,7 @@
 //! Byte and bit transposes over any `Vector`.
 //!
-//! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of 16 elements,
-//! p rounds turn planes into elements, and 4 further rounds turn elements into planes.
+//! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of
+//! 16 elements, p rounds turn planes into elements, and 4 further rounds turn elements into planes.
 
 use super::plane::{From, Order, Picked, Plane, Planes, Rack, Strided};
 use super::vector::{Lane, Vector};
