@@ -11,7 +11,7 @@ use crate::error;
 /// A file and an object in it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Place {
-    /// The HDF5 file, or FILE:/PATH for an object in it
+    /// The HDF5 file, or `FILE:/PATH` for an object in it
     #[arg(value_name = "FILE[:/PATH]")]
     file: OsString,
     /// The object in the file [default: the root group]

@@ -29,7 +29,7 @@ filters, makes no difference. Numbers are equal if |a - b| <= ATOL + RTOL * |b|,
 References are equal if they lead to objects with the same path. Exit codes: 0 equal, 1 different,
 2 failure.")]
 pub(crate) struct Args {
-    /// The first file, or FILE:/PATH for an object in it
+    /// The first file, or `FILE:/PATH` for an object in it
     #[arg(value_name = "A[:/PATH]")]
     a: OsString,
     /// The second file or object

@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// The chunk shape, samples last, or `auto`
     #[arg(long, value_name = "auto|AxBxC", value_parser = repack::chunks)]
     chunks: Option<RepackChunks>,
-    /// The axis of samples is depth, in thousandths of a metre or foot, instead of time
+    /// Samples are in depth, with an interval in thousandths of a metre or foot, instead of in time
     #[arg(long)]
     depth: bool,
     /// The most memory for samples
