@@ -20,7 +20,7 @@ pub(crate) struct Window<'a> {
 impl<'a> Window<'a> {
     /// Creates a window on `buffer` that takes `limit` bytes. The bytes after `limit` are clobbered.
     pub(crate) fn new(buffer: &'a mut [u8], limit: usize) -> Self {
-        assert!(limit <= buffer.len(), "the limit of a window is inside its buffer");
+        assert!(limit <= buffer.len(), "the limit of a window is outside its buffer");
         Self { base: buffer.as_mut_ptr(), capacity: buffer.len(), limit, at: 0, buffer: PhantomData }
     }
 

@@ -52,9 +52,9 @@ pub(super) trait Vector: Copy {
     unsafe fn and(self, other: Self) -> Self;
     /// Returns the bitwise exclusive or.
     unsafe fn xor(self, other: Self) -> Self;
-    /// Shifts left; bits may cross from one byte into the next, so the caller masks.
+    /// Shifts left; bits may cross from one byte into the next, so the caller must mask them.
     unsafe fn shift_left<const BITS: i32>(self) -> Self;
-    /// Shifts right; bits may cross from one byte into the next, so the caller masks.
+    /// Shifts right; bits may cross from one byte into the next, so the caller must mask them.
     unsafe fn shift_right<const BITS: i32>(self) -> Self;
 }
 
