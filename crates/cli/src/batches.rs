@@ -1,9 +1,9 @@
-//! Cuts a selection into parts that follow each other in row-major order, so that memory stays bounded.
+//! Splits a selection into parts that follow each other in row-major order, so that memory use stays bounded.
 
 use hyperslab::Selection;
 use hyperslab::internals::select::{Axis, Boxes, Dim};
 
-/// Parts of at most `most` elements (at least one) of the product of `axes`.
+/// Returns the parts, of at most `most` elements (but at least one), of the product of `axes`.
 pub(crate) fn batches(axes: Vec<Axis>, most: u64) -> impl Iterator<Item = Selection> {
     let lengths: Vec<u64> = axes.iter().map(Axis::len).collect();
     let boxes = Boxes::new(&lengths, &vec![1; lengths.len()], None, most);
@@ -17,7 +17,7 @@ pub(crate) fn batches(axes: Vec<Axis>, most: u64) -> impl Iterator<Item = Select
     })
 }
 
-/// The axes of a selection of an array of the shape `extent`; none for a list of points.
+/// Returns the axes of a selection in an array of the shape `extent`, or `None` for a list of points.
 pub(crate) fn axes(selection: &Selection, extent: &[u64]) -> Option<Vec<Axis>> {
     Some(match selection {
         Selection::All => extent.iter().map(|&len| Axis::Range(Dim::range(0, len))).collect(),
@@ -27,7 +27,7 @@ pub(crate) fn axes(selection: &Selection, extent: &[u64]) -> Option<Vec<Axis>> {
     })
 }
 
-/// Indices number `at` to `at + count` of an axis.
+/// Returns the indices with the numbers `at` to `at + count` of an axis.
 fn some_of(axis: &Axis, at: u64, count: u64) -> Axis {
     match axis {
         Axis::Range(dim) => Axis::Range(Dim { start: dim.start + at * dim.step, step: dim.step, count }),
@@ -37,7 +37,7 @@ fn some_of(axis: &Axis, at: u64, count: u64) -> Axis {
     }
 }
 
-/// A position in a list, which is in memory, so that it fits.
+/// Returns a position in a list. The list is in memory, so the position fits.
 fn in_memory(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
@@ -53,7 +53,7 @@ mod tests {
         }
     }
 
-    /// The elements of a selection in row-major order.
+    /// Returns the elements of a selection in row-major order.
     fn elements(selection: &Selection) -> Vec<Vec<u64>> {
         let axes = axes(selection, &[]).unwrap();
         let start = vec![Vec::new()];
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_in_order_are_the_whole_and_none_is_too_large() {
+    fn concatenated_parts_are_the_whole_and_no_part_is_too_large() {
         let range = |start, step, count| Axis::Range(Dim { start, step, count });
         let cases = [
             vec![],

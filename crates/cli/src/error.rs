@@ -1,4 +1,4 @@
-//! What a person is told when something fails, and what to do about it.
+//! Error messages, and hints about what to do.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use hyperslab_format::ErrorKind;
 
 use crate::show::plain;
 
-/// The command was called wrongly.
+/// An error in the command line.
 #[derive(Debug)]
 pub(crate) struct Usage(pub String);
 
@@ -20,13 +20,14 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Whether the reader of the output has gone away.
+/// Returns whether the reader of the output has closed it.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     kinds.into_iter().any(|kind| kind == io::ErrorKind::BrokenPipe)
 }
 
-/// A failure to open the file at `path`, in the words of the system where it is the system's.
+/// Returns the error for a failure to open the file at `path`. An error of the operating system keeps its own
+/// words.
 pub(crate) fn opening(path: &Path, error: Error) -> anyhow::Error {
     let shown = path.display().to_string();
     match error {
@@ -35,7 +36,8 @@ pub(crate) fn opening(path: &Path, error: Error) -> anyhow::Error {
     }
 }
 
-/// The causes of an error from the outermost on, in one line. A cause that an outer one has quoted is left out.
+/// Returns the causes of an error in one line, from the outermost to the innermost. Omits a cause that an
+/// outer cause already quotes.
 pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
     let mut quoted = String::new();
@@ -49,12 +51,12 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     plain(&message)
 }
 
-/// What to do about it.
+/// Returns a hint about what to do.
 pub(crate) fn hint(error: &anyhow::Error) -> Option<&'static str> {
     let found = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
     match found.root() {
         Error::Request(RequestError::NoSuchObject { .. }) => {
-            Some("`hyperslab ls -r FILE` lists what is there")
+            Some("`hyperslab ls -r FILE` lists the objects in the file")
         }
         Error::Request(RequestError::WrongKind { .. }) => {
             Some("name a dataset; `hyperslab ls -r FILE` lists them")
@@ -65,7 +67,7 @@ pub(crate) fn hint(error: &anyhow::Error) -> Option<&'static str> {
             }
             _ => Some("the file is damaged here; other objects may still be readable"),
         },
-        Error::Chunk { .. } => Some("a --select that avoids this chunk reads the rest of the dataset"),
+        Error::Chunk { .. } => Some("a --select without this chunk reads the rest of the dataset"),
         Error::Unsupported { .. } => {
             Some("`hyperslab ls -l` and `hyperslab stat` show the object without reading it")
         }

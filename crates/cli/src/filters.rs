@@ -1,32 +1,34 @@
-//! Filters as they are named on the command line: `zstd:3`, `blosc2:lz4:5:bitshuffle`.
+//! Filters in the notation of the command line: `zstd:3`, `blosc2:lz4:5:bitshuffle`.
 
 use hyperslab_filters::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice};
 
 use crate::error::Usage;
 
-/// How filters are named, for `--help`.
+/// The notation of filters, for `--help`.
 pub(crate) const HELP: &str = "\
 Filters:
-  gzip[:LEVEL]                     0 to 9, else 4
-  zstd[:LEVEL]                     up to 22, else 3
+  gzip[:LEVEL]                     LEVEL is 0 to 9, by default 4
+  zstd[:LEVEL]                     LEVEL is at most 22, by default 3
   lz4   lzf   shuffle   fletcher32
   bitshuffle[:lz4|:zstd[:LEVEL]]
   blosc[:CODEC[:LEVEL[:shuffle|bitshuffle|noshuffle]]]
-  blosc2, with the same parts      CODEC is blosclz, lz4, lz4hc, zlib or zstd; level 5, shuffle
-  none                             no filters at all";
+  blosc2, with the same parts      CODEC is blosclz (default), lz4, lz4hc, zlib or zstd;
+                                   LEVEL is by default 5, and the filter shuffle
+  none                             no filter at all";
 
-/// A filter; none is `none`.
+/// A filter, or `None` for the word `none`.
 pub(crate) type Choice = Option<FilterChoice>;
 
-/// The filters that were named, none of them beside `none`; nothing where nothing was named.
+/// Returns the given filters, or `None` if no filter was given. The word `none` gives an empty list, and must
+/// not be combined with other filters.
 pub(crate) fn chosen(named: &[Choice]) -> Result<Option<Vec<FilterChoice>>, Usage> {
     if named.len() > 1 && named.contains(&None) {
-        return Err(Usage("--filter none goes with no other filter".to_owned()));
+        return Err(Usage("--filter none cannot be combined with other filters".to_owned()));
     }
     Ok((!named.is_empty()).then(|| named.iter().copied().flatten().collect()))
 }
 
-/// Reads the name of a filter.
+/// Parses a filter.
 pub(crate) fn parse(text: &str) -> Result<Choice, String> {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
@@ -48,16 +50,16 @@ pub(crate) fn parse(text: &str) -> Result<Choice, String> {
                 FilterChoice::Blosc2 { codec, level, filter }
             })
         }
-        other => return Err(format!("there is no filter {other:?}")),
+        other => return Err(format!("unknown filter {other:?}")),
     };
     match parts.next() {
         None => Ok(choice),
-        Some(rest) => Err(format!("{name} has nothing to do with {rest:?}")),
+        Some(rest) => Err(format!("{name} takes no parameter {rest:?}")),
     }
 }
 
 fn number<T: std::str::FromStr>(text: Option<&str>, otherwise: T) -> Result<T, String> {
-    text.map_or(Ok(otherwise), |text| text.parse().map_err(|_| format!("{text:?} is no level")))
+    text.map_or(Ok(otherwise), |text| text.parse().map_err(|_| format!("{text:?} is not a level")))
 }
 
 fn bitshuffle_codec<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Result<BitshuffleCodec, String> {
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_named_with_their_parameters() {
+    fn filters_are_parsed_with_their_parameters() {
         let blosc2 = |codec, level, filter| FilterChoice::Blosc2 { codec, level, filter };
         let cases = [
             ("none", None),

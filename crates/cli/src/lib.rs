@@ -1,4 +1,5 @@
-//! The command `hyperslab`: looks into HDF5 files, checks, recovers and rewrites them. [`run`] is all of it, for `main` and for the Python package.
+//! The command `hyperslab`, which inspects, checks, recovers and rewrites HDF5 files. `main` and the Python
+//! package both call [`run`].
 
 #![forbid(unsafe_code)]
 
@@ -19,16 +20,16 @@ use clap::Parser;
 
 use cmd::Command;
 
-/// The code with which a program ends that did all it was asked.
+/// The exit code of a successful command.
 const OK: u8 = 0;
-/// The code with which a program ends that failed on the file.
+/// The exit code of a command that failed on the file.
 const FAILED: u8 = 1;
-/// The code with which a program ends that was called wrongly.
+/// The exit code of a wrong command line.
 const USAGE: u8 = 2;
 
-/// Looks into HDF5 files, checks, recovers and rewrites them.
+/// Inspects, checks, recovers and rewrites HDF5 files.
 #[derive(Debug, Parser)]
-#[command(name = "hyperslab", version, about = "Look into HDF5 files, check, recover and rewrite them, without libhdf5", after_help = EXAMPLES)]
+#[command(name = "hyperslab", version, about = "Inspect, check, recover, rewrite and tune HDF5 files, without libhdf5", after_help = EXAMPLES)]
 #[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
@@ -49,11 +50,11 @@ Examples:
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
 
-`hyperslab COMMAND --help` explains a command. Exit codes: 0 done, 1 failed on the file, 2 called wrongly.";
+`hyperslab COMMAND --help` explains a command. Exit codes: 0 success, 1 failure on the file, 2 wrong usage.";
 
-/// Runs the command that `args` say, the program's name first, and returns the exit code.
+/// Runs the command line `args`, which starts with the program's name, and returns the exit code.
 ///
-/// Results go to `out`, what is wrong to `err`. If the reader of `out` goes away the command ends without a word.
+/// Writes results to `out` and errors to `err`. If the reader of `out` closes it, the command ends silently.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let mut out = BufWriter::new(out);
     let mut failed = FAILED;
@@ -66,7 +67,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &
             cli.command.run(&mut out, err).and_then(|code| Ok(out.flush().map(|()| code)?))
         }
         Err(error) if error.use_stderr() => {
-            // If standard error is closed there is nobody left to tell.
+            // If standard error is closed, the error cannot be reported.
             let _ = write!(err, "{}", error.render());
             return USAGE;
         }
@@ -82,7 +83,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &
     if error::is_broken_pipe(&error) {
         return OK;
     }
-    // What was found before the failure is still worth reading.
+    // Results from before the failure are still useful.
     let _ = out.flush();
     let _ = writeln!(err, "hyperslab: {}", error::message(&error));
     if let Some(hint) = error::hint(&error) {

@@ -1,4 +1,4 @@
-//! The program `hyperslab`. Everything is in the library, which the Python package's command uses too.
+//! The program `hyperslab`. All code is in the library, which the command of the Python package uses, too.
 
 use std::io;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Which object of which file an argument means.
+//! The file and the object that an argument names.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::error;
 /// A file and an object in it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Place {
-    /// The HDF5 file; with `:/path` after it, an object in it
+    /// The HDF5 file, or `FILE:/PATH` for an object in it
     #[arg(value_name = "FILE[:/PATH]")]
     file: OsString,
-    /// The object in the file, the root group if not said
+    /// The object in the file [default: the root group]
     #[arg(value_name = "PATH")]
     path: Option<String>,
 }
@@ -30,7 +30,7 @@ impl Place {
     }
 }
 
-/// Opens the file and the object that `FILE[:/PATH]` means.
+/// Opens the file and the object of `FILE[:/PATH]`.
 pub(crate) fn open_object(argument: &OsStr) -> anyhow::Result<Node> {
     let (file, path) = split(argument);
     object(Path::new(file), path)
@@ -45,12 +45,12 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
     File::open(path).map_err(|error| error::opening(path, error))
 }
 
-/// Splits `FILE:/path`, where the file is there; the path is `/` if none is said.
+/// Splits `FILE:/path` for a file that exists. The path is `/` if the argument has none.
 pub(crate) fn split(argument: &OsStr) -> (&OsStr, &str) {
     split_where(argument, |file| Path::new(file).exists())
 }
 
-/// The same where the file may be one to be made: then the last `:/` is where its name ends.
+/// Splits `FILE:/path` for a file that may not exist yet. Its name then ends at the last `:/`.
 pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
     let found = split(argument);
     let last = argument.to_str().and_then(|text| Some((text, text.rfind(":/")?)));
@@ -62,7 +62,8 @@ pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
     }
 }
 
-/// Splits `FILE:/path` at the first `:/` before which there is a file; a file of the whole name comes first.
+/// Splits `FILE:/path` at the first `:/` after the name of an existing file. A file with the whole name takes
+/// precedence.
 fn split_where(argument: &OsStr, exists: impl Fn(&OsStr) -> bool) -> (&OsStr, &str) {
     let Some(text) = argument.to_str().filter(|_| !exists(argument)) else { return (argument, "/") };
     let cut = text.match_indices(":/").find(|(at, _)| exists(OsStr::new(&text[..*at])));
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_follows_the_name_of_a_file_that_exists() {
+    fn a_path_follows_the_name_of_an_existing_file() {
         let files = ["a.h5", "C:/x.h5", "odd:/name"];
         let exists = |name: &OsStr| files.iter().any(|file| *file == name);
         let cases = [

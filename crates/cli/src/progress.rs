@@ -1,4 +1,4 @@
-//! What is shown on a terminal while a command works; nothing elsewhere.
+//! Progress on a terminal. If standard error is not a terminal, nothing is shown.
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// A spinner with a message.
 pub(crate) const SPINNER: &str = "{spinner} {msg}";
-/// Bytes of how many there are.
+/// A bar of the bytes that are done, out of a total.
 pub(crate) const BYTES: &str =
     "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
-/// Progress that looks as `template` says, towards `total` if that is known.
+/// Returns a progress bar with the format `template`, and a total if it is known.
 pub(crate) fn bar(template: &str, total: Option<u64>) -> anyhow::Result<ProgressBar> {
     if !std::io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());

@@ -1,6 +1,7 @@
-//! Amounts with units, as they are said on the command line: `256MB`, `500MB/s`, `100us`.
+//! Amounts with units on the command line: `256MB`, `500MB/s`, `100us`.
 
-/// A number of bytes: decimal (`kB`, `MB`, `GB`, `TB`) or binary units (`KiB`, ...), bytes without.
+/// Parses a number of bytes, with a decimal unit (`kB`, `MB`, `GB`, `TB`), a binary unit (`KiB`, ...) or
+/// none.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     let factor = match unit {
@@ -12,23 +13,23 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         "KiB" => 1024.0,
         "MiB" => 1024.0 * 1024.0,
         "GiB" => 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(format!("{unit:?} is no unit of bytes such as kB, MB, GB, KiB, MiB or GiB")),
+        _ => return Err(format!("unknown unit {unit:?}: use B, kB, MB, GB, TB, KiB, MiB or GiB")),
     };
     let bytes = number * factor;
     if (1.0..1e18).contains(&bytes) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "of that range")]
         Ok(bytes as u64)
     } else {
-        Err("from 1 byte to less than 10^18 bytes".to_owned())
+        Err("a size is from 1 byte to less than 10^18 bytes".to_owned())
     }
 }
 
-/// Bytes in a second; `/s` may be left out.
+/// Parses bytes per second. The `/s` may be omitted.
 pub(crate) fn bandwidth(text: &str) -> Result<u64, String> {
     bytes(text.strip_suffix("/s").unwrap_or(text))
 }
 
-/// A time, in seconds: `ns`, `us`, `ms`, `s`.
+/// Parses a time with the unit `ns`, `us`, `ms` or `s`, and returns seconds.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text)?;
     let factor = match unit {
@@ -36,13 +37,13 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
         "us" | "µs" | "μs" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,
-        _ => return Err(format!("{unit:?} is no unit of time: ns, us, ms or s")),
+        _ => return Err(format!("unknown unit {unit:?}: use ns, us, ms or s")),
     };
     let seconds = number * factor;
-    if seconds <= 3600.0 { Ok(seconds) } else { Err("at most an hour".to_owned()) }
+    if seconds <= 3600.0 { Ok(seconds) } else { Err("a time is at most an hour".to_owned()) }
 }
 
-/// A time for people, with three digits.
+/// Returns a time for people, with three digits.
 pub(crate) fn shown(seconds: f64) -> String {
     let (scaled, unit) = match seconds {
         _ if seconds < 1e-6 => (seconds * 1e9, "ns"),
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_read_with_their_units() {
+    fn amounts_are_parsed_with_their_units() {
         assert_eq!(bytes("256MB"), Ok(256_000_000));
         assert_eq!(bytes("1.5 KiB"), Ok(1536));
         assert_eq!(bytes("17"), Ok(17));

@@ -1,4 +1,4 @@
-//! `hyperslab check` on sound and on damaged files.
+//! Tests `hyperslab check` on sound and on damaged files.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -19,7 +19,7 @@ fn sample(name: &str) -> PathBuf {
     golden::directory().join("files").join(name)
 }
 
-/// A changed copy of a golden file, removed at the end of a test.
+/// A modified copy of a golden file, removed at the end of a test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -39,7 +39,7 @@ impl Drop for Scratch {
 }
 
 #[test]
-fn a_sound_file_ends_with_0_and_says_what_was_checked() {
+fn a_sound_file_gives_exit_code_0_and_a_summary() {
     let file = sample("space_page.h5");
     let (code, out, err) = check(file.clone(), &["--data", "--strict"]);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -53,7 +53,7 @@ fn a_sound_file_ends_with_0_and_says_what_was_checked() {
 }
 
 #[test]
-fn warnings_end_with_1_only_if_that_is_asked_for() {
+fn warnings_give_exit_code_1_only_with_strict() {
     let (code, out, err) = check(sample("links_latest.h5"), &[]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(
@@ -67,7 +67,7 @@ fn warnings_end_with_1_only_if_that_is_asked_for() {
 }
 
 #[test]
-fn errors_end_with_1_and_say_what_and_where() {
+fn errors_give_exit_code_1_and_name_the_structure_and_address() {
     let damaged = Scratch::new("links_latest_40.h5", |image| {
         let at = image.windows(4).position(|window| window == b"BTLF").unwrap();
         image[at + 10] ^= 1;
@@ -85,7 +85,7 @@ fn errors_end_with_1_and_say_what_and_where() {
 }
 
 #[test]
-fn json_has_the_same_numbers_as_the_text() {
+fn json_has_the_same_counts_as_the_text() {
     let (code, out, err) = check(sample("btree1.h5"), &["--json", "--data"]);
     assert_eq!((code, err.as_str()), (0, ""));
     let report: Value = serde_json::from_str(&out).unwrap();
@@ -98,7 +98,7 @@ fn json_has_the_same_numbers_as_the_text() {
 }
 
 #[test]
-fn what_cannot_be_checked_ends_with_1_or_2() {
+fn unreadable_files_give_exit_code_1_and_wrong_usage_2() {
     let (code, _, err) = check("/no/such.h5".into(), &[]);
     assert!(code == 1 && err.contains("/no/such.h5: No such file"), "{err}");
     let (code, out, err) = check(golden::directory().join("README.md"), &[]);

@@ -1,4 +1,4 @@
-//! The command on golden files: what it prints, and the code with which it ends.
+//! Tests the command on golden files: its output and its exit code.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use hyperslab_testkit::golden::{self, Manifest};
 use serde_json::Value;
 
-/// Runs the command and returns its exit code, what it printed and what it complained of. `@name` is a golden file.
+/// Runs the command and returns its exit code, its output and its errors. `@name` is a golden file.
 fn run(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let args = args.iter().map(|arg| match arg.strip_prefix('@') {
@@ -20,7 +20,7 @@ fn run(args: &[&str]) -> (u8, String, String) {
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// What the command prints when all is well.
+/// Returns the output of a command that must succeed without errors.
 #[track_caller]
 fn printed(args: &[&str]) -> String {
     let (code, out, err) = run(args);
@@ -56,7 +56,7 @@ fn a_path_may_follow_the_file_after_a_colon() {
 }
 
 #[test]
-fn ls_says_where_links_lead_and_walks_circles_once() {
+fn ls_shows_the_targets_of_links_and_follows_cycles_once() {
     let listed = printed(&["ls", "-r", "@links_latest.h5"]);
     let lines: Vec<String> =
         listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
@@ -75,7 +75,7 @@ fn ls_says_where_links_lead_and_walks_circles_once() {
 }
 
 #[test]
-fn ls_shows_attributes_when_told() {
+fn ls_shows_attributes_with_the_option_long() {
     let listed = printed(&["ls", "-l", "@attributes_latest.h5"]);
     for line in [
         "    @bool: bool = True\n",
@@ -89,13 +89,13 @@ fn ls_shows_attributes_when_told() {
 }
 
 #[test]
-fn names_cannot_break_a_line() {
+fn control_characters_in_names_are_escaped() {
     assert!(printed(&["ls", "@names_latest.h5"]).contains("new\\nline/ "));
 }
 
 /// The numbers are `pattern(mix, k)` of golden/README.md.
 #[test]
-fn dump_prints_rows_and_says_what_is_left_out() {
+fn dump_prints_rows_and_marks_omitted_elements() {
     let expected = "\
 /of_named  dataset  {a: int32, b: S3}  (3,)
 [(0, \"\")
@@ -117,7 +117,7 @@ fn dump_prints_attributes_first() {
 }
 
 #[test]
-fn references_are_shown_as_the_paths_they_lead_to() {
+fn references_are_shown_as_the_paths_of_their_targets() {
     let objects = json(&["dump", "--json", "@references_latest.h5", "objects"]);
     let expected = r#"[{"object":"/target"},{"object":"/group"},{"object":"/"},null]"#;
     assert_eq!(objects["value"].to_string(), expected);
@@ -125,7 +125,8 @@ fn references_are_shown_as_the_paths_they_lead_to() {
     assert!(text.ends_with("[-> region of /target -> region of /target null]\n"), "{text}");
 }
 
-/// Bytes of a JSON number as an element of a NumPy type such as `>i4`; none of types that are not numbers.
+/// Returns the bytes of a JSON number as an element of a NumPy type such as `>i4`, or `None` if the type is
+/// not a number.
 fn stored(number: &Value, dtype: &str) -> Option<Vec<u8>> {
     let (order, kind) = (dtype.chars().next()?, dtype.chars().nth(1)?);
     let size: usize = dtype.get(2..)?.parse().ok()?;
@@ -151,7 +152,7 @@ fn flat<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
 }
 
 #[test]
-fn json_of_every_golden_number_is_its_formula() {
+fn json_of_every_golden_number_equals_its_formula() {
     let mut compared = 0;
     for file in Manifest::load().files.iter().filter(|file| file.committed && !file.damaged) {
         for dataset in file.datasets.iter().filter(|dataset| !dataset.refused && dataset.len() < 2000) {
@@ -181,7 +182,7 @@ fn json_of_every_golden_number_is_its_formula() {
 }
 
 #[test]
-fn a_selection_drops_the_axes_that_are_one_index() {
+fn a_selection_drops_axes_with_a_single_index() {
     let whole = json(&["dump", "--json", "@libver_v110.h5", "group/b"]);
     let row = json(&["dump", "--json", "@libver_v110.h5", "group/b", "--select", "[1, ::3]"]);
     assert_eq!(row["selected"].to_string(), "[3]");
@@ -231,7 +232,7 @@ fn every_command_has_help_with_an_example() {
 }
 
 #[test]
-fn wrong_calls_end_with_2() {
+fn wrong_usage_gives_exit_code_2() {
     for args in [
         &[][..],
         &["frobnicate"],
@@ -246,7 +247,7 @@ fn wrong_calls_end_with_2() {
 }
 
 #[test]
-fn failures_on_the_file_end_with_1_and_say_what_to_do() {
+fn failures_on_the_file_give_exit_code_1_and_a_hint() {
     let cases: [(&[&str], &str); 4] = [
         (&["ls", "@no_such_file.h5"], "no_such_file.h5: No such file"),
         (&["ls", "@../README.md"], "hint: check that this is an HDF5 file"),
@@ -270,7 +271,7 @@ fn failures_on_the_file_end_with_1_and_say_what_to_do() {
 }
 
 #[test]
-fn the_program_ends_quietly_when_its_reader_goes_away() {
+fn the_program_ends_silently_when_its_output_is_closed() {
     let file = golden::directory().join("files/symbol_table_300.h5");
     let mut child = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
         .args(["ls", "-rl"])

@@ -1,4 +1,4 @@
-//! `hyperslab copy`, judged by `hyperslab diff` and `hyperslab check`.
+//! Tests `hyperslab copy` with `hyperslab diff` and `hyperslab check`.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -17,7 +17,7 @@ fn source(scratch: &Scratch) {
 }
 
 #[test]
-fn an_object_is_copied_into_a_file_that_is_made_for_it() {
+fn an_object_is_copied_into_a_new_file() {
     let scratch = Scratch::new("copy-new");
     source(&scratch);
     for (to, path) in [("%b.h5:/new", "/new"), ("%c.h5", "/group"), ("%d.h5:/", "/group")] {
@@ -31,7 +31,7 @@ fn an_object_is_copied_into_a_file_that_is_made_for_it() {
 }
 
 #[test]
-fn a_copy_goes_beside_what_is_there_and_within_a_file() {
+fn an_object_is_copied_into_an_existing_file_or_within_a_file() {
     let scratch = Scratch::new("copy-beside");
     source(&scratch);
     scratch.printed(&["copy", "%a.h5:/group/x", "%a.h5:/x"]);
@@ -46,7 +46,7 @@ fn a_copy_goes_beside_what_is_there_and_within_a_file() {
 }
 
 #[test]
-fn what_a_copy_takes_along_is_as_asked() {
+fn options_select_what_a_copy_includes() {
     let scratch = Scratch::new("copy-options");
     source(&scratch);
     let names = |more: &[&str], path: &str| {

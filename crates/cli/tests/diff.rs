@@ -1,4 +1,4 @@
-//! `hyperslab diff` on files that are the same, nearly the same, and not.
+//! Tests `hyperslab diff` on files that are equal, nearly equal, and different.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -16,7 +16,7 @@ fn attribute(group: &Group, name: &str, value: f64) {
     group.put_attribute(&Attribute { name: name.to_owned(), datatype, dataspace, data }).unwrap();
 }
 
-/// Two files that differ in everything that can differ.
+/// Makes two files that differ in everything that can differ.
 fn two(scratch: &Scratch) {
     for (name, second) in [("a.h5", false), ("b.h5", true)] {
         scratch.make(name, |root| {
@@ -39,7 +39,7 @@ fn two(scratch: &Scratch) {
             let group = root.group("group").unwrap();
             attribute(&group, "scale", change(1.0, 1.001));
             attribute(&group, if second { "new" } else { "old" }, 1.0);
-            // A circle.
+            // A cycle.
             root.link_to("group/root", root).unwrap();
         });
     }
@@ -75,7 +75,7 @@ fn sorted(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn everything_that_differs_is_told_and_nothing_else() {
+fn all_differences_are_reported_and_nothing_else() {
     let scratch = Scratch::new("diff-all");
     two(&scratch);
     let (code, out, err) = scratch.run(&["diff", "%a.h5", "%b.h5"]);
@@ -86,7 +86,7 @@ fn everything_that_differs_is_told_and_nothing_else() {
 }
 
 #[test]
-fn a_tolerance_is_for_each_element() {
+fn tolerances_apply_to_each_element() {
     let scratch = Scratch::new("diff-tolerance");
     two(&scratch);
     let values = |more: &[&str]| {
@@ -103,7 +103,7 @@ fn a_tolerance_is_for_each_element() {
 }
 
 #[test]
-fn json_says_the_same() {
+fn json_reports_the_same_differences() {
     let scratch = Scratch::new("diff-json");
     two(&scratch);
     let (code, out, _) = scratch.run(&["diff", "%a.h5", "%b.h5", "--json", "--max", "1"]);
@@ -132,7 +132,7 @@ fn every_changed_element_of_many_blocks_is_found_in_order() {
         scratch.make(name, |root| {
             dataset(root, "x", &[count], Some(&[chunk]), &values);
         });
-        // As floats these would be the same.
+        // As floats, the old and new values would be equal.
         for at in [5, 1_048_576, 2_999_999] {
             values[at] += 1;
         }
@@ -145,7 +145,7 @@ fn every_changed_element_of_many_blocks_is_found_in_order() {
 }
 
 #[test]
-fn trouble_ends_with_2() {
+fn failures_give_exit_code_2() {
     let scratch = Scratch::new("diff-trouble");
     scratch.make("a.h5", |root| {
         dataset(root, "x", &[10], Some(&[5]), &[1_i32; 10]);
@@ -162,7 +162,7 @@ fn trouble_ends_with_2() {
         let (code, _, err) = scratch.run(&[&["diff"], args].concat());
         assert!(code == 2 && !err.is_empty(), "{args:?}: {err}");
     }
-    // The same file, changed behind the back of the first.
+    // The same file, modified after it was copied.
     let file = File::options().write(true).open(scratch.path("b.h5")).unwrap();
     file.dataset("x").unwrap().write(Selection::All, &[2_i32; 10]).unwrap();
     file.close().unwrap();

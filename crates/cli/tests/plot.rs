@@ -1,4 +1,4 @@
-//! Pictures, judged by their pixels.
+//! Tests pictures by their pixels.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -9,7 +9,7 @@ use hyperslab_cli::plot::{Axis, Plane, Size, plane};
 
 const SIZE: Size = Size { width: 600, height: 400 };
 
-/// Rows that go from negative over no number to positive; columns alike.
+/// Returns three rows, of negative values, NaN and positive values. All columns are equal.
 fn rows(values: &[f32]) -> Plane<'_> {
     Plane {
         values,
@@ -23,21 +23,21 @@ fn rows(values: &[f32]) -> Plane<'_> {
 }
 
 #[test]
-fn a_plane_is_drawn_row_below_row_in_the_colours_of_its_values() {
+fn a_plane_is_drawn_row_by_row_in_the_colours_of_its_values() {
     let scratch = Scratch::new("plot-plane");
     let values: Vec<f32> = [-1.0, f32::NAN, 1.0].into_iter().flat_map(|value| [value; 50]).collect();
     plane(scratch.path("plane.png"), SIZE, &rows(&values)).unwrap();
     let picture = image::open(scratch.path("plane.png")).unwrap().to_rgb8();
     assert_eq!(picture.dimensions(), (600, 400));
-    // In the middle of the picture, downward.
+    // Pixels in the middle of the picture, from top to bottom.
     let at = |y| picture.get_pixel(250, y).0;
     assert_eq!([at(60), at(190), at(320)], [[5, 48, 97], [170, 170, 170], [103, 0, 31]]);
-    // The bar at the right goes from the greatest down to the least value.
+    // The colour bar at the right goes from the greatest value down to the least.
     let bar = |y| picture.get_pixel(600 - 122 + 24 + 9, y).0;
     let (top, middle, bottom) = (bar(49), bar(193), bar(336));
     assert!(top[0] > 100 && top[1] < 10 && bottom[2] > 90 && bottom[0] < 10, "{top:?} {bottom:?}");
     assert!(middle.iter().all(|part| *part > 245), "{middle:?}");
-    // Title and labels are there, and the corner is white.
+    // Title and labels are drawn, and the corner is white.
     let is_dark = |x: u32, y: u32| picture.get_pixel(x, y).0.iter().all(|&part| part < 120);
     let dark = |xs: std::ops::Range<u32>, ys: std::ops::Range<u32>| {
         xs.flat_map(|x| ys.clone().map(move |y| (x, y))).filter(|&(x, y)| is_dark(x, y)).count()
@@ -49,7 +49,7 @@ fn a_plane_is_drawn_row_below_row_in_the_colours_of_its_values() {
 }
 
 #[test]
-fn the_clip_sets_which_value_has_the_strongest_colour() {
+fn the_clip_sets_the_value_with_the_strongest_colour() {
     let scratch = Scratch::new("plot-clip");
     let mut values = vec![0.5_f32; 300];
     values[0] = 1000.0;
@@ -58,11 +58,11 @@ fn the_clip_sets_which_value_has_the_strongest_colour() {
         image::open(scratch.path("clip.png")).unwrap().to_rgb8().get_pixel(250, 200).0
     };
     assert_eq!(colour(99.0), [103, 0, 31], "the one outlier is clipped");
-    assert_eq!(colour(100.0), [255, 255, 255], "nothing beside the outlier");
+    assert_eq!(colour(100.0), [255, 255, 255], "the values are nothing compared to the outlier");
 }
 
 #[test]
-fn an_svg_has_the_image_and_its_text() {
+fn an_svg_contains_the_image_and_its_text() {
     let scratch = Scratch::new("plot-svg");
     plane(scratch.path("plane.svg"), SIZE, &rows(&[1.0; 30])).unwrap();
     let svg = std::fs::read_to_string(scratch.path("plane.svg")).unwrap();
@@ -72,7 +72,7 @@ fn an_svg_has_the_image_and_its_text() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused() {
+fn pictures_that_cannot_be_drawn_are_refused() {
     let scratch = Scratch::new("plot-refused");
     let values = [1.0_f32; 30];
     let refused = |name: &str, size, plane: &Plane<'_>| {
@@ -82,7 +82,7 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(refused("a.png", Size { width: 9, height: 400 }, &rows(&values)).contains("from 200 to 16384"));
     assert!(
         refused("a.png", SIZE, &Plane { columns: 11, ..rows(&values) })
-            .contains("30 values are no 3 rows of 11")
+            .contains("30 values are not 3 rows of 11")
     );
     assert!(refused("a.png", SIZE, &Plane { rows: 0, ..rows(&[]) }).contains("0 values"));
     assert!(refused("a.png", SIZE, &Plane { clip: 101.0, ..rows(&values) }).contains("from 0 to 100"));

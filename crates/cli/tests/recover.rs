@@ -1,4 +1,4 @@
-//! `hyperslab recover` on files that a crash left half-way.
+//! Tests `hyperslab recover` on files that a crash left half-way.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -11,7 +11,7 @@ use hyperslab::internals::store::recovery::inspect;
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::golden;
 
-/// A golden file, a change of some bytes of a dataset, and every image on the way.
+/// A golden file, a change of some bytes of a dataset, and every intermediate image.
 struct Change {
     before: Vec<u8>,
     after: Vec<u8>,
@@ -46,7 +46,7 @@ fn recover(file: &Path, more: &[&str]) -> (u8, String, String) {
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// A file of this test alone, removed at its end.
+/// A file of this test, removed at its end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -75,11 +75,11 @@ fn every_interrupted_commit_is_finished_or_undone() {
         let file = Scratch::new("interrupted", image);
         let (code, would, err) = recover(&file.0, &["--dry-run"]);
         assert_eq!((code, err.as_str()), (0, ""));
-        assert_eq!(&file.content(), image, "a dry run has written");
+        assert_eq!(&file.content(), image, "a dry run must not write");
         let (code, did, err) = recover(&file.0, &[]);
         assert_eq!((code, err.as_str()), (0, ""));
         let content = file.content();
-        // What lies in the tail without a trailer may be anybody's.
+        // Without a trailer, the bytes of the tail may have any owner, so they are kept.
         assert!(content.starts_with(&change.before) || content == change.after);
         if would.contains("finish transaction 12 (1 overwrite)") {
             assert!(did.contains("done: finish transaction 12") && content == change.after, "{did}");
@@ -92,7 +92,7 @@ fn every_interrupted_commit_is_finished_or_undone() {
 }
 
 #[test]
-fn a_whole_file_needs_nothing() {
+fn an_intact_file_needs_no_recovery() {
     let file = Scratch::new("whole", &change().before);
     let shown = file.0.display();
     let expected = format!("{shown}: no journal, an unmarked superblock\n  nothing to do\n");
@@ -100,9 +100,9 @@ fn a_whole_file_needs_nothing() {
 }
 
 #[test]
-fn a_file_that_another_program_changed_is_left_alone() {
+fn a_file_changed_by_another_program_is_not_recovered() {
     let change = change();
-    // A whole journal under an unguarded superblock: others could write, and did.
+    // A complete journal under an unguarded superblock: other programs could write, and one did.
     let mut image = change
         .images
         .iter()
@@ -114,14 +114,14 @@ fn a_file_that_another_program_changed_is_left_alone() {
     let file = Scratch::new("changed", &image);
     let (code, out, err) = recover(&file.0, &[]);
     assert_eq!((code, file.content() == image), (1, true));
-    assert!(out.contains("a whole journal, the superblock of before the transaction"), "{out}");
+    assert!(out.contains("a complete journal, the superblock from before the transaction"), "{out}");
     assert!(err.contains("cannot be recovered: it was changed by another program"), "{err}");
 }
 
 #[test]
-fn a_mark_of_another_program_is_named() {
+fn a_file_marked_as_open_for_writing_is_reported() {
     let mut image = std::fs::read(golden::directory().join("files/libver_v110.h5")).unwrap();
-    // File Consistency Flags of version 3, and the checksum for it.
+    // The File Consistency Flags of version 3, and a matching checksum.
     image[11] = 1;
     let sum = hyperslab_format::bytes::lookup3::lookup3(&image[..44]);
     image[44..48].copy_from_slice(&sum.to_le_bytes());
@@ -131,7 +131,7 @@ fn a_mark_of_another_program_is_named() {
 }
 
 #[test]
-fn what_is_no_file_is_named() {
+fn a_missing_file_is_named() {
     let (code, _, err) = recover(Path::new("/no/such.h5"), &[]);
     assert!(code == 1 && err.contains("/no/such.h5: No such file"), "{err}");
 }

@@ -1,4 +1,4 @@
-//! `hyperslab repack`, judged by `hyperslab check`, `hyperslab diff` and the stored bytes.
+//! Tests `hyperslab repack` with `hyperslab check`, `hyperslab diff` and the stored bytes.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -14,7 +14,7 @@ use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
 use hyperslab_format::message::dataspace::Dataspace;
 
 #[test]
-fn every_sample_is_the_same_after_it_was_repacked_in_every_way() {
+fn every_sample_is_unchanged_after_every_kind_of_repacking() {
     let scratch = Scratch::new("repack-samples");
     let ways: [&[&str]; 4] = [
         &[],
@@ -47,7 +47,7 @@ fn every_sample_is_the_same_after_it_was_repacked_in_every_way() {
     assert!(kinds.iter().all(|kind| known.contains(kind)), "{refused:?}");
 }
 
-/// A file of a chunked, a contiguous, a small and a one-dimensional dataset.
+/// Makes a file with a chunked, a contiguous, a small and a one-dimensional dataset.
 fn file_of_datasets(scratch: &Scratch) -> Vec<i32> {
     let values: Vec<i32> = (0..6000).map(|k| k * 7 % 1001).collect();
     scratch.make("in.h5", |root| {
@@ -73,7 +73,7 @@ fn stored(scratch: &Scratch, more: &[&str]) -> Vec<(Option<Vec<u64>>, Vec<u16>)>
 }
 
 #[test]
-fn filters_and_chunks_are_those_that_were_asked_for() {
+fn filters_and_chunks_are_those_of_the_options() {
     let scratch = Scratch::new("repack-storage");
     file_of_datasets(&scratch);
     let chunks = |shape: &[u64], filters: &[u16]| (Some(shape.to_vec()), filters.to_vec());
@@ -105,7 +105,7 @@ fn filters_and_chunks_are_those_that_were_asked_for() {
 }
 
 #[test]
-fn a_shape_of_chunks_that_does_not_fit_is_named() {
+fn datasets_that_the_chunk_shape_does_not_fit_are_named() {
     let scratch = Scratch::new("repack-misfits");
     file_of_datasets(&scratch);
     let repacked = |chunks: &str| {
@@ -114,14 +114,14 @@ fn a_shape_of_chunks_that_does_not_fit_is_named() {
         assert_eq!(code, 0, "{err}");
         (out, err)
     };
-    // Some datasets have that many dimensions: the others are told of.
+    // Some datasets have this rank, so the others are mentioned in the output.
     let (out, err) = repacked("9x9");
-    assert!(out.contains("--chunks 9x9 does not fit row of 1 dimensions: stored as before"), "{out}");
+    assert!(out.contains("--chunks 9x9 does not fit row (rank 1): stored as before"), "{out}");
     assert_eq!(err, "");
-    // None has: that is a warning.
+    // No dataset has this rank, which is a warning.
     let (out, err) = repacked("1x2x3");
     assert!(!out.contains("--chunks"), "{out}");
-    for name in ["chunked of 2", "contiguous of 2", "row of 1"] {
+    for name in ["chunked (rank 2)", "contiguous (rank 2)", "row (rank 1)"] {
         assert!(err.contains("--chunks 1x2x3 does not fit") && err.contains(name), "{err}");
     }
     assert!(!err.contains("small"), "{err}");
@@ -130,7 +130,7 @@ fn a_shape_of_chunks_that_does_not_fit_is_named() {
 }
 
 #[test]
-fn filters_that_know_the_size_of_a_chunk_are_fitted_to_another() {
+fn filters_that_store_the_chunk_size_are_adapted_to_a_new_one() {
     let scratch = Scratch::new("repack-fitted");
     file_of_datasets(&scratch);
     for filter in ["lzf", "blosc:zstd", "blosc2:zlib:3"] {
@@ -157,7 +157,7 @@ fn filters_that_know_the_size_of_a_chunk_are_fitted_to_another() {
 #[test]
 fn chunks_that_keep_their_filters_are_not_decoded() {
     let scratch = Scratch::new("repack-stored");
-    // Nobody here can decode bzip2.
+    // The filter bzip2 is not available here.
     let name = "refused_filters_latest.h5";
     scratch.printed(&["repack", &format!("@{name}"), "%out.h5"]);
     let [before, after] = [sample(name), scratch.path("out.h5")].map(|path| {
@@ -178,7 +178,7 @@ fn chunks_that_keep_their_filters_are_not_decoded() {
 }
 
 #[test]
-fn chunks_that_were_never_written_stay_so() {
+fn chunks_that_were_never_written_stay_unwritten() {
     let scratch = Scratch::new("repack-sparse");
     scratch.make("in.h5", |root| {
         let sparse = dataset::<i16>(root, "sparse", &[1 << 20, 1 << 20], Some(&[64, 64]), &[]);
@@ -198,7 +198,7 @@ fn chunks_that_were_never_written_stay_so() {
 }
 
 #[test]
-fn a_selection_has_what_is_below_and_on_the_way_and_no_other() {
+fn a_selection_includes_the_objects_below_and_the_groups_on_its_path() {
     let scratch = Scratch::new("repack-select");
     scratch.make("in.h5", |root| {
         dataset(root, "a/b/inside", &[3], None, &[1_i32, 2, 3]);
@@ -231,7 +231,7 @@ fn a_selection_has_what_is_below_and_on_the_way_and_no_other() {
 }
 
 #[test]
-fn references_to_what_was_deleted_are_null() {
+fn references_to_deleted_objects_become_null() {
     let scratch = Scratch::new("repack-dangling");
     scratch.make("in.h5", |root| {
         let gone = dataset(root, "gone", &[3], None, &[1_i32, 2, 3]);
@@ -250,7 +250,7 @@ fn references_to_what_was_deleted_are_null() {
 }
 
 #[test]
-fn the_user_block_and_the_order_of_creation_stay() {
+fn the_user_block_and_the_creation_order_are_kept() {
     let scratch = Scratch::new("repack-root");
     let file = File::options()
         .user_block(1024)
@@ -273,7 +273,7 @@ fn the_user_block_and_the_order_of_creation_stay() {
 }
 
 #[test]
-fn a_file_appears_when_it_is_whole_and_replaces_another_only_if_told() {
+fn the_new_file_appears_when_complete_and_replaces_another_only_with_overwrite() {
     let scratch = Scratch::new("repack-whole");
     file_of_datasets(&scratch);
     scratch.printed(&["repack", "%in.h5", "%packed.h5", "--filter", "gzip"]);
@@ -302,7 +302,7 @@ fn a_file_appears_when_it_is_whole_and_replaces_another_only_if_told() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_options_are_refused() {
     let scratch = Scratch::new("repack-usage");
     for args in [
         &["--filter", "zip"][..],

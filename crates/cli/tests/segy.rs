@@ -1,4 +1,4 @@
-//! `hyperslab segy`: from a SEG-Y file to slices and back.
+//! Tests `hyperslab segy`, from a SEG-Y file to slices and back.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -8,7 +8,7 @@ use common::Scratch;
 use hyperslab_testkit::segy::SegyRecipe;
 use serde_json::Value;
 
-/// A folder with a SEG-Y file of 5 inlines, 6 crosslines and 40 samples.
+/// Returns a folder with a SEG-Y file of 5 inlines, 6 crosslines and 40 samples.
 fn scratch(name: &str) -> (Scratch, Vec<u8>) {
     let scratch = Scratch::new(name);
     let recipe = SegyRecipe { traces: SegyRecipe::grid(5, 6), samples: 40, ..SegyRecipe::default() };
@@ -18,7 +18,7 @@ fn scratch(name: &str) -> (Scratch, Vec<u8>) {
 }
 
 #[test]
-fn a_file_goes_in_and_comes_back() {
+fn a_file_round_trips_through_ingest_and_export() {
     let (scratch, bytes) = scratch("segy-back");
     let said = scratch.printed(&["segy", "ingest", "%in.sgy", "%cube.h5", "--filter", "blosc2:zstd:5"]);
     assert!(said.contains("30 traces of shape (5, 6, 40)"), "{said}");
@@ -44,7 +44,7 @@ fn a_file_goes_in_and_comes_back() {
 }
 
 #[test]
-fn info_says_the_same_of_the_file_and_of_the_survey() {
+fn info_agrees_for_the_file_and_for_the_survey() {
     let (scratch, _) = scratch("segy-info");
     scratch.printed(&["segy", "ingest", "%in.sgy", "%cube.h5"]);
     let json = |name: &str| -> Value {
@@ -63,14 +63,14 @@ fn info_says_the_same_of_the_file_and_of_the_survey() {
     assert_eq!(cube["geometry_fields"], "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4");
     let text = scratch.printed(&["segy", "info", "%cube.h5"]);
     assert!(text.contains("twt") && text.contains("0.0 to 156.0 ms"), "{text}");
-    // What a person asks first comes first.
+    // The most important facts come first.
     let order = ["survey", "inline", "geometry fields", "sample format", "bytes", "text:"];
     let places: Vec<_> = order.iter().map(|name| text.find(&format!("\n{name}")).unwrap()).collect();
     assert!(places.is_sorted(), "{text}");
 }
 
 #[test]
-fn slices_are_arrays_pictures_and_files() {
+fn slices_are_written_as_arrays_pictures_and_segy_files() {
     let (scratch, bytes) = scratch("segy-slice");
     scratch.printed(&["segy", "ingest", "%in.sgy", "%cube.h5"]);
     let said = scratch.printed(&["segy", "slice", "%cube.h5", "--crossline", "9", "--out", "%xl.npy"]);
@@ -79,7 +79,7 @@ fn slices_are_arrays_pictures_and_files() {
     let npy = npyz::NpyFile::new(&saved[..]).unwrap();
     assert_eq!(npy.shape(), [5, 40]);
     let values: Vec<f32> = npy.into_vec().unwrap();
-    // 1.0 of sample 7 of inline 104 is written as an IBM float by hand.
+    // The value of sample 7 of inline 104, decoded from its IBM float by definition.
     let at = 3600 + (2 * 6 + 2) * (240 + 160) + 240 + 4 * 7;
     let word = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
     let sign = if word >> 31 == 0 { 1.0 } else { -1.0 };
@@ -109,7 +109,7 @@ fn slices_are_arrays_pictures_and_files() {
 }
 
 #[test]
-fn damaged_and_foreign_files_are_refused_with_a_place() {
+fn damaged_and_foreign_files_are_refused_with_a_position() {
     let (scratch, bytes) = scratch("segy-bad");
     scratch.write_damaged("cut.sgy", &bytes[..bytes.len() - 10]);
     let (code, _, err) = scratch.run(&["segy", "ingest", "%cut.sgy", "%cut.h5"]);
@@ -143,6 +143,6 @@ fn every_command_has_help_with_an_example() {
         [&["segy"][..], &["segy", "ingest"], &["segy", "info"], &["segy", "slice"], &["segy", "export"]]
     {
         let text = scratch.printed(&[command, &["--help"]].concat());
-        assert!(text.contains("Example:\n  hyperslab segy "), "{text}");
+        assert!(text.contains("Example") && text.contains(":\n  hyperslab segy "), "{text}");
     }
 }

@@ -1,4 +1,5 @@
-//! `hyperslab tune`: what it predicts, measures, advises and leaves behind. No test looks at how long anything takes.
+//! Tests the predictions, measurements, advice and clean-up of `hyperslab tune`. No test depends on how long
+//! anything takes.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 const SHAPE: [u64; 3] = [40, 60, 50];
 
-/// A cube with dimension scales along its first two axes, and a table beside it.
+/// Makes a cube with dimension scales along its first two axes, and a table.
 fn cube(root: &Group) {
     let values: Vec<f32> = (0..120_000).map(|k| f32::from(u16::try_from(k % 977).unwrap()).sin()).collect();
     let cube = dataset(root, "amplitude", &SHAPE, Some(&[10, 10, 10]), &values);
@@ -38,10 +39,10 @@ fn json(scratch: &Scratch, args: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The arguments of a short run.
+/// The options of a short run.
 const SHORT: [&str; 4] = ["--edges", "8,16", "--rounds", "1"];
 
-/// A medium so slow that bytes alone count.
+/// The options of a medium so slow that only bytes matter.
 const SLOW: [&str; 4] = ["--latency", "1us", "--bandwidth", "1MB/s"];
 
 fn chunks(candidate: &Value) -> Vec<u64> {
@@ -49,7 +50,7 @@ fn chunks(candidate: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn the_table_and_the_advice_are_printed_and_no_file_is_left() {
+fn the_table_and_the_advice_are_printed_and_no_files_remain() {
     let scratch = scratch("tune-table");
     let text = scratch
         .printed(&[&["tune", "%cube.h5", "--access", "inline:2,crossline:1,slice"], &SHORT[..]].concat());
@@ -59,7 +60,7 @@ fn the_table_and_the_advice_are_printed_and_no_file_is_left() {
         "8x8x8",
         "16x16x16",
         "10x10x10",
-        "as it is",
+        "present",
         "best",
         "inline",
         "crossline",
@@ -80,9 +81,9 @@ fn the_table_and_the_advice_are_printed_and_no_file_is_left() {
 }
 
 #[test]
-fn the_advised_command_does_what_it_says() {
+fn the_advised_command_gives_the_advised_chunks() {
     let scratch = scratch("tune-command");
-    // Nothing but whole inlines: the present cubes cannot be the best.
+    // The only reads are whole inlines, so the present cubes cannot be the best.
     let said =
         json(&scratch, &[&["--predict", "--access", "inline", "--filter", "zstd:1"], &SLOW[..]].concat());
     let best = chunks(&said["recommended"]);
@@ -100,7 +101,7 @@ fn the_advised_command_does_what_it_says() {
 #[test]
 fn the_advice_follows_the_weights() {
     let scratch = Scratch::new("tune-weights");
-    // Noise, so that what a filter leaves is not next to nothing.
+    // Noise, so that a filter does not shrink it to almost nothing.
     let noise: Vec<u32> =
         (0..1_u32 << 21).map(|k| k.wrapping_mul(2_654_435_769).rotate_left(k % 31)).collect();
     scratch.make("cube.h5", |root| _ = dataset(root, "amplitude", &[128; 3], Some(&[32; 3]), &noise));
@@ -114,11 +115,11 @@ fn the_advice_follows_the_weights() {
     }
     let said = json(&scratch, &[&medium[..], &["--access", "axis0:1,axis1:1,axis2:1"]].concat());
     let best = chunks(&said["recommended"]);
-    assert!(best.iter().all(|side| (4..=64).contains(side)), "equal weights favour no axis: {best:?}");
+    assert!(best.iter().all(|side| (4..=64).contains(side)), "equal weights must favour no axis: {best:?}");
 }
 
 #[test]
-fn json_has_what_the_table_has() {
+fn json_contains_the_data_of_the_table() {
     let scratch = scratch("tune-json");
     let args = [&["--access", "inline:3,[0:5, :, 7]:1"], &SHORT[..]].concat();
     let said = json(&scratch, &args);
@@ -153,7 +154,7 @@ fn json_has_what_the_table_has() {
     }
     let best = &said["recommended"]["chunks"];
     assert!(candidates.iter().any(|candidate| candidate["chunks"] == *best));
-    // Every shape of the table, too.
+    // The table has every shape, too.
     let table = scratch.printed(&[&["tune", "%cube.h5"], &args[..]].concat());
     for candidate in candidates.iter().filter(|candidate| candidate["origin"] != "search") {
         let name = chunks(candidate).iter().map(u64::to_string).collect::<Vec<_>>().join("x");
@@ -162,7 +163,7 @@ fn json_has_what_the_table_has() {
 }
 
 #[test]
-fn predictions_alone_write_nothing() {
+fn predict_writes_no_files() {
     let scratch = scratch("tune-predict");
     let said = json(&scratch, &["--predict", "--latency", "5ms", "--bandwidth", "200MB/s"]);
     assert!(said["sample"].is_null() && said["machine"]["is_given"] == true, "{said}");
@@ -176,13 +177,13 @@ fn predictions_alone_write_nothing() {
     }
     let names: Vec<&str> =
         said["accesses"].as_array().unwrap().iter().map(|access| access["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["inline", "crossline", "axis2"], "every axis once");
+    assert_eq!(names, ["inline", "crossline", "axis2"], "every axis must occur once");
     let text = scratch.printed(&["tune", "%cube.h5", "--predict"]);
     assert!(text.contains("nothing was measured"), "{text}");
 }
 
 #[test]
-fn a_dataset_larger_than_the_sample_is_scaled_and_that_is_said() {
+fn times_of_a_sample_are_scaled_to_the_dataset_and_the_output_says_so() {
     let scratch = scratch("tune-sample");
     let args = [&["--sample", "100kB"], &SHORT[..]].concat();
     let said = json(&scratch, &args);
@@ -197,15 +198,15 @@ fn a_dataset_larger_than_the_sample_is_scaled_and_that_is_said() {
 }
 
 #[test]
-fn contiguous_data_and_filters_of_every_kind_are_tuned() {
+fn contiguous_data_and_all_kinds_of_filters_can_be_tuned() {
     let scratch = scratch("tune-contiguous");
     let said = scratch.printed(&[&["tune", "%cube.h5", "/table", "--access", "axis1"], &SHORT[..]].concat());
-    assert!(said.contains("contiguous") && said.contains("as it is"), "{said}");
+    assert!(said.contains("contiguous") && said.contains("present"), "{said}");
     for filter in ["none", "gzip:1", "lzf", "blosc2:lz4", "bitshuffle:lz4"] {
         let said = json(&scratch, &[&["--filter", filter], &SHORT[..]].concat());
         assert_eq!(said["machine"]["stored_ratio"].is_null(), filter == "none", "{filter}");
     }
-    // A dataset's own filters are fitted to every shape.
+    // The dataset's own filters are adapted to every shape.
     for filter in ["zstd:1", "blosc2:zstd:1", "lzf"] {
         scratch.printed(&["repack", "%cube.h5", "%filtered.h5", "--overwrite", "--filter", filter]);
         scratch.printed(&[&["tune", "%filtered.h5", "/amplitude"], &SHORT[..]].concat());
@@ -213,7 +214,7 @@ fn contiguous_data_and_filters_of_every_kind_are_tuned() {
 }
 
 #[test]
-fn the_picture_has_the_size_that_was_asked_for() {
+fn the_picture_has_the_requested_size() {
     let scratch = scratch("tune-plot");
     let picture = scratch.path("sweep.png").display().to_string();
     let args = ["--plot", &picture, "--plot-size", "900x500"];
@@ -221,7 +222,7 @@ fn the_picture_has_the_size_that_was_asked_for() {
     let found = image::open(&picture).unwrap().to_rgb8();
     assert_eq!(found.dimensions(), (900, 500));
     let colours: std::collections::HashSet<[u8; 3]> = found.pixels().map(|pixel| pixel.0).collect();
-    // The lines of the first two accesses, and the background.
+    // The colours of the lines of the first two accesses, and of the background.
     assert!([[0, 114, 178], [213, 94, 0], [255; 3]].iter().all(|colour| colours.contains(colour)));
     let svg = scratch.path("sweep.svg").display().to_string();
     scratch.printed(&["tune", "%cube.h5", "--predict", "--plot", &svg]);
@@ -232,7 +233,7 @@ fn the_picture_has_the_size_that_was_asked_for() {
 }
 
 #[test]
-fn wrong_arguments_say_what_would_be_right_and_leave_nothing() {
+fn errors_of_wrong_arguments_say_what_is_right_and_no_files_remain() {
     let scratch = scratch("tune-wrong");
     scratch.make("many.h5", |root| {
         dataset(root, "a", &[4, 5], None, &[0_i32; 20]);
@@ -246,12 +247,12 @@ fn wrong_arguments_say_what_would_be_right_and_leave_nothing() {
     scratch.make("none.h5", |root| _ = dataset(root, "row", &[3], None, &[1_i32, 2, 3]));
     let cases: [(&[&str], &str); 14] = [
         (&["%cube.h5", "--access", "depth:1"], "the axes are inline, crossline, axis0, axis1, axis2, slice"),
-        (&["%cube.h5", "--access", "inline:0"], "is no positive number"),
+        (&["%cube.h5", "--access", "inline:0"], "is not a positive number"),
         (&["%cube.h5", "--access", "[50]:1"], "out of bounds for axis 0 with size 40"),
         (&["%cube.h5", "--access", "[0, 0, 0, 0]"], "4 indices for an array of 3 dimensions"),
         (&["%cube.h5", "--edges", "0"], "0"),
-        (&["%cube.h5", "--filter", "zip"], "there is no filter"),
-        (&["%cube.h5", "--filter", "none", "--filter", "lz4"], "goes with no other filter"),
+        (&["%cube.h5", "--filter", "zip"], "unknown filter"),
+        (&["%cube.h5", "--filter", "none", "--filter", "lz4"], "cannot be combined with other filters"),
         (&["%cube.h5", "--latency", "fast"], "does not begin with a number"),
         (&["%cube.h5", "--plot", "sweep.pdf"], "a picture is a .png or an .svg"),
         (&["%cube.h5", "--plot-size", "900x500"], "--plot"),
@@ -269,9 +270,9 @@ fn wrong_arguments_say_what_would_be_right_and_leave_nothing() {
 }
 
 #[test]
-fn a_failure_leaves_no_file_behind() {
+fn a_failure_leaves_no_files() {
     let scratch = scratch("tune-failure");
-    // The last byte of the first chunk of a compressed dataset is another one.
+    // A byte in the middle of a compressed chunk is changed.
     scratch.printed(&["repack", "%cube.h5", "%damaged.h5", "--filter", "gzip:1", "--filter", "fletcher32"]);
     let file = File::open(scratch.path("damaged.h5")).unwrap();
     let record = file.dataset("amplitude").unwrap().chunk_at(&[2, 3, 2]).unwrap().unwrap();
@@ -283,7 +284,7 @@ fn a_failure_leaves_no_file_behind() {
     let (code, out, err) = scratch.run(&[&["tune", "%damaged.h5", "/amplitude"], &SHORT[..]].concat());
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("/amplitude"), "{err}");
-    // Samples that are written and cannot be: a filter that does not take such chunks.
+    // A folder for samples that does not exist.
     let nowhere = scratch.path("nowhere").display().to_string();
     let (code, _, err) = scratch.run(&["tune", "%cube.h5", "--scratch", &nowhere]);
     assert!(code == 1 && err.contains("nowhere"), "{err}");

@@ -1,9 +1,9 @@
-//! Bitshuffle, filter 32008: bit b of byte k of every element of a block is stored together, alone or inside LZ4 or
-//! Zstandard.
+//! Bitshuffle, filter 32008. Within a block, bit b of byte k of every element is stored together, either
+//! plain or inside LZ4 or Zstandard.
 //!
-//! Blocks are a multiple of 8 elements. The last one is cut down to such a multiple, and the up to 7 elements that are left
-//! are stored as they are. With a codec, a chunk starts with its length (8 bytes) and the block size (4), both in bytes and
-//! big-endian, and each block with its stored length (4).
+//! A block is a multiple of 8 elements. The last block is cut down to such a multiple, and up to 7 remaining
+//! elements are stored unchanged. With a codec, a chunk starts with its length (8 bytes) and the block size
+//! (4 bytes), both in bytes and big-endian; the stored length of each block (4 bytes) precedes the block.
 
 use crate::choice::BitshuffleCodec as Codec;
 use crate::codec::{CodecError, lz4, lz4_bound, zstd};
@@ -23,8 +23,8 @@ pub struct Bitshuffle {
 const NAME: &str = "bitshuffle";
 
 impl Bitshuffle {
-    /// From client data: two numbers of a version, the size of an element, elements in a block (0: chosen by the filter), the
-    /// codec (0 none, 2 LZ4, 3 Zstandard), and Zstandard's level.
+    /// Creates the filter from its client data: two version numbers, the element size, the elements of a
+    /// block (0: chosen by the filter), the codec (0 none, 2 LZ4, 3 Zstandard), and the level of Zstandard.
     pub fn new(client_data: &[u32], element_size: usize) -> Result<Self> {
         let data = |k: usize| client_data.get(k).copied();
         let parameter = |parameter, value: usize, expected| FilterError::Parameter {
@@ -54,10 +54,10 @@ impl Bitshuffle {
         Ok(Self { element_size, block, codec })
     }
 
-    /// The bytes of `len` that are in blocks; the rest is stored as it is.
+    /// Returns how many of `len` bytes are in blocks. The rest is stored unchanged.
     fn blocked_len(&self, len: usize) -> Result<usize> {
         if !len.is_multiple_of(self.element_size) {
-            return Err(FilterError::damaged(NAME, "a length that is no number of whole elements"));
+            return Err(FilterError::damaged(NAME, "the length is not a multiple of the element size"));
         }
         Ok(len / self.element_size / 8 * 8 * self.element_size)
     }
@@ -66,10 +66,10 @@ impl Bitshuffle {
         let total = u64::from_be_bytes(*take(NAME, &mut src)?);
         let block = u32::from_be_bytes(*take(NAME, &mut src)?) as usize;
         let dst = prefix(NAME, dst, usize::try_from(total).unwrap_or(usize::MAX))?;
-        // Older writers leave 0 for the default.
+        // Older writers store 0 for the default block size.
         let block = if block == 0 { self.block * self.element_size } else { block };
         if block % (8 * self.element_size) != 0 {
-            return Err(FilterError::damaged(NAME, "a block size that is no multiple of 8 elements"));
+            return Err(FilterError::damaged(NAME, "the block size is not a multiple of 8 elements"));
         }
         let (blocks, tail) = dst.split_at_mut(self.blocked_len(dst.len())?);
         let Scratch { filter: [shuffled, transposed], codecs, .. } = scratch;
@@ -81,7 +81,7 @@ impl Bitshuffle {
                 _ => lz4::decode(stored, shuffled).ok_or(CodecError::Damaged),
             };
             if decoded.map_err(|error| error.of(NAME, block.len()))? != block.len() {
-                return Err(FilterError::damaged(NAME, "a block that decodes to less than its size"));
+                return Err(FilterError::damaged(NAME, "a block decodes to fewer bytes than its size"));
             }
             Kernels::fastest().bitunshuffle(self.element_size, shuffled, block, transposed);
         }
@@ -92,7 +92,8 @@ impl Bitshuffle {
         Ok(dst.len())
     }
 
-    /// Encodes one block, already shuffled, behind its length; how many bytes, or `None` if there is no room.
+    /// Encodes one shuffled block after its length and returns the bytes written, or `None` if `dst` is too
+    /// small.
     fn encode_block(&self, shuffled: &[u8], dst: &mut [u8], context: &mut zstd::Context) -> Option<usize> {
         let (stored_len, room) = dst.split_first_chunk_mut()?;
         let stored = match self.codec {
@@ -103,7 +104,8 @@ impl Bitshuffle {
         Some(4 + stored)
     }
 
-    /// Encodes the chunk in blocks; how many bytes, or `None` if a codec does not take a block.
+    /// Encodes the chunk in blocks and returns the bytes written, or `None` if the codec cannot encode a
+    /// block.
     fn encode_blocks(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Option<usize> {
         let (blocks, tail) = src.split_at(self.blocked_len(src.len()).ok()?);
         let block = self.block * self.element_size;
@@ -179,7 +181,7 @@ impl Filter for Bitshuffle {
     }
 }
 
-/// The block that the reference filter chooses: 8 KiB, but at least 128 elements.
+/// Returns the block size that the reference filter chooses: 8 KiB, but at least 128 elements.
 fn default_block(element_size: usize) -> usize {
     (8192 / element_size / 8 * 8).max(128)
 }

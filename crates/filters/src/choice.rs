@@ -1,70 +1,72 @@
-//! A filter as whoever creates a dataset chooses it, and the numbers that a file stores for it: those that libhdf5 and the
-//! reference plugins write (what their `set_local` makes of the user's parameters).
+//! Filters as a user chooses them when creating a dataset, and the client data that a file stores for them.
+//! The client data is that of libhdf5 and the reference plugins (the result of their `set_local` for the
+//! user's parameters).
 
 use crate::error::{FilterError, Result};
 use crate::filter::FilterId;
 
-/// A filter and the parameters that a user gives it.
+/// A filter and its user-visible parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterChoice {
-    /// zlib, at a level of 0 to 9.
+    /// zlib.
     Deflate {
-        /// 0 (stored) to 9 (slowest, smallest).
+        /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32,
     },
     /// Byte shuffle.
     Shuffle,
-    /// A checksum of each chunk. The only filter that is not optional.
+    /// A checksum of each chunk. This is the only filter that is not optional.
     Fletcher32,
     /// h5py's LZF.
     Lzf,
     /// LZ4.
     Lz4 {
-        /// Bytes of a block; 0 for one block a chunk.
+        /// The bytes of a block, or 0 for one block per chunk.
         block_size: u32,
     },
     /// Zstandard.
     Zstd {
-        /// Up to 22; below 1 is faster than 1.
+        /// The level, at most 22. Levels below 1 are faster than level 1.
         level: i32,
     },
-    /// Bit shuffle, alone or before a codec.
+    /// Bit shuffle, plain or before a codec.
     Bitshuffle {
-        /// Elements of a block, a multiple of 8; 0 for 8 KiB.
+        /// The elements of a block, a multiple of 8, or 0 for blocks of 8 KiB.
         block: u32,
-        /// What encodes the shuffled block.
+        /// The codec that encodes the shuffled blocks.
         codec: BitshuffleCodec,
     },
     /// Blosc 1.
     Blosc {
-        /// What encodes the blocks.
+        /// The codec that encodes the blocks.
         codec: BloscCodec,
-        /// 0 (stored) to 9 (slowest, smallest).
+        /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32,
-        /// What is done before; [`BloscFilter::Delta`] and [`BloscFilter::Truncate`] are Blosc 2's.
+        /// The filter before the codec. Only Blosc 2 has [`BloscFilter::Delta`] and
+        /// [`BloscFilter::Truncate`].
         filter: BloscFilter,
     },
     /// Blosc 2.
     Blosc2 {
-        /// What encodes the blocks.
+        /// The codec that encodes the blocks.
         codec: BloscCodec,
-        /// 0 (stored) to 9 (slowest, smallest).
+        /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32,
-        /// What is done before.
+        /// The filter before the codec.
         filter: BloscFilter,
     },
 }
 
-/// What bitshuffle encodes its blocks with.
+/// The codecs inside bitshuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitshuffleCodec {
-    /// Nothing.
+    /// No codec.
     None,
     /// LZ4.
     Lz4,
-    /// Zstandard, at a level.
+    /// Zstandard.
     Zstd {
-        /// As for [`FilterChoice::Zstd`].
+        /// The level, as for [`FilterChoice::Zstd`].
         level: i32,
     },
 }
@@ -72,11 +74,11 @@ pub enum BitshuffleCodec {
 /// The codecs inside Blosc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscCodec {
-    /// Blosc's own.
+    /// BloscLZ, Blosc's own codec.
     BloscLz = 0,
     /// LZ4.
     Lz4 = 1,
-    /// LZ4's slow encoder.
+    /// LZ4's slow encoder, with better compression.
     Lz4Hc = 2,
     /// zlib.
     Zlib = 4,
@@ -84,24 +86,25 @@ pub enum BloscCodec {
     Zstd = 5,
 }
 
-/// What Blosc does to elements before the codec.
+/// The filters that Blosc applies before the codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscFilter {
-    /// Nothing.
+    /// No filter.
     None = 0,
     /// Byte shuffle.
     Shuffle = 1,
     /// Bit shuffle.
     BitShuffle = 2,
-    /// Differences (exclusive or) from the element before in the first block, and from the first block in the others.
+    /// Differences (exclusive or): in the first block from the element before, in the other blocks from the
+    /// first block.
     Delta = 3,
-    /// Loses the mantissa of floating-point numbers of 4 or 8 bytes, all of it: the HDF5 filter has no parameter for how many
-    /// bits stay.
+    /// Truncated precision: clears the whole mantissa of floating-point numbers of 4 or 8 bytes. The HDF5
+    /// filter has no parameter for the number of bits to keep.
     Truncate = 4,
 }
 
 impl BloscCodec {
-    /// By the number that parameters of filters use.
+    /// Returns the codec with this number in the parameters of filters.
     pub fn of(number: u32) -> Option<Self> {
         Some(match number {
             0 => Self::BloscLz,
@@ -115,7 +118,7 @@ impl BloscCodec {
 }
 
 impl BloscFilter {
-    /// By the number that parameters of filters and Blosc 2's headers use.
+    /// Returns the filter with this number in the parameters of filters and in Blosc 2's headers.
     pub fn of(number: u32) -> Option<Self> {
         Some(match number {
             0 => Self::None,
@@ -128,19 +131,19 @@ impl BloscFilter {
     }
 }
 
-/// What the numbers of a filter say of the dataset.
+/// The facts of a dataset that client data can contain.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkFacts<'a> {
-    /// Bytes of an element.
+    /// The bytes of an element.
     pub element_size: usize,
-    /// Bytes of an item of the element: less than the element's for array types alone.
+    /// The bytes of an item of the element. Items are smaller than the element only for array types.
     pub item_size: usize,
-    /// Elements of a chunk along each dimension.
+    /// The elements of a chunk along each dimension.
     pub shape: &'a [usize],
 }
 
 impl FilterChoice {
-    /// The filter's registered number.
+    /// Returns the filter's registered number.
     pub fn id(&self) -> FilterId {
         match self {
             Self::Deflate { .. } => FilterId::DEFLATE,
@@ -155,13 +158,13 @@ impl FilterChoice {
         }
     }
 
-    /// The flags to store: whether a chunk may be stored without the filter.
+    /// Returns the flags to store. Bit 0 says that a chunk may be stored without the filter.
     pub fn flags(&self) -> u16 {
         u16::from(*self != Self::Fletcher32)
     }
 
-    /// The client data to store for chunks of a dataset. An error if a parameter is out of range, or the chunk too long for
-    /// the filter.
+    /// Returns the client data to store for chunks of a dataset. The result is an error if a parameter is out
+    /// of range or the chunk is too long for the filter.
     pub fn client_data(&self, chunk: &ChunkFacts<'_>) -> Result<Vec<u32>> {
         self.check()?;
         Ok(match *self {
@@ -183,14 +186,14 @@ impl FilterChoice {
                 data
             }
             Self::Blosc { codec, level, filter } => {
-                // The versions of the filter and of the chunk format. Larger elements are bytes to Blosc.
+                // The versions of the filter and of the chunk format. Blosc treats larger elements as bytes.
                 let item = if chunk.item_size > 255 { 1 } else { chunk.item_size };
                 let item = self.number("element size", item)?;
                 vec![2, 2, item, self.chunk_bytes(chunk)?, level, filter as u32, codec as u32]
             }
             Self::Blosc2 { codec, level, filter } => {
                 let item = self.number("element size", chunk.item_size)?;
-                // The version of the filter, and a block size that the encoder chooses.
+                // The version of the filter, and 0 for a block size that the encoder chooses.
                 let mut data = vec![1, 0, item, self.chunk_bytes(chunk)?, level, filter as u32, codec as u32];
                 if chunk.shape.len() > 1 {
                     data.push(self.number("chunk rank", chunk.shape.len())?);
@@ -203,7 +206,7 @@ impl FilterChoice {
         })
     }
 
-    /// Whether the parameters are in range.
+    /// Checks that the parameters are in range.
     fn check(&self) -> Result<()> {
         match *self {
             Self::Deflate { level } | Self::Blosc { level, .. } | Self::Blosc2 { level, .. } if level > 9 => {
@@ -227,7 +230,7 @@ impl FilterChoice {
         }
     }
 
-    /// Bytes of a chunk.
+    /// Returns the bytes of a chunk.
     fn chunk_bytes(&self, chunk: &ChunkFacts<'_>) -> Result<u32> {
         let bytes = chunk.shape.iter().try_fold(chunk.element_size, |n, &extent| n.checked_mul(extent));
         self.number("chunk size", bytes.unwrap_or(usize::MAX))

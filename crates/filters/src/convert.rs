@@ -1,4 +1,4 @@
-//! Elements that change on their way from a chunk to where they go.
+//! Conversion of elements on their way from a chunk to their destination.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,20 +8,22 @@ use crate::gather::{Comb, Source};
 use crate::planes::MAX_FEW;
 use crate::simd::{Kernels, Picks};
 
-/// What becomes of elements on their way from a chunk.
+/// A conversion of elements on their way from a chunk.
 pub trait Convert: fmt::Debug + Sync {
-    /// Bytes of an element afterwards.
+    /// Returns the bytes of a converted element.
     fn size(&self) -> usize;
 
-    /// If every byte of an element afterwards is a byte of the element before: which ones, in order. Bytes of shuffled elements
-    /// then cost nothing to move, and those that are not named are not even decoded where they are stored apart.
+    /// Returns the source byte of each byte of a converted element, if the conversion only moves bytes.
+    /// Moving the bytes of shuffled elements costs nothing, and bytes that are not named are not even decoded
+    /// if they are stored in separate streams.
     fn bytes(&self) -> Option<&[u16]>;
 
-    /// Converts whole elements; `src` and `dst` hold the same number of them.
+    /// Converts whole elements. `src` and `dst` hold the same number of elements.
     fn run(&self, src: &[u8], dst: &mut [u8]);
 }
 
-/// Elements made of bytes of the stored ones: in another byte order, of some columns, with their members in another order.
+/// A conversion that selects bytes of the stored elements: another byte order, some columns, or members in
+/// another order.
 #[derive(Debug, Clone)]
 pub struct ByteMap {
     bytes: Box<[u16]>,
@@ -29,14 +31,15 @@ pub struct ByteMap {
 }
 
 impl ByteMap {
-    /// Byte k becomes byte `bytes[k]` of an element of `size` bytes. `None` if there is no byte, or one that no element has.
+    /// Creates a map in which byte k of the result is byte `bytes[k]` of an element of `size` bytes. Returns
+    /// `None` if `bytes` is empty or has an index out of bounds.
     pub fn new(size: usize, bytes: &[u16]) -> Option<Self> {
         let is_inside = !bytes.is_empty() && bytes.iter().all(|&byte| usize::from(byte) < size);
         is_inside.then(|| Self { bytes: bytes.into(), picks: Picks::new(size, bytes) })
     }
 
-    /// The bytes of some ranges of an element of `size` bytes, one after the other. `None` if there is no byte, or one that no
-    /// element has.
+    /// Creates a map to the concatenation of byte ranges of an element of `size` bytes. Returns `None` if the
+    /// ranges are empty or out of bounds.
     pub fn columns(size: usize, columns: &[Range<usize>]) -> Option<Self> {
         let inside = columns.iter().all(|range| range.end <= size);
         let bytes = columns.iter().filter(|_| inside).cloned().flatten().map(u16::try_from);
@@ -66,7 +69,8 @@ pub(crate) struct Converting<'a> {
 }
 
 impl<'a> Converting<'a> {
-    /// The planes of shuffled elements of `width` bytes that make converted elements, if nothing more has to be done.
+    /// Returns the planes that make up converted elements, for shuffled elements of `width` bytes, if
+    /// selecting planes is all that the conversion does.
     pub(crate) fn planes(&self, width: usize) -> Option<&'a [u16]> {
         let bytes = self.convert.bytes().filter(|_| self.element_size == width)?;
         (bytes.len() <= MAX_FEW || width > MAX_FEW).then_some(bytes)
@@ -80,13 +84,13 @@ pub(crate) struct Room {
     after: Vec<u8>,
 }
 
-/// Who takes decoded elements.
+/// A receiver of decoded elements.
 pub(crate) trait User {
-    /// Gets the elements.
+    /// Receives the elements.
     fn take<S: Source>(&mut self, source: &S);
 }
 
-/// Gives `user` the elements of `source`, converted if they are to be.
+/// Passes the elements of `source` to `user`, through the conversion if there is one.
 #[inline]
 pub(crate) fn hand<S: Source, U: User>(
     source: &S,
@@ -100,13 +104,13 @@ pub(crate) fn hand<S: Source, U: User>(
     }
 }
 
-/// Bytes of elements that are converted at a time where they do not lie together already: with the result they stay in the
-/// first-level cache.
+/// The bytes of elements that are converted at a time if they are not contiguous already. Together with the
+/// result they fit into the first-level cache.
 const PIECE: usize = 8 << 10;
-/// Bytes of a run below which several are converted together.
+/// Runs shorter than this many bytes are converted several at a time.
 const SHORT: usize = 512;
 
-/// Elements that are converted as they are copied.
+/// A source that converts elements as they are copied.
 struct Converted<'a> {
     source: &'a dyn Source,
     how: Converting<'a>,

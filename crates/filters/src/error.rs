@@ -1,10 +1,10 @@
-//! What is wrong with a filtered chunk, or with the parameters of a filter.
+//! Errors of filtered chunks and of filter parameters.
 
-/// A filter cannot do what is asked.
+/// An error of a filter: a damaged chunk, a wrong parameter, or an unsupported filter or feature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// The stored bytes are not what the filter writes.
+    /// The stored bytes are not valid for the filter.
     #[error("{filter}: damaged chunk: {what}")]
     Damaged {
         /// The filter's name.
@@ -12,60 +12,61 @@ pub enum FilterError {
         /// What is wrong with the bytes.
         what: &'static str,
     },
-    /// The chunk decodes to another size than the dataset's chunks have.
+    /// The chunk decodes to a length other than that of the dataset's chunks.
     #[error("{filter}: chunk decodes to {found} bytes, expected {expected}")]
     Length {
         /// The filter's name.
         filter: &'static str,
-        /// Bytes expected.
+        /// The expected length in bytes.
         expected: u64,
-        /// Bytes found, or the least they can be.
+        /// The length found in bytes, or a lower bound of it.
         found: u64,
     },
-    /// The stored checksum is not that of the bytes.
-    #[error("{filter}: checksum {stored:#010x}, computed {computed:#010x}")]
+    /// The stored checksum does not match the bytes.
+    #[error("{filter}: stored checksum {stored:#010x}, computed {computed:#010x}")]
     Checksum {
         /// The filter's name.
         filter: &'static str,
-        /// As the chunk says.
+        /// The checksum stored in the chunk.
         stored: u32,
-        /// As computed.
+        /// The checksum computed from the bytes.
         computed: u32,
     },
-    /// The dataset's parameters for the filter make no sense.
+    /// A parameter that the dataset stores for the filter is not valid.
     #[error("{filter}: parameter {parameter} is {value}, expected {expected}")]
     Parameter {
         /// The filter's name.
         filter: &'static str,
-        /// The parameter.
+        /// The parameter's name.
         parameter: &'static str,
         /// Its value.
         value: u64,
-        /// What it may be.
+        /// The values that it may have.
         expected: &'static str,
     },
-    /// The filter does not take the chunk, and the dataset does not allow to store it without the filter.
+    /// The filter cannot encode the chunk, and the dataset does not allow the chunk to be stored without the
+    /// filter.
     #[error("{filter}: the chunk cannot be encoded, and the filter is not optional")]
     Declined {
         /// The filter's name.
         filter: &'static str,
     },
-    /// No such filter is known.
+    /// The filter is not in the registry.
     #[error(
-        "filter {id} ({name}) is not available; convert the dataset with `h5repack`, or register a filter of that number"
+        "filter {id} ({name}) is not available; convert the dataset with `h5repack`, or register a filter with that number"
     )]
     Unknown {
-        /// Its registered number.
+        /// The filter's number in the HDF Group's registry.
         id: u16,
-        /// Its registered name, or the name stored in the file.
+        /// The filter's registered name, or the name stored in the file.
         name: String,
     },
-    /// The filter is known, but not this feature of it.
+    /// The filter is supported, but this feature of the filter is not.
     #[error("{filter}: {feature} is not supported")]
     Unsupported {
         /// The filter's name.
         filter: &'static str,
-        /// The feature.
+        /// The name of the feature.
         feature: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Fletcher32, filter 3: a checksum of 4 bytes, little-endian, after the bytes.
+//! Fletcher32, filter 3: a checksum of 4 bytes, little-endian, at the end of the chunk.
 
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, prefix};
@@ -11,7 +11,7 @@ impl Fletcher32 {
     const NAME: &'static str = "fletcher32";
     const LEN: usize = 4;
 
-    /// The bytes before the checksum, which is verified.
+    /// Verifies the checksum and returns the bytes before it.
     fn verified(src: &[u8]) -> Result<&[u8]> {
         let Some((bytes, stored)) = src.split_last_chunk::<{ Self::LEN }>() else {
             return Err(FilterError::damaged(Self::NAME, "shorter than its checksum"));
@@ -58,12 +58,13 @@ impl Filter for Fletcher32 {
     }
 }
 
-/// HDF5's Fletcher-32: both sums start at 0, over big-endian 16-bit words, the last one padded by a zero byte. Modulo 65535
-/// a swap of bytes is a multiplication by 256, so the words are added as little-endian ones and the sums are swapped.
+/// Returns the Fletcher-32 checksum as HDF5 defines it. Both sums start at 0 and run over big-endian 16-bit
+/// words; a zero byte pads the last word if needed. Modulo 65535, a byte swap is a multiplication by 256, so
+/// the code adds little-endian words and swaps the sums at the end.
 fn checksum(bytes: &[u8]) -> u32 {
-    /// Independent sums, so that the compiler can add them side by side.
+    /// The number of independent sums, which the compiler can add in parallel.
     const LANES: usize = 16;
-    /// Words of one lane before its second sum could overflow 32 bits.
+    /// The number of words of a lane before its second sum could overflow 32 bits.
     const ROWS: usize = 256;
 
     let (mut first, mut second) = (0, 0);
@@ -77,7 +78,8 @@ fn checksum(bytes: &[u8]) -> u32 {
                 b[lane] += a[lane];
             }
         }
-        // Word `LANES * row + lane` counts `LANES * (ROWS - row) - lane` times, and `b` holds `ROWS - row` times the words.
+        // Word `LANES * row + lane` counts `LANES * (ROWS - row) - lane` times. `b` holds each word `ROWS -
+        // row` times.
         second += (LANES * ROWS) as u64 * first;
         for lane in 0..LANES {
             second += LANES as u64 * u64::from(b[lane]) - lane as u64 * u64::from(a[lane]);
@@ -89,11 +91,12 @@ fn checksum(bytes: &[u8]) -> u32 {
         first += u64::from(word[0]) | word.get(1).map_or(0, |&high| u64::from(high) << 8);
         second += first;
     }
-    // The rest is shorter than a block, so neither sum overflows 64 bits before this.
+    // The remainder is shorter than a block, so neither sum has overflowed 64 bits here.
     u32::from(fold(second).swap_bytes()) << 16 | u32::from(fold(first).swap_bytes())
 }
 
-/// A sum to 16 bits with end-around carry: modulo 65535, but only 0 becomes 0.
+/// Folds a sum to 16 bits with end-around carry. The result is the sum modulo 65535, except that only 0
+/// becomes 0.
 fn fold(mut sum: u64) -> u16 {
     loop {
         match u16::try_from(sum) {
@@ -107,7 +110,7 @@ fn fold(mut sum: u64) -> u16 {
 mod tests {
     use super::*;
 
-    /// The definition, one word at a time.
+    /// The definition of the checksum, one word at a time.
     fn model(bytes: &[u8]) -> u32 {
         let (mut first, mut second) = (0u64, 0u64);
         for word in bytes.chunks(2) {
@@ -131,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_swapped_checksum_of_old_files_is_accepted_and_others_are_not() {
+    fn the_byte_swapped_checksum_of_old_files_is_accepted_and_a_wrong_one_is_not() {
         let mut stored = b"some bytes of a chunk".to_vec();
         let sum = checksum(&stored).to_le_bytes();
         stored.extend([sum[1], sum[0], sum[3], sum[2]]);

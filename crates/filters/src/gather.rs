@@ -1,4 +1,4 @@
-//! Where the elements of a selection of one chunk go in the destination.
+//! The destinations of the elements of a selection of one chunk.
 
 use smallvec::SmallVec;
 
@@ -8,52 +8,53 @@ pub use crate::simd::Stores;
 pub use crate::simd::comb::Comb;
 use crate::sink::{All, Feed};
 
-/// What is selected along one dimension of a chunk, and how far apart it lies in the destination.
+/// The selection along one dimension of a chunk, and the distance of selected elements in the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axis {
     /// The first selected index.
     pub start: usize,
-    /// From one selected index to the next; at least 1.
+    /// The distance from one selected index to the next; at least 1.
     pub step: usize,
-    /// How many indices are selected.
+    /// The number of selected indices.
     pub count: usize,
-    /// Destination bytes from one selected index to the next.
+    /// The distance in bytes from one selected index to the next in the destination.
     pub stride: isize,
 }
 
 /// A selection of one chunk and its place in a destination.
 ///
-/// Whoever makes one guarantees that every selected index is inside `chunk_shape`, that there are as many axes as
-/// dimensions, and that every destination offset is inside the target.
+/// The code that creates a `Gather` guarantees that every selected index is inside `chunk_shape`, that there
+/// is one axis for each dimension, and that every destination offset is inside the target.
 #[derive(Debug, Clone, Copy)]
 pub struct Gather<'a> {
-    /// Bytes of one element.
+    /// The bytes of one element.
     pub element_size: usize,
-    /// Elements of the chunk along each dimension.
+    /// The number of elements of the chunk along each dimension.
     pub chunk_shape: &'a [usize],
     /// The selection along each dimension.
     pub axes: &'a [Axis],
-    /// Destination byte of the first selected element.
+    /// The destination byte of the first selected element.
     pub offset: usize,
-    /// What becomes of the elements on their way; `None` if they stay as they are.
+    /// The conversion of the elements on their way; `None` to copy them unchanged.
     pub convert: Option<&'a dyn Convert>,
     /// How shuffled elements are written.
     pub stores: Stores,
 }
 
 impl<'a> Gather<'a> {
-    /// A copy of the elements at `axes` as they are.
+    /// Creates a gather that copies the elements at `axes` unchanged.
     pub fn new(element_size: usize, chunk_shape: &'a [usize], axes: &'a [Axis], offset: usize) -> Self {
         Self { element_size, chunk_shape, axes, offset, convert: None, stores: Stores::Cached }
     }
 
-    /// Bytes of an element in the destination.
+    /// Returns the bytes of an element in the destination.
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.convert.map_or(self.element_size, Convert::size)
     }
 
-    /// How shuffled elements are written: what has to be computed with is wanted in the cache.
+    /// Returns how shuffled elements are written. Elements that a conversion computes with are written to the
+    /// cache.
     #[inline]
     pub(crate) fn stores(&self) -> Stores {
         let is_moved = self.convert.is_none_or(|convert| convert.bytes().is_some());
@@ -66,12 +67,13 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Memory that decoded elements are written to.
+/// Memory to which decoded elements are written.
 pub trait Target {
-    /// The `len` bytes at `offset`.
+    /// Returns the `len` bytes at `offset`.
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8];
 
-    /// `count` runs of `len` bytes, the first at `offset` and the others `stride` bytes apart.
+    /// Returns `count` runs of `len` bytes. The first run is at `offset`, and each next run starts `stride`
+    /// bytes after the start of the one before.
     fn comb(&mut self, offset: usize, stride: isize, count: usize, len: usize) -> Comb<'_>;
 }
 
@@ -87,7 +89,7 @@ impl Target for [u8] {
     }
 }
 
-/// Copies the selected elements of `src`, a whole chunk in row-major order, to their places.
+/// Copies the selected elements of `src`, a whole chunk in row-major order, to their destinations.
 #[inline]
 pub fn scatter<T: Target + ?Sized>(gather: &Gather<'_>, src: &[u8], target: &mut T) {
     if let Some(mut places) = Places::of(gather) {
@@ -95,18 +97,18 @@ pub fn scatter<T: Target + ?Sized>(gather: &Gather<'_>, src: &[u8], target: &mut
     }
 }
 
-/// The places of the elements that a gather selects, found once for many sources.
+/// The destinations of the elements that a gather selects, computed once for many sources.
 #[derive(Debug)]
 pub struct Places(Walk);
 
 impl Places {
-    /// Those of a gather; `None` if it selects nothing.
+    /// Computes the destinations of a gather; `None` if it selects nothing.
     #[inline]
     pub fn of(gather: &Gather<'_>) -> Option<Self> {
         Walk::of(gather).map(Self)
     }
 
-    /// What [`scatter`] does, for a gather that differs in its offset alone.
+    /// Copies as [`scatter`] does, for a gather that differs from the original only in its offset.
     #[inline]
     pub fn scatter<T: Target + ?Sized>(&mut self, gather: &Gather<'_>, src: &[u8], target: &mut T) {
         self.0.target = gather.offset;
@@ -114,8 +116,8 @@ impl Places {
     }
 }
 
-/// Hands the selected elements of `src`, a whole chunk in row-major order, to `f`, as [`Pipeline::blocks`](crate::Pipeline::blocks)
-/// does.
+/// Passes the selected elements of `src`, a whole chunk in row-major order, to `f`, as
+/// [`Pipeline::blocks`](crate::Pipeline::blocks) does.
 pub fn blocks(gather: &Gather<'_>, src: &[u8], scratch: &mut Scratch, f: &mut dyn FnMut(usize, &[u8])) {
     Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
         if let Some(walk) = Walk::of(gather) {
@@ -126,10 +128,11 @@ pub fn blocks(gather: &Gather<'_>, src: &[u8], scratch: &mut Scratch, f: &mut dy
 
 /// Decoded elements that can be copied out by their byte offset.
 pub(crate) trait Source {
-    /// Fills `into` with the elements from byte `at` on.
+    /// Fills `into` with the elements that start at byte `at`.
     fn copy(&self, at: usize, into: &mut [u8]);
 
-    /// Fills each run with the elements from byte `at` on, `step` more for every next one.
+    /// Fills each run with elements: the first run with those that start at byte `at`, and each next run with
+    /// those `step` bytes further.
     #[inline]
     fn copy_comb(&self, mut at: usize, step: usize, into: &mut Comb<'_>) {
         into.each(|run| {
@@ -138,20 +141,20 @@ pub(crate) trait Source {
         });
     }
 
-    /// The `len` bytes from `at` on, if they lie together.
+    /// Returns the `len` bytes that start at `at`, if they are contiguous in memory.
     #[inline]
     fn rows(&self, _at: usize, _len: usize) -> Option<&[u8]> {
         None
     }
 
-    /// Whether many runs at once are much cheaper than one by one.
+    /// Returns whether many runs in one call are much cheaper than one run at a time.
     #[inline]
     fn takes_combs(&self) -> bool {
         false
     }
 }
 
-/// Elements as they lie in memory, in row-major order.
+/// Elements in memory, in row-major order.
 pub(crate) struct Rows<'a>(pub(crate) &'a [u8]);
 
 impl Source for Rows<'_> {
@@ -177,37 +180,37 @@ struct Loop {
     target: isize,
 }
 
-/// Where in a nest of loops.
+/// A position in a nest of loops.
 type Index = SmallVec<[usize; 3]>;
 
-/// A copy between two strided arrays as a nest of loops, with neighbouring dimensions merged as far as they lie
-/// together on both sides. Source offsets ascend along the walk.
+/// A copy between two strided arrays as a nest of loops. Neighbouring dimensions are merged if both sides are
+/// contiguous across them. Source offsets ascend along the walk.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
-    /// Source byte of the first run.
+    /// The source byte of the first run.
     source: usize,
-    /// Destination byte of the first run.
+    /// The destination byte of the first run.
     target: usize,
-    /// Source bytes of every run, a multiple of an element's.
+    /// The source bytes of every run, a multiple of the element size.
     run: usize,
-    /// Destination bytes of every run.
+    /// The destination bytes of every run.
     run_size: usize,
-    /// Bytes of an element in the source, and in the destination.
+    /// The bytes of an element in the source, and in the destination.
     element_size: usize,
     size: usize,
-    /// Outermost first.
+    /// The loops, outermost first.
     loops: SmallVec<[Loop; 3]>,
 }
 
 impl Walk {
-    /// The walk over the selection of a whole chunk; `None` if nothing is selected.
+    /// Returns the walk over the selection of a whole chunk, or `None` if nothing is selected.
     #[inline]
     pub(crate) fn of(gather: &Gather<'_>) -> Option<Self> {
         let sizes = (gather.element_size, gather.size());
         Self::new(sizes, gather.chunk_shape, gather.axes.iter().copied(), gather.offset)
     }
 
-    /// The walk over `len` bytes that stay together.
+    /// Returns the walk over `len` contiguous bytes.
     pub(crate) fn bytes(len: usize) -> Self {
         Self {
             source: 0,
@@ -220,8 +223,8 @@ impl Walk {
         }
     }
 
-    /// The walk over the `axes` of a row-major array of `shape`, whose elements have a size here and one in the destination;
-    /// `None` if nothing is selected.
+    /// Returns the walk over the `axes` of a row-major array of `shape`, or `None` if nothing is selected.
+    /// Elements have `element_size` bytes in the array and `size` bytes in the destination.
     #[inline]
     pub(crate) fn new(
         (element_size, size): (usize, usize),
@@ -240,7 +243,7 @@ impl Walk {
             loops: SmallVec::new(),
         };
         let mut pitch = element_size;
-        // Innermost first; turned round at the end.
+        // The loops are added innermost first, and reversed at the end.
         for (axis, &extent) in axes.rev().zip(shape.iter().rev()) {
             if axis.count == 0 {
                 return None;
@@ -256,7 +259,7 @@ impl Walk {
         Some(walk)
     }
 
-    /// Adds a loop around those there are, merged into the outermost of them where both sides are contiguous.
+    /// Adds an outer loop, or merges it into the current outermost loop if both sides are contiguous.
     #[inline]
     fn nest(&mut self, outer: Loop) {
         if let Some(inner) = self.loops.last_mut() {
@@ -273,43 +276,43 @@ impl Walk {
         self.loops.push(outer);
     }
 
-    /// One past the last source byte.
+    /// Returns one past the last source byte.
     #[inline]
     pub(crate) fn source_end(&self) -> usize {
         let last: usize = self.loops.iter().map(|l| (l.count - 1) * l.source).sum();
         self.source + last + self.run
     }
 
-    /// The first source byte.
+    /// Returns the first source byte.
     #[inline]
     pub(crate) fn source_start(&self) -> usize {
         self.source
     }
 
-    /// Bytes of all runs.
+    /// Returns the bytes of all runs in the source.
     pub(crate) fn len(&self) -> usize {
         self.loops.iter().fold(self.run, |len, l| len * l.count)
     }
 
-    /// The first run.
+    /// Returns the first run.
     #[inline]
     fn first(&self) -> Run {
         Run { source: self.source, target: self.target, len: self.run, size: self.run_size }
     }
 
-    /// Every run starts at a multiple of this many bytes of the source, and is a multiple of it long.
+    /// Returns a number of source bytes of which the start and the length of every run are multiples.
     #[inline]
     pub(crate) fn element_size(&self) -> usize {
         self.element_size
     }
 
-    /// The destination, where the whole walk is one run.
+    /// Returns the run, if the whole walk is one run.
     #[inline]
     pub(crate) fn single(&self) -> Option<Run> {
         self.loops.is_empty().then_some(self.first())
     }
 
-    /// Copies everything.
+    /// Copies all runs.
     #[inline]
     pub(crate) fn copy<S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
         match self.run_size {
@@ -323,7 +326,8 @@ impl Walk {
         }
     }
 
-    /// Copies everything; `N` is the length of the runs in the destination, or 0 if it is not known to the compiler.
+    /// Copies all runs. `N` is the length of the runs in the destination, or 0 if it is not a compile-time
+    /// constant.
     #[inline]
     fn copy_runs<const N: usize, S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
         let run = if N == 0 { self.run_size } else { N };
@@ -350,7 +354,7 @@ impl Walk {
         }
     }
 
-    /// The runs one by one, in ascending order of the source.
+    /// Returns the runs one at a time, in ascending order of the source.
     #[inline]
     pub(crate) fn runs(&self) -> Runs<'_> {
         Runs {
@@ -363,7 +367,7 @@ impl Walk {
     }
 }
 
-/// Steps the odometer of a nest of loops; false at the end.
+/// Moves a nest of loops to its next position, like an odometer. Returns `false` at the end.
 #[inline]
 fn advance(loops: &[Loop], index: &mut Index, from: &mut usize, to: &mut usize) -> bool {
     for (level, at) in loops.iter().zip(index.iter_mut()).rev() {
@@ -380,18 +384,18 @@ fn advance(loops: &[Loop], index: &mut Index, from: &mut usize, to: &mut usize) 
     false
 }
 
-/// Bytes that lie together on both sides.
+/// Bytes that are contiguous on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) source: usize,
     pub(crate) target: usize,
-    /// Bytes of the source.
+    /// The length in the source, in bytes.
     pub(crate) len: usize,
-    /// Bytes of the destination.
+    /// The length in the destination, in bytes.
     pub(crate) size: usize,
 }
 
-/// The runs of a walk, cut where the caller wants.
+/// The runs of a walk, which the caller can cut at any source byte.
 pub(crate) struct Runs<'a> {
     walk: &'a Walk,
     index: Index,
@@ -401,13 +405,13 @@ pub(crate) struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// The source byte that comes next.
+    /// Returns the next source byte.
     #[inline]
     pub(crate) fn position(&self) -> Option<usize> {
         self.next.map(|run| run.source)
     }
 
-    /// Takes the next run or part of one if it is exactly the source bytes of `block`.
+    /// Takes the next run, or a part of it, if it covers exactly the source bytes of `block`.
     #[inline]
     pub(crate) fn whole(&mut self, block: &std::ops::Range<usize>) -> Option<Run> {
         let run = self.next?;
@@ -417,7 +421,8 @@ impl Runs<'_> {
         self.before(block.end)
     }
 
-    /// The next run, or the part of it, that lies before the source byte `end`.
+    /// Returns the next run, cut at the source byte `end`. Returns `None` if the run starts at `end` or after
+    /// it.
     #[inline]
     pub(crate) fn before(&mut self, end: usize) -> Option<Run> {
         let run = self.next?;
@@ -427,7 +432,7 @@ impl Runs<'_> {
         let len = run.len.min(end - run.source);
         if len < run.len {
             let Walk { element_size, size: element, .. } = *self.walk;
-            // Bytes that stay as they are may be cut anywhere, others between elements.
+            // Unconverted bytes may be cut anywhere, converted ones only between elements.
             let size = if element_size == element { len } else { len / element_size * element };
             self.next = Some(Run {
                 source: run.source + len,
@@ -465,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_chunk_in_a_contiguous_destination_is_one_run() {
+    fn a_whole_chunk_with_a_contiguous_destination_is_one_run() {
         let shape = [3, 4, 5];
         let axes = contiguous(&shape, 8);
         let walk = Walk::of(&Gather::new(8, &shape, &axes, 7)).unwrap();
@@ -473,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destination_that_runs_backwards_is_filled() {
+    fn a_destination_with_a_negative_stride_is_filled() {
         let axes = [Axis { start: 0, step: 1, count: 4, stride: -2 }];
         let gather = Gather::new(2, &[4], &axes, 6);
         let mut out = [0u8; 8];
@@ -492,7 +497,7 @@ mod tests {
         assert_eq!(out, [9; 4]);
     }
 
-    /// A selection of a small chunk, and the destination it fills row by row.
+    /// A selection of a small chunk, and the length of the destination that it fills row by row.
     fn selections() -> impl Strategy<Value = (usize, Vec<usize>, Vec<Axis>, usize)> {
         let axis = (1usize..7).prop_flat_map(|extent| {
             (0..extent, 1usize..4).prop_flat_map(move |(start, step)| {
@@ -518,7 +523,7 @@ mod tests {
             })
     }
 
-    /// The destination as an element-by-element loop fills it.
+    /// Fills the destination one element at a time, as a model.
     fn expected(gather: &Gather<'_>, src: &[u8], len: usize) -> Vec<u8> {
         let mut out = vec![0xEE; len];
         let total: usize = gather.axes.iter().map(|a| a.count).product();

@@ -1,6 +1,7 @@
 //! HDF5 filters and their pipeline.
 //!
-//! A filter is given its destination: the last one of a chain writes into the caller's array.
+//! A filter gets its destination from its caller, so the last filter of a chain writes into the caller's
+//! array.
 
 mod bitshuffle;
 pub mod blosc;

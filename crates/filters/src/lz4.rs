@@ -1,4 +1,5 @@
-//! LZ4, filter 32004: the chunk's length and a block size, both big-endian, then blocks behind their stored lengths.
+//! LZ4, filter 32004. A chunk starts with its length and a block size, both big-endian; the stored length of
+//! each block precedes the block.
 
 use crate::codec::{CodecError, lz4};
 use crate::error::{FilterError, Result};
@@ -12,12 +13,13 @@ pub struct Lz4 {
 
 impl Lz4 {
     const NAME: &'static str = "lz4";
-    /// As large as a block may usefully be; also what 0 means.
+    /// The largest useful block size, which is also the meaning of 0.
     const DEFAULT_BLOCK: u32 = 1 << 30;
-    /// Of smaller ones the stored lengths would be a large part: more than `expansion_bound`.
+    /// The smallest block size. The lengths of smaller blocks would take more room than `expansion_bound`
+    /// allows.
     const SMALLEST_BLOCK: u32 = 8;
 
-    /// From client data: the size of a block, which only matters for writing.
+    /// Creates the filter from its client data: the block size, which matters only for writing.
     pub fn new(client_data: &[u32]) -> Self {
         let block_size = client_data.first().copied().filter(|&size| size > 0).unwrap_or(Self::DEFAULT_BLOCK);
         Self { block_size: block_size.clamp(Self::SMALLEST_BLOCK, Self::DEFAULT_BLOCK) as usize }
@@ -34,7 +36,7 @@ impl Filter for Lz4 {
         let block_size = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
         let dst = prefix(Self::NAME, dst, usize::try_from(total).unwrap_or(usize::MAX))?;
         if block_size == 0 && !dst.is_empty() {
-            return Err(FilterError::damaged(Self::NAME, "a block size of 0"));
+            return Err(FilterError::damaged(Self::NAME, "the block size is 0"));
         }
         for block in dst.chunks_mut(block_size.max(1)) {
             let stored = take_block(Self::NAME, &mut src)?;
@@ -55,7 +57,7 @@ impl Filter for Lz4 {
         let mut at = 12;
         for block in src.chunks(block_size.max(1)) {
             let (stored_len, room) = dst[at..].split_at_mut(4);
-            // A block that LZ4 does not shorten is stored as it is.
+            // A block that LZ4 does not shorten is stored unchanged.
             let shorter = &mut room[..block.len() - 1];
             let stored = lz4::encode(block, shorter, 1).unwrap_or_else(|| {
                 room[..block.len()].copy_from_slice(block);
@@ -76,7 +78,7 @@ impl Filter for Lz4 {
     }
 }
 
-/// The length of a block as it is stored; blocks are at most `DEFAULT_BLOCK` long.
+/// Returns a block's length as it is stored. Blocks have at most `DEFAULT_BLOCK` bytes.
 #[expect(clippy::cast_possible_truncation, reason = "a block is at most 1 GiB")]
 fn be_len(len: usize) -> [u8; 4] {
     (len as u32).to_be_bytes()
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_never_so_small_that_a_chunk_exceeds_its_bound() {
+    fn a_tiny_block_size_is_raised_so_that_the_chunk_stays_within_its_bound() {
         let raw: Vec<u8> =
             (0..50_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
         let filter = Lz4::new(&[1]);

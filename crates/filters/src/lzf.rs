@@ -1,13 +1,14 @@
-//! LZF, filter 32000: h5py's fast codec. A chunk that it does not shorten is stored without it.
+//! LZF, filter 32000: h5py's fast codec. A chunk that LZF does not shorten is stored without LZF.
 //!
-//! A control byte below 32 announces that many literal bytes and one more. Any other is a match: its upper 3 bits are the
-//! length less 2 (7: the next byte is added), its lower 5 bits and the byte that follows are the distance less 1.
+//! A control byte below 32 precedes literal bytes, one more than its value. Any other control byte is a
+//! match. Its upper 3 bits are the length less 2 (for 7, the next byte is added to the length). Its lower 5
+//! bits and the following byte are the distance less 1.
 
 use crate::codec::lz::{MAX_LITERALS, Output, common, low};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 
-/// The filter, whose client data (versions, chunk size) say nothing that is needed.
+/// The filter. Its client data (versions and the chunk size) is not needed.
 #[derive(Debug)]
 pub struct Lzf;
 
@@ -28,20 +29,22 @@ impl Filter for Lzf {
             let control = usize::from(control);
             if control < MAX_LITERALS {
                 let Some((literals, rest)) = bytes.as_slice().split_at_checked(control + 1) else {
-                    return Err(damaged("literals that end after the chunk"));
+                    return Err(damaged("literals extend past the end of the chunk"));
                 };
                 room(dst, at, literals.len())?.copy_from_slice(literals);
                 at += literals.len();
                 bytes = rest.iter();
             } else {
                 let mut next =
-                    || bytes.next().map(|&b| usize::from(b)).ok_or_else(|| damaged("a match cut short"));
+                    || bytes.next().map(|&b| usize::from(b)).ok_or_else(|| damaged("a match is cut short"));
                 let mut len = (control >> 5) + 2;
                 if len == 9 {
                     len += next()?;
                 }
                 let distance = ((control & 0x1f) << 8 | next()?) + 1;
-                let from = at.checked_sub(distance).ok_or_else(|| damaged("a match before the start"))?;
+                let from = at
+                    .checked_sub(distance)
+                    .ok_or_else(|| damaged("a match refers to bytes before the start"))?;
                 room(dst, at, len)?;
                 repeat(dst, from, at, len);
                 at += len;
@@ -64,9 +67,10 @@ impl Filter for Lzf {
     }
 }
 
-/// Encodes `src` into the front of `dst`; how many bytes, or `None` if they do not fit.
+/// Encodes `src` into the front of `dst` and returns the encoded length, or `None` if `dst` is too small.
 fn encode(src: &[u8], dst: &mut [u8], seen: &mut Vec<u32>) -> Option<usize> {
-    // The last position at which each hash of three bytes was seen, and 0 for none: position 0 is never matched.
+    // The last position of each hash of three bytes, or 0 if the hash has not occurred. Position 0 is never
+    // matched.
     seen.clear();
     seen.resize(1 << HASH_BITS, 0);
     let mut output = Output::new(dst);
@@ -93,13 +97,13 @@ fn damaged(what: &'static str) -> FilterError {
     FilterError::damaged(NAME, what)
 }
 
-/// `len` bytes of `dst` from `at` on.
+/// Returns `len` bytes of `dst`, starting at `at`.
 fn room(dst: &mut [u8], at: usize, len: usize) -> Result<&mut [u8]> {
     let (expected, found) = (dst.len() as u64, (at + len) as u64);
     dst.get_mut(at..at + len).ok_or(FilterError::Length { filter: NAME, expected, found })
 }
 
-/// Writes `len` bytes at `at` that repeat those from `from` on; the two may overlap.
+/// Writes at `at` a copy of the `len` bytes that start at `from`. The two ranges may overlap.
 fn repeat(dst: &mut [u8], from: usize, at: usize, len: usize) {
     let distance = at - from;
     if distance >= len {
@@ -119,7 +123,7 @@ fn hash([a, b, c]: [u8; 3]) -> usize {
     (word >> (32 - HASH_BITS)) as usize
 }
 
-/// A match of at least 3 bytes.
+/// Writes a match of at least 3 bytes.
 fn put_match(output: &mut Output<'_>, distance: usize, len: usize) -> Option<()> {
     let (distance, len) = (distance - 1, len - 2);
     output.push(&[low(len.min(7) << 5 | distance >> 8)])?;

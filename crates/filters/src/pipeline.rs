@@ -1,9 +1,10 @@
 //! A chain of filters, prepared once for a dataset (spec IV.A.2.l).
 //!
-//! Filters encode in their order and decode against it. With n active filters, n - 1 intermediate results alternate between
-//! two scratch buffers and the last one goes to its destination. An intermediate result gets as much room as the encoded
-//! form of the destination's bytes can need (`Filter::decode_bound` of the filters that are still to be undone): what a
-//! chunk says of itself never decides how much is allocated. What only adds bytes at the end (Fletcher32) does so in place.
+//! Filters encode in order and decode in reverse order. With n active filters, n - 1 intermediate results
+//! alternate between two scratch buffers, and the last result goes to its destination. The length of an
+//! intermediate buffer is the most that the encoded form of the destination's bytes can have
+//! (`Filter::decode_bound` of the filters that are still to be undone). Sizes stored in a chunk therefore
+//! never decide how much is allocated. A filter that only appends bytes (Fletcher32) works in place.
 
 use std::sync::Arc;
 
@@ -23,16 +24,16 @@ pub struct Pipeline {
     stages: Vec<Stage>,
 }
 
-/// One filter as a dataset names it.
+/// One filter as a dataset describes it.
 #[derive(Debug, Clone, Copy)]
 pub struct StageSpec<'a> {
-    /// Its registered number.
+    /// The filter's registered number.
     pub id: FilterId,
-    /// Its name, if the file has it.
+    /// The filter's name, if the file stores one.
     pub name: Option<&'a str>,
-    /// Flags; bit 0: optional.
+    /// The flags. Bit 0: the filter is optional.
     pub flags: u16,
-    /// Its parameters.
+    /// The filter's parameters.
     pub client_data: &'a [u32],
 }
 
@@ -41,11 +42,12 @@ pub struct StageSpec<'a> {
 pub struct Stage {
     id: FilterId,
     optional: bool,
-    /// Or why it cannot be made. That is an error only for a chunk that needs it: the rest of the dataset stays readable.
+    /// The filter, or the error that its construction gave. The error is returned only for a chunk that needs
+    /// the filter, so the rest of the dataset stays readable.
     filter: Result<Arc<dyn Filter>>,
 }
 
-/// Which filters a chunk is stored without: bit i is the i-th filter of the pipeline.
+/// The filters that were skipped when a chunk was stored: bit i is the i-th filter of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FilterMask(pub u32);
 
@@ -55,12 +57,12 @@ impl FilterMask {
     /// No filter was applied.
     pub const ALL_SKIPPED: Self = Self(u32::MAX);
 
-    /// Whether the chunk is stored without filter `index`.
+    /// Returns whether the chunk is stored without filter `index`.
     pub const fn skips(self, index: usize) -> bool {
         index < u32::BITS as usize && self.0 >> index & 1 != 0
     }
 
-    /// The same without filter `index` as well.
+    /// Returns the mask with filter `index` skipped as well.
     #[must_use]
     pub const fn skipping(self, index: usize) -> Self {
         if index < u32::BITS as usize { Self(self.0 | 1 << index) } else { self }
@@ -68,17 +70,17 @@ impl FilterMask {
 }
 
 impl Stage {
-    /// Its registered number.
+    /// Returns the filter's registered number.
     pub fn id(&self) -> FilterId {
         self.id
     }
 
-    /// Whether a chunk may be stored without it when it fails.
+    /// Returns whether a chunk may be stored without the filter if encoding fails.
     pub fn is_optional(&self) -> bool {
         self.optional
     }
 
-    /// The filter, or why it cannot be used.
+    /// Returns the filter, or the reason why it cannot be used.
     pub fn filter(&self) -> Result<&dyn Filter> {
         self.filter.as_deref().map_err(Clone::clone)
     }
@@ -87,7 +89,8 @@ impl Stage {
         registered_name(self.id).unwrap_or("a filter without a registered name")
     }
 
-    /// Encodes the `len` bytes at `place`: where the result is and how long, or `None` if it is not worth storing.
+    /// Encodes the `len` bytes at `place`. Returns the place and length of the result, or `None` if the
+    /// filter skips the chunk.
     fn encode(
         &self,
         raw: &[u8],
@@ -115,11 +118,12 @@ impl Stage {
 }
 
 impl Pipeline {
-    /// The most filters, as a chunk's mask has 32 bits.
+    /// The most filters of a pipeline. A chunk's mask has 32 bits.
     pub const MAX_FILTERS: usize = 32;
 
-    /// Prepares the filters for chunks of `chunk_bytes`. A filter that is not available or has wrong parameters is no error
-    /// here, but when a chunk needs it (or see `unavailable`).
+    /// Prepares the filters for chunks of `chunk_bytes`. A filter that is not available or has wrong
+    /// parameters is not an error here. It is an error for a chunk that needs the filter (see also
+    /// `unavailable`).
     pub fn new(
         specs: &[StageSpec<'_>],
         element_size: usize,
@@ -143,27 +147,28 @@ impl Pipeline {
         Ok(Self { stages: specs.iter().map(prepare).collect() })
     }
 
-    /// Whether there are no filters: chunks are stored as they are.
+    /// Returns whether there are no filters, so that chunks are stored unchanged.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
     }
 
-    /// The filters, in the order in which they encode.
+    /// Returns the filters, in the order in which they encode.
     pub fn filters(&self) -> &[Stage] {
         &self.stages
     }
 
-    /// Why the first filter that cannot be used cannot be used.
+    /// Returns the reason why a filter cannot be used, for the first such filter.
     pub fn unavailable(&self) -> Option<&FilterError> {
         self.stages.iter().find_map(|stage| stage.filter.as_ref().err())
     }
 
-    /// Whether a chunk with this mask is stored as it is.
+    /// Returns whether a chunk with this mask is stored unchanged.
     pub fn is_identity(&self, mask: FilterMask) -> bool {
         self.active(mask).next().is_none()
     }
 
-    /// Blosc, if a chunk with this mask is encoded by that alone: then parts of it can be decoded.
+    /// Returns Blosc, if it is the only filter that encodes a chunk with this mask. Parts of such a chunk can
+    /// be decoded.
     pub fn as_blosc(&self, mask: FilterMask) -> Option<&Blosc> {
         let mut active = self.active(mask);
         let (_, stage) = active.next()?;
@@ -173,7 +178,7 @@ impl Pipeline {
         stage.filter.as_ref().ok()?.as_blosc()
     }
 
-    /// Decodes a chunk. It must give exactly as many bytes as `dst` has.
+    /// Decodes a chunk into `dst`. A chunk that does not decode to exactly the length of `dst` is an error.
     pub fn decode_into(
         &self,
         mask: FilterMask,
@@ -184,7 +189,7 @@ impl Pipeline {
         self.decode(mask, stored, dst, scratch, Stores::Cached)
     }
 
-    /// The same, written as `stores` says where a filter has the choice.
+    /// Decodes a chunk as `decode_into` does. If the last filter has a choice, it writes as `stores` says.
     pub fn decode(
         &self,
         mask: FilterMask,
@@ -199,8 +204,9 @@ impl Pipeline {
         decoded
     }
 
-    /// Decodes a chunk and copies its selected elements to their places. Shuffled elements are put together there, without
-    /// a pass through memory between. `room` is as long as the chunk, and clobbered.
+    /// Decodes a chunk and copies its selected elements to their destinations. Shuffled elements are
+    /// assembled directly in the destination, without another pass through memory. `room` must be as long as
+    /// the chunk, and is clobbered.
     pub fn scatter_into<T: Target + ?Sized>(
         &self,
         mask: FilterMask,
@@ -213,10 +219,13 @@ impl Pipeline {
         self.hand_on(mask, stored, room, gather, gather.converting(), target, scratch)
     }
 
-    /// Decodes a chunk and hands its selected elements to `f`, converted as the selection says, while they are in the cache:
-    /// runs of whole elements that follow each other in the chunk, of 64 KiB at most unless one element is longer, and where
-    /// the first of them is in the chunk, in bytes. Runs ascend, but for chunks of n-dimensional blocks, of which one comes
-    /// after the other. Places in a destination are not looked at. `room` is as long as the chunk, and clobbered.
+    /// Decodes a chunk and passes its selected elements to `f` while they are cached, converted as the
+    /// selection says.
+    ///
+    /// Each call of `f` gets a run of whole elements that are contiguous in the chunk, and the byte offset of
+    /// the first of them in the chunk. Runs have at most 64 KiB unless one element is longer. Runs ascend,
+    /// except that chunks of n-dimensional blocks are passed block by block. Destination offsets are ignored.
+    /// `room` must be as long as the chunk, and is clobbered.
     pub fn blocks(
         &self,
         mask: FilterMask,
@@ -231,7 +240,7 @@ impl Pipeline {
         })
     }
 
-    #[allow(clippy::too_many_arguments)] // those of the two above
+    #[allow(clippy::too_many_arguments)] // the arguments of the two functions above
     fn hand_on<K: Sink + ?Sized>(
         &self,
         mask: FilterMask,
@@ -261,16 +270,16 @@ impl Pipeline {
         Ok(())
     }
 
-    /// If the last filter to be undone is a shuffle of elements that can be put together on their way: its number, and their
-    /// size.
+    /// Returns the number of the last filter to be undone, and its element size, if it is a shuffle whose
+    /// elements can be assembled in their destination.
     fn shuffle(&self, mask: FilterMask) -> Option<(usize, usize)> {
         let (index, stage) = self.active(mask).next()?;
         let size = stage.filter.as_ref().ok()?.as_shuffle()?;
         (size > 1).then_some((index, size))
     }
 
-    /// Encodes a chunk: its stored form, and the mask that goes with it. A filter that is not optional and does not take the
-    /// chunk is an error.
+    /// Encodes a chunk. Returns its stored form and the mask to store with it. If a filter that is not
+    /// optional cannot encode the chunk, the result is an error.
     pub fn encode<'s>(&self, raw: &'s [u8], scratch: &'s mut Scratch) -> Result<(&'s [u8], FilterMask)> {
         let mut buffers = std::mem::take(&mut scratch.pipeline);
         let encoded = self.encode_with(raw, scratch, &mut buffers);
@@ -299,7 +308,8 @@ impl Pipeline {
             let src = &src[..len];
             let mut earlier = self.active(mask).take_while(|&(earlier, _)| earlier < index).peekable();
             if earlier.peek().is_none() {
-                // Only the last result goes to memory; those before it stay in a cache until the next filter.
+                // Only the last result is written as `stores` says. Results before it stay cached until the
+                // next filter.
                 scratch.stores = stores;
                 let written = filter.decode_into(src, dst, scratch);
                 scratch.stores = Stores::Cached;
@@ -339,7 +349,7 @@ impl Pipeline {
         Ok((place, len, mask))
     }
 
-    /// The filters that a chunk with this mask is encoded by.
+    /// Returns the filters that encode a chunk with this mask.
     fn active(&self, mask: FilterMask) -> impl DoubleEndedIterator<Item = (usize, &Stage)> {
         self.stages.iter().enumerate().filter(move |(index, _)| !mask.skips(*index))
     }
@@ -353,17 +363,17 @@ impl Pipeline {
     }
 }
 
-/// Where the bytes are that the next filter works on.
+/// The location of the bytes that are the next filter's input.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// Where the caller gave them.
+    /// In the caller's slice.
     Given,
-    /// In a scratch buffer.
+    /// In the scratch buffer with this number.
     Buffer(usize),
 }
 
 impl Place {
-    /// These bytes, and a buffer with its number that they are not in.
+    /// Returns these bytes, and a scratch buffer that does not hold them, with its number.
     fn and_spare<'b>(
         self,
         given: &'b [u8],

@@ -1,25 +1,26 @@
-//! Shuffled elements as a source of copies: they are put together where they go.
+//! Shuffled elements as a source of copies. The elements are assembled in their destination.
 
 use crate::gather::{Comb, Source};
 use crate::simd::{Kernels, Plane, Rack, Stores};
 
-/// Planes up to this number may be anywhere, more of them are at equal distances.
+/// The most planes that may be at arbitrary addresses. More planes must be at equal distances.
 pub(crate) const MAX_FEW: usize = 16;
 
 /// The byte planes of shuffled elements, or some of them in another order.
 #[derive(Clone, Copy)]
 pub(crate) struct Planes<'a> {
     few: [Plane<'a>; MAX_FEW],
-    /// How many these are; none if there is a rack.
+    /// The number of planes in `few`; 0 if `many` is set.
     count: usize,
     many: Option<Rack<'a>>,
-    /// Bytes of an element before it was shuffled.
+    /// The bytes of an element before it was shuffled.
     width: usize,
     stores: Stores,
 }
 
 impl<'a> Planes<'a> {
-    /// The planes of elements of `width` bytes that `order` names, or else all, of up to [`MAX_FEW`] that are anywhere.
+    /// Selects the planes that `order` names, or all planes, of elements of `width` bytes. Each plane may be
+    /// at any address.
     #[inline]
     pub(crate) fn few(
         planes: &[Plane<'a>; MAX_FEW],
@@ -35,8 +36,8 @@ impl<'a> Planes<'a> {
         Self { few, count, many: None, width, stores }
     }
 
-    /// The planes of `elements` shuffled elements of `width` bytes, `pitch` bytes from one to the next: those that `order`
-    /// names, or else all.
+    /// Selects the planes that `order` names, or all planes, of `elements` shuffled elements of `width`
+    /// bytes. Consecutive planes are `pitch` bytes apart.
     #[inline]
     pub(crate) fn of(
         bytes: &'a [u8],
@@ -58,10 +59,11 @@ impl<'a> Planes<'a> {
         Self { few, count, many: None, width, stores }
     }
 
-    /// The element at byte `at`.
+    /// Returns the number of the element at byte `at`.
     #[inline]
     fn element(&self, at: usize) -> usize {
-        // The usual sizes are spelled out, because a division costs as much as the transpose of a short run.
+        // The usual sizes have their own arms, because a division costs as much as the transpose of a short
+        // run.
         match self.width {
             2 => at / 2,
             4 => at / 4,

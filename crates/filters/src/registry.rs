@@ -1,4 +1,4 @@
-//! Which filters can be made, and what the others are called.
+//! The registry of available filters, and the names of registered filter numbers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,33 +9,34 @@ use crate::error::{FilterError, Result};
 use crate::filter::{Filter, FilterId};
 use crate::{Bitshuffle, Fletcher32, Lz4, Lzf, Shuffle, Stream};
 
-/// What a filter is made from: its client data and facts of the dataset.
+/// The input of a filter's constructor: client data and facts of the dataset.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters<'a> {
-    /// The numbers stored with the filter.
+    /// The client data: the numbers stored with the filter.
     pub client_data: &'a [u32],
-    /// Bytes of one element of the dataset.
+    /// The bytes of one element of the dataset.
     pub element_size: usize,
-    /// Bytes of one whole chunk before any filter.
+    /// The bytes of one whole chunk before any filter.
     pub chunk_bytes: usize,
 }
 
-/// Checks the parameters and makes the filter.
+/// Checks the parameters and creates the filter.
 pub type Constructor = Arc<dyn Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync>;
 
-/// The filters that can be made. The default holds those of this crate; a registry is a value, passed to who needs it.
+/// A set of available filters. The default registry holds the filters of this crate. A registry is a value
+/// that callers pass to the code that needs it.
 #[derive(Clone)]
 pub struct Registry {
     constructors: BTreeMap<FilterId, Constructor>,
 }
 
 impl Registry {
-    /// A registry without any filter.
+    /// Returns a registry without filters.
     pub const fn empty() -> Self {
         Self { constructors: BTreeMap::new() }
     }
 
-    /// Adds a filter, or replaces the one of that number.
+    /// Adds a filter, or replaces the filter with that number.
     pub fn register<F>(&mut self, id: FilterId, constructor: F)
     where
         F: Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync + 'static,
@@ -43,17 +44,18 @@ impl Registry {
         self.constructors.insert(id, Arc::new(constructor));
     }
 
-    /// Whether a filter of that number can be made.
+    /// Returns whether the registry has a filter with that number.
     pub fn contains(&self, id: FilterId) -> bool {
         self.constructors.contains_key(&id)
     }
 
-    /// The numbers of the filters that can be made, ascending.
+    /// Returns the numbers of the available filters in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = FilterId> {
         self.constructors.keys().copied()
     }
 
-    /// Makes a filter. `stored_name` is the name in the file, which helps to name a filter that nobody registered.
+    /// Creates a filter. `stored_name` is the name in the file, which an error gives for a filter that is not
+    /// in the list of registered filters.
     pub fn filter(
         &self,
         id: FilterId,
@@ -95,13 +97,13 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// What a filter number is called in the HDF Group's list of registered filters.
+/// Returns the name of a filter number in the HDF Group's list of registered filters.
 pub fn registered_name(id: FilterId) -> Option<&'static str> {
     let at = NAMES.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
     Some(NAMES[at].1)
 }
 
-/// By number.
+/// The registered filters, sorted by number.
 const NAMES: [(u16, &str); 42] = [
     (1, "deflate"),
     (2, "shuffle"),
@@ -154,14 +156,14 @@ mod tests {
     const PARAMETERS: Parameters<'_> = Parameters { client_data: &[], element_size: 4, chunk_bytes: 64 };
 
     #[test]
-    fn names_are_in_order_of_their_numbers() {
+    fn names_are_sorted_by_filter_number() {
         assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
         assert_eq!(registered_name(FilterId::BLOSC2), Some("blosc2"));
         assert_eq!(registered_name(FilterId(400)), None);
     }
 
     #[test]
-    fn an_unknown_filter_is_named_by_the_list_or_else_by_the_file() {
+    fn the_name_of_an_unknown_filter_comes_from_the_list_or_else_from_the_file() {
         let name = |id, stored| match Registry::default().filter(FilterId(id), stored, &PARAMETERS) {
             Err(FilterError::Unknown { id: found, name }) => {
                 assert_eq!(found, id);
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_registered_filter_replaces_ours_in_that_registry_only() {
+    fn a_registered_filter_replaces_the_default_in_that_registry_only() {
         let mut registry = Registry::default();
         registry.register(FilterId::LZF, |_| Ok(Arc::new(Fletcher32)));
         registry.register(FilterId(400), |_| Ok(Arc::new(Lzf)));

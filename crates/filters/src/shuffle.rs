@@ -1,6 +1,7 @@
-//! Shuffle, filter 2: byte k of every element is stored together, so that slow bytes compress.
+//! Shuffle, filter 2: byte k of every element is stored together, so that slowly changing bytes compress
+//! well.
 //!
-//! A tail shorter than one element is stored as it is.
+//! A tail shorter than one element is stored unchanged.
 
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, prefix};
@@ -15,7 +16,7 @@ pub struct Shuffle {
 impl Shuffle {
     const NAME: &'static str = "shuffle";
 
-    /// From client data: the size of an element, which is the dataset's if it is not said.
+    /// Creates the filter from its client data: the element size, which defaults to that of the dataset.
     pub fn new(client_data: &[u32], element_size: usize) -> Result<Self> {
         let element_size = client_data.first().map_or(element_size, |&size| size as usize);
         if element_size == 0 {

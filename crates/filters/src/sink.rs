@@ -1,21 +1,21 @@
-//! Where decoded elements go: to memory, or to a function while they are in the cache.
+//! Destinations of decoded elements: memory, or a function that gets the elements while they are cached.
 
 use crate::convert::{Converting, User};
 use crate::filter::Scratch;
 use crate::gather::{Axis, Gather, MAX_RANK, Run, Source, Stores, Target, Walk};
 
-/// Where elements go once they are decoded.
+/// A destination of decoded elements.
 pub(crate) trait Sink {
-    /// Whether [`Sink::place`] gives a place.
+    /// Whether [`Sink::place`] returns memory.
     const IS_MEMORY: bool;
 
     /// Takes all elements of a walk over `source`.
     fn all<S: Source>(&mut self, walk: &Walk, source: &S);
 
-    /// Takes the elements of one run, which are at byte `from` of `source`.
+    /// Takes the elements of one run, which start at byte `from` of `source`.
     fn piece<S: Source>(&mut self, run: Run, from: usize, source: &S);
 
-    /// The memory that the elements of a run go to, if it is known.
+    /// Returns the memory to which the elements of a run go, if the sink has memory.
     fn place(&mut self, run: Run) -> Option<&mut [u8]>;
 }
 
@@ -38,13 +38,15 @@ impl<T: Target + ?Sized> Sink for T {
     }
 }
 
-/// Bytes handed on at a time: they stay in the second-level cache while they are used.
+/// The most bytes that are passed to the function at a time, so that they stay in the second-level cache
+/// while the function uses them.
 const PIECE: usize = 64 << 10;
 
-/// A function that gets elements while they are in the cache: where they are in the chunk, in bytes, and the elements.
+/// A function that gets elements while they are cached. Its arguments are the byte offset in the chunk, and
+/// the elements.
 pub(crate) struct Feed<'a> {
     f: &'a mut dyn FnMut(usize, &[u8]),
-    /// Bytes of an element as stored, and as it is handed on.
+    /// The bytes of an element as it is stored, and as it is passed to the function.
     element_size: usize,
     size: usize,
     room: &'a mut Vec<u8>,
@@ -81,7 +83,8 @@ impl Sink for Feed<'_> {
 }
 
 impl Feed<'_> {
-    /// Calls `hand_on` with the selection as if the destination were the chunk, what becomes of its elements, and where they go.
+    /// Calls `hand_on` with the selection (as if the destination were the chunk itself), the conversion of
+    /// its elements, and the feed that they go to.
     pub(crate) fn with<R>(
         gather: &Gather<'_>,
         scratch: &mut Scratch,
@@ -105,7 +108,7 @@ impl Feed<'_> {
     }
 }
 
-/// All elements of a walk.
+/// Passes all elements of a walk to a sink.
 pub(crate) struct All<'a, K: ?Sized> {
     pub(crate) walk: &'a Walk,
     pub(crate) sink: &'a mut K,

@@ -1,21 +1,21 @@
-//! Filters that encode a chunk as one stream: Deflate, filter 1 (zlib), and Zstandard, filter 32015 (whose frame need not say its
-//! content's size).
+//! Filters that encode a chunk as one stream: Deflate, filter 1 (zlib), and Zstandard, filter 32015 (whose
+//! frame need not store the size of its content).
 
 use crate::codec::{zlib, zstd};
 use crate::error::Result;
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 
-/// The filter for one dataset, with its level, which only matters for writing.
+/// The filter for one dataset, with its level. The level matters only for writing.
 #[derive(Debug)]
 pub enum Stream {
-    /// zlib, at a level of 0 to 9.
+    /// zlib at a level from 0 to 9.
     Deflate(i32),
-    /// Zstandard, at a level of at most 22.
+    /// Zstandard at a level of at most 22.
     Zstd(i32),
 }
 
 impl Stream {
-    /// Deflate from client data: the level.
+    /// Creates Deflate from its client data: the level.
     pub fn deflate(client_data: &[u32]) -> Self {
         const DEFAULT_LEVEL: u32 = 6;
         const MAX_LEVEL: u32 = 9;
@@ -23,7 +23,7 @@ impl Stream {
         Self::Deflate(level.cast_signed())
     }
 
-    /// Zstandard from client data: the level. Negative ones are stored as their two's complement.
+    /// Creates Zstandard from its client data: the level. Negative levels are stored as two's complement.
     pub fn zstd(client_data: &[u32]) -> Self {
         const DEFAULT_LEVEL: i32 = 3;
         const MAX_LEVEL: i32 = 22;

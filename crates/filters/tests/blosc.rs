@@ -1,4 +1,4 @@
-//! Blosc against chunks made by python-blosc2 and hdf5plugin (`golden/make/blosc_samples.py`).
+//! Tests Blosc with chunks made by python-blosc2 and hdf5plugin (`golden/make/blosc_samples.py`).
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
@@ -21,7 +21,7 @@ struct Sample {
     hash: u64,
 }
 
-/// The samples of the repository, or of the folder in `BLOSC_SAMPLES`.
+/// Returns the samples of the repository, or those in the folder that the variable `BLOSC_SAMPLES` names.
 fn samples() -> Vec<Sample> {
     let folder = std::env::var_os("BLOSC_SAMPLES").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/blosc"),
@@ -67,7 +67,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// A small generator, so that every run makes the same choices.
+/// A small random number generator, so that every run makes the same choices.
 struct Random(u64);
 
 impl Random {
@@ -76,7 +76,7 @@ impl Random {
         usize::try_from(self.0 >> 33).unwrap() % limit
     }
 
-    /// A selection of an array of `shape`, and how many bytes it has when it is packed.
+    /// Returns a selection of an array of `shape`, and the bytes of a contiguous copy of it.
     fn selection(&mut self, shape: &[usize], element_size: usize) -> (Vec<Axis>, usize) {
         let mut stride = element_size;
         let mut axes = Vec::new();
@@ -92,13 +92,13 @@ impl Random {
     }
 }
 
-/// What the selection is in a decoded chunk.
+/// Returns the selected elements of a decoded chunk.
 fn selected(decoded: &[u8], sample: &Sample, axes: &[Axis]) -> Vec<u8> {
     let size = sample.element_size;
     numbers(sample, axes).into_iter().flat_map(|at| &decoded[at * size..(at + 1) * size]).copied().collect()
 }
 
-/// The numbers of the selected elements of a chunk.
+/// Returns the numbers of the selected elements of a chunk.
 fn numbers(sample: &Sample, axes: &[Axis]) -> Vec<usize> {
     let mut numbers = vec![0];
     for (axis, &extent) in axes.iter().zip(&sample.shape) {
@@ -108,7 +108,7 @@ fn numbers(sample: &Sample, axes: &[Axis]) -> Vec<usize> {
     numbers
 }
 
-/// Checks that selections of a chunk are those of `decoded`, however elements are converted and wherever they go.
+/// Checks selections of a chunk against `decoded`, with all kinds of conversions and destinations.
 fn check_conversions(sample: &Sample, decoded: &[u8], random: &mut Random, scratch: &mut Scratch) {
     let size = sample.element_size;
     let most = [4, 16, 40][random.below(3)];
@@ -142,7 +142,7 @@ fn check_conversions(sample: &Sample, decoded: &[u8], random: &mut Random, scrat
 }
 
 #[test]
-fn every_chunk_decodes_to_what_was_encoded() {
+fn every_chunk_decodes_to_the_bytes_that_were_encoded() {
     let mut scratch = Scratch::default();
     let mut wrong = Vec::new();
     let samples = samples();
@@ -157,7 +157,7 @@ fn every_chunk_decodes_to_what_was_encoded() {
 }
 
 #[test]
-fn a_selection_is_the_same_as_that_of_the_whole_chunk() {
+fn a_selection_has_the_same_elements_as_the_decoded_chunk() {
     let mut scratch = Scratch::default();
     let mut random = Random(1);
     for sample in samples() {
@@ -176,7 +176,7 @@ fn a_selection_is_the_same_as_that_of_the_whole_chunk() {
 }
 
 #[test]
-fn elements_are_converted_on_their_way() {
+fn elements_are_converted_while_they_are_copied() {
     let mut scratch = Scratch::default();
     let mut random = Random(5);
     for sample in samples() {
@@ -188,7 +188,7 @@ fn elements_are_converted_on_their_way() {
 }
 
 #[test]
-fn only_the_bytes_that_are_asked_for_are_used() {
+fn a_selection_uses_only_the_byte_ranges_of_spans() {
     let mut scratch = Scratch::default();
     let mut random = Random(2);
     let mut parts = 0;
@@ -228,7 +228,7 @@ fn only_the_bytes_that_are_asked_for_are_used() {
 }
 
 #[test]
-fn damaged_chunks_are_errors_or_other_values_but_nothing_worse() {
+fn a_damaged_chunk_gives_an_error_or_other_values_but_no_panic() {
     let mut scratch = Scratch::default();
     let mut random = Random(3);
     for sample in samples() {
@@ -239,7 +239,7 @@ fn damaged_chunks_are_errors_or_other_values_but_nothing_worse() {
                 stored.truncate(random.below(stored.len()));
             } else {
                 for _ in 0..=random.below(3) {
-                    // Mostly in the headers, where most can go wrong.
+                    // Half of the changes are in the headers, where most can go wrong.
                     let limit = if random.below(2) == 0 { stored.len() } else { stored.len().min(200) };
                     let at = random.below(limit);
                     stored[at] = match random.below(4) {
@@ -263,7 +263,7 @@ fn damaged_chunks_are_errors_or_other_values_but_nothing_worse() {
 }
 
 #[test]
-fn a_chunk_cut_short_anywhere_is_an_error() {
+fn a_truncated_chunk_is_an_error_at_every_length() {
     let mut scratch = Scratch::default();
     for sample in samples().iter().step_by(5) {
         let mut out = vec![0; sample.bytes()];
@@ -274,7 +274,7 @@ fn a_chunk_cut_short_anywhere_is_an_error() {
     }
 }
 
-/// Elements of `size` bytes: some count, some are noise, some repeat, some are all the same or not a number.
+/// Returns elements of `size` bytes: an arithmetic sequence, noise, repetitions, one value only, or NaN.
 fn elements(random: &mut Random, size: usize, count: usize) -> Vec<u8> {
     let kind = random.below(6);
     if kind == 5 {
@@ -301,17 +301,17 @@ fn elements(random: &mut Random, size: usize, count: usize) -> Vec<u8> {
     out
 }
 
-/// Floating-point numbers of `size` bytes with all bits of the mantissa cleared.
+/// Returns floating-point numbers of `size` bytes with all bits of the mantissa cleared.
 fn without_mantissa(raw: &[u8], size: usize) -> Vec<u8> {
     let kept: [u8; 8] =
         if size == 4 { [0, 0, 0x80, 0xff, 0, 0, 0, 0] } else { [0, 0, 0, 0, 0, 0, 0xf0, 0xff] };
     raw.iter().enumerate().map(|(at, byte)| byte & kept[at % size]).collect()
 }
 
-/// Every combination of parameters; with `BLOSC_ENCODED` set to a folder the chunks are left there for
-/// `golden/make/blosc_check.py` to decode with python-blosc2.
+/// Encodes chunks with random combinations of parameters. If the variable `BLOSC_ENCODED` names a folder, the
+/// chunks are written there, and `golden/make/blosc_check.py` decodes them with python-blosc2.
 #[test]
-fn decode_undoes_encode() {
+fn decoding_returns_the_encoded_bytes() {
     let mut scratch = Scratch::default();
     let mut random = Random(4);
     let (mut chunks, mut lines) = (Vec::new(), String::new());
@@ -349,7 +349,7 @@ fn decode_undoes_encode() {
             client.extend(shape);
         }
         let blosc = Blosc::new(id, &client, size, raw.len()).unwrap();
-        // Truncated precision is lost, unless the chunk is stored as it is.
+        // Truncation loses precision, unless the chunk is stored uncompressed.
         let expected = if change == 4 { without_mantissa(&raw, size) } else { raw.clone() };
         let mut stored = vec![7; blosc.encode_bound(raw.len())];
         let Encoded::Stored(len) = blosc.encode_into(&raw, &mut stored, &mut scratch).unwrap() else {
@@ -384,8 +384,8 @@ fn decode_undoes_encode() {
 }
 
 #[test]
-fn a_chunk_of_no_bytes_decodes_to_none() {
-    // A Blosc 1 header: LZ4, elements of 4 bytes, 0 bytes in blocks of 64, stored in 16.
+fn an_empty_chunk_decodes_to_zero_bytes() {
+    // A Blosc 1 header: LZ4, elements of 4 bytes, 0 decoded bytes, blocks of 64 bytes, 16 stored bytes.
     let stored = [2, 1, 0x20, 4, 0, 0, 0, 0, 64, 0, 0, 0, 16, 0, 0, 0];
     let blosc = Blosc::new(FilterId::BLOSC, &[], 4, 400).unwrap();
     assert_eq!(blosc.decode_into(&stored, &mut [0; 400], &mut Scratch::default()), Ok(0));

@@ -1,4 +1,5 @@
-//! The client data of chosen filters against what h5py, hdf5plugin and PyTables store (`golden/make/client_data.py`).
+//! Tests the client data of chosen filters against that of h5py, hdf5plugin and PyTables
+//! (`golden/make/client_data.py`).
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
@@ -7,7 +8,7 @@ use hyperslab_filters::{
     StageSpec,
 };
 
-/// What is chosen in the line of that name.
+/// Returns the filters that the name of a line describes.
 fn chosen(name: &str) -> Vec<FilterChoice> {
     let words: Vec<&str> = name.split('-').collect();
     let level = |at: usize| words[at].parse().unwrap();
@@ -68,7 +69,7 @@ fn filter(name: &str) -> BloscFilter {
     }
 }
 
-/// A line: its name, the dataset, and each filter's number, flags and client data.
+/// A line of the file: its name, the facts of the dataset, and each filter's number, flags and client data.
 struct Line {
     name: &'static str,
     element_size: usize,
@@ -97,7 +98,7 @@ fn lines() -> impl Iterator<Item = Line> {
 }
 
 #[test]
-fn client_data_is_what_the_reference_plugins_store() {
+fn client_data_equals_that_of_the_reference_plugins() {
     for line in lines().filter(|line| !line.name.starts_with("pytables")) {
         let facts =
             ChunkFacts { element_size: line.element_size, item_size: line.item_size, shape: &line.shape };
@@ -110,7 +111,7 @@ fn client_data_is_what_the_reference_plugins_store() {
 }
 
 #[test]
-fn what_others_store_is_taken_for_encoding_by_the_filters_themselves() {
+fn filters_encode_with_client_data_stored_by_other_programs() {
     for line in lines() {
         let specs = line.filters.iter().map(|(id, flags, client_data)| StageSpec {
             id: hyperslab_filters::FilterId(*id),

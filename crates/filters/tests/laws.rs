@@ -1,4 +1,5 @@
-//! What holds of every filter and of chains of them: decode undoes encode, a wrong length is an error, nothing panics.
+//! Laws of every filter and of chains of filters: decoding returns the encoded bytes, a wrong length is an
+//! error, and nothing panics.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
@@ -16,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::conversions::{conversions, converted};
 
-/// Each filter with some of its parameters.
+/// Each filter, with several sets of parameters.
 const FILTERS: [(FilterId, &[u32]); 19] = [
     (FilterId::DEFLATE, &[0]),
     (FilterId::DEFLATE, &[1]),
@@ -39,7 +40,7 @@ const FILTERS: [(FilterId, &[u32]); 19] = [
     (FilterId::ZSTD, &[1]),
 ];
 
-/// Chunks of whole elements of 4 bytes: noise, and values that compress.
+/// Returns chunks of whole elements of 4 bytes: noise, and values that compress.
 fn chunks() -> impl Strategy<Value = Vec<u8>> {
     let noise = prop::collection::vec(any::<[u8; 4]>(), 0..700);
     let slow = (prop::collection::vec(0u32..20, 0..700), any::<u32>()).prop_map(|(steps, first)| {
@@ -62,19 +63,19 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
-    fn decode_undoes_encode(specs in chains(), raw in chunks()) {
+    fn decoding_returns_the_encoded_bytes(specs in chains(), raw in chunks()) {
         let (pipeline, scratch) = (pipeline(&specs), &mut Scratch::default());
         let (stored, mask) = pipeline.encode(&raw, scratch).map(|(stored, mask)| (stored.to_vec(), mask)).unwrap();
         let mut found = vec![0xaa; raw.len()];
         pipeline.decode_into(mask, &stored, &mut found, scratch).unwrap();
         prop_assert_eq!(&found, &raw);
-        // Again, in buffers that hold what the first time left behind.
+        // Decodes again, in buffers that hold the bytes of the first time.
         pipeline.decode_into(mask, &stored, &mut found, scratch).unwrap();
         prop_assert_eq!(found, raw);
     }
 
     #[test]
-    fn the_encoded_form_fits_into_its_bound_and_nothing_less_is_written_outside(
+    fn the_encoded_form_stays_within_its_bound_and_a_short_buffer_is_not_overrun(
         number in 0..FILTERS.len(), raw in chunks(), short in 1usize..40,
     ) {
         let (id, data) = FILTERS[number];
@@ -84,7 +85,7 @@ proptest! {
         let mut stored = vec![0xEE; bound];
         if let Encoded::Stored(len) = filter.encode_into(&raw, &mut stored, scratch).unwrap() {
             prop_assert!(len <= filter.decode_bound(raw.len()));
-            // With too little room it is an error or left out, and never a panic.
+            // With too little room, encoding gives an error or skips the chunk, and never panics.
             let room = len.saturating_sub(short);
             let encoded = filter.encode_into(&raw, &mut stored[..room], scratch);
             prop_assert!(!matches!(encoded, Ok(Encoded::Stored(len)) if len > room));
@@ -92,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn selected_elements_are_those_of_the_decoded_chunk_and_converted(
+    fn selected_elements_equal_the_converted_elements_of_the_decoded_chunk(
         specs in chains(),
         shape in prop::collection::vec(1usize..9, 1..4),
         size in prop::sample::select(vec![1usize, 2, 3, 4, 8, 16, 20, 24, 40]),
@@ -103,7 +104,7 @@ proptest! {
     ) {
         let elements: usize = shape.iter().product();
         let raw: Vec<u8> = (0..elements * size).map(|i| ((i * 7 + i / 13) % 251).to_le_bytes()[0] ^ seed).collect();
-        // A shuffle of exactly these elements comes first in half of the chains.
+        // Half of the chains start with a shuffle of exactly these elements.
         let width = [u32::try_from(size).unwrap()];
         let mut specs = specs;
         if seed % 2 == 0 {
@@ -152,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_an_error_or_other_bytes_and_never_a_panic(
+    fn a_damaged_chunk_gives_an_error_or_other_bytes_and_never_a_panic(
         specs in chains(),
         raw in chunks(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
@@ -174,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_from_nowhere_are_an_error_or_bytes_and_never_a_panic(
+    fn random_bytes_give_an_error_or_bytes_and_never_a_panic(
         specs in chains(),
         stored in prop::collection::vec(any::<u8>(), 0..300),
         mask in 0u32..8,
@@ -185,7 +186,7 @@ proptest! {
 }
 
 #[test]
-fn a_masked_filter_is_left_out_wherever_it_is_in_the_chain() {
+fn a_masked_filter_is_skipped_at_any_position_in_the_chain() {
     let specs =
         [spec(FilterId::SHUFFLE, &[4]), spec(FilterId::DEFLATE, &[6]), spec(FilterId::FLETCHER32, &[])];
     let raw: Vec<u8> = (0..400u32).flat_map(u32::to_le_bytes).collect();
@@ -200,7 +201,7 @@ fn a_masked_filter_is_left_out_wherever_it_is_in_the_chain() {
 }
 
 #[test]
-fn a_chunk_that_nothing_encodes_is_stored_as_it_is() {
+fn a_chunk_that_no_filter_shortens_is_stored_unchanged() {
     let raw: Vec<u8> = (0..=255).collect();
     let chain = pipeline(&[StageSpec { flags: 1, ..spec(FilterId::LZF, &[]) }]);
     let scratch = &mut Scratch::default();
@@ -242,13 +243,13 @@ fn wrong_parameters_are_an_error_for_a_chunk_that_needs_the_filter() {
 }
 
 #[test]
-fn more_filters_than_the_mask_has_bits_are_refused() {
+fn more_than_32_filters_are_refused() {
     let specs = [spec(FilterId::FLETCHER32, &[]); 33];
     assert!(Pipeline::new(&specs, 4, 64, &Registry::default()).is_err());
 }
 
 #[test]
-fn a_chunk_that_claims_a_huge_size_is_refused_before_anything_is_allocated() {
+fn a_chunk_that_claims_a_huge_size_is_refused_before_allocating() {
     let mut lz4 = u64::MAX.to_be_bytes().to_vec();
     lz4.extend([0xff; 8]);
     for (id, data) in [(FilterId::LZ4, &[][..]), (FilterId::BITSHUFFLE, &[0, 4, 4, 0, 2])] {
@@ -260,11 +261,11 @@ fn a_chunk_that_claims_a_huge_size_is_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn a_filter_that_declines_is_left_out_if_it_is_optional_and_an_error_if_not() {
+fn a_filter_that_cannot_encode_is_skipped_if_optional_and_an_error_if_not() {
     let noise: Vec<u8> =
         (0..4096u32).map(|i| (i.wrapping_mul(i | 1).wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let scratch = &mut Scratch::default();
-    // LZF cannot shorten the noise, Blosc has no codec 3, and the number 32016 is no filter of ours.
+    // LZF cannot shorten the noise, Blosc has no codec 3, and filter 32016 is not implemented here.
     for declined in
         [spec(FilterId::LZF, &[]), spec(FilterId::BLOSC, &[2, 2, 4, 0, 5, 1, 3]), spec(FilterId(32016), &[])]
     {
@@ -284,7 +285,7 @@ fn a_filter_that_declines_is_left_out_if_it_is_optional_and_an_error_if_not() {
 }
 
 #[test]
-fn a_checksum_alone_leaves_the_callers_bytes_alone() {
+fn a_checksum_is_appended_and_the_bytes_before_it_are_unchanged() {
     let raw: Vec<u8> = (0..99).collect();
     let scratch = &mut Scratch::default();
     for count in 1..4 {
@@ -297,7 +298,7 @@ fn a_checksum_alone_leaves_the_callers_bytes_alone() {
     }
 }
 
-/// Adds one to every byte.
+/// A filter that adds one to every byte.
 #[derive(Debug)]
 struct Increment;
 
@@ -318,7 +319,7 @@ impl Filter for Increment {
 }
 
 #[test]
-fn a_filter_from_outside_works_in_a_chain() {
+fn a_registered_filter_works_in_a_chain() {
     let mut registry = Registry::default();
     registry.register(FilterId(400), |_| Ok(Arc::new(Increment)));
     let chain =

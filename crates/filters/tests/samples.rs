@@ -1,4 +1,4 @@
-//! Chunks that h5py and hdf5plugin wrote (`golden/make/filter_samples.py`).
+//! Tests with chunks that h5py and hdf5plugin wrote (`golden/make/filter_samples.py`).
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
@@ -13,7 +13,7 @@ struct Sample {
 }
 
 #[test]
-fn every_sample_decodes_to_what_was_written() {
+fn every_sample_decodes_to_the_original_bytes() {
     let scratch = &mut Scratch::default();
     for sample in samples() {
         let mut found = vec![0xaa; sample.raw.len()];
@@ -23,7 +23,7 @@ fn every_sample_decodes_to_what_was_written() {
 }
 
 #[test]
-fn what_we_encode_for_every_sample_decodes_again() {
+fn every_sample_decodes_again_after_encoding_it_here() {
     let scratch = &mut Scratch::default();
     for sample in samples() {
         let (stored, mask) = sample.pipeline.encode(&sample.raw, scratch).unwrap();
@@ -37,7 +37,7 @@ fn what_we_encode_for_every_sample_decodes_again() {
 }
 
 #[test]
-fn filters_that_only_move_bytes_encode_to_the_same_bytes() {
+fn filters_that_only_move_bytes_encode_to_the_bytes_of_the_sample() {
     let scratch = &mut Scratch::default();
     let names =
         ["shuffle", "fletcher-odd", "fletcher-even", "bitshuffle", "bitshuffle-small-blocks", "lz4-noise"];
@@ -73,7 +73,7 @@ fn a_destination_of_another_length_is_an_error() {
 }
 
 #[test]
-fn a_damaged_sample_is_an_error_or_other_bytes_and_never_a_panic() {
+fn a_damaged_sample_gives_an_error_or_other_bytes_and_never_a_panic() {
     let scratch = &mut Scratch::default();
     for sample in samples() {
         let mut found = vec![0; sample.raw.len()];
@@ -92,7 +92,7 @@ fn a_damaged_sample_is_an_error_or_other_bytes_and_never_a_panic() {
 }
 
 #[test]
-fn the_checksum_of_a_damaged_sample_is_named() {
+fn a_damaged_sample_gives_a_checksum_error() {
     let mut sample = samples().find(|sample| sample.name == "fletcher-odd").unwrap();
     sample.stored[7] ^= 4;
     let mut found = vec![0; sample.raw.len()];

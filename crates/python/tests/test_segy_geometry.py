@@ -118,7 +118,7 @@ def test_two_traces_at_one_place_are_named(tmp_path):
     numbers = grid(range(1, 9), range(1, 9))
     numbers[40] = numbers[7]
     image = segy(some_values(5, (64, 3)), {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]})
-    with pytest.raises(ValueError, match="traces 7 and 40 both are at inline 1, crossline 8"):
+    with pytest.raises(ValueError, match="traces 7 and 40 are both at inline 1, crossline 8"):
         brought(tmp_path, image)
     with brought(tmp_path, image, kind="traces") as survey:
         assert survey.shape == (64, 3)

@@ -1,4 +1,4 @@
-//! The traces of a survey as they are in a SEG-Y file.
+//! Encoding of the traces of a survey as bytes of a SEG-Y file.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::{TRACE_HEADER_BYTES, ranges, sample};
 
-/// Makes traces of a survey what they are in a SEG-Y file.
+/// Encodes traces of a survey as they are in a SEG-Y file.
 pub(crate) struct Encoder<'a> {
     cube: &'a Cube,
     headers: Dataset,
     further: Option<Dataset>,
-    /// IBM floats that were kept: trace, sample, word.
+    /// The original words of IBM floats that were kept: trace, sample, word.
     words: Vec<(u64, u32, u32)>,
 }
 
@@ -29,32 +29,32 @@ impl<'a> Encoder<'a> {
         })
     }
 
-    /// How many traces there are.
+    /// Returns the number of traces.
     pub(crate) fn traces(&self) -> u64 {
         self.headers.shape().iter().product()
     }
 
-    /// Samples of a trace, of the longest at least.
+    /// Returns the samples of a trace; for traces of several lengths, those of the longest at least.
     pub(crate) fn samples(&self) -> u64 {
         self.cube.samples.values.len() as u64
     }
 
-    /// Bytes of the headers of a trace.
+    /// Returns the bytes of the headers of a trace.
     pub(crate) fn header_bytes(&self) -> usize {
         usize::try_from(self.cube.source.headers).unwrap_or(1) * TRACE_HEADER_BYTES
     }
 
-    /// Bytes of a trace of so many samples.
+    /// Returns the bytes of a trace with this number of samples.
     pub(crate) fn trace_bytes(&self, samples: u64) -> u64 {
         self.header_bytes() as u64 + samples * self.cube.source.format.size() as u64
     }
 
-    /// Samples that the header of a trace counts; an error if the survey has fewer.
+    /// Returns the number of samples that the header of a trace gives, or an error if the survey has fewer.
     pub(crate) fn own_samples(&self, trace: u64, header: &[u8]) -> Result<u64> {
         let own = Field::new(115, FieldKind::U16).integer(header, self.cube.source.order).unsigned_abs();
         if own > self.samples() {
             let why = format!(
-                "the header of trace {trace} counts {own} samples, and the survey has {} of each: put the number right in \
+                "the header of trace {trace} counts {own} samples, but the survey has {}: correct the number in \
                  /{}",
                 self.samples(),
                 cube::TRACE_HEADER,
@@ -64,7 +64,7 @@ impl<'a> Encoder<'a> {
         Ok(own)
     }
 
-    /// All headers of some traces, one trace after another.
+    /// Returns all headers of some traces, one trace after another.
     pub(crate) fn headers(&self, traces: Range<u64>) -> Result<Vec<u8>> {
         let count = usize::try_from(traces.end - traces.start).unwrap_or(0);
         let mut first = vec![0; count * TRACE_HEADER_BYTES];
@@ -76,7 +76,7 @@ impl<'a> Encoder<'a> {
         Ok(both.flat_map(|(first, others)| [first, others]).flatten().copied().collect())
     }
 
-    /// Makes samples of a trace, from `first` on, what they are in the file.
+    /// Encodes the samples of a trace, starting at sample `first`, as they are in the file.
     pub(crate) fn encode(&self, trace: u64, values: &[u8], first: u64, data: &mut [u8]) -> Result<()> {
         let source = &self.cube.source;
         let size = source.format.size();
@@ -84,14 +84,17 @@ impl<'a> Encoder<'a> {
         let bad = |sample: usize| {
             Error::argument(
                 format!("sample {} of trace {trace}", first + sample as u64),
-                format!("it is no {}: give it a number that the SEG-Y file can hold", source.format.name()),
+                format!(
+                    "the value does not fit the format {}: store a number that the format can hold",
+                    source.format.name()
+                ),
             )
         };
         let done = source.format.encode(values, source.order, data);
         if words.is_empty() {
             return done.map_err(bad);
         }
-        // An IBM float that was kept may be infinite as an IEEE float.
+        // The IEEE float of a kept IBM float may be infinite, which `encode` refuses.
         for (i, (value, sample)) in values.chunks(4).zip(data.chunks_mut(4)).enumerate() {
             source.format.encode(value, source.order, sample).or_else(|_| {
                 let is_kept = words.iter().any(|&(_, at, _)| u64::from(at) == first + i as u64);
@@ -101,7 +104,7 @@ impl<'a> Encoder<'a> {
         for &(_, at, word) in words {
             let i = usize::try_from(u64::from(at) - first).unwrap_or(0);
             let value: [u8; 4] = values[i * 4..][..4].try_into().unwrap_or_default();
-            // Unless it was given another number since.
+            // The kept word applies unless the sample has been changed since.
             if sample::is_near(word, f32::from_ne_bytes(value)) {
                 data[i * size..][..size].copy_from_slice(&sample::bytes(word, source.order));
             } else if source.format.encode(&value, source.order, &mut data[i * size..][..size]).is_err() {
@@ -111,7 +114,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// The words that were kept of some samples of a trace.
+    /// Returns the kept words of some samples of a trace.
     fn words_of(&self, trace: u64, first: u64, len: usize) -> &[(u64, u32, u32)] {
         let before =
             |bound: u64| self.words.partition_point(|&(t, at, _)| (t, u64::from(at)) < (trace, bound));
@@ -119,7 +122,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The IBM floats that were kept: trace, sample, word; in this order, each once.
+/// Returns the words of kept IBM floats as trace, sample and word, sorted and without duplicates.
 fn words(cube: &Cube) -> Result<Vec<(u64, u32, u32)>> {
     let root = cube.file.root();
     if !root.contains(cube::IBM_WORDS)? {

@@ -1,38 +1,38 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::io;
 
-/// What can go wrong between SEG-Y and HDF5.
+/// An error in a conversion between SEG-Y and HDF5.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The SEG-Y file is damaged, cut short, or no SEG-Y file.
+    /// The SEG-Y file is damaged or cut short, or it is not a SEG-Y file.
     #[error("{what}{}: {why}", place(*.trace, *.byte))]
     Format {
         /// The part of the file.
         what: &'static str,
-        /// The trace, counted from 0, if it lies in one.
+        /// The trace, counted from 0, if the error is in one.
         trace: Option<u64>,
         /// The byte of the file, counted from 0.
         byte: u64,
-        /// What is wrong, and what can be done.
+        /// What is wrong, and what to do.
         why: String,
     },
-    /// Valid SEG-Y that is not handled.
+    /// The file is valid SEG-Y, but not supported.
     #[error("{0}")]
     Unsupported(String),
-    /// The traces make no volume of the kind that was asked for.
+    /// The traces do not form a survey of the requested kind.
     #[error("{0}")]
     Geometry(String),
-    /// A wrong argument.
+    /// An argument is wrong.
     #[error("{what}: {why}")]
     Argument {
-        /// Which one.
+        /// The argument.
         what: String,
-        /// Why it is wrong, and what would be right.
+        /// Why the argument is wrong, and what would be right.
         why: String,
     },
-    /// The HDF5 file holds no volume that was made here, or one that is incomplete.
+    /// The HDF5 file holds no survey made by this crate, or an incomplete one.
     #[error("{path}: {why}")]
     Cube {
         /// The file.
@@ -45,13 +45,13 @@ pub enum Error {
     Io {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Whoever was told of the progress has asked to stop.
+    /// The progress function asked to stop.
     #[error("stopped before the end")]
     Stopped,
-    /// The HDF5 file.
+    /// The HDF5 file cannot be read or written.
     #[error(transparent)]
     Hdf5(#[from] hyperslab::Error),
 }

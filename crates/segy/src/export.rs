@@ -1,4 +1,4 @@
-//! HDF5 back into SEG-Y: byte for byte what it was made of.
+//! Export of a survey in HDF5 to the SEG-Y file from which it was made, byte for byte.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,14 +15,14 @@ use crate::pieces::{self, Piece, Slot};
 use crate::survey::{Keys, Survey, TraceMap};
 use crate::{io, ranges};
 
-/// Bytes of samples in memory.
+/// The most bytes of samples in memory.
 const MEMORY: u64 = 256 << 20;
-/// Bytes that one thread encodes and writes at once.
+/// The bytes that one thread encodes and writes at a time.
 const RUN_BYTES: u64 = 2 << 20;
-/// Bytes that are copied at once of what stands before and after the traces.
+/// The bytes that are copied at a time, of the parts before and after the traces.
 const COPY_BYTES: u64 = 1 << 20;
 
-/// An export under way.
+/// An export in progress.
 struct Export<'a> {
     cube: &'a Cube,
     out: &'a dyn Driver,
@@ -30,11 +30,12 @@ struct Export<'a> {
     encoder: Encoder<'a>,
     first_trace: u64,
     survey: Survey,
-    /// For traces of several lengths: the byte of each.
+    /// For traces of several lengths, the offset of each trace.
     offsets: Option<Vec<u64>>,
 }
 
-/// Makes the file `to`, which must not be there, of what `write` puts into it; `write` is also told how errors name it.
+/// Creates the file `to`, which must not exist, with the contents that `write` writes. `write` also gets the
+/// name of the file for errors.
 pub(crate) fn new_file(to: &Path, write: impl FnOnce(&dyn Driver, &str) -> Result<()>) -> Result<()> {
     let name = to.display().to_string();
     if to.exists() {
@@ -45,14 +46,15 @@ pub(crate) fn new_file(to: &Path, write: impl FnOnce(&dyn Driver, &str) -> Resul
     aside.finish().map_err(io(&name))
 }
 
-/// Writes the SEG-Y file that a survey was made of to `to`, which must not be there, with the samples that the survey has now.
+/// Writes the SEG-Y file from which a survey was made to `to`, which must not exist, with the samples that
+/// the survey has now.
 ///
-/// It appears under its name when it is whole.
+/// The file gets its name only when it is complete.
 pub fn export(cube: &Cube, to: impl AsRef<Path>, progress: Progress<'_>) -> Result<()> {
     new_file(to.as_ref(), |out, name| export_to(cube, out, name, progress))
 }
 
-/// The same into a file that is empty, wherever it is; `name` is how errors name it.
+/// Exports as [`export`] does, into an empty file on any medium. Errors call the file `name`.
 pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'_>) -> Result<()> {
     let file = &cube.file;
     let header = file.dataset(cube::FILE_HEADER)?;
@@ -95,7 +97,7 @@ pub fn export_to(cube: &Cube, out: &dyn Driver, name: &str, progress: Progress<'
 }
 
 impl Export<'_> {
-    /// The byte of a trace.
+    /// Returns the offset of a trace.
     fn offset(&self, trace: u64) -> u64 {
         match &self.offsets {
             None => self.first_trace + trace * self.encoder.trace_bytes(self.encoder.samples()),
@@ -103,7 +105,7 @@ impl Export<'_> {
         }
     }
 
-    /// The byte of each trace, as their headers count their samples, and of the end.
+    /// Returns the offset of each trace, and of the end, from the number of samples in the trace headers.
     fn offsets(&self, traces: u64) -> Result<(Option<Vec<u64>>, u64)> {
         let mut offset = self.first_trace;
         let mut offsets = Vec::new();
@@ -124,7 +126,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Writes the traces of a piece, or those of their samples that it has.
+    /// Writes the traces of a piece, or the part of their samples that the piece has.
     fn piece(&self, piece: &Piece, shape: &[u64]) -> Result<()> {
         let format = self.cube.source.format;
         let samples = piece.samples();
@@ -137,7 +139,7 @@ impl Export<'_> {
             usize::try_from(RUN_BYTES / self.encoder.trace_bytes(self.encoder.samples()).max(1)).unwrap_or(1);
         let runs: Vec<&[Slot]> = pieces::runs(&slots, most).collect();
         let is_whole = samples.start == 0 && samples.end == self.encoder.samples() && self.offsets.is_none();
-        // Buffers of threads, used again.
+        // The buffers of the threads, which are reused.
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
         each_number(runs.len() as u64, &|number| {
             let run = runs[usize::try_from(number).unwrap_or(0)];
@@ -153,7 +155,7 @@ impl Export<'_> {
         })
     }
 
-    /// Writes neighbours of the file at once.
+    /// Writes traces that are neighbours in the file in one call.
     fn run<'v>(&self, run: &[Slot], value: &dyn Fn(&Slot) -> &'v [u8], buffer: &mut Vec<u8>) -> Result<()> {
         let first = run[0].trace;
         let headers = self.encoder.headers(first..first + run.len() as u64)?;
@@ -168,7 +170,7 @@ impl Export<'_> {
         self.out.write_at(self.offset(first), buffer).map_err(io(self.name))
     }
 
-    /// Writes some samples of a trace, and its headers with the first.
+    /// Writes some samples of a trace, and its headers if the first sample is among them.
     fn part(&self, slot: &Slot, values: &[u8], samples: &std::ops::Range<u64>) -> Result<()> {
         let format = self.cube.source.format;
         let headers = self.encoder.headers(slot.trace..slot.trace + 1)?;

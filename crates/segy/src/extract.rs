@@ -1,4 +1,4 @@
-//! Some traces of a survey as a SEG-Y file of their own.
+//! Extraction of some traces of a survey as a SEG-Y file.
 
 use std::path::Path;
 
@@ -12,18 +12,19 @@ use crate::field::ByteOrder;
 use crate::textual::TEXT_BYTES;
 use crate::{io, plane};
 
-/// The bytes of the file header in which revision 2 counts traces, and those in which it counts what follows them, from the
-/// beginning of the binary header.
+/// The position of the number of traces, and of the number of trailer stanzas, in the binary header of
+/// revision 2.
 const COUNT: std::ops::Range<usize> = 312..320;
 const TRAILERS: std::ops::Range<usize> = 328..332;
 
-/// Writes the traces at one place of an axis to a SEG-Y file at `to`, which must not be there, in the order of the survey, with
-/// their headers and the headers of the file they come from. It appears under its name when it is whole.
+/// Writes the traces at one index of an axis to a SEG-Y file at `to`, which must not exist. The traces are in
+/// the order of the survey, with their headers and with the file headers of the original file. The file gets
+/// its name only when it is complete.
 pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Result<()> {
     if axis >= cube.axes.len() {
         return Err(Error::argument(
             "a slice of samples",
-            "a SEG-Y file holds traces: write it as .npy or as a picture, or name a line",
+            "a SEG-Y file holds traces: write the slice as .npy or as a picture, or name a line",
         ));
     }
     new_file(to.as_ref(), |out, name| {
@@ -32,7 +33,7 @@ pub fn extract(cube: &Cube, axis: usize, index: u64, to: impl AsRef<Path>) -> Re
     })
 }
 
-/// The bytes of that file.
+/// Returns the bytes of the extracted file.
 fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
     let encoder = Encoder::new(cube)?;
     let shape = cube.data.shape();
@@ -59,7 +60,7 @@ fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Puts the number of traces where revision 2 has it.
+/// Stores the number of traces in the file header, if the file has revision 2.
 fn recount(cube: &Cube, header: &mut [u8], traces: u64) {
     if !cube.source.revision.starts_with('2') {
         return;

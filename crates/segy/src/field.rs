@@ -1,21 +1,22 @@
-//! Fields of headers: where they are and what number they hold.
+//! Fields of headers: their positions, and the numbers that they hold.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// The order of the bytes of all numbers of a file.
+/// The byte order of all numbers of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// Most significant byte first: what every revision has, and revisions 0 and 1 alone.
+    /// Most significant byte first. All revisions allow this order, and revisions 0 and 1 allow only this
+    /// one.
     Big,
     /// Least significant byte first (revision 2).
     Little,
 }
 
 impl ByteOrder {
-    /// Its name.
+    /// Returns the name of the order.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Big => "big",
@@ -24,7 +25,7 @@ impl ByteOrder {
     }
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
     /// Two's complement, 1 byte.
@@ -52,7 +53,7 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// The kinds of numbers, and how users name them.
+    /// The kinds of numbers, with the names that users give.
     const NUMBERS: [(&str, Self); 10] = [
         ("i1", Self::I8),
         ("u1", Self::U8),
@@ -66,7 +67,7 @@ impl FieldKind {
         ("f8", Self::F64),
     ];
 
-    /// Bytes of the field.
+    /// Returns the bytes of the field.
     pub const fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -77,37 +78,37 @@ impl FieldKind {
     }
 }
 
-/// A field that a standard names.
+/// A field with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedField {
-    /// Its name here.
+    /// The name in this crate.
     pub name: &'static str,
-    /// Where it is.
+    /// The position and type of the field.
     pub at: Field,
 }
 
-/// A place in a header, and what is there.
+/// The position of a field in a header, and its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// The first byte, counted from 1 as the standards do.
+    /// The first byte, counted from 1 as in the standards.
     pub byte: u16,
-    /// What it holds.
+    /// The type.
     pub kind: FieldKind,
 }
 
 impl Field {
-    /// A field of a header.
+    /// Creates a field.
     pub const fn new(byte: u16, kind: FieldKind) -> Self {
         Self { byte, kind }
     }
 
-    /// As users name it: `189:i4`.
+    /// Returns the field in the notation of users: `189:i4`.
     pub fn name(self) -> String {
         let kind = FieldKind::NUMBERS.into_iter().find(|(_, kind)| *kind == self.kind);
         format!("{}:{}", self.byte, kind.map_or("text", |(name, _)| name))
     }
 
-    /// The bytes of the field.
+    /// Returns the bytes of the field, most significant byte first.
     fn bytes<const N: usize>(self, header: &[u8], order: ByteOrder) -> [u8; N] {
         let start = usize::from(self.byte) - 1;
         let mut bytes = [0; N];
@@ -118,8 +119,9 @@ impl Field {
         bytes
     }
 
-    /// The number in `header`. Floating-point numbers are rounded towards zero, unsigned ones beyond `i64` end at its maximum.
-    #[expect(clippy::cast_possible_truncation, reason = "a float in a field that is asked for as an integer")]
+    /// Returns the number in `header`. Floating-point numbers are rounded towards zero, and unsigned numbers
+    /// beyond `i64` become its maximum.
+    #[expect(clippy::cast_possible_truncation, reason = "a float that is read as an integer")]
     pub fn integer(self, header: &[u8], order: ByteOrder) -> i64 {
         match self.kind {
             FieldKind::I8 => i8::from_be_bytes(self.bytes(header, order)).into(),
@@ -138,7 +140,7 @@ impl Field {
         }
     }
 
-    /// The number in `header`, with its fraction.
+    /// Returns the number in `header` with its fraction.
     #[expect(clippy::cast_precision_loss, reason = "coordinates and intervals have fewer digits")]
     pub fn real(self, header: &[u8], order: ByteOrder) -> f64 {
         match self.kind {
@@ -149,7 +151,8 @@ impl Field {
     }
 }
 
-/// `189`, a byte with a four-byte integer, or `189:i2` with another kind: `i1`, `u1`, `i2`, `u2`, `i4`, `u4`, `i8`, `u8`, `f4`, `f8`.
+/// Parses `189`, a byte with a four-byte integer, or `189:i2`, a byte with another kind: `i1`, `u1`, `i2`,
+/// `u2`, `i4`, `u4`, `i8`, `u8`, `f4`, `f8`.
 impl FromStr for Field {
     type Err = Error;
 
@@ -160,7 +163,8 @@ impl FromStr for Field {
             .into_iter()
             .find_map(|(name, known)| (name == kind).then_some(known))
             .ok_or_else(|| bad("kinds are i1, u1, i2, u2, i4, u4, i8, u8, f4 and f8, as in 189:i4"))?;
-        let byte: u16 = byte.parse().map_err(|_| bad("a byte is a number from 1 on, as in 189 or 189:i2"))?;
+        let byte: u16 =
+            byte.parse().map_err(|_| bad("a byte is a number of 1 or more, as in 189 or 189:i2"))?;
         if byte == 0 || usize::from(byte) - 1 + kind.size() > crate::TRACE_HEADER_BYTES {
             return Err(bad("a trace header has bytes 1 to 240"));
         }
@@ -179,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_read_in_both_orders() {
+    fn a_field_is_read_in_both_byte_orders() {
         let mut header = [0_u8; 240];
         header[188..192].copy_from_slice(&(-7_i32).to_be_bytes());
         header[114..116].copy_from_slice(&40_000_u16.to_le_bytes());
@@ -190,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_a_byte_and_a_kind() {
+    fn a_field_is_parsed_from_a_byte_and_a_kind() {
         assert_eq!("189".parse::<Field>().unwrap(), Field::new(189, FieldKind::I32));
         assert_eq!("37:i2".parse::<Field>().unwrap(), Field::new(37, FieldKind::I16));
         for name in ["1:u1", "21:u4", "189:f8"] {

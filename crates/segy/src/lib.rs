@@ -1,4 +1,4 @@
-//! SEG-Y seismic volumes into HDF5 and back.
+//! Conversion of SEG-Y seismic surveys to HDF5 and back.
 
 #![forbid(unsafe_code)]
 
@@ -30,21 +30,21 @@ pub use survey::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
 pub use tables::{BINARY_HEADER, TRACE_HEADER};
 pub use textual::{Encoding, TEXT_BYTES, lines};
 
-/// Bytes of a trace header.
+/// The length of a trace header, in bytes.
 pub const TRACE_HEADER_BYTES: usize = 240;
 
-/// Makes an error of input or output one that names the file.
+/// Returns a function that adds the name of the file to an input or output error.
 fn io(path: &str) -> impl Fn(std::io::Error) -> Error + '_ {
     move |source| Error::Io { path: path.to_owned(), source }
 }
 
-/// All of an array of this shape at one place of an axis.
+/// Returns the selection of everything at one index of an axis, in an array of this shape.
 fn plane(shape: &[u64], axis: usize, index: u64) -> hyperslab::Selection {
     let range = |(number, &len): (usize, &u64)| if number == axis { index..index + 1 } else { 0..len };
     ranges(&shape.iter().enumerate().map(range).collect::<Vec<_>>())
 }
 
-/// The box of these indices.
+/// Returns the selection of the box with these ranges.
 fn ranges(ranges: &[std::ops::Range<u64>]) -> hyperslab::Selection {
     let dims = ranges.iter().map(|range| hyperslab::Dim::range(range.start, range.end)).collect();
     hyperslab::Slab(dims).into()

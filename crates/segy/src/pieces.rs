@@ -1,45 +1,46 @@
-//! The boxes in which a volume is moved: whole chunks, as many as fit a budget, and the traces that lie in each.
+//! The boxes in which a volume is moved. A box is as many whole chunks as fit into a budget, and the traces
+//! in these chunks.
 
 use std::ops::Range;
 
 use crate::survey::{Survey, TraceMap};
 
-/// A box of a volume: positions along each axis, and samples.
+/// A box of a volume: ranges of positions along each axis, and of samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Positions along each axis, that of samples last.
+    /// The range along each axis; the axis of samples is the last.
     pub(crate) ranges: Vec<Range<u64>>,
 }
 
-/// A trace of a piece, and which position of the piece it fills, counted row by row.
+/// A trace of a piece, and the place in the piece that it fills, counted row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot {
     /// The number of the trace.
     pub(crate) trace: u64,
-    /// Its place in the piece.
+    /// The place in the piece.
     pub(crate) place: usize,
-    /// Its place in the survey.
+    /// The position in the survey.
     pub(crate) position: u64,
 }
 
 impl Piece {
-    /// Positions along the axes without that of samples.
+    /// Returns the ranges along all axes except that of samples.
     pub(crate) fn positions(&self) -> &[Range<u64>] {
         &self.ranges[..self.ranges.len() - 1]
     }
 
-    /// The samples.
+    /// Returns the range of samples.
     pub(crate) fn samples(&self) -> Range<u64> {
         self.ranges.last().cloned().unwrap_or(0..0)
     }
 
-    /// How many traces there is room for.
+    /// Returns the number of traces for which the piece has room.
     pub(crate) fn places(&self) -> usize {
         let count: u64 = self.positions().iter().map(|range| range.end - range.start).product();
         usize::try_from(count).unwrap_or(usize::MAX)
     }
 
-    /// Its traces, in the order of the file.
+    /// Returns the traces of the piece, in the order of the file.
     pub(crate) fn slots(&self, map: &TraceMap, shape: &[u64]) -> Vec<Slot> {
         let positions = self.positions();
         let mut at: Vec<u64> = positions.iter().map(|range| range.start).collect();
@@ -64,17 +65,19 @@ impl Piece {
     }
 }
 
-/// Neighbours in the SEG-Y file that are read at once, in bytes: what a disk reads well, and of a large file, of which more is not
-/// in memory already, what takes it longer than to find the next.
+/// The lower and upper bound of the bytes of neighbouring traces in the SEG-Y file that are read at once: 256
+/// KiB is enough for a disk. Larger files, of which less is in memory already, get longer runs, whose
+/// transfer takes longer than the seek to the next run.
 const RUN: (u64, u64) = (256 << 10, 4 << 20);
-/// A piece that has such runs grows to so many bytes and no further: what fits the processor's caches better, and lets reading and
-/// writing overlap from the beginning on.
+/// The lower and upper bound of the bytes of a piece whose runs are long enough. A larger piece fits the
+/// processor's caches less well, and reading and writing start to overlap later.
 const ENOUGH: (u64, u64) = (16 << 20, 128 << 20);
 
-/// The shape of pieces of whole chunks that take at most `budget` bytes, but one chunk at least.
+/// Returns the shape of pieces of whole chunks that take at most `budget` bytes, or one chunk if that is
+/// larger.
 ///
-/// Samples come first and then the axes along which traces follow each other in the SEG-Y file: a piece grows along them as
-/// far as it can, so that what is read is long runs of the file, one after another.
+/// A piece grows first along the samples, and then along the axes in the order in which traces follow each
+/// other in the SEG-Y file. Reads are therefore long consecutive runs of the file.
 pub(crate) fn side(survey: &Survey, samples: u64, chunk: &[u64], element: u64, budget: u64) -> Vec<u64> {
     let (shape, order) = shape_and_order(survey, samples);
     let mut side: Vec<u64> = chunk.iter().zip(&shape).map(|(&side, &len)| side.min(len).max(1)).collect();
@@ -84,7 +87,8 @@ pub(crate) fn side(survey: &Survey, samples: u64, chunk: &[u64], element: u64, b
     for (i, &axis) in order.iter().enumerate() {
         let others: u64 = (0..side.len()).filter(|&other| other != axis).map(|other| side[other]).product();
         let fits = |bytes: u64| bytes / others.saturating_mul(element).max(1);
-        // Whole traces, and neighbours among them, are runs of the file; what is beyond makes no longer ones.
+        // Whole traces, and neighbours among them, are contiguous in the file. Growth beyond that does not
+        // lengthen the runs.
         let run = match i {
             0 => shape[axis],
             1 => long_run.div_ceil(samples.saturating_mul(element).max(1)),
@@ -96,7 +100,8 @@ pub(crate) fn side(survey: &Survey, samples: u64, chunk: &[u64], element: u64, b
     side
 }
 
-/// The lengths of all axes, and the axes, those first along which samples and then traces follow each other.
+/// Returns the lengths of all axes, and the axes in the order in which samples and then traces follow each
+/// other.
 fn shape_and_order(survey: &Survey, samples: u64) -> (Vec<u64>, Vec<usize>) {
     let mut shape = survey.shape();
     let mut order = vec![shape.len()];
@@ -105,12 +110,12 @@ fn shape_and_order(survey: &Survey, samples: u64) -> (Vec<u64>, Vec<usize>) {
     (shape, order)
 }
 
-/// The pieces of a volume, of this shape or less at its ends.
+/// Returns the pieces of a volume. They have the shape `side`, or less at the ends of the volume.
 pub(crate) fn pieces(survey: &Survey, samples: u64, side: &[u64]) -> Vec<Piece> {
     let (shape, order) = shape_and_order(survey, samples);
     let counts: Vec<u64> = side.iter().zip(&shape).map(|(&side, &len)| len.div_ceil(side)).collect();
     let mut pieces = Vec::new();
-    // The slowest axis outermost: the pieces follow the file.
+    // The slowest axis is outermost, so that the pieces follow the file.
     for number in 0..counts.iter().product() {
         let mut rest: u64 = number;
         let mut ranges = vec![0..0; side.len()];
@@ -124,15 +129,15 @@ pub(crate) fn pieces(survey: &Survey, samples: u64, side: &[u64]) -> Vec<Piece> 
     pieces
 }
 
-/// Cuts the samples of a piece, which lie chunk after chunk, into those of each trace in each chunk: first all of the first place,
-/// from the first samples to the last, then those of the next.
+/// Splits the samples of a piece, which are stored chunk after chunk, into the part of each trace in each
+/// chunk. The parts of the first place come first, in order of samples, then those of the next place.
 pub(crate) fn parts<'b>(
     piece: &Piece,
     chunk: &[u64],
     element: usize,
     mut buffer: &'b mut [u8],
 ) -> Vec<&'b mut [u8]> {
-    // Pieces begin with a chunk.
+    // The start of a piece is the start of a chunk.
     let lengths: Vec<u64> = piece.ranges.iter().map(|range| range.end - range.start).collect();
     let grid: Vec<u64> = lengths.iter().zip(chunk).map(|(&len, &side)| len.div_ceil(side.max(1))).collect();
     let rank = lengths.len();
@@ -165,7 +170,7 @@ pub(crate) fn parts<'b>(
     parts
 }
 
-/// Cuts sorted traces into runs of neighbours in the file, of at most `most` traces each.
+/// Splits sorted traces into runs of neighbours in the file, with at most `most` traces each.
 pub(crate) fn runs(slots: &[Slot], most: usize) -> impl Iterator<Item = &[Slot]> {
     slots.chunk_by(|a, b| a.trace + 1 == b.trace).flat_map(move |run| run.chunks(most.max(1)))
 }
@@ -186,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_volume_that_is_sorted_by_crosslines_are_long_along_inlines() {
+    fn pieces_of_a_volume_sorted_by_crosslines_are_long_along_inlines() {
         let survey = survey(100, 80, [1, 100]);
         let found = pieces(&survey, 50, &side(&survey, 50, &[10, 10, 10], 4, 10 * 100 * 50 * 4));
         assert_eq!(found.len(), 8);
@@ -196,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_hold_every_position_once_and_fit(
+        fn pieces_cover_every_position_once_and_fit_the_budget(
             inlines in 1_u64..30, crosslines in 1_u64..30, samples in 1_u64..40,
             chunk in proptest::array::uniform3(1_u64..12), budget in 1_u64..20_000, swap: bool,
         ) {
@@ -220,14 +225,14 @@ mod tests {
         }
 
         #[test]
-        fn parts_of_traces_lie_chunk_after_chunk(
+        fn parts_of_traces_are_stored_chunk_after_chunk(
             lengths in proptest::array::uniform3(1_u64..12), chunk in proptest::array::uniform3(1_u64..6),
         ) {
             let piece = Piece { ranges: lengths.iter().map(|&len| 0..len).collect() };
             let count = usize::try_from(lengths.iter().product::<u64>()).unwrap();
             let mut buffer = vec![0_u8; count];
             {
-                // Samples are numbered trace after trace.
+                // Samples are numbered trace by trace.
                 let mut number = 0_u64;
                 for part in parts(&piece, &chunk, 1, &mut buffer) {
                     for sample in part {
@@ -255,7 +260,7 @@ mod tests {
         }
 
         #[test]
-        fn runs_are_neighbours_and_complete(mut traces in proptest::collection::btree_set(0_u64..60, 0..40), most in 1_usize..9) {
+        fn runs_are_neighbours_and_cover_all_traces(mut traces in proptest::collection::btree_set(0_u64..60, 0..40), most in 1_usize..9) {
             let slots: Vec<Slot> = traces.iter().map(|&trace| Slot { trace, place: 0, position: 0 }).collect();
             for run in runs(&slots, most) {
                 prop_assert!(run.len() <= most);

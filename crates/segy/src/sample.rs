@@ -1,6 +1,6 @@
-//! Samples: the formats of revisions 0 to 2.1, and the elements they are stored as in HDF5.
+//! Samples: the formats of revisions 0 to 2.1, and the HDF5 elements that store them.
 
-// What runs inside `widest` must be inlined into it.
+// Code that runs inside `widest` must be inlined into it.
 #![allow(clippy::inline_always)]
 
 use hyperslab_filters::widest;
@@ -39,7 +39,8 @@ pub enum SampleFormat {
 }
 
 impl SampleFormat {
-    /// Every format, what samples become in HDF5 (in the order of the machine, every value as it was), and its name.
+    /// Every format, the type of its samples in HDF5 (in native byte order, with every value unchanged), and
+    /// its name.
     const ALL: [(Self, FieldKind, &'static str); 13] = [
         (Self::Ibm32, FieldKind::F32, "4-byte IBM float"),
         (Self::I32, FieldKind::I32, "4-byte integer"),
@@ -60,12 +61,12 @@ impl SampleFormat {
         Self::ALL.into_iter().find(|facts| facts.0 == self).unwrap_or(Self::ALL[0])
     }
 
-    /// The format of a code.
+    /// Returns the format with this code.
     pub fn from_code(code: i64) -> Option<Self> {
         Self::ALL.into_iter().map(|facts| facts.0).find(|&format| format as i64 == code)
     }
 
-    /// Bytes of a sample in the file.
+    /// Returns the bytes of a sample in the SEG-Y file.
     pub fn size(self) -> usize {
         match self {
             Self::I24 | Self::U24 => 3,
@@ -73,18 +74,18 @@ impl SampleFormat {
         }
     }
 
-    /// What samples become.
+    /// Returns the type of samples in HDF5.
     pub fn stored(self) -> FieldKind {
         self.facts().1
     }
 
-    /// Its name.
+    /// Returns the name of the format.
     pub fn name(self) -> &'static str {
         self.facts().2
     }
 
-    /// Makes samples of a file elements of HDF5. `inexact` is told the index and the word of every IBM float that a float of
-    /// IEEE 754 does not hold bit by bit.
+    /// Decodes samples of a SEG-Y file to HDF5 elements. Calls `inexact` with the index and the word of every
+    /// IBM float that an IEEE 754 float does not represent bit for bit.
     pub fn decode(self, src: &[u8], order: ByteOrder, dst: &mut [u8], inexact: &mut dyn FnMut(usize, u32)) {
         match self {
             Self::Ibm32 => decode_ibm(src, order, dst, inexact),
@@ -94,7 +95,8 @@ impl SampleFormat {
         }
     }
 
-    /// The other way. If a sample has no such number (a NaN for an IBM float, more than 24 bits) its index is the error.
+    /// Encodes HDF5 elements as samples of a SEG-Y file. Returns the index of the first sample that the
+    /// format cannot hold (a NaN as an IBM float, more than 24 bits) as the error.
     pub fn encode(self, src: &[u8], order: ByteOrder, dst: &mut [u8]) -> Result<(), usize> {
         match self {
             Self::Ibm32 => encode_ibm(src, order, dst),
@@ -110,7 +112,7 @@ impl SampleFormat {
     }
 }
 
-/// Copies numbers, turning them round where the file's order is not the machine's.
+/// Copies numbers, and reverses their bytes if the file's order is not the native one.
 fn swap(src: &[u8], order: ByteOrder, dst: &mut [u8], size: usize) {
     let is_native = (order == ByteOrder::Little) == cfg!(target_endian = "little");
     if is_native {
@@ -165,26 +167,28 @@ fn encode_three(
     Ok(())
 }
 
-/// An IBM float is a sign, a power of 16 with a bias of 64, and a fraction of 24 bits (System/360 Principles of Operation,
-/// "Floating-Point Data Format"). Where the fraction's first hexadecimal digit is not zero and the power lies in the range
-/// of a 4-byte IEEE float, that float holds the same number and says which word it was.
+/// Returns whether an IEEE float represents an IBM float exactly. An IBM float is a sign, a power of 16 with
+/// a bias of 64, and a fraction of 24 bits (System/360 Principles of Operation, "Floating-Point Data
+/// Format"). If the fraction's first hexadecimal digit is not zero and the power is in the range of a 4-byte
+/// IEEE float, that float holds the same number, and the word can be restored from it.
 const fn is_exact(word: u32) -> bool {
     let power = word >> 24 & 0x7F;
     word << 1 == 0 || (word >> 20 & 0xF != 0 && 34 <= power && power <= 96)
 }
 
-/// The bits of the IEEE float that is an exact IBM float.
+/// Returns the bits of the IEEE float for an exact IBM float.
 #[expect(clippy::cast_precision_loss, reason = "24 bits fit")]
 const fn exact(word: u32) -> u32 {
     let fraction = word & 0xFF_FFFF;
-    // The fraction as an integer is the number over 16^(power - 64) * 2^24: the rest is a matter of the exponent alone.
+    // The fraction as an integer is number * 2^24 / 16^(power - 64), so only the exponent remains to be
+    // adjusted.
     let float = (fraction.cast_signed() as f32).to_bits();
     let scale = (word >> 24 & 0x7F).wrapping_mul(4).wrapping_sub(280) << 23;
     let number = if fraction == 0 { 0 } else { float.wrapping_add(scale) };
     number | word & 0x8000_0000
 }
 
-/// The nearest IEEE float of any IBM float; infinite beyond its range.
+/// Returns the nearest IEEE float of any IBM float; infinite if out of range.
 #[expect(clippy::cast_possible_truncation, reason = "rounded to the nearest")]
 fn nearest(word: u32) -> f32 {
     let power = (word >> 24 & 0x7F).cast_signed();
@@ -192,7 +196,7 @@ fn nearest(word: u32) -> f32 {
     if word >> 31 == 0 { number as f32 } else { -number as f32 }
 }
 
-/// Whether a number is the one that an IBM float became.
+/// Returns whether `number` is the float to which an IBM float was decoded.
 pub(crate) fn is_near(word: u32, number: f32) -> bool {
     nearest(word).to_bits() == number.to_bits()
 }
@@ -219,7 +223,8 @@ fn decode_ibm(src: &[u8], order: ByteOrder, dst: &mut [u8], inexact: &mut dyn Fn
     }
 }
 
-/// Without a branch for each number, so that several are converted at once.
+/// Decodes without a branch per number, so that several numbers are converted at once. Returns whether all
+/// were exact.
 #[inline(always)]
 fn decode_exact(src: &[[u8; 4]], dst: &mut [[u8; 4]], word: impl Fn([u8; 4]) -> u32) -> bool {
     let mut are_exact = true;
@@ -241,7 +246,7 @@ fn encode_ibm(src: &[u8], order: ByteOrder, dst: &mut [u8]) -> Result<(), usize>
     Ok(())
 }
 
-/// A word as it is in a file of this order.
+/// Returns the bytes of a word in a file of this byte order.
 pub(crate) fn bytes(word: u32, order: ByteOrder) -> [u8; 4] {
     if order == ByteOrder::Big { word.to_be_bytes() } else { word.to_le_bytes() }
 }
@@ -250,7 +255,7 @@ fn word(bytes: [u8; 4], order: ByteOrder) -> u32 {
     if order == ByteOrder::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
 }
 
-/// The nearest IBM float: every finite IEEE float has one.
+/// Returns the nearest IBM float. Every finite IEEE float has one.
 fn ibm(number: f32) -> Option<u32> {
     if !number.is_finite() {
         return None;
@@ -260,7 +265,8 @@ fn ibm(number: f32) -> Option<u32> {
     if bits << 1 == 0 {
         return Some(sign);
     }
-    // The number is mantissa * 2^(exponent - 23), with 24 bits of mantissa; of a subnormal one fewer count.
+    // The number is mantissa * 2^(exponent - 23), with 24 bits of mantissa. The mantissa of a subnormal is
+    // shifted up to 24 bits.
     let (mantissa, exponent) = match (bits >> 23 & 0xFF).cast_signed() {
         0 => {
             let shift = (bits & 0x7F_FFFF).leading_zeros() - 8;
@@ -289,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn ibm_floats_of_the_manual_are_what_it_says() {
+    fn ibm_floats_of_the_manual_decode_to_its_values() {
         for (word, number) in [
             (0x4276_A000_u32, 118.625_f32),
             (0xC276_A000, -118.625),
@@ -305,8 +311,8 @@ mod tests {
     }
 
     #[test]
-    fn what_ieee_cannot_hold_is_reported_and_near() {
-        // Not normalised, a zero with an exponent, too large, too small.
+    fn ibm_floats_that_ieee_cannot_represent_are_reported_and_rounded() {
+        // Not normalised; a zero with an exponent; too large, positive and negative; too small.
         for (word, number) in [
             (0x4201_0000_u32, 1.0_f32),
             (0x4100_0000, 0.0),
@@ -323,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_and_smallest_floats_have_neighbours_in_ibm() {
+    fn the_largest_and_smallest_ieee_floats_have_a_near_ibm_float() {
         for number in [f32::MAX, -f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), f32::from_bits(0x7F_FFFF)] {
             let word = ibm(number).unwrap();
             assert!((nearest(word) / number - 1.0).abs() < 1e-6, "{number:e} {word:08x}");
@@ -331,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn three_bytes_keep_their_sign() {
+    fn three_byte_integers_keep_their_sign() {
         let (bytes, _) = decoded(SampleFormat::I24, &[0xFF, 0xFF, 0xFE, 0x7F, 0xFF, 0xFF], ByteOrder::Big);
         assert_eq!(bytes, [(-2_i32).to_ne_bytes(), 0x7F_FFFF_i32.to_ne_bytes()].concat());
         let (bytes, _) = decoded(SampleFormat::U24, &[0xFE, 0xFF, 0xFF], ByteOrder::Little);
@@ -343,10 +349,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_ibm_float_comes_back_bit_by_bit_or_is_reported(word: u32) {
+        fn an_ibm_float_round_trips_bit_for_bit_or_is_reported(word: u32) {
             let (bytes, inexact) = decoded(SampleFormat::Ibm32, &word.to_le_bytes(), ByteOrder::Little);
             let number = f32::from_ne_bytes(bytes.try_into().unwrap());
-            // Independent of the conversion: the definition, in numbers of 8 bytes.
+            // Independent of the conversion: the definition, in 8-byte floats.
             let sign = if word >> 31 == 0 { 1.0 } else { -1.0 };
             let power = f64::from(word >> 24 & 0x7F) - 64.0;
             let value = sign * f64::from(word & 0xFF_FFFF) / 16_777_216.0 * 16_f64.powf(power);
@@ -360,7 +366,7 @@ mod tests {
         }
 
         #[test]
-        fn samples_of_every_format_come_back(seed in proptest::collection::vec(any::<u8>(), 24), big: bool) {
+        fn samples_of_every_format_round_trip(seed in proptest::collection::vec(any::<u8>(), 24), big: bool) {
             let order = if big { ByteOrder::Big } else { ByteOrder::Little };
             for (format, ..) in SampleFormat::ALL {
                 let (values, inexact) = decoded(format, &seed, order);

@@ -1,4 +1,4 @@
-//! What a person is told of a SEG-Y file, or of a survey made of one.
+//! A summary, for people, of a SEG-Y file or of a survey made from one.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::file::{SegyFile, SegyOptions};
 use crate::io;
 use crate::survey::{Axis, Survey, SurveyOptions};
 
-/// What is said of a file: names and facts, in the order in which they are best read.
+/// Names and facts of a file, in reading order.
 pub type Summary = Vec<(&'static str, Fact)>;
 
-/// One of the things said.
+/// One fact of a summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Fact {
@@ -22,11 +22,11 @@ pub enum Fact {
     Text(String),
     /// Lines of text.
     Lines(String),
-    /// How many.
+    /// A count.
     Count(u64),
-    /// How many bytes.
+    /// A number of bytes.
     Bytes(u64),
-    /// How many microseconds.
+    /// A number of microseconds.
     Microseconds(f64),
     /// A length for each axis.
     Shape(Vec<u64>),
@@ -34,23 +34,23 @@ pub enum Fact {
     Axes(Vec<AxisSummary>),
 }
 
-/// An axis, without the positions between its ends.
+/// An axis with its first and last position only.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AxisSummary {
     /// Its name.
     pub name: String,
-    /// What stands at its first position. `None` if it has none.
+    /// The value at the first position, or `None` if the axis is empty.
     pub first: Option<Position>,
-    /// What stands at its last.
+    /// The value at the last position.
     pub last: Option<Position>,
-    /// How many positions it has.
+    /// The number of positions.
     pub length: u64,
-    /// The unit of what stands there, if it has one.
+    /// The unit of the values, if they have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
 
-/// What stands at a position of an axis.
+/// The value at a position of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Position {
@@ -60,13 +60,14 @@ pub enum Position {
     Quantity(f64),
 }
 
-/// What is to be said of the file at `path`: a survey if it is HDF5, else SEG-Y, taken as these options say.
+/// Returns the summary of the file at `path`: of a survey if the file is HDF5, else of a SEG-Y file, which is
+/// opened with these options.
 pub fn summary(path: impl AsRef<Path>, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Summary> {
     let path = path.as_ref();
     if is_hdf5(path) { of_cube(path) } else { of_segy(path, segy, survey) }
 }
 
-/// The signature of an HDF5 file without a user block, II.A.
+/// The signature of an HDF5 file without a user block (spec II.A).
 const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
 fn is_hdf5(path: &Path) -> bool {

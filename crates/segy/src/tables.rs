@@ -1,4 +1,4 @@
-//! The fields that the standards name, revisions 0 to 2.1. Bytes count from 1, as there.
+//! The fields that the standards name, revisions 0 to 2.1. Bytes count from 1, as in the standards.
 
 use crate::field::{Field, FieldKind, NamedField};
 
@@ -8,8 +8,8 @@ macro_rules! fields {
     };
 }
 
-/// The binary file header, counted from its own first byte: 1 is byte 3201 of the file. Bytes that are not named are
-/// unassigned.
+/// The binary file header. Bytes are counted from its own first byte: 1 is byte 3201 of the file. Bytes
+/// without a name are unassigned.
 #[rustfmt::skip]
 pub const BINARY_HEADER: &[NamedField] = fields! {
     1 I32 "job_id"                          5 I32 "line_number"                      9 I32 "reel_number"
@@ -32,7 +32,7 @@ pub const BINARY_HEADER: &[NamedField] = fields! {
     329 I32 "trailer_stanzas"
 };
 
-/// The trace header. Bytes 233 to 240 are unassigned up to revision 1 and a name since revision 2.
+/// The trace header. Bytes 233 to 240 are unassigned up to revision 1, and a name since revision 2.
 #[rustfmt::skip]
 pub const TRACE_HEADER: &[NamedField] = fields! {
     1 I32 "trace_in_line"                   5 I32 "trace_in_file"                    9 I32 "field_record"
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_follow_each_other_inside_their_header() {
+    fn fields_are_sorted_and_inside_their_header() {
         for (fields, len) in [(BINARY_HEADER, 400), (TRACE_HEADER, 240)] {
             let mut end = 1;
             for field in fields {
@@ -84,6 +84,6 @@ mod tests {
             assert!(end <= len + 1);
         }
         let end = |fields: &[NamedField]| fields.last().map(|f| usize::from(f.at.byte) + f.at.kind.size());
-        assert_eq!(end(TRACE_HEADER), Some(241), "no byte of a trace header is without a name");
+        assert_eq!(end(TRACE_HEADER), Some(241), "the last field must end with the trace header");
     }
 }

@@ -1,20 +1,21 @@
 //! Textual file headers: 3200 bytes, 40 lines of 80 characters, in EBCDIC or ASCII.
 
-/// Bytes of a textual header, and of each record of an extended one.
+/// The length of a textual header, and of each record of an extended one, in bytes.
 pub const TEXT_BYTES: usize = 3200;
 
-/// The characters of textual headers.
+/// The character encoding of a textual header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// IBM's code page 37.
     Ebcdic,
-    /// ASCII; bytes above are taken as Latin-1.
+    /// ASCII; bytes above 0x7F are read as Latin-1.
     Ascii,
 }
 
 impl Encoding {
-    /// The encoding in which more of `text` is letters, digits and spaces. EBCDIC has its letters and its space above 0x3F
-    /// where ASCII has symbols, so that the two do not look alike.
+    /// Returns the encoding in which more characters of `text` are letters, digits and spaces. EBCDIC has its
+    /// letters above 0x80 and its space at 0x40, where ASCII has no letters or spaces, so the two are easy to
+    /// tell apart.
     pub fn of(text: &[u8]) -> Self {
         let plain = |decode: fn(u8) -> char| {
             text.iter()
@@ -24,7 +25,7 @@ impl Encoding {
         if plain(char::from) > plain(ebcdic) { Self::Ascii } else { Self::Ebcdic }
     }
 
-    /// The text; control characters are spaces.
+    /// Returns the text, with control characters replaced by spaces.
     pub fn decode(self, text: &[u8]) -> String {
         let decode = match self {
             Self::Ebcdic => ebcdic,
@@ -33,7 +34,7 @@ impl Encoding {
         text.iter().map(|&byte| decode(byte)).map(|c| if c.is_control() { ' ' } else { c }).collect()
     }
 
-    /// Its name.
+    /// Returns the name of the encoding.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ebcdic => "EBCDIC",
@@ -42,12 +43,12 @@ impl Encoding {
     }
 }
 
-/// The lines of a textual header, without the spaces at their ends.
+/// Returns the lines of a textual header without trailing spaces.
 pub fn lines(text: &[u8], encoding: Encoding) -> Vec<String> {
     text.chunks(80).map(|line| encoding.decode(line).trim_end().to_owned()).collect()
 }
 
-/// Whether a record of an extended textual header is the stanza that ends them.
+/// Returns whether a record of an extended textual header is the final stanza.
 pub(crate) fn is_end(record: &[u8]) -> bool {
     const END: &str = "((SEG:ENDTEXT))";
     [Encoding::Ebcdic, Encoding::Ascii].iter().any(|encoding| {
@@ -57,12 +58,12 @@ pub(crate) fn is_end(record: &[u8]) -> bool {
     })
 }
 
-/// A character of code page 37.
+/// Returns the character of a byte in code page 37.
 fn ebcdic(byte: u8) -> char {
     char::from(CP037[usize::from(byte)])
 }
 
-/// Latin-1 for each character of IBM's code page 37 (CDRA, character set 697).
+/// The Latin-1 code of each byte of IBM's code page 37 (CDRA, character set 697).
 #[rustfmt::skip]
 const CP037: [u8; 256] = [
     0x00, 0x01, 0x02, 0x03, 0x9c, 0x09, 0x86, 0x7f, 0x97, 0x8d, 0x8e, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_page_37_is_a_permutation_with_the_letters_where_ibm_has_them() {
+    fn code_page_37_is_a_permutation_with_letters_at_the_codes_of_ibm() {
         let mut seen = [false; 256];
         for byte in CP037 {
             seen[usize::from(byte)] = true;
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_encoding_is_the_one_that_reads() {
+    fn the_encoding_is_detected_from_the_text() {
         let text = "C 1 CLIENT: NOBODY".repeat(100);
         let mut coded = Vec::new();
         for c in text.bytes() {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stanza_that_ends_the_text_is_found_in_any_writing() {
+    fn the_final_stanza_is_found_with_any_case_and_spacing() {
         assert!(is_end(b"((SEG: EndText))      "));
         assert!(is_end(b"((SEG:ENDTEXT))"));
         assert!(!is_end(b"((SEG: Layout))"));

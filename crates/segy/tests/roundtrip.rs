@@ -1,4 +1,4 @@
-//! SEG-Y files of every kind into HDF5 and out again, byte for byte.
+//! Round trips of SEG-Y files of every kind through HDF5, byte for byte.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
@@ -21,7 +21,7 @@ fn open(bytes: &[u8], options: &SegyOptions) -> Result<SegyFile, Error> {
     SegyFile::from_driver(Arc::new(Memory::new(bytes.to_vec())), "survey.sgy".to_owned(), options)
 }
 
-/// Brings a file in, checks the HDF5 file, and opens it.
+/// Ingests a file, checks the HDF5 file, and opens it.
 fn cube(bytes: &[u8], options: &IngestOptions) -> Result<(Cube, Ingested), Error> {
     let segy = open(bytes, &options.segy)?;
     let memory = Arc::new(Memory::new(Vec::new()));
@@ -42,12 +42,12 @@ fn back(cube: &Cube) -> Vec<u8> {
 #[track_caller]
 fn assert_round_trip(bytes: &[u8], options: &IngestOptions) -> (Cube, Ingested) {
     let (cube, ingested) = cube(bytes, options).unwrap();
-    assert!(back(&cube) == bytes, "the file came back otherwise");
+    assert!(back(&cube) == bytes, "the exported file differs");
     (cube, ingested)
 }
 
 #[test]
-fn every_sample_format_in_both_orders_comes_back() {
+fn every_sample_format_in_both_byte_orders_round_trips() {
     for format in [1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16] {
         for little in [false, true] {
             let revision = if little { (2, 0) } else { (1, 0) };
@@ -60,7 +60,7 @@ fn every_sample_format_in_both_orders_comes_back() {
 }
 
 #[test]
-fn labels_extended_headers_further_headers_and_trailers_come_back() {
+fn labels_extended_headers_further_headers_and_trailers_round_trip() {
     for revision in [(0, 0), (1, 0), (2, 0), (2, 1)] {
         let recipe = SegyRecipe {
             revision,
@@ -75,7 +75,7 @@ fn labels_extended_headers_further_headers_and_trailers_come_back() {
 }
 
 #[test]
-fn records_up_to_the_last_stanza_are_counted() {
+fn extended_header_records_are_counted_up_to_the_final_stanza() {
     let recipe = SegyRecipe { extended: 3, ..SegyRecipe::default() };
     let mut bytes = recipe.bytes();
     bytes[3504..3506].copy_from_slice(&(-1_i16).to_be_bytes());
@@ -85,11 +85,11 @@ fn records_up_to_the_last_stanza_are_counted() {
 }
 
 #[test]
-fn traces_stand_where_their_headers_say_whatever_their_order() {
+fn traces_are_placed_by_their_headers_whatever_their_order() {
     let mut recipe = SegyRecipe { traces: SegyRecipe::grid(5, 6), format: 2, ..SegyRecipe::default() };
     let (in_order, _) = cube(&recipe.bytes(), &IngestOptions::default()).unwrap();
     let expected: Vec<i32> = in_order.data.read(Selection::All).unwrap();
-    // Samples belong to the place in the file, so they move with the traces.
+    // Samples belong to the position in the file, so they move with the traces.
     let samples = usize::try_from(recipe.samples).unwrap();
     let grid = recipe.traces.clone();
     let mut orders = vec![grid.clone(), grid.iter().rev().copied().collect()];
@@ -110,7 +110,7 @@ fn traces_stand_where_their_headers_say_whatever_their_order() {
 }
 
 #[test]
-fn missing_traces_are_no_numbers_and_are_not_written_back() {
+fn missing_traces_read_as_nan_and_are_not_exported() {
     let mut traces = SegyRecipe::grid(4, 5);
     traces.remove(7);
     traces.remove(11);
@@ -126,7 +126,7 @@ fn missing_traces_are_no_numbers_and_are_not_written_back() {
 }
 
 #[test]
-fn gathers_have_an_axis_of_offsets() {
+fn prestack_gathers_have_an_axis_of_offsets() {
     let traces =
         (0..3).flat_map(|i| (0..2).flat_map(move |x| (0..4).map(move |o| [i, x, 100 * o]))).collect();
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
@@ -136,7 +136,7 @@ fn gathers_have_an_axis_of_offsets() {
 }
 
 #[test]
-fn a_line_that_winds_through_a_survey_is_no_volume() {
+fn a_line_that_winds_through_a_survey_is_not_a_volume() {
     let traces = (0..50).map(|i| [i, i, 0]).collect();
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
     let (cube, ingested) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
@@ -148,16 +148,16 @@ fn a_line_that_winds_through_a_survey_is_no_volume() {
 }
 
 #[test]
-fn two_traces_at_one_place_are_named() {
+fn two_traces_at_one_position_are_an_error_that_names_them() {
     let mut traces = SegyRecipe::grid(5, 6);
     traces[17] = traces[3];
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
     let error = cube(&recipe.bytes(), &IngestOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("traces 3 and 17 both are at inline 100, crossline 10"), "{error}");
+    assert!(error.contains("traces 3 and 17 are both at inline 100, crossline 10"), "{error}");
 }
 
 #[test]
-fn floats_that_ieee_cannot_hold_come_back_and_are_counted() {
+fn ibm_floats_that_ieee_cannot_represent_round_trip_and_are_counted() {
     let recipe = SegyRecipe::default();
     let mut bytes = recipe.bytes();
     for (trace, sample, word) in
@@ -174,9 +174,9 @@ fn floats_that_ieee_cannot_hold_come_back_and_are_counted() {
 }
 
 #[test]
-fn a_survey_that_is_almost_in_order_is_laid_out_as_its_headers_say() {
+fn a_survey_that_is_almost_in_order_is_laid_out_by_its_headers() {
     let mut traces = SegyRecipe::grid(40, 50);
-    // Between the traces that a prediction looks at.
+    // These are between the traces that the prediction samples.
     traces.swap(1237, 1242);
     let recipe = SegyRecipe { traces, format: 2, ..SegyRecipe::default() };
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ fn a_survey_that_is_almost_in_order_is_laid_out_as_its_headers_say() {
 }
 
 #[test]
-fn a_number_that_was_changed_wins_over_the_float_that_was_kept() {
+fn a_changed_sample_replaces_the_kept_ibm_float() {
     let mut bytes = SegyRecipe::default().bytes();
     bytes[3840..3844].copy_from_slice(&0x4200_0001_u32.to_be_bytes());
     let (cube, ingested) = cube(&bytes, &IngestOptions::default()).unwrap();
@@ -209,14 +209,14 @@ fn a_number_that_was_changed_wins_over_the_float_that_was_kept() {
 }
 
 #[test]
-fn samples_that_were_changed_are_written_as_they_are() {
+fn changed_samples_are_exported_with_their_new_values() {
     let recipe = SegyRecipe::default();
     let bytes = recipe.bytes();
     let segy = open(&bytes, &SegyOptions::default()).unwrap();
     let file = File::in_memory().unwrap();
     ingest_into(&segy, &file, &IngestOptions::default(), &silent).unwrap();
     let cube = Cube::of(file.clone()).unwrap();
-    // 118.625 is an IBM float of the manual; 1/3 is none, and is rounded.
+    // 118.625 is an exact IBM float from the manual. 1/3 is not exact, and is rounded.
     cube.data.write([1..2, 2..3, 0..2], &[118.625_f32, 1.0 / 3.0]).unwrap();
     let at = 3600 + 6 * (240 + 28) + 240;
     let out = back(&cube);
@@ -246,7 +246,7 @@ fn traces_of_several_lengths_are_refused_or_padded() {
 }
 
 #[test]
-fn a_file_cut_anywhere_is_refused_with_its_place_or_taken_in_part() {
+fn a_truncated_file_is_refused_with_its_offset_or_read_in_part() {
     let bytes = SegyRecipe::default().bytes();
     for len in (0..bytes.len()).step_by(97) {
         let cut = &bytes[..len];
@@ -263,7 +263,7 @@ fn a_file_cut_anywhere_is_refused_with_its_place_or_taken_in_part() {
 }
 
 #[test]
-fn headers_that_lie_are_errors_and_take_no_memory() {
+fn wrong_headers_are_errors_and_allocate_nothing() {
     let bytes = SegyRecipe { revision: (2, 0), ..SegyRecipe::default() }.bytes();
     let lies: [(usize, &[u8]); 7] = [
         (3224, &[0, 99]),
@@ -280,7 +280,7 @@ fn headers_that_lie_are_errors_and_take_no_memory() {
         let error = open(&bytes, &SegyOptions::default()).unwrap_err();
         assert!(matches!(error, Error::Format { .. }), "{at}: {error}");
     }
-    // The traces themselves know better than this one.
+    // A wrong sample count in the file header is corrected by the traces themselves.
     let mut lie = bytes.clone();
     lie[3268..3272].fill(0x7F);
     assert_eq!(open(&lie, &SegyOptions::default()).unwrap().traces.samples(), 7);
@@ -290,7 +290,7 @@ fn headers_that_lie_are_errors_and_take_no_memory() {
 }
 
 #[test]
-fn planes_are_found_by_their_numbers() {
+fn planes_are_found_by_line_number() {
     let recipe = SegyRecipe { format: 2, ..SegyRecipe::default() };
     let (cube, _) = cube(&recipe.bytes(), &IngestOptions::default()).unwrap();
     let (axis, index) = cube.find("inline", 102).unwrap();
@@ -301,12 +301,12 @@ fn planes_are_found_by_their_numbers() {
     assert!(error.contains("100 to 104, in steps of 2"), "{error}");
     assert!(cube.find("offset", 1).unwrap_err().to_string().contains("inline, crossline"));
     let x: Vec<f64> = cube.file.dataset("cdp_x").unwrap().read(Selection::All).unwrap();
-    // A scalar of -10 divides.
+    // A scalar of -10 divides by 10.
     assert!((x[5] - 102.0 * 25.0).abs() < 1e-9);
 }
 
 #[test]
-fn progress_rises_to_the_end() {
+fn progress_increases_to_the_total() {
     let bytes = SegyRecipe { traces: SegyRecipe::grid(20, 20), ..SegyRecipe::default() }.bytes();
     let segy = open(&bytes, &SegyOptions::default()).unwrap();
     let file = File::in_memory().unwrap();
@@ -325,7 +325,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_survey_of_any_shape_order_and_chunks_comes_back(
+    fn a_survey_of_any_shape_order_and_chunks_round_trips(
         grid in (1_i32..7, 1_i32..7),
         keep in proptest::collection::vec(proptest::bool::weighted(0.9), 49),
         shuffle: u32, samples in 1_u32..20, format in proptest::sample::select(vec![1_u16, 2, 3, 5, 7, 8, 11]),

@@ -1,4 +1,4 @@
-//! `hyperslab check`: whether a file is sound.
+//! `hyperslab check`: checks whether a file is sound.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ use crate::{error, progress};
 /// Check every structure of a file, and account for every byte
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   hyperslab check climate.h5
   hyperslab check climate.h5 --data --json | jq '.findings[] | select(.severity == \"error\")'
 
-Walks everything that can be reached: each structure is decoded, its checksum, counts and order are verified, and no two may
-share a byte. Errors end the command with 1. Warnings are things that do no harm, such as space that nothing reaches; with
---strict they end it with 1, too. Nothing is written; a file that a crash left half-way is checked as `hyperslab recover`
-would leave it.")]
+Follows everything that the superblock leads to. Decodes each structure, verifies its checksum, counts
+and order, and makes sure that no two structures share a byte. Errors give exit code 1. Warnings, such
+as space that nothing refers to, do no harm; with --strict they give exit code 1, too. The command
+writes nothing. It checks a file that a crash left half-way as `hyperslab recover` would leave it.")]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "FILE")]
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Decode every chunk, and follow variable-length elements and references
     #[arg(long)]
     data: bool,
-    /// End with 1 where there are warnings
+    /// Exit with code 1 on warnings, too
     #[arg(long)]
     strict: bool,
     /// Print JSON

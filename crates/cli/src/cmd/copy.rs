@@ -1,4 +1,4 @@
-//! `hyperslab copy`: an object from file to file, or within one.
+//! `hyperslab copy`: copies an object to another file or within a file.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -14,36 +14,37 @@ use crate::show::plain;
 /// Copy an object, with everything in it, to another file or within one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   hyperslab copy climate.h5:/surface/t2m small.h5:/t2m
   hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents --expand-refs
 
-The file of TO is made if it is not there. A TO that ends in `:/`, or is a file alone, gets the name of FROM. Chunks are copied
-as they are stored. If the copy fails nothing of it stays.")]
+Creates the file of TO if it does not exist. If TO is only a file, or ends in `:/`, the copy keeps the
+name of FROM. Chunks are copied as they are stored. A copy that fails leaves nothing behind.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
-    /// What is copied
+    /// The object to copy
     #[arg(value_name = "FROM:/PATH")]
     from: OsString,
-    /// Where the copy goes, where nothing may be yet
+    /// The file of the copy, and a path that does not exist in it yet
     #[arg(value_name = "TO[:/PATH]")]
     to: OsString,
-    /// Copy groups below the first one without their members
+    /// Copy subgroups without their members
     #[arg(long)]
     shallow: bool,
-    /// Copy what soft links lead to in their place
+    /// Copy the objects that soft links lead to, in place of the links
     #[arg(long)]
     expand_soft: bool,
-    /// Copy what external links lead to in their place
+    /// Copy the objects that external links lead to, in place of the links
     #[arg(long)]
     expand_external: bool,
-    /// Copy what references lead to, too; else references to another file's objects become null
+    /// Copy the objects that references lead to, too; otherwise references to objects of another file become
+    /// null
     #[arg(long)]
     expand_refs: bool,
-    /// Leave attributes out
+    /// Do not copy attributes
     #[arg(long)]
     without_attrs: bool,
-    /// Make the groups on the way to the copy
+    /// Create the missing groups on the path of the copy
     #[arg(long, short)]
     parents: bool,
 }
@@ -62,7 +63,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let is_new = !Path::new(file).exists();
     let copied = copy(args, file, is_new, &target, options);
     if copied.is_err() && is_new {
-        // The first error says more. What was made is no copy.
+        // The first error is more informative. The new file is not a complete copy.
         let _ = std::fs::remove_file(file);
     }
     copied?;
@@ -74,7 +75,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 fn copy(args: &Args, file: &OsStr, is_new: bool, target: &str, options: CopyOptions) -> anyhow::Result<()> {
     let file = Path::new(file);
     let shown = || file.display().to_string();
-    // Opened before the source, which may be in the same file.
+    // The destination is opened before the source, because both may be the same file.
     let opened = (!is_new).then(|| File::options().write(true).open(file)).transpose();
     let opened = opened.map_err(|error| error::opening(file, error))?;
     let source = place::open_object(&args.from)?;
@@ -86,19 +87,19 @@ fn insert(args: &Args, source: &Node, to: &File, target: &str, options: CopyOpti
     if !args.parents
         && let Some((group, _)) = target.rsplit_once('/').filter(|(group, _)| !group.is_empty())
     {
-        to.group(group).context("a group on the way (--parents makes it)")?;
+        to.group(group).context("a group on the path of the copy (--parents creates it)")?;
     }
     to.root().copy(source, target, &options)?;
     Ok(to.flush()?)
 }
 
-/// The path of the copy.
+/// Returns the path of the copy.
 fn target(path: &str, source: &str) -> anyhow::Result<String> {
     if !path.ends_with('/') {
         return Ok(path.to_owned());
     }
     match source.trim_end_matches('/').rsplit('/').next() {
         Some(name) if !name.is_empty() => Ok(format!("{path}{name}")),
-        _ => Err(Usage("the root group has no name: say one for the copy, TO:/NAME".to_owned()).into()),
+        _ => Err(Usage("the root group has no name: give one to the copy, as in TO:/NAME".to_owned()).into()),
     }
 }

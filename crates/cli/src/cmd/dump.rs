@@ -1,4 +1,4 @@
-//! `hyperslab dump`: the values of a dataset.
+//! `hyperslab dump`: prints the values of a dataset.
 
 use std::io::Write;
 
@@ -21,12 +21,12 @@ Examples:
   hyperslab dump climate.h5 /surface/t2m --select '[0, 100:110, ::4]'
   hyperslab dump climate.h5 /surface/t2m --json --limit 10
 
-Selections are NumPy's: slices with steps of 1 or more, indices, lists, `...`. In JSON, NaN and infinities are strings,
-bytes are {\"hex\": \"...\"}, references {\"object\": \"/path\"}.")]
+Selections have NumPy's syntax: slices with steps of 1 or more, indices, lists, `...`. In JSON, NaN and
+infinities are strings, bytes are {\"hex\": \"...\"}, and references are {\"object\": \"/path\"}.")]
 pub(crate) struct Args {
     #[command(flatten)]
     selected: Selected,
-    /// Print at most N elements, 0 for all; 1000 if not said, all in JSON
+    /// Print at most N elements, or all if N is 0 [default: 1000, or all with --json]
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Print JSON
@@ -47,7 +47,7 @@ impl Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let node = args.selected.place.open()?;
     let decoder = Decoder::new(node.file());
-    // What cannot be is said before anything is printed.
+    // Wrong selections are reported before anything is printed.
     let parsed = match &node {
         Node::Dataset(dataset) => Some(args.selected.elements(&dataset.shape())?),
         _ => None,
@@ -162,16 +162,16 @@ fn json_shape(dataspace: &Dataspace) -> String {
     if *dataspace == Dataspace::Null { "null".to_owned() } else { json_numbers(dataspace.shape()) }
 }
 
-/// The shape of what is printed: axes given as one index are dropped, as in NumPy.
+/// Returns the shape of the output. Axes with a single index are dropped, as in NumPy.
 fn shape_of(parsed: &Parsed, dataset: &Dataset) -> Vec<u64> {
     let shape = parsed.selection.shape(&dataset.shape());
     let kept = shape.iter().enumerate().filter(|(axis, _)| !parsed.dropped.contains(axis));
     kept.map(|(_, &len)| len).collect()
 }
 
-/// Bytes that are read at once.
+/// The bytes that are read at a time.
 const BATCH_BYTES: u64 = 8 << 20;
-/// Elements that are decoded and aligned at once.
+/// The elements that are decoded and aligned at a time.
 const BLOCK: usize = 4096;
 
 /// Calls `f` with the first `limit` elements of a selection, block by block.

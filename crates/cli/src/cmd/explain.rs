@@ -1,17 +1,18 @@
-//! `hyperslab explain`: the plan of a read.
+//! `hyperslab explain`: shows the plan of a read.
 
 use std::io::Write;
 
 use super::Selected;
 use crate::show::{datatype, plain, shape};
 
-/// Show how a selection would be read, without reading it
+/// Show how a selection would be read, without reading data
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   hyperslab explain climate.h5 /surface/t2m --select '[0, ::8, ::8]'
 
-Shows which chunks are touched, where they lie in the file, and whether each is decoded straight into the result.")]
+Shows the chunks that the selection touches, their positions in the file, and whether each is decoded
+straight into the result.")]
 pub(crate) struct Args {
     #[command(flatten)]
     selected: Selected,

@@ -1,4 +1,4 @@
-//! `hyperslab ls`: what is in a file.
+//! `hyperslab ls`: lists the contents of a file.
 
 use std::io::Write;
 
@@ -17,11 +17,12 @@ use crate::show::{array, counted, dataspace, datatype, plain, shape, storage};
 Example:
   hyperslab ls -r climate.h5 /surface
 
-The order is that of h5py. Soft and external links show their target, and `dangling` if it is not there.")]
+Members have the same order as in h5py. Soft and external links show their target; a target that does
+not exist is marked `dangling`.")]
 pub(crate) struct Args {
     #[command(flatten)]
     place: Place,
-    /// List groups below, too
+    /// List the groups below, too
     #[arg(short, long)]
     recursive: bool,
     /// Show attributes
@@ -92,7 +93,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
 }
 
-/// The cells of an object: name, kind, datatype, shape, storage.
+/// Returns the cells of an object: name, kind, datatype, shape, storage.
 fn described(name: String, node: &Node) -> hyperslab::Result<Vec<String>> {
     let kind = node.kind().to_owned();
     Ok(match node {
@@ -107,7 +108,7 @@ fn described(name: String, node: &Node) -> hyperslab::Result<Vec<String>> {
     })
 }
 
-/// The cells of a link that is not hard: name, kind, target.
+/// Returns the cells of a link that is not hard: name, kind, target.
 fn link(step: &Step) -> Vec<String> {
     let (kind, target) = match &step.link.target {
         LinkTarget::Soft(path) => ("soft link", plain(path)),
@@ -128,9 +129,9 @@ fn link(step: &Step) -> Vec<String> {
     vec![plain(&step.path), kind.to_owned(), format!("-> {target} ({found})")]
 }
 
-/// Items of an attribute that are shown.
+/// The most items of an attribute that are shown.
 const ITEMS: usize = 8;
-/// Letters of an attribute's value that are shown.
+/// The most letters of an attribute's value that are shown.
 const LETTERS: usize = 72;
 
 fn attributes(object: &Object, decoder: &Decoder<'_>, table: &mut Table<'_>) -> anyhow::Result<()> {
@@ -148,7 +149,7 @@ fn attributes(object: &Object, decoder: &Decoder<'_>, table: &mut Table<'_>) -> 
     Ok(())
 }
 
-/// The value of an attribute, cut to what a line holds.
+/// Returns the value of an attribute, shortened to fit a line.
 fn value(attribute: &Attribute, decoder: &Decoder<'_>) -> anyhow::Result<String> {
     let values = decoder.attribute(attribute, ITEMS)?;
     if values.is_empty() && attribute.dataspace.shape().is_empty() {

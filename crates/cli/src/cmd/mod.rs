@@ -38,7 +38,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it, and returns the code with which the program ends.
+    /// Runs the command and returns the exit code.
     pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<u8> {
         let done = match self {
             Self::Ls(args) => ls::run(args, out),
@@ -56,17 +56,17 @@ impl Command {
         done.map(|()| OK)
     }
 
-    /// The code with which the program ends that failed at it.
+    /// Returns the exit code of a failure of this command.
     pub(crate) fn failed(&self) -> u8 {
-        // Files that differ have taken the other one.
+        // The command `diff` uses the other code for files that differ.
         if matches!(self, Self::Diff(_)) { USAGE } else { FAILED }
     }
 }
 
-/// How many threads work.
+/// The number of threads.
 #[derive(Debug, clap::Args)]
 struct Threads {
-    /// How many threads work
+    /// The number of threads to use
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }
@@ -79,18 +79,18 @@ impl Threads {
     }
 }
 
-/// An object of a file, and which elements of it.
+/// An object of a file, and a selection of its elements.
 #[derive(Debug, clap::Args)]
 struct Selected {
     #[command(flatten)]
     place: Place,
-    /// The elements, in NumPy's syntax
+    /// The elements to select, in NumPy's syntax
     #[arg(long, value_name = "SELECTION", default_value = "...", allow_hyphen_values = true)]
     select: String,
 }
 
 impl Selected {
-    /// The elements of an array of this shape.
+    /// Returns the selected elements of an array of this shape.
     fn elements(&self, shape: &[u64]) -> anyhow::Result<Parsed> {
         select::parse(&self.select, shape).map_err(|error| {
             let shape = crate::show::shape(shape);

@@ -1,4 +1,4 @@
-//! `hyperslab recover`: a file that a crash left half-way.
+//! `hyperslab recover`: repairs a file after a crash.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -14,17 +14,18 @@ use crate::show::{counted, plain};
 /// Finish or undo the transaction that a crash interrupted
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   hyperslab recover --dry-run climate.h5
   hyperslab recover climate.h5
 
-A program that dies while it commits leaves the old file or the new one, but perhaps guarded, so that other programs
-refuse it. Reading with hyperslab needs no recovery; this command writes what those readers see into the file. No program
-may have the file open for writing meanwhile.")]
+A program that dies during a commit leaves either the old or the new state of the file, but it may leave
+a guard on the superblock, so that other programs refuse the file. hyperslab reads such a file without
+recovery. This command writes the state that hyperslab reads into the file. Meanwhile, no program may
+have the file open for writing.")]
 pub(crate) struct Args {
     /// The HDF5 file
     file: PathBuf,
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -37,7 +38,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if report.superblock().is_marked_open() {
         writeln!(
             out,
-            "  marked as open for writing: some program writes it, or died (`h5clear -s` removes the mark)"
+            "  marked as open for writing: a program is writing it, or died (`h5clear -s` removes the mark)"
         )?;
     }
     if let Some(why) = report.refusal {
@@ -64,35 +65,35 @@ fn inspected(path: &Path, write: bool) -> anyhow::Result<(Posix, Report)> {
     Ok((driver, report))
 }
 
-/// What is there.
+/// Describes the state of the file.
 fn found(report: &Report) -> String {
     let journal = match report.trailer {
         Trailer::Absent => "no journal",
-        Trailer::Torn => "a journal that is not whole",
-        Trailer::Whole => "a whole journal",
+        Trailer::Torn => "an incomplete journal",
+        Trailer::Whole => "a complete journal",
     };
     let superblock = match report.seal {
         Seal::Before if report.trailer == Trailer::Absent => "an unmarked superblock",
-        Seal::Before => "the superblock of before the transaction",
+        Seal::Before => "the superblock from before the transaction",
         Seal::Guarded => "a guarded superblock, which other programs refuse",
-        Seal::After => "the superblock of after the transaction",
-        Seal::Torn => "a superblock that was half written",
-        Seal::Foreign => "a superblock that the journal does not know",
+        Seal::After => "the superblock from after the transaction",
+        Seal::Torn => "a half-written superblock",
+        Seal::Foreign => "a superblock unknown to the journal",
     };
     format!("{journal}, {superblock}")
 }
 
-/// What is to be done, or was.
+/// Describes the action to take, or the action taken.
 fn todo(report: &Report) -> String {
     match report.action {
         Action::Nothing => "nothing to do".to_owned(),
-        Action::DropTail => format!("cut what is left of a transaction, to {} bytes", report.len_bytes()),
-        Action::Unguard => "undo a transaction, of which nothing has reached the file".to_owned(),
+        Action::DropTail => format!("cut off the remains of a transaction, to {} bytes", report.len_bytes()),
+        Action::Unguard => "undo a transaction that has not overwritten anything yet".to_owned(),
         Action::Redo => {
             let number = report.transaction().unwrap_or_default();
             let overwrites = counted(report.overwrites() as u64, "overwrite");
             format!("finish transaction {number} ({overwrites})")
         }
-        Action::Refuse => "leave it as it is".to_owned(),
+        Action::Refuse => "leave the file unchanged".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! `hyperslab repack`: a file written anew.
+//! `hyperslab repack`: rewrites a file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,34 +14,34 @@ use super::Threads;
 use crate::show::{bytes, plain};
 use crate::{filters, place, progress};
 
-/// Write a file anew, with other filters, chunks or versions of structures
+/// Rewrite a file, with other filters, chunk shapes or versions of structures
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "IN")]
     from: PathBuf,
-    /// The new file, which appears under its name when it is whole
+    /// The new file, which gets its name only when it is complete
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// A filter for every dataset in chunks; several go in this order
+    /// A filter for every chunked dataset; repeat the option for several filters, which apply in this order
     #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
     filter: Vec<filters::Choice>,
     /// Shuffle bytes before the other filters
     #[arg(long, requires = "filter")]
     shuffle: bool,
-    /// `keep` the shapes of chunks, choose them (`auto`), or `AxBxC`
+    /// `keep` the chunk shapes, choose them (`auto`), or set them (`AxBxC`)
     #[arg(long, value_name = "auto|keep|AxBxC", value_parser = chunks)]
     chunks: Option<RepackChunks>,
-    /// Only this object, with all below it; may be repeated
+    /// Take over only this object and everything below it; may be repeated
     #[arg(long, value_name = "PATH")]
     select: Vec<String>,
-    /// The oldest libhdf5 that is to read the file; else structures stay as they are
+    /// The oldest libhdf5 that must be able to read the file [default: structures keep their versions]
     #[arg(long, value_name = "VERSION", value_parser = version())]
     libver: Option<LibVersion>,
     #[command(flatten)]
     threads: Threads,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     overwrite: bool,
     /// Print JSON
@@ -50,13 +50,14 @@ pub(crate) struct Args {
 }
 
 const EXAMPLE: &str = "\
-Example:
+Examples:
   hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
   hyperslab repack climate.h5 surface.h5 --select /surface --chunks auto --filter blosc2:lz4
 
-Everything is taken over: links, attributes, references, committed datatypes, fill values, the user block. Space that nothing
-uses is not. Chunks that keep their shape and filters are copied as they are stored. Contiguous data of at least 4 KiB get
-chunks if they are to be filtered and --chunks does not say `keep`; compact data stay compact.";
+Takes over everything: links, attributes, references, committed datatypes, fill values, the user block.
+Unused space is dropped. Chunks that keep their shape and filters are copied as they are stored. With a
+filter, contiguous data of at least 4 KiB become chunked unless --chunks is `keep`. Compact data stay
+compact.";
 
 impl Args {
     fn options(&self) -> anyhow::Result<RepackOptions> {
@@ -71,7 +72,7 @@ impl Args {
         Ok(options)
     }
 
-    /// Whether the object at a path from the root is taken over.
+    /// Returns whether the object at this path from the root is taken over.
     fn takes(&self, path: &str) -> bool {
         let is_at_or_below = |selected: &str| {
             let rest = path.strip_prefix(selected.trim_matches('/'));
@@ -81,13 +82,13 @@ impl Args {
     }
 }
 
-/// The names of versions.
+/// Returns a parser for the names of versions.
 fn version() -> impl TypedValueParser<Value = LibVersion> {
     let names = PossibleValuesParser::new(LibVersion::NAMES.map(|(name, _)| name));
-    names.try_map(|name| LibVersion::named(&name).ok_or("no version of libhdf5"))
+    names.try_map(|name| LibVersion::named(&name).ok_or("not a version of libhdf5"))
 }
 
-/// The value of `--chunks`.
+/// Parses the value of `--chunks`.
 pub(super) fn chunks(text: &str) -> Result<RepackChunks, String> {
     let sides = || {
         text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect::<Option<Vec<u64>>>()
@@ -95,7 +96,7 @@ pub(super) fn chunks(text: &str) -> Result<RepackChunks, String> {
     match text {
         "auto" => Ok(RepackChunks::Auto),
         "keep" => Ok(RepackChunks::Keep),
-        _ => sides().map(RepackChunks::Shape).ok_or_else(|| "no shape of chunks such as 100x200".to_owned()),
+        _ => sides().map(RepackChunks::Shape).ok_or_else(|| "not a chunk shape such as 100x200".to_owned()),
     }
 }
 
@@ -105,7 +106,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let from = place::open(&args.from)?;
     let begun = Instant::now();
     let misfits = Misfits::of(&from, args);
-    // As long as the elements of all datasets.
+    // The total of the progress bar is the bytes of all datasets.
     let lengths = datasets(&from, args).map(|(_, dataset)| dataset.len_bytes());
     let progress = progress::bar(progress::BYTES, Some(lengths.fold(0, u64::saturating_add)))?;
     let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
@@ -139,12 +140,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     Ok(())
 }
 
-/// Datasets that could have the shape of `--chunks`, and have another number of dimensions.
+/// The datasets that could be chunked, but whose rank differs from that of `--chunks`.
 #[derive(Default)]
 struct Misfits {
     shape: Vec<u64>,
     fitting: usize,
-    /// Their paths and numbers of dimensions.
+    /// The paths and ranks of these datasets.
     others: Vec<(String, usize)>,
 }
 
@@ -169,7 +170,7 @@ impl std::fmt::Display for Misfits {
         write!(f, "--chunks {} does not fit", shape.join("x"))?;
         for (number, (path, rank)) in self.others.iter().take(NAMED).enumerate() {
             let comma = if number > 0 { "," } else { "" };
-            write!(f, "{comma} {} of {rank} dimensions", plain(path))?;
+            write!(f, "{comma} {} (rank {rank})", plain(path))?;
         }
         match self.others.len().saturating_sub(NAMED) {
             0 => write!(f, ": stored as before"),
@@ -178,7 +179,7 @@ impl std::fmt::Display for Misfits {
     }
 }
 
-/// More datasets are counted.
+/// The most datasets that are named. Others are only counted.
 const NAMED: usize = 5;
 
 #[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
@@ -186,7 +187,7 @@ fn ratio(after: u64, before: u64) -> f64 {
     after as f64 / before as f64
 }
 
-/// The datasets that are taken, with their paths.
+/// Returns the datasets that are taken over, with their paths.
 fn datasets(from: &File, args: &Args) -> impl Iterator<Item = (String, Dataset)> {
     Walk::new(&from.root()).flatten().filter_map(|step| match step.new_node() {
         Some(Node::Dataset(dataset)) if args.takes(&step.path) => {

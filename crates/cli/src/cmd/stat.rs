@@ -1,4 +1,4 @@
-//! `hyperslab stat`: where the bytes of a file are.
+//! `hyperslab stat`: shows where the bytes of a file are.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -15,13 +15,13 @@ use crate::show::table::Table;
 use crate::show::{bytes, counted, datatype, plain, shape, storage};
 use crate::{place, progress};
 
-/// Show versions, counts, and for each dataset the bytes stored and decoded
+/// Show versions, counts, and the stored and decoded bytes of each dataset
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   hyperslab stat climate.h5 --json | jq '.datasets[] | select(.ratio < 1.5) | .path'
 
-An object that several hard links lead to counts once. `ratio` is decoded bytes over stored bytes.")]
+An object with several hard links counts once. `ratio` is decoded bytes over stored bytes.")]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "FILE")]
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is found out about a file.
+/// The facts of a file.
 #[derive(Debug, Default)]
 struct Report {
     groups: u64,
@@ -45,7 +45,7 @@ struct Report {
     broken: Vec<(String, String)>,
 }
 
-/// What is found out about a dataset.
+/// The facts of a dataset.
 #[derive(Debug)]
 struct DatasetReport {
     path: String,
@@ -53,10 +53,10 @@ struct DatasetReport {
     shape: Vec<u64>,
     layout: &'static str,
     chunk_shape: Option<Vec<u64>>,
-    /// Chunks stored, and chunks that there can be.
+    /// The number of stored chunks, and the most chunks that there can be.
     chunks: Option<(u64, u64)>,
     filters: Vec<String>,
-    /// None where the bytes are not in this file.
+    /// `None` if the bytes are not in this file.
     stored: Option<u64>,
     decoded: u64,
 }
@@ -131,7 +131,7 @@ impl Report {
         }
     }
 
-    /// Stored and decoded bytes of all datasets whose bytes are in this file.
+    /// Returns the stored and decoded bytes of all datasets whose bytes are in this file.
     fn totals(&self) -> (u64, u64) {
         self.datasets
             .iter()
@@ -179,7 +179,7 @@ impl DatasetReport {
         })
     }
 
-    /// Decoded bytes over stored bytes.
+    /// Returns the decoded bytes divided by the stored bytes.
     fn ratio(&self) -> Option<String> {
         ratio(self.decoded, self.stored?)
     }
@@ -198,7 +198,7 @@ impl DatasetReport {
     }
 }
 
-/// Chunks counted between two messages of progress.
+/// The chunks that are counted between two progress messages.
 const TICK: u64 = 100_000;
 
 fn as_text(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -279,7 +279,7 @@ fn as_json(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Wri
     Ok(writeln!(out, "{said}")?)
 }
 
-/// Decoded bytes over stored bytes, with two digits; none where nothing is stored.
+/// Returns the decoded bytes divided by the stored bytes, with two digits, or `None` if nothing is stored.
 fn ratio(decoded: u64, stored: u64) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
     let ratio = decoded as f64 / stored as f64;

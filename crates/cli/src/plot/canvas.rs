@@ -1,4 +1,4 @@
-//! Where a picture is drawn, and in which letters.
+//! The canvas of a picture, and its text style.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use plotters::style::{FontTransform, TextStyle};
 
 use super::letters::{self, Letters};
 
-/// Width and height in pixels.
+/// The size of a picture in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// From left to right.
+    /// The width.
     pub width: u32,
-    /// From top to bottom.
+    /// The height.
     pub height: u32,
 }
 
-/// What can be drawn anywhere.
+/// Something that can be drawn with any backend.
 pub(crate) trait Picture {
-    /// Draws it, on all of `area`.
+    /// Draws the picture on all of `area`.
     fn draw<B: DrawingBackend>(&self, area: &Area<'_, B>) -> Drawn<B>;
 }
 
@@ -29,7 +29,7 @@ pub(crate) type Area<'a, B> = DrawingArea<B, Shift>;
 /// The result of drawing.
 pub(crate) type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-/// Whether the name of a file asks for an SVG, and not a PNG.
+/// Returns whether the name of a file asks for an SVG instead of a PNG.
 fn is_svg(path: &Path) -> anyhow::Result<bool> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {
@@ -39,7 +39,7 @@ fn is_svg(path: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Whether a picture can be drawn in a file of that name; the error says why not.
+/// Checks that a picture of this size can be drawn to a file with this name.
 pub(crate) fn check(path: &Path, size: Size) -> anyhow::Result<()> {
     is_svg(path)?;
     let sides = [size.width, size.height];
@@ -53,7 +53,7 @@ pub(crate) fn check(path: &Path, size: Size) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Draws a picture in the file at `path`, in place of one that may be there.
+/// Draws a picture to the file at `path`, replacing an existing file.
 pub(crate) fn save(path: &Path, size: Size, picture: &impl Picture) -> anyhow::Result<()> {
     check(path, size)?;
     let sides = (size.width, size.height);
@@ -72,22 +72,22 @@ fn fill_and_draw<B: DrawingBackend>(area: &Area<'_, B>, picture: &impl Picture) 
     area.present()
 }
 
-/// Text of that height in pixels.
+/// Returns the style of text of this height in pixels.
 pub(crate) fn text(height: u32) -> TextStyle<'static> {
     (FONT, height).into_font().color(&INK)
 }
 
-/// The same, written upwards.
+/// Returns the same style for text that runs upwards.
 pub(crate) fn upwards(height: u32) -> TextStyle<'static> {
     text(height).transform(FontTransform::Rotate270)
 }
 
-/// How wide a text is, in pixels; in SVG, about.
+/// Returns the width of a text in pixels, which is approximate for SVG.
 pub(crate) fn width_of(words: &str, height: u32) -> i32 {
     letters::size(words, f64::from(height)).0.cast_signed()
 }
 
-/// In SVG the reader's own font of that kind.
+/// For SVG, the font of this family in the program that shows the file.
 const FONT: &str = "sans-serif";
 /// The colour of text.
 pub(crate) const INK: RGBColor = RGBColor(38, 38, 38);
@@ -95,9 +95,9 @@ pub(crate) const INK: RGBColor = RGBColor(38, 38, 38);
 pub(crate) const FRAME: RGBColor = RGBColor(150, 150, 150);
 /// The colour of a grid.
 pub(crate) const GRID: RGBColor = RGBColor(228, 228, 228);
-/// Less has no room for an axis.
+/// The least length of a side, which leaves room for an axis.
 const LEAST_SIDE: u32 = 200;
-/// More is no picture for a screen.
+/// The greatest length of a side, beyond any screen.
 const MOST_SIDE: u32 = 16_384;
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_says_what_is_drawn() {
+    fn the_file_extension_selects_the_format() {
         let size = Size { width: 640, height: 480 };
         for name in ["a.png", "a.b.PNG", "dir.x/a.svg"] {
             assert!(check(Path::new(name), size).is_ok(), "{name}");

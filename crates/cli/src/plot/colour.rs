@@ -1,8 +1,8 @@
-//! Colours of lines and of values.
+//! The colours of lines and of values.
 
 use plotters::style::RGBColor;
 
-/// Colours of lines that everybody can tell apart, after Okabe and Ito.
+/// Colours of lines that people with colour blindness can tell apart, after Okabe and Ito.
 pub(crate) const LINES: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -12,7 +12,7 @@ pub(crate) const LINES: [RGBColor; 6] = [
     RGBColor(230, 159, 0),
 ];
 
-/// The colour of a value from -1 to 1: blue, white, red; grey for what is no number.
+/// Returns the colour of a value from -1 to 1: blue over white to red; grey for NaN.
 pub(crate) fn diverging(value: f32) -> RGBColor {
     if value.is_nan() {
         return MISSING;
@@ -34,7 +34,7 @@ pub(crate) fn diverging(value: f32) -> RGBColor {
     RGBColor(mix(|colour| colour.0), mix(|colour| colour.1), mix(|colour| colour.2))
 }
 
-/// From the least value to the greatest, evenly spaced: `RdBu` of `ColorBrewer`, reversed.
+/// The colours from the least value to the greatest, evenly spaced: `RdBu` of `ColorBrewer`, reversed.
 const STOPS: [RGBColor; 11] = [
     RGBColor(5, 48, 97),
     RGBColor(33, 102, 172),
@@ -48,10 +48,10 @@ const STOPS: [RGBColor; 11] = [
     RGBColor(178, 24, 43),
     RGBColor(103, 0, 31),
 ];
-/// The number of the last stop.
+/// The index of the last stop.
 #[expect(clippy::cast_possible_truncation, reason = "there are few")]
 const LAST: u8 = STOPS.len() as u8 - 1;
-/// What is no number.
+/// The colour of NaN.
 const MISSING: RGBColor = RGBColor(170, 170, 170);
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Text in bitmaps: letters where their font wants them, to a fraction of a pixel.
+//! Text in bitmaps, with letters placed to a fraction of a pixel.
 //!
-//! `plotters` itself puts every letter at a whole pixel and leaves out the space before it, which makes words fall apart. Only text
-//! is drawn here; everything else goes to the backend that is wrapped, pixel by pixel.
+//! `plotters` itself places every letter at a whole pixel and omits the space before it, which makes words
+//! fall apart. Only text is drawn here. Everything else goes to the wrapped backend, pixel by pixel.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use plotters::backend::DrawingBackend;
 use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
-/// A backend whose text is drawn here.
+/// A backend that draws text itself, and everything else with the wrapped backend.
 pub(super) struct Letters<B>(pub(super) B);
 
 type Done<B> = Result<(), DrawingErrorKind<<B as DrawingBackend>::ErrorType>>;
@@ -70,7 +70,7 @@ impl<B: DrawingBackend> DrawingBackend for Letters<B> {
                 let (x, y) = turned.transform(first_x + x.cast_signed(), first_y + y.cast_signed());
                 let (x, y) = (at.0 + x, at.1 + y);
                 if done.is_ok() && covered > 0.0 && inside(x, columns) && inside(y, rows) {
-                    // A thin stroke that falls between two pixels would be paler than one that does not.
+                    // Without this, a thin stroke between two pixels would be paler than one on a pixel.
                     let alpha = colour.alpha * f64::from(covered.min(1.0)).powf(STRENGTH);
                     done = self.0.draw_pixel((x, y), BackendColor { alpha, ..colour });
                 }
@@ -80,7 +80,7 @@ impl<B: DrawingBackend> DrawingBackend for Letters<B> {
     }
 }
 
-/// A line of text, its letters in place.
+/// A line of text with the positions of its letters.
 struct Laid {
     font: &'static FontRef<'static>,
     glyphs: Vec<Glyph>,
@@ -88,12 +88,12 @@ struct Laid {
     height: f32,
 }
 
-/// Puts the letters of a line beside each other; none without the font.
+/// Places the letters of a line next to each other. Returns `None` if the font cannot be loaded.
 fn lay(text: &str, size: f64) -> Option<Laid> {
     static FONT: OnceLock<Option<FontRef<'static>>> = OnceLock::new();
     let font =
         FONT.get_or_init(|| FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT).ok()).as_ref()?;
-    // In the backend's SVG, text of this size has so many pixels an em.
+    // The backend's SVG draws text of this size with this many pixels per em.
     #[expect(clippy::cast_possible_truncation, reason = "a size of letters")]
     let em = (size / 1.24) as f32;
     let scale = PxScale::from(em * font.height_unscaled() / font.units_per_em().unwrap_or(1000.0));
@@ -109,14 +109,14 @@ fn lay(text: &str, size: f64) -> Option<Laid> {
     Some(Laid { font, glyphs, width: x, height: scaled.height() })
 }
 
-/// The width and the height of a line of text, in pixels.
+/// Returns the width and the height of a line of text, in pixels.
 pub(super) fn size(text: &str, size: f64) -> (u32, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels")]
     let pixels = |length: f32| length.ceil() as u32;
     lay(text, size).map_or((0, 0), |laid| (pixels(laid.width), pixels(laid.height)))
 }
 
-/// The exponent of how much of a pixel is covered: less makes thin strokes darker.
+/// The exponent of a pixel's coverage. A smaller exponent makes thin strokes darker.
 const STRENGTH: f64 = 0.75;
 
 #[cfg(test)]

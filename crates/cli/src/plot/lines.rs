@@ -7,18 +7,18 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::canvas::{Area, Drawn, FRAME, GRID, INK, Picture, text, upwards, width_of};
 use super::colour;
 
-/// Panels that share a legend, their units and the range of values.
+/// Panels that share a legend, units and the range of values.
 #[derive(Debug, Clone)]
 pub(crate) struct Lines {
     pub(crate) title: String,
-    /// What is said below the title.
+    /// The text below the title.
     pub(crate) subtitle: String,
     pub(crate) x: String,
     pub(crate) y: String,
     pub(crate) panels: Vec<Panel>,
-    /// The names of the lines: line by line the same in every panel. The last is drawn in black.
+    /// The names of the lines, in the same order in every panel. The last line is drawn in black.
     pub(crate) names: Vec<String>,
-    /// The place along x that is marked, and what is said there.
+    /// The marked position along x, and the text of the mark.
     pub(crate) mark: Option<(f64, String)>,
 }
 
@@ -29,16 +29,16 @@ pub(crate) struct Panel {
     pub(crate) lines: Vec<Line>,
 }
 
-/// What belongs to one name.
+/// The points and lines of one name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
     /// Points that are connected, from left to right.
     pub(crate) joined: Vec<(f64, f64)>,
-    /// Points that stand alone.
+    /// Points that are not connected.
     pub(crate) alone: Vec<(f64, f64)>,
-    /// The one point that is marked, of those.
+    /// The point that is marked.
     pub(crate) marked: Option<(f64, f64)>,
-    /// A thin line beside it.
+    /// The points of a thin line.
     pub(crate) thin: Vec<(f64, f64)>,
 }
 
@@ -64,7 +64,7 @@ impl Lines {
         lines.flat_map(|line| line.joined.iter().chain(&line.alone).chain(&line.thin)).copied()
     }
 
-    /// The colour and the width of a line.
+    /// Returns the colour and the width of a line.
     fn style(&self, number: usize) -> (RGBColor, u32) {
         let is_last = number + 1 == self.names.len();
         if is_last { (INK, 3) } else { (colour::LINES[number % colour::LINES.len()], 2) }
@@ -138,7 +138,7 @@ impl Lines {
     }
 }
 
-/// Written along an upright axis.
+/// Draws text along an upright axis.
 pub(super) fn draw_upwards<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     words: &str,
@@ -147,7 +147,7 @@ pub(super) fn draw_upwards<B: DrawingBackend>(
     area.draw_text(words, &upwards(LABEL).pos(Pos::new(HPos::Center, VPos::Center)), at)
 }
 
-/// The least and the greatest, apart from each other.
+/// Returns the least and the greatest value, widened if they are equal.
 fn range(all: impl Iterator<Item = f64>) -> (f64, f64) {
     let found = all.filter(|value| value.is_finite() && *value > 0.0);
     let (low, high) =
@@ -159,12 +159,12 @@ fn range(all: impl Iterator<Item = f64>) -> (f64, f64) {
     }
 }
 
-/// The powers of two in a range.
+/// Returns the powers of two in a range.
 fn doublings(low: f64, high: f64) -> Vec<f64> {
     powers(2.0, low, high).collect()
 }
 
-/// 1, 2 and 5 times the powers of ten in a range; the powers alone in a long one.
+/// Returns 1, 2 and 5 times the powers of ten in a range, or only the powers if the range is long.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let steps: &[f64] = if high / low > 2e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let tens = powers(10.0, low / 10.0, high).collect::<Vec<_>>();
@@ -178,7 +178,7 @@ fn powers(base: f64, low: f64, high: f64) -> impl Iterator<Item = f64> {
     (exponent(low * 0.999, f64::ceil)..=exponent(high * 1.001, f64::floor)).map(move |power| base.powi(power))
 }
 
-/// A number with as few digits as it needs.
+/// Returns a number with as few digits as it needs.
 fn short(value: f64) -> String {
     if value >= 1.0 || value <= 0.0 {
         format!("{value:.0}")
@@ -187,12 +187,12 @@ fn short(value: f64) -> String {
     }
 }
 
-/// Height of what is above the panels.
+/// The height of the area above the panels.
 const HEAD: i32 = 92;
 const MARGIN: i32 = 16;
-/// Where the legend begins, from the top.
+/// The distance of the legend from the top.
 const LEGEND: i32 = 66;
-/// Heights of letters.
+/// The heights of letters.
 const TITLE: u32 = 25;
 const LABEL: u32 = 19;
 const SMALL: u32 = 17;
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_numbers_inside() {
+    fn ticks_are_round_numbers_in_the_range() {
         assert_eq!(doublings(16.0, 128.0), [16.0, 32.0, 64.0, 128.0]);
         assert_eq!(decades(0.3, 30.0), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
         assert_eq!(decades(0.3, 30_000.0), [1.0, 10.0, 100.0, 1000.0, 10_000.0]);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_has_two_ends_even_of_one_value_or_none() {
+    fn a_range_of_one_value_or_none_still_has_two_ends() {
         assert_eq!(range([2.0, f64::NAN, 8.0].into_iter()), (2.0, 8.0));
         assert_eq!(range([3.0].into_iter()), (2.0, 4.5));
         assert_eq!(range(std::iter::empty()), (0.5, 2.0));

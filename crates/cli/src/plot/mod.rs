@@ -1,4 +1,5 @@
-//! Pictures: PNG or SVG, by the ending of the file's name. Fonts are in the program; nothing of the system is needed.
+//! Pictures as PNG or SVG, depending on the extension of the file. Fonts are part of the program, and no
+//! system libraries are needed.
 
 mod canvas;
 mod colour;

@@ -1,4 +1,4 @@
-//! A plane of an array as an image: colours for values, two axes, a bar that says which colour is which value.
+//! A plane of an array as an image, with colours for values, two axes, and a colour bar.
 
 use std::path::Path;
 
@@ -12,47 +12,49 @@ use super::canvas::{self, Area, Drawn, FRAME, Picture, Size, text};
 use super::colour;
 use super::lines::draw_upwards;
 
-/// What the rows or the columns of a plane are.
+/// The axis of the rows or of the columns of a plane.
 #[derive(Debug, Clone)]
 pub struct Axis<'a> {
-    /// The name, with the unit if there is one: `time (ms)`.
+    /// The name, with the unit if it has one: `time (ms)`.
     pub label: &'a str,
     /// The coordinate of the first row or column.
     pub first: f64,
-    /// The coordinate of the last.
+    /// The coordinate of the last row or column.
     pub last: f64,
 }
 
-/// A plane of an array: rows go downward, columns to the right.
+/// A plane of an array. Rows go downward, and columns to the right.
 #[derive(Debug, Clone)]
 pub struct Plane<'a> {
-    /// The values, row by row. What is no number is grey.
+    /// The values, row by row. NaN is grey.
     pub values: &'a [f32],
-    /// How many rows there are: of seismic data, the samples of a trace.
+    /// The number of rows. For seismic data, these are the samples of a trace.
     pub rows: usize,
-    /// How many columns there are: of seismic data, the traces.
+    /// The number of columns. For seismic data, these are the traces.
     pub columns: usize,
-    /// What the rows are.
+    /// The axis of the rows.
     pub row_axis: Axis<'a>,
-    /// What the columns are.
+    /// The axis of the columns.
     pub column_axis: Axis<'a>,
-    /// What stands above the image.
+    /// The text above the image.
     pub title: &'a str,
-    /// The percentile of absolute values that gets the strongest colour, from 0 to 100; 99 is usual.
+    /// The percentile of absolute values that gets the strongest colour, from 0 to 100. 99 is usual.
     pub clip: f64,
 }
 
-/// Draws a plane in the file at `path`: an image of `size`, PNG or SVG by the ending of the name.
+/// Draws a plane to the file at `path`, as an image of this size. The extension of the name selects PNG or
+/// SVG.
 ///
-/// Colours go from blue (negative) over white to red (positive), and are strongest from the clip on.
+/// Colours go from blue (negative) over white to red (positive), and are strongest at the clip and beyond.
 ///
-/// Errors: the name has another ending, the values are not rows times columns, or the file cannot be written.
+/// Returns an error if the name has another extension, if the number of values is not rows times columns, or
+/// if the file cannot be written.
 pub fn plane(path: impl AsRef<Path>, size: Size, plane: &Plane<'_>) -> anyhow::Result<()> {
     if plane.rows == 0
         || plane.columns == 0
         || plane.rows.checked_mul(plane.columns) != Some(plane.values.len())
     {
-        bail!("{} values are no {} rows of {} columns", plane.values.len(), plane.rows, plane.columns);
+        bail!("{} values are not {} rows of {} columns", plane.values.len(), plane.rows, plane.columns);
     }
     if !(0.0..=100.0).contains(&plane.clip) {
         bail!("a percentile is from 0 to 100, not {}", plane.clip);
@@ -61,7 +63,7 @@ pub fn plane(path: impl AsRef<Path>, size: Size, plane: &Plane<'_>) -> anyhow::R
     canvas::save(path.as_ref(), size, &Image { plane, strongest })
 }
 
-/// The absolute value that so many percent of the numbers do not exceed; more than 0.
+/// Returns the absolute value that `percent` percent of the numbers do not exceed. It is always more than 0.
 fn percentile(values: &[f32], percent: f64) -> f32 {
     let mut sizes: Vec<f32> =
         values.iter().filter(|value| value.is_finite()).map(|value| value.abs()).collect();
@@ -76,7 +78,7 @@ fn percentile(values: &[f32], percent: f64) -> f32 {
         return 1.0;
     }
     let (_, found, more) = sizes.select_nth_unstable_by(place, f32::total_cmp);
-    // Where most are 0, the rest still has a colour.
+    // If most values are 0, the others still get a colour.
     if *found > 0.0 { *found } else { more.iter().copied().fold(0.0, f32::max) }.max(f32::MIN_POSITIVE)
 }
 
@@ -99,7 +101,7 @@ impl Picture for Image<'_> {
     }
 }
 
-/// A rectangle of pixels; its right and bottom edges lie outside.
+/// A rectangle of pixels. Its right and bottom edges are exclusive.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     left: i32,
@@ -113,7 +115,7 @@ impl Frame {
         ((self.right - self.left).cast_unsigned(), (self.bottom - self.top).cast_unsigned())
     }
 
-    /// Fills it with pixels, row by row.
+    /// Fills the rectangle with pixels, row by row.
     fn fill<B: DrawingBackend>(
         self,
         area: &DrawingArea<B, Shift>,
@@ -142,7 +144,7 @@ impl Image<'_> {
         frame.outline(area)
     }
 
-    /// The mean of the numbers in a box; no number if there are none.
+    /// Returns the mean of the finite numbers in a box, or NaN if there are none.
     fn mean(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> f32 {
         let (mut sum, mut count) = (0.0, 0.0);
         for row in rows {
@@ -176,7 +178,7 @@ impl Image<'_> {
         draw_upwards(area, rows.label, (18, frame.top.midpoint(frame.bottom)))
     }
 
-    /// Which colour is which value.
+    /// Draws the colour bar.
     #[expect(clippy::cast_precision_loss, reason = "pixels")]
     fn bar<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>, frame: Frame) -> Drawn<B> {
         let (width, height) = frame.size();
@@ -194,7 +196,7 @@ impl Image<'_> {
     }
 }
 
-/// The rows or columns that a pixel shows; at least one.
+/// Returns the rows or columns that a pixel shows, at least one.
 fn covered(pixel: u32, pixels: u32, count: usize) -> std::ops::Range<usize> {
     let at = |pixel: u32| {
         let place = u64::from(pixel) * count as u64 / u64::from(pixels.max(1));
@@ -204,22 +206,23 @@ fn covered(pixel: u32, pixels: u32, count: usize) -> std::ops::Range<usize> {
     first..at(pixel + 1).clamp(first + 1, count)
 }
 
-/// The share of the way where a row or column is drawn that has this share of the way from the first to the last: both are half
-/// of themselves away from the edge.
+/// Converts a position from 0 (first row or column) to 1 (last) to a position in the image. The first and the
+/// last row or column are centred half of their width away from the edges.
 #[expect(clippy::cast_precision_loss, reason = "rows of a picture")]
 fn centred(share: f64, count: usize) -> f64 {
     let count = count as f64;
     (share * (count - 1.0) + 0.5) / count
 }
 
-/// The pixel at a share of the way.
+/// Returns the pixel at a position from 0 to 1.
 fn along(from: i32, to: i32, share: f64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "a pixel")]
     let pixel = (f64::from(from) + share * f64::from(to - from)).round() as i32;
     pixel.min(to - 1)
 }
 
-/// Round values from one end of an axis to the other, about so many, each with its share of the way.
+/// Returns about `most` round values from one end of an axis to the other, each with its position from 0 to
+/// 1.
 fn ticks(first: f64, last: f64, most: u32) -> Vec<(f64, f64)> {
     let length = (last - first).abs();
     if !length.is_normal() {
@@ -233,7 +236,7 @@ fn ticks(first: f64, last: f64, most: u32) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     let mut number = (low / step - 1e-9).ceil();
     while number * step <= high + 1e-9 * step && found.len() <= 2 * most as usize {
-        // Not -0.
+        // Adding zero turns -0 into 0.
         let value = number * step + 0.0;
         found.push((value, (value - first) / (last - first)));
         number += 1.0;
@@ -241,7 +244,7 @@ fn ticks(first: f64, last: f64, most: u32) -> Vec<(f64, f64)> {
     found
 }
 
-/// A value beside its tick.
+/// Returns the text of a value at a tick.
 fn shown(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-3..1e6).contains(&size) {
@@ -251,12 +254,12 @@ fn shown(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Pixels around the image.
+/// The margins around the image, in pixels.
 const LEFT: i32 = 86;
 const TOP: i32 = 48;
 const RIGHT: i32 = 122;
 const BOTTOM: i32 = 62;
-/// Heights of letters.
+/// The heights of letters.
 const TITLE: u32 = 25;
 const LABEL: u32 = 20;
 const SMALL: u32 = 17;
@@ -267,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clip_leaves_out_what_is_no_number_and_is_never_zero() {
+    fn the_clip_ignores_values_that_are_not_finite_and_is_never_zero() {
         let values: Vec<f32> =
             (0..=100_u8).map(|k| f32::from(k) * if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
         assert_eq!(
@@ -281,12 +284,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_row_are_marked_in_their_middle() {
+    fn ticks_of_the_first_and_last_row_are_at_their_centres() {
         assert_eq!([centred(0.0, 4), centred(1.0, 4), centred(0.5, 4)], [0.125, 0.875, 0.5]);
     }
 
     #[test]
-    fn every_row_is_in_some_pixel_and_every_pixel_shows_a_row() {
+    fn every_row_is_shown_by_a_pixel_and_every_pixel_shows_a_row() {
         for (pixels, count) in [(7, 3), (3, 7), (5, 5), (1, 9), (200, 1)] {
             let all: Vec<_> = (0..pixels).map(|pixel| covered(pixel, pixels, count)).collect();
             assert!(all.iter().all(|rows| !rows.is_empty() && rows.end <= count), "{all:?}");
@@ -296,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round_and_lie_where_their_values_do() {
+    fn ticks_are_round_and_at_the_positions_of_their_values() {
         assert_eq!(
             ticks(0.0, 10.0, 5),
             [(0.0, 0.0), (2.0, 0.2), (4.0, 0.4), (6.0, 0.6), (8.0, 0.8), (10.0, 1.0)]

@@ -1,44 +1,45 @@
-//! Elements, given one after another, as a nested array: like NumPy's text, or JSON.
+//! Writes elements as a nested array, like NumPy's text or as JSON. The elements are given one after another.
 
 use std::io::{self, Write};
 
 use super::value::Value;
 
-/// Writes an array whose elements come in row-major order.
+/// A writer of an array, whose elements come in row-major order.
 pub(crate) struct ArrayWriter<'w> {
     out: &'w mut dyn Write,
     shape: Vec<u64>,
-    /// Elements of the whole array.
+    /// The number of elements of the whole array.
     total: u64,
     style: Style,
-    /// Elements written.
+    /// The number of elements written.
     count: u64,
-    /// Columns written of the current line.
+    /// The number of columns written in the current line.
     column: usize,
-    /// The widest number so far.
+    /// The width of the widest number so far.
     width: usize,
-    /// Whether elements are records, each on a line of its own.
+    /// Whether elements are records, each on its own line.
     records: bool,
-    /// Items shown of a list inside an element.
+    /// The most items that are shown of a list inside an element.
     most: usize,
 }
 
-/// How an array is written.
+/// The style of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// As NumPy prints it, in lines of about 100 columns.
+    /// Like NumPy, in lines of about 100 columns.
     Lines,
-    /// The same, in one line.
+    /// Like NumPy, in one line.
     OneLine,
     /// JSON.
     Json,
 }
 
-/// A line is broken before an element that would reach over this column.
+/// A line is broken before an element that would extend past this column.
 const LINE: usize = 100;
 
 impl<'w> ArrayWriter<'w> {
-    /// For an array of `shape`, of whose elements lists inside are cut after `most` items, except in JSON.
+    /// Creates a writer for an array of `shape`. Lists inside elements are cut after `most` items, except in
+    /// JSON.
     pub(crate) fn new(out: &'w mut dyn Write, shape: &[u64], style: Style, most: usize) -> Self {
         let total = shape.iter().fold(1_u64, |product, &len| product.saturating_mul(len));
         Self { out, shape: shape.to_vec(), total, style, count: 0, column: 0, width: 0, records: false, most }
@@ -81,7 +82,7 @@ impl<'w> ArrayWriter<'w> {
         Ok(())
     }
 
-    /// What stands between the last element and the next, which begins `opened` axes and takes `columns`.
+    /// Writes the separator before the next element, which starts `opened` axes and takes `columns` columns.
     fn separate(&mut self, opened: usize, columns: usize) -> io::Result<()> {
         let rank = self.shape.len();
         match self.style {
@@ -100,7 +101,7 @@ impl<'w> ArrayWriter<'w> {
         }
     }
 
-    /// How many axes begin with element `count`, and end before it.
+    /// Returns how many axes start at element `count`, and end before it.
     fn edges(&self, count: u64) -> usize {
         let mut inner = 1_u64;
         let begins = self.shape.iter().rev().take_while(|&&len| {
@@ -114,7 +115,7 @@ impl<'w> ArrayWriter<'w> {
         write!(self.out, "{}", "]".repeat(count))
     }
 
-    /// Closes what is open. If not all elements were written, text says so.
+    /// Closes all open brackets. If elements are missing, text shows an ellipsis.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let rank = self.shape.len();
         if self.count == 0 {
@@ -133,7 +134,7 @@ impl<'w> ArrayWriter<'w> {
     }
 }
 
-/// An array in one line of text.
+/// Returns an array in one line of text.
 pub(crate) fn one_line(shape: &[u64], values: &[Value], most: usize) -> String {
     let mut text = Vec::new();
     let mut writer = ArrayWriter::new(&mut text, shape, Style::OneLine, most);
@@ -158,9 +159,9 @@ mod tests {
         String::from_utf8(text).unwrap()
     }
 
-    /// `str(numpy.arange(n).reshape(shape))`.
+    /// The expected texts are `str(numpy.arange(n).reshape(shape))`.
     #[test]
-    fn whole_arrays_look_as_in_numpy() {
+    fn whole_arrays_look_like_numpy() {
         assert_eq!(written(&[3], Style::Lines, 3), "[0 1 2]");
         assert_eq!(written(&[2, 3], Style::Lines, 6), "[[0 1 2]\n [3 4 5]]");
         assert_eq!(written(&[2, 2, 2], Style::Lines, 8), "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]");
@@ -169,14 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn json_is_nested_and_whole_even_if_the_array_is_not() {
+    fn json_is_valid_even_if_the_array_is_incomplete() {
         assert_eq!(written(&[2, 3], Style::Json, 6), "[[0,1,2],[3,4,5]]");
         assert_eq!(written(&[2, 3], Style::Json, 3), "[[0,1,2]]");
         assert_eq!(written(&[2, 2, 2], Style::Json, 5), "[[[0,1],[2,3]],[[4]]]");
     }
 
     #[test]
-    fn what_is_left_out_is_shown_where_it_would_be() {
+    fn missing_elements_are_shown_as_an_ellipsis_in_their_place() {
         assert_eq!(written(&[9], Style::Lines, 2), "[0 1 …]");
         assert_eq!(written(&[3, 2], Style::Lines, 3), "[[0 1]\n [2 …]]");
         assert_eq!(written(&[3, 2], Style::Lines, 2), "[[0 1]\n …]");

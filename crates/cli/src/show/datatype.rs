@@ -1,4 +1,4 @@
-//! Names of datatypes: NumPy's where there is one, as `str(dtype)` prints it.
+//! Names of datatypes, as NumPy's `str(dtype)` prints them if NumPy has the datatype.
 
 use hyperslab_format::datatype::{
     ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, Normalization, ReferenceKind,
@@ -6,7 +6,7 @@ use hyperslab_format::datatype::{
 
 use super::{plain, tuple};
 
-/// The name of a datatype.
+/// Returns the name of a datatype.
 pub(crate) fn name(datatype: &Datatype) -> String {
     match datatype {
         Datatype::Integer(t) => integer(t),
@@ -43,13 +43,13 @@ pub(crate) fn name(datatype: &Datatype) -> String {
     }
 }
 
-/// Whether an enumeration is how h5py stores truth values: FALSE and TRUE of one byte.
+/// Returns whether an enumeration is h5py's boolean type: FALSE and TRUE in one byte.
 pub(crate) fn is_bool(t: &Enumeration) -> bool {
     let is = |index: usize, name: &str, value: u8| matches!(t.members.get(index), Some((found, bytes)) if found == name && bytes[..] == [value]);
     t.members.len() == 2 && is(0, "FALSE", 0) && is(1, "TRUE", 1)
 }
 
-/// The type of the parts if a compound is how h5py stores complex numbers: `r` and `i`, two equal floats.
+/// Returns the type of the parts, if a compound is h5py's complex type: `r` and `i`, two equal floats.
 pub(crate) fn complex_parts(t: &Compound) -> Option<&Float> {
     let [re, im] = &t.members[..] else { return None };
     match (&re.datatype, &im.datatype) {
@@ -64,7 +64,7 @@ fn bits(size: u32) -> u64 {
     8 * u64::from(size)
 }
 
-/// What follows a name that does not say its byte order.
+/// Returns the suffix of a name that does not contain the byte order.
 fn order(order: ByteOrder, size: u32) -> &'static str {
     match order {
         ByteOrder::Big if size > 1 => "(big)",
@@ -73,7 +73,7 @@ fn order(order: ByteOrder, size: u32) -> &'static str {
     }
 }
 
-/// NumPy's name: `int32` in the byte order of almost every machine, `>i4` in the other.
+/// Returns NumPy's name: `int32` in little-endian order, `>i4` in big-endian order.
 fn numpy(kind: char, word: &str, size: u32, order: ByteOrder) -> String {
     match order {
         ByteOrder::Big if size > 1 => format!(">{kind}{size}"),
@@ -132,7 +132,7 @@ fn compound(t: &Compound) -> String {
     format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
 }
 
-/// Members that the name of an enumeration spells out.
+/// The most members in the name of an enumeration.
 const MEMBERS: usize = 8;
 
 fn enumeration(t: &Enumeration) -> String {
@@ -154,9 +154,9 @@ mod tests {
         Datatype::Integer(Integer { size, order, signed: true, low_pad: false, high_pad: false, bits })
     }
 
-    /// The first three are `str(numpy.dtype(...))`.
+    /// The first three names are `str(numpy.dtype(...))`.
     #[test]
-    fn integers_have_the_names_of_numpy_and_odd_ones_say_their_bits() {
+    fn integers_have_numpys_names_and_unusual_ones_show_their_bits() {
         use ByteOrder::{Big, Little};
         assert_eq!(name(&integer_of(4, Little, 32, 0)), "int32");
         assert_eq!(name(&integer_of(4, Big, 32, 0)), ">i4");

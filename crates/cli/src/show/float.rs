@@ -1,13 +1,14 @@
-//! Floating-point numbers of any layout as the shortest decimal that is no other number of their type.
+//! Floating-point numbers of any layout, as the shortest decimal that identifies the number among those of
+//! its type.
 
 use hyperslab_format::datatype::{ByteOrder, Float, Normalization};
 
 use super::value::{Value, word};
 
-/// The number in `stored`; its bytes where no decimal can say it.
+/// Returns the number in `stored`, or its bytes if it has no decimal here.
 pub(super) fn value(t: &Float, stored: &[u8]) -> Value {
     let bits = match t.order {
-        // VAX order is that of 16-bit words, most significant first, each with its bytes swapped.
+        // VAX order is 16-bit words, most significant first, each with its bytes swapped.
         ByteOrder::Vax => {
             let swapped: Vec<u8> = stored.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
             word(&swapped, ByteOrder::Big)
@@ -35,7 +36,7 @@ fn decimal(t: &Float, bits: u128) -> Option<Value> {
     let is_negative = field(t.sign_location, 1)? == 1;
     let exponent = field(t.exponent_location, t.exponent_size)?;
     let mantissa = field(t.mantissa_location, t.mantissa_size)?;
-    // An explicit leading bit is part of the fraction that counts as 1 to 2.
+    // With an explicit leading bit, that bit is not part of the fraction.
     let explicit = t.normalization == Normalization::MsbSet;
     let fraction_bits = t.mantissa_size - u8::from(explicit && t.mantissa_size > 0);
     let fraction = mantissa & ones(fraction_bits);
@@ -54,18 +55,18 @@ fn decimal(t: &Float, bits: u128) -> Option<Value> {
     Some(shortest(if is_negative { -magnitude } else { magnitude }))
 }
 
-/// `significand` times two to the `power`; none where that is beyond an `f64`.
+/// Returns `significand` times two to the `power`, or `None` if an `f64` cannot hold it.
 fn scaled(significand: u128, power: i32) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a decimal of 17 digits is shown")]
     let significand = significand as f64;
-    // In two steps, each of them in range.
+    // In two steps, because each of them is in range.
     let half = power / 2;
     let number = significand * f64::powi(2.0, half) * f64::powi(2.0, power - half);
     (number.is_finite() && (number != 0.0) == (significand != 0.0)).then_some(number)
 }
 
-/// The decimal of fewest digits that is nearer to `number` than to its neighbours, which are `step` away; below a power
-/// of two the lower one is only half as far.
+/// Returns the decimal with the fewest digits that is nearer to `number` than to its neighbours, which are
+/// `step` away. The lower neighbour of a power of two is only half as far away.
 fn rounded(number: f64, step: f64, is_power_of_two: bool) -> f64 {
     let most = if is_power_of_two { step / 4.0 } else { step / 2.0 };
     let candidates = (0..9).filter_map(|digits| format!("{number:.digits$e}").parse::<f64>().ok());
@@ -142,7 +143,8 @@ mod tests {
         assert!(matches!(value(&extended, &stored(0x7ffe, 1 << 63)), Value::Bytes(_)), "2**16383");
     }
 
-    /// The number 1.0 of the VAX in 32 bits is 80 40 00 00: exponent 129, of which HDF5 counts all as bias.
+    /// The number 1.0 of the VAX in 32 bits is 80 40 00 00, which has the exponent 129. HDF5 counts all of it
+    /// as bias.
     #[test]
     fn vax_order_swaps_the_bytes_of_words() {
         let vax = float(4, ByteOrder::Vax, 8, 23, 129, false);

@@ -1,4 +1,4 @@
-//! How things look: datatypes, values, arrays, tables.
+//! The text of datatypes, values, arrays and tables.
 
 pub(crate) mod array;
 pub(crate) mod datatype;
@@ -9,12 +9,12 @@ pub(crate) mod value;
 
 use hyperslab_format::message::dataspace::Dataspace;
 
-/// A shape as Python writes it: `()`, `(5,)`, `(2, 3)`.
+/// Returns a shape in Python's notation: `()`, `(5,)`, `(2, 3)`.
 pub(crate) fn shape(shape: &[u64]) -> String {
     tuple(shape.iter().map(u64::to_string))
 }
 
-/// The shape of a dataspace; `null` for one without elements.
+/// Returns the shape of a dataspace; `null` for one without elements.
 pub(crate) fn dataspace(dataspace: &Dataspace) -> String {
     match dataspace {
         Dataspace::Null => "null".to_owned(),
@@ -23,7 +23,7 @@ pub(crate) fn dataspace(dataspace: &Dataspace) -> String {
     }
 }
 
-/// Items as Python writes a tuple.
+/// Returns items as a Python tuple.
 pub(crate) fn tuple(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
     match &items[..] {
@@ -32,7 +32,7 @@ pub(crate) fn tuple(items: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// A name as one line of a terminal: what would move the cursor, or change the terminal, is written out.
+/// Returns a name as one line for a terminal, with control characters escaped.
 pub(crate) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -41,7 +41,7 @@ pub(crate) fn plain(text: &str) -> String {
     shown
 }
 
-/// A number of bytes with a unit: `17 B`, `1.5 KiB`.
+/// Returns a number of bytes with a unit: `17 B`, `1.5 KiB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
@@ -53,17 +53,17 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{scaled:.1} {}", UNITS[exponent as usize - 1])
 }
 
-/// How many of what: `1 group`, `2 groups`.
+/// Returns a count with its noun: `1 group`, `2 groups`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Text as a JSON string.
+/// Returns text as a JSON string.
 pub(crate) fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Numbers as a JSON array.
+/// Returns numbers as a JSON array.
 pub(crate) fn json_numbers(numbers: &[u64]) -> String {
     format!("{numbers:?}")
 }
@@ -73,18 +73,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_are_tuples_of_python() {
+    fn shapes_are_python_tuples() {
         assert_eq!([shape(&[]), shape(&[5]), shape(&[2, 3])], ["()", "(5,)", "(2, 3)"]);
     }
 
     #[test]
-    fn sizes_have_a_unit_that_leaves_few_digits() {
+    fn sizes_have_a_unit_and_few_digits() {
         let shown = [0, 1023, 1024, 1536, 1 << 20, u64::MAX].map(bytes);
         assert_eq!(shown, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "16.0 EiB"]);
     }
 
     #[test]
-    fn a_name_cannot_steer_the_terminal() {
+    fn a_name_cannot_control_the_terminal() {
         assert_eq!(plain("a\nb\u{1b}[31m ü"), "a\\nb\\u{1b}[31m ü");
     }
 }

@@ -1,4 +1,4 @@
-//! How a dataset is stored, in words.
+//! Descriptions of how a dataset is stored.
 
 use hyperslab::Dataset;
 use hyperslab_filters::FilterId;
@@ -7,7 +7,7 @@ use hyperslab_format::message::filters::FilterSpec;
 
 use super::{plain, shape};
 
-/// The layout, the shape of chunks and the filters: `chunks (4, 4), shuffle, deflate 6`.
+/// Returns the layout, the chunk shape and the filters: `chunks (4, 4), shuffle, deflate 6`.
 pub(crate) fn summary(dataset: &Dataset) -> String {
     let mut parts = vec![match dataset.chunk_shape() {
         Some(chunk) => format!("chunks {}", shape(&chunk)),
@@ -21,12 +21,12 @@ pub(crate) fn summary(dataset: &Dataset) -> String {
     parts.join(", ")
 }
 
-/// The layout; of chunks, the structure that finds them.
+/// Returns the name of the layout, which for chunks is that of the chunk index.
 pub(crate) fn layout(dataset: &Dataset) -> &'static str {
     if dataset.has_external_files() { "external" } else { dataset.layout().name() }
 }
 
-/// A filter by its usual name, with its level where it has one.
+/// Returns the usual name of a filter, with its level if it has one.
 pub(crate) fn filter(filter: &FilterSpec) -> String {
     let name = match (registered_name(FilterId(filter.id)), &filter.name) {
         (Some(known), _) => known.to_owned(),

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-/// Rows of cells; columns are as wide as their widest cell.
+/// A table of cells. Each column has the width of its widest cell.
 pub(crate) struct Table<'w> {
     out: &'w mut dyn Write,
     rows: Vec<Row>,
-    /// Columns whose numbers stand to the right.
+    /// The columns that are aligned to the right.
     right: Vec<usize>,
     widths: Vec<usize>,
 }
@@ -17,14 +17,15 @@ enum Row {
     Line(String),
 }
 
-/// Rows that are held back to be aligned; a longer table is aligned in parts, so that its first lines come soon.
+/// The most rows that are held back for alignment. A longer table is aligned in parts, so that its first
+/// lines appear soon.
 const ROWS: usize = 1000;
 
-/// A wider cell pushes the rest of its own row aside, not that of every row.
+/// A cell wider than this only shifts the rest of its own row.
 const WIDEST: usize = 48;
 
 impl<'w> Table<'w> {
-    /// A table whose columns in `right` are aligned to the right.
+    /// Creates a table whose columns in `right` are aligned to the right.
     pub(crate) fn new(out: &'w mut dyn Write, right: &[usize]) -> Self {
         Self { out, rows: Vec::new(), right: right.to_vec(), widths: Vec::new() }
     }
@@ -41,7 +42,7 @@ impl<'w> Table<'w> {
         self.push(Row::Cells(cells))
     }
 
-    /// Adds a line that is not in columns.
+    /// Adds a line outside the columns.
     pub(crate) fn line(&mut self, line: String) -> io::Result<()> {
         self.push(Row::Line(line))
     }
@@ -51,7 +52,7 @@ impl<'w> Table<'w> {
         if self.rows.len() >= ROWS { self.finish() } else { Ok(()) }
     }
 
-    /// Writes what was held back.
+    /// Writes all rows that are held back.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         for row in self.rows.drain(..) {
             let cells = match row {
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_very_wide_cell_moves_its_own_row_alone() {
+    fn a_very_wide_cell_shifts_only_its_own_row() {
         let mut out = Vec::new();
         let mut table = Table::new(&mut out, &[]);
         table.row(vec!["x".repeat(WIDEST + 1), "1".into()]).unwrap();

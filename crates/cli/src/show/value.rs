@@ -1,4 +1,4 @@
-//! One element of any datatype, decoded from its stored bytes, as text or as JSON.
+//! Decodes one element of any datatype from its stored bytes, and shows it as text or as JSON.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -17,9 +17,9 @@ pub(crate) enum Value {
     Number(String),
     /// `nan`, `inf` or `-inf`.
     NotFinite(&'static str),
-    /// Real and imaginary part.
+    /// The real and the imaginary part.
     Complex(Box<[Value; 2]>),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// The name of a member of an enumeration.
     Name(String),
@@ -31,11 +31,11 @@ pub(crate) enum Value {
     Record(Vec<(String, Value)>),
     /// The elements of an array or a sequence, nested as its dimensions.
     List(Vec<Value>),
-    /// What a reference refers to.
+    /// The target of a reference.
     Reference(Target),
 }
 
-/// What a reference refers to.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Target {
     /// Nothing.
@@ -46,7 +46,7 @@ pub(crate) enum Target {
     Region {
         /// The dataset.
         object: String,
-        /// Which elements, as the file says it.
+        /// The selected elements, encoded as in the file.
         selection: Vec<u8>,
     },
     /// An attribute of an object.
@@ -58,36 +58,36 @@ pub(crate) enum Target {
     },
 }
 
-/// Decodes the elements of one file.
+/// A decoder for the elements of one file.
 pub(crate) struct Decoder<'f> {
     file: &'f File,
-    /// The paths of objects, found when the first reference is met.
+    /// The paths of objects, collected when the first reference is decoded.
     paths: OnceLock<HashMap<Addr, String>>,
-    /// Objects that are looked at to find them.
+    /// The most objects that are visited to collect paths.
     most_paths: usize,
 }
 
-/// Objects that are looked at to find the paths of references that are only shown.
+/// The most objects that are visited to collect paths of references that are only shown.
 const PATHS: usize = 100_000;
 
 impl<'f> Decoder<'f> {
-    /// A decoder for elements of `file`.
+    /// Creates a decoder for elements of `file`.
     pub(crate) fn new(file: &'f File) -> Self {
         Self { file, paths: OnceLock::new(), most_paths: PATHS }
     }
 
-    /// One that finds the paths of all references, however long that takes.
+    /// Creates a decoder that finds the paths of all references, however long that takes.
     pub(crate) fn thorough(file: &'f File) -> Self {
         Self { most_paths: usize::MAX, ..Self::new(file) }
     }
 
-    /// Bytes of one element.
+    /// Returns the bytes of one element.
     pub(crate) fn size(&self, datatype: &Datatype) -> anyhow::Result<usize> {
         let size = datatype.size(self.file.store().widths());
         usize::try_from(size).context("an element larger than the address space")
     }
 
-    /// The element in `stored`.
+    /// Decodes the element in `stored`.
     pub(crate) fn value(&self, datatype: &Datatype, stored: &[u8]) -> anyhow::Result<Value> {
         Ok(match datatype {
             Datatype::Integer(t) => integer(stored, t.order, t.bits, t.signed),
@@ -103,7 +103,7 @@ impl<'f> Decoder<'f> {
             }),
             Datatype::VariableText(_) => {
                 let ids = self.file.vlen_ids(stored)?;
-                let [id] = ids[..] else { bail!("{} bytes are no id of a string", stored.len()) };
+                let [id] = ids[..] else { bail!("{} bytes are not the id of a string", stored.len()) };
                 text(until_zero(&self.file.vlen_bytes(id)?))
             }
             Datatype::Opaque(_) => Value::Bytes(stored.to_vec()),
@@ -128,7 +128,9 @@ impl<'f> Decoder<'f> {
                 let ids = self.file.vlen_ids(stored)?;
                 let size = self.size(base)?;
                 let found = self.file.vlen_many(&ids, size)?;
-                let [bytes] = &found[..] else { bail!("{} bytes are no id of a sequence", stored.len()) };
+                let [bytes] = &found[..] else {
+                    bail!("{} bytes are not the id of a sequence", stored.len())
+                };
                 self.list(base, size, bytes)?
             }
             Datatype::Array(t) => {
@@ -139,7 +141,7 @@ impl<'f> Decoder<'f> {
         })
     }
 
-    /// The first `most` elements of an attribute.
+    /// Decodes the first `most` elements of an attribute.
     pub(crate) fn attribute(&self, attribute: &Attribute, most: usize) -> anyhow::Result<Vec<Value>> {
         let size = self.size(&attribute.datatype)?.max(1);
         let elements = attribute.data.chunks_exact(size).take(most);
@@ -166,18 +168,18 @@ impl<'f> Decoder<'f> {
         })
     }
 
-    /// The path of the object at an address, or the address if the object has none.
+    /// Returns the path of the object at an address, or a text with the address if the object has none.
     fn path_of(&self, address: Addr) -> String {
         let paths = self.paths.get_or_init(|| paths(self.file, self.most_paths));
         paths.get(&address).cloned().unwrap_or_else(|| format!("object at {:#x}", address.get()))
     }
 }
 
-/// The path of every object, of the first `most` of them.
+/// Returns the paths of the first `most` objects of a file.
 fn paths(file: &File, most: usize) -> HashMap<Addr, String> {
     let root = file.root();
     let mut paths = HashMap::from([(root.address(), "/".to_owned())]);
-    // Objects that cannot be read have no path here; their references show addresses.
+    // Objects that cannot be read have no path here. References to them show addresses.
     let steps = Walk::new(&root).flatten();
     paths.extend(
         steps.filter_map(|step| Some((step.new_node()?.address(), format!("/{}", step.path)))).take(most),
@@ -186,7 +188,7 @@ fn paths(file: &File, most: usize) -> HashMap<Addr, String> {
 }
 
 impl Value {
-    /// As one line of text, lists of more than `most` items cut short.
+    /// Returns the value as one line of text. Lists are cut after `most` items.
     pub(crate) fn text(&self, most: usize) -> String {
         match self {
             Self::Number(text) => text.clone(),
@@ -219,7 +221,7 @@ impl Value {
         }
     }
 
-    /// As JSON: numbers as they are, what is not finite as a string, bytes as `{"hex": ...}`.
+    /// Returns the value as JSON. NaN and infinities are strings, and bytes are `{"hex": ...}`.
     pub(crate) fn json(&self) -> String {
         match self {
             Self::Number(text) => text.clone(),
@@ -244,13 +246,13 @@ impl Value {
         }
     }
 
-    /// Whether it is shown as a number, which stands to the right of its column.
+    /// Returns whether the value is shown as a number, aligned to the right of its column.
     pub(crate) fn is_numeric(&self) -> bool {
         matches!(self, Self::Number(_) | Self::NotFinite(_) | Self::Complex(_))
     }
 }
 
-/// Up to 16 bytes as a number; none if there are more.
+/// Returns up to 16 bytes as a number, or `None` if there are more.
 pub(super) fn word(stored: &[u8], order: ByteOrder) -> Option<u128> {
     let mut bytes = [0; 16];
     bytes.get_mut(..stored.len())?.copy_from_slice(stored);
@@ -270,14 +272,15 @@ fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool) -> Val
     })
 }
 
-/// An integer of at most 8 bytes.
+/// Returns an integer of at most 8 bytes.
 pub(crate) fn small_integer(stored: &[u8], t: &Integer) -> i128 {
     let unused = 128 - u32::from(t.bits.precision.clamp(1, 64));
     let left = left_aligned(stored, t.order, t.bits).unwrap_or(0);
     if t.signed { left.cast_signed() >> unused } else { (left >> unused).cast_signed() }
 }
 
-/// The significant bits of an integer as the highest of so many; none if it has more than 16 bytes.
+/// Returns the significant bits of an integer, shifted to the top of the result; `None` for more than 16
+/// bytes.
 fn left_aligned(stored: &[u8], order: ByteOrder, bits: BitRange) -> Option<u128> {
     let precision = u32::from(bits.precision.clamp(1, 128));
     let word = word(stored, order)?;
@@ -286,7 +289,7 @@ fn left_aligned(stored: &[u8], order: ByteOrder, bits: BitRange) -> Option<u128>
 
 fn part(stored: &[u8], offset: usize, size: usize) -> anyhow::Result<&[u8]> {
     let end = offset.checked_add(size);
-    end.and_then(|end| stored.get(offset..end)).context("a member lies outside its compound")
+    end.and_then(|end| stored.get(offset..end)).context("a member is outside its compound")
 }
 
 fn until_zero(bytes: &[u8]) -> &[u8] {
@@ -305,7 +308,7 @@ fn text(bytes: &[u8]) -> Value {
     }
 }
 
-/// The items of `list`, row-major, nested as the dimensions of `shape`.
+/// Nests the items of `list`, which are in row-major order, by the dimensions of `shape`.
 fn nested(list: Value, shape: &[u32]) -> Value {
     let Value::List(mut items) = list else { return list };
     for &len in shape.iter().skip(1).rev() {
@@ -341,13 +344,13 @@ mod tests {
     }
 
     #[test]
-    fn integers_of_any_width_order_and_precision_are_numbers() {
+    fn integers_of_any_width_order_and_precision_are_decoded() {
         use ByteOrder::{Big, Little};
         assert_eq!(int(&[0xff, 0xff], Little, 16, 0, true), "-1");
         assert_eq!(int(&[0xff, 0xfe], Big, 16, 0, false), "65534");
         assert_eq!(int(&u64::MAX.to_le_bytes(), Little, 64, 0, false), "18446744073709551615");
         assert_eq!(int(&i64::MIN.to_be_bytes(), Big, 64, 0, true), "-9223372036854775808");
-        // Five bits, two above the lowest: 0b10110.
+        // Five bits, starting two bits above the lowest: 0b10110.
         assert_eq!(int(&[0b1101_1011], Little, 5, 2, false), "22");
         assert_eq!(int(&[0b1101_1011], Little, 5, 2, true), "-10");
         assert_eq!(int(&[1; 17], Little, 136, 0, true), format!("0x{}", "01".repeat(17)));
@@ -363,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_what_it_has_no_word_for() {
+    fn values_without_a_json_type_are_strings_or_objects() {
         let record = Value::Record(vec![
             ("a\"b".to_owned(), Value::NotFinite("nan")),
             ("b".to_owned(), Value::Bytes(vec![0, 255])),
@@ -374,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_not_part_of_a_string() {
+    fn padding_is_removed_from_strings() {
         assert_eq!(text(until_zero(b"ab\0cd")), Value::Text("ab".to_owned()));
         assert_eq!(text(trimmed(b"a\0b\0\0", 0)), Value::Text("a\0b".to_owned()));
         assert_eq!(text(trimmed(b"a  ", b' ')), Value::Text("a".to_owned()));

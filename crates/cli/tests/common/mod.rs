@@ -1,4 +1,4 @@
-//! What tests of commands on several files share.
+//! Code that tests of several commands share.
 
 #![allow(clippy::unwrap_used, dead_code)] // A test may fail loudly outside `#[test]` functions, and need not use everything.
 
@@ -13,7 +13,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::golden;
 use hyperslab_testkit::sound::assert_sound;
 
-/// A folder of one test, removed at its end.
+/// The folder of one test, removed at its end.
 pub(crate) struct Scratch(PathBuf, RefCell<Vec<PathBuf>>);
 
 impl Scratch {
@@ -23,7 +23,7 @@ impl Scratch {
         Self(path, RefCell::default())
     }
 
-    /// Writes what is no file, or no sound one.
+    /// Writes a file that is damaged, or not an HDF5 file.
     pub(crate) fn write_damaged(&self, name: &str, bytes: &[u8]) {
         std::fs::write(self.path(name), bytes).unwrap();
         self.1.borrow_mut().push(self.path(name));
@@ -41,15 +41,15 @@ impl Scratch {
         names
     }
 
-    /// Makes a file of this folder.
+    /// Creates a file in this folder.
     pub(crate) fn make(&self, name: &str, fill: impl FnOnce(&Group)) {
         let file = File::create(self.path(name)).unwrap();
         fill(&file.root());
         file.close().unwrap();
     }
 
-    /// Runs the command: its exit code, what it printed and what it complained of. `@name` is a golden file, `%name` one of
-    /// this folder.
+    /// Runs the command and returns its exit code, its output and its errors. `@name` is a golden file, and
+    /// `%name` a file in this folder.
     pub(crate) fn run(&self, args: &[&str]) -> (u8, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let args = args.iter().map(|arg| match (arg.strip_prefix('@'), arg.strip_prefix('%')) {
@@ -62,7 +62,7 @@ impl Scratch {
         (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }
 
-    /// What the command prints when all is well.
+    /// Returns the output of a command that must succeed without errors.
     #[track_caller]
     pub(crate) fn printed(&self, args: &[&str]) -> String {
         let (code, out, err) = self.run(args);
@@ -72,7 +72,7 @@ impl Scratch {
 }
 
 impl Drop for Scratch {
-    /// What the commands of a test have left is sound.
+    /// Checks that the files that the commands of a test have written are sound.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let found = self.names().into_iter().map(|name| self.path(&name));
@@ -89,7 +89,7 @@ pub(crate) fn sample(name: &str) -> PathBuf {
     golden::directory().join("files").join(name)
 }
 
-/// The names of all golden files.
+/// Returns the names of all golden files.
 pub(crate) fn samples() -> Vec<String> {
     let found = std::fs::read_dir(golden::directory().join("files")).unwrap();
     let names = found.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -99,7 +99,7 @@ pub(crate) fn samples() -> Vec<String> {
     names
 }
 
-/// A dataset with these values.
+/// Creates a dataset with these values.
 pub(crate) fn dataset<T: Element>(
     group: &Group,
     path: &str,

@@ -1,4 +1,5 @@
-//! One block of a chunk: its streams decoded, then its filters undone on the way to the destination.
+//! Decoding of one block: the codec decodes its streams, then the filters are undone on the way to the
+//! destination.
 
 use super::chunk::{Chunk, Stream};
 use super::codec::Codec;
@@ -13,64 +14,66 @@ use crate::planes::{MAX_FEW, Planes};
 use crate::simd::{Kernels, Plane, Stores};
 use crate::sink::{All, Sink};
 
-/// Room after each plane, so that wide copies need no care at its end.
+/// The bytes after each plane, so that wide copies need not stop at its end.
 const SLACK: usize = 64;
 
-/// Buffers and decoder states that are kept from chunk to chunk.
+/// The buffers and decoder states that are kept from chunk to chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// The streams of a block, decoded.
+    /// The decoded streams of a block.
     streams: Vec<u8>,
-    /// A block with its filters undone, where it cannot go to its destination at once.
+    /// A block with its filters undone, if it cannot be written to its destination directly.
     rows: Vec<u8>,
-    /// The first block, if the chunk's differences are taken from it.
+    /// The first block, if the chunk stores differences from it.
     reference: Vec<u8>,
-    /// What bit transposes need.
+    /// The working memory of bit transposes.
     transposed: Vec<u8>,
     contexts: Contexts,
-    /// What encoding needs.
+    /// The buffers of the encoder.
     pub(super) encoding: Encoding,
     /// How long runs of elements are written to the destination.
     pub(super) stores: Stores,
 }
 
-/// What has to be undone after the codec.
+/// The filters to undo after the codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Filters {
-    /// Nothing.
+    /// No filter.
     None,
-    /// Only a byte shuffle of elements this wide.
+    /// One byte shuffle, of elements of this width.
     Shuffle(usize),
-    /// Anything else, in `Decoder::steps`.
+    /// Any other filters, listed in `Decoder::steps`.
     Steps,
 }
 
-/// A filter to undo.
+/// One filter to undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Unshuffle(usize),
     BitUnshuffle,
 }
 
-/// Decodes the blocks of one chunk.
+/// A decoder for the blocks of one chunk.
 pub(super) struct Decoder<'a> {
     chunk: Chunk<'a>,
     codec: Codec,
     filters: Filters,
     steps: [Option<Step>; 6],
-    /// Whether the last thing to undo is the difference from the first block.
+    /// Whether the last step undoes the difference from the first block.
     delta: bool,
-    /// Whether `Buffers::reference` is this chunk's.
+    /// Whether `Buffers::reference` holds the first block of this chunk.
     has_reference: bool,
-    /// Blocks are cut at the next block that is stored after them, not just at the chunk's end.
+    /// Whether a block ends at the start of the next stored block. Otherwise its bounds end at the end of the
+    /// chunk.
     strict: bool,
-    /// What becomes of the elements.
+    /// The conversion of the elements.
     converting: Option<Converting<'a>>,
     room: &'a mut Room,
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder for a chunk of ordinary blocks, which are whole elements if these are converted.
+    /// Creates a decoder for a chunk of ordinary blocks. If the elements are converted, each block must hold
+    /// whole elements.
     pub(super) fn new(
         chunk: Chunk<'a>,
         strict: bool,
@@ -95,14 +98,14 @@ impl<'a> Decoder<'a> {
         Ok(decoder)
     }
 
-    /// Turns the chunk's filters into what undoes them.
+    /// Derives the steps that undo the chunk's filters.
     fn plan(&mut self) -> Result<()> {
         let filter = self.chunk.filter;
         let unsupported = |feature: String| Err(FilterError::Unsupported { filter, feature });
         let mut steps = 0;
         for &(id, meta) in self.chunk.filters.iter().rev() {
             let step = match id {
-                // Truncated precision stays lost.
+                // Truncated precision cannot be restored.
                 0 | 4 => continue,
                 1 => {
                     let width = if meta == 0 { self.chunk.type_size } else { usize::from(meta) };
@@ -137,7 +140,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Decodes block `index` as far as `walk` over its elements reaches, and hands them to `sink`.
+    /// Decodes block `index` as far as `walk` reaches, and passes the elements of the walk to `sink`.
     pub(super) fn copy<K: Sink + ?Sized>(
         &mut self,
         index: usize,
@@ -175,8 +178,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Decodes the first `need` bytes of block `index` and hands their elements to `user`, which takes `grain` stored bytes or a
-    /// multiple of it at a time, at multiples of it.
+    /// Decodes the first `need` bytes of block `index` and passes their elements to `user`. At a time, `user`
+    /// takes a multiple of `grain` stored bytes, starting at a multiple of `grain`.
     pub(super) fn with<U: User>(
         &mut self,
         index: usize,
@@ -219,7 +222,7 @@ impl<'a> Decoder<'a> {
         FilterError::damaged(self.chunk.filter, what)
     }
 
-    /// The first byte of block `index`, and one past the last that can be its own.
+    /// Returns the offset of the first byte of block `index`, and an upper bound of the offset of its end.
     fn bounds(&self, index: usize) -> Result<(usize, usize)> {
         let start = self.chunk.block_start(index)?;
         let end = if self.strict {
@@ -233,15 +236,15 @@ impl<'a> Decoder<'a> {
         Ok((start, end))
     }
 
-    /// Decodes the streams of block `index` one after the other, up to `need` bytes. `out` is at least as long as the
-    /// block, and clobbered after those.
+    /// Decodes the streams of block `index` one after the other, up to `need` bytes. `out` is at least as
+    /// long as the block, and its bytes after the first `need` are clobbered.
     fn decode(&self, index: usize, need: usize, out: &mut [u8], contexts: &mut Contexts) -> Result<()> {
         let (mut at, end) = self.bounds(index)?;
         let len = self.chunk.block_len(index);
         let streams = self.chunk.streams(index);
         let part = len / streams;
         if part * streams != len {
-            return Err(self.damaged("a split block is no whole number of elements"));
+            return Err(self.damaged("the length of a split block is not a multiple of the element size"));
         }
         for start in (0..len).step_by(part.max(1)) {
             if start >= need {
@@ -253,8 +256,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// The byte planes of block `index` that `order` names, or else all, as far as the elements in its first `need` bytes use
-    /// them.
+    /// Decodes the byte planes of block `index` that `order` names, or all planes, as far as the elements in
+    /// the first `need` bytes use them.
     fn planes<'b>(
         &self,
         index: usize,
@@ -287,7 +290,8 @@ impl<'a> Decoder<'a> {
         Ok(Planes::of(whole, elements, (elements, width), order, buffers.stores))
     }
 
-    /// The planes of a block that has a stream for each, of which only those are decoded that `order` names.
+    /// Returns the planes of a block with one stream for each plane, decoding only the planes that `order`
+    /// names.
     fn split_planes<'b>(
         &self,
         index: usize,
@@ -324,7 +328,7 @@ impl<'a> Decoder<'a> {
         Ok(Planes::few(&planes, width, order, *stores))
     }
 
-    /// Calls `f` with those streams of a split block that `order` names, or else with all.
+    /// Calls `f` with each stream of a split block that `order` names, or with all streams.
     #[inline]
     fn wanted_streams(
         &self,
@@ -343,7 +347,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Decodes the first `need` of the `len` bytes of a stream. `out` has room for all, and is clobbered after those.
+    /// Decodes the first `need` of the `len` bytes of a stream. `out` has at least `len` bytes, and its bytes
+    /// after the first `need` are clobbered.
     #[inline]
     fn stream(
         &self,
@@ -365,8 +370,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Decodes block `index` with all filters undone into `Buffers::rows`; block 0 of a chunk of differences into
-    /// `Buffers::reference`.
+    /// Decodes block `index` into `Buffers::rows` and undoes all its filters. Block 0 of a chunk of
+    /// differences goes to `Buffers::reference` instead.
     fn block(&mut self, index: usize, buffers: &mut Buffers) -> Result<()> {
         if self.delta && !self.has_reference {
             let len = self.chunk.block_len(0);
@@ -389,7 +394,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Decodes block `index` with all filters but the difference undone into `Buffers::rows`.
+    /// Decodes block `index` into `Buffers::rows` and undoes all its filters but the difference.
     fn unfiltered(&self, index: usize, buffers: &mut Buffers) -> Result<()> {
         let len = self.chunk.block_len(index);
         self.decode(index, len, buffer(&mut buffers.rows, len), &mut buffers.contexts)?;
@@ -407,7 +412,8 @@ impl<'a> Decoder<'a> {
             Step::Unshuffle(width) => Kernels::fastest().unshuffle(width, src, dst, Stores::Cached),
             Step::BitUnshuffle => {
                 let width = self.chunk.type_size;
-                // Format 2 left a block alone unless it was a multiple of eight elements.
+                // Version 2 of the format does not transpose a block unless it is a multiple of eight
+                // elements.
                 if self.chunk.version == 2 && !(src.len() / width).is_multiple_of(8) {
                     dst.copy_from_slice(src);
                 } else {
@@ -418,7 +424,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// One past the last byte that a block from `start` on can have in a chunk of `stored` bytes: where the next one starts, in whatever order they are.
+/// Returns the greatest possible end of the block that starts at `start`, in a chunk of `stored` bytes: the
+/// start of the next stored block. Blocks may be stored in any order.
 pub(super) fn stored_end(chunk: &Chunk<'_>, start: usize, stored: usize) -> Result<usize> {
     let mut end = stored;
     for index in 0..chunk.blocks() {
@@ -430,7 +437,7 @@ pub(super) fn stored_end(chunk: &Chunk<'_>, start: usize, stored: usize) -> Resu
     Ok(end)
 }
 
-/// Fills a buffer with the block.
+/// A user that fills a buffer with the block.
 struct Fill<'a>(&'a mut [u8]);
 
 impl User for Fill<'_> {

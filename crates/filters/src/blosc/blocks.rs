@@ -1,46 +1,46 @@
-//! The bytes of a chunk in the order of its blocks, before they are encoded.
+//! The bytes of a chunk in the order of its blocks, before encoding.
 
 use super::nd::Grid;
 use crate::gather::{Gather, Walk};
 
-/// A chunk in row-major order, and how it is cut.
+/// A chunk in row-major order, and its division into blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blocks<'a> {
     /// All elements, without padding.
     pub(super) bytes: &'a [u8],
-    /// Bytes of a block.
+    /// The bytes of a block.
     pub(super) block_size: usize,
-    /// N-dimensional blocks, and the bytes of an element.
+    /// The grid of n-dimensional blocks, and the bytes of an element.
     pub(super) grid: Option<(&'a Grid, usize)>,
 }
 
 /// One block.
 pub(super) enum Block<'a> {
-    /// Its bytes lie together.
+    /// A block whose bytes are contiguous.
     Whole(&'a [u8]),
-    /// A block of `len` bytes made of runs of the chunk; what no run fills is padding.
+    /// A block of `len` bytes made of runs of the chunk. Bytes that no run fills are padding.
     Runs { chunk: &'a [u8], walk: &'a Walk, len: usize },
 }
 
-/// Bytes of a block, and of the chunk, that belong together.
+/// Contiguous bytes of the chunk that are also contiguous in the block.
 pub(super) struct Piece<'a> {
-    /// Where they are in the block.
+    /// The offset in the block.
     pub(super) at: usize,
     pub(super) bytes: &'a [u8],
 }
 
 impl Blocks<'_> {
-    /// Bytes of all blocks, with padding.
+    /// Returns the bytes of all blocks, with padding.
     pub(super) fn len(&self) -> usize {
         self.grid.map_or(self.bytes.len(), |(grid, _)| grid.count() * self.block_size)
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(super) fn count(&self) -> usize {
         self.len().div_ceil(self.block_size)
     }
 
-    /// Calls `visit` with each block in turn, until it fails.
+    /// Calls `visit` with each block in order, and stops at the first error.
     pub(super) fn each<E>(&self, mut visit: impl FnMut(usize, &Block<'_>) -> Result<(), E>) -> Result<(), E> {
         let Some((grid, item_size)) = self.grid else {
             let mut blocks = self.bytes.chunks(self.block_size).enumerate();
@@ -60,7 +60,7 @@ impl Blocks<'_> {
 }
 
 impl Block<'_> {
-    /// Bytes, with padding.
+    /// Returns the length in bytes, with padding.
     pub(super) fn len(&self) -> usize {
         match *self {
             Self::Whole(bytes) => bytes.len(),
@@ -68,7 +68,7 @@ impl Block<'_> {
         }
     }
 
-    /// Whether it is made of pieces of `most` bytes at most.
+    /// Returns whether the block is made of pieces of at most `most` bytes.
     pub(super) fn is_scattered(&self, most: usize) -> bool {
         match self {
             Self::Whole(_) => false,
@@ -76,7 +76,7 @@ impl Block<'_> {
         }
     }
 
-    /// Whether the pieces leave bytes of the block out.
+    /// Returns whether the pieces leave some bytes of the block unfilled.
     pub(super) fn is_padded(&self) -> bool {
         match self {
             Self::Whole(_) => false,
@@ -84,7 +84,7 @@ impl Block<'_> {
         }
     }
 
-    /// Calls `visit` with each piece, in ascending order.
+    /// Calls `visit` with each piece in ascending order.
     pub(super) fn pieces(&self, mut visit: impl FnMut(Piece<'_>)) {
         match self {
             Self::Whole(bytes) => visit(Piece { at: 0, bytes }),
@@ -97,7 +97,7 @@ impl Block<'_> {
         }
     }
 
-    /// Puts the block together in `out`, which is as long.
+    /// Assembles the block in `out`, which has the block's length.
     pub(super) fn copy_into(&self, out: &mut [u8]) {
         if self.is_padded() {
             out.fill(0);

@@ -3,17 +3,18 @@
 use crate::codec::lz::{Output, common, low};
 use crate::simd::copy::Window;
 
-/// The first distance that needs two bytes more.
+/// The first distance that takes two more bytes.
 const FAR: usize = 8191;
 
-/// Decodes the first `need` bytes of a stream of `len` into `out`, whose bytes after them are clobbered. False if the
-/// stream is damaged, or decodes to another length (which is only known if all of it is needed).
+/// Decodes the first `need` bytes of a stream of `len` decoded bytes into `out`, and clobbers the rest of
+/// `out`. Returns `false` if the stream is damaged or decodes to another length (which is only known if
+/// `need` is `len`).
 pub(super) fn decode(src: &[u8], out: &mut [u8], len: usize, need: usize) -> bool {
     debug_assert!(need <= len);
     let mut window = Window::new(out, need);
     let prefix = need < len;
     let Some(&first) = src.first() else { return len == 0 };
-    // The three high bits of the first byte are a mark, not a match.
+    // The three high bits of the first byte are a mark. They are not the length of a match.
     let mut control = usize::from(first & 31);
     let mut at = 1;
     loop {
@@ -64,15 +65,17 @@ pub(super) fn decode(src: &[u8], out: &mut [u8], len: usize, need: usize) -> boo
     }
 }
 
-/// The last bytes of the input are literals: the decoder of c-blosc2 drops a match that ends the stream.
+/// The last bytes of the input, which are always stored as literals, because the decoder of c-blosc2 drops a
+/// match that ends the stream.
 const TAIL: usize = 12;
 /// The shortest input that is encoded.
 const MIN_INPUT: usize = 16;
 /// The longest distance.
 const MAX_DISTANCE: usize = FAR + 65535;
 
-/// Where in the input each hash of four bytes was seen last. Kept from stream to stream: positions count on from one to the
-/// next, so that those of earlier streams are told apart and nothing has to be cleared.
+/// The last position in the input of each hash of four bytes. The table is kept from stream to stream.
+/// Positions continue from one stream to the next, so that positions of earlier streams are recognised and
+/// the table need not be cleared.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     table: Vec<u32>,
@@ -80,11 +83,12 @@ pub(super) struct Positions {
     end: u32,
 }
 
-/// The most bits of a hash.
+/// The greatest number of bits of a hash.
 const MAX_BITS: u32 = 14;
 
 impl Positions {
-    /// Forgets everything: the positions of a new stream of `len` bytes. `None` if it is too long.
+    /// Starts a new stream of `len` bytes, for which the positions of earlier streams are out of date.
+    /// Returns `None` if the stream is too long.
     fn begin(&mut self, len: usize) -> Option<Seen<'_>> {
         let len = u32::try_from(len).ok()?;
         self.table.resize(1 << MAX_BITS, 0);
@@ -93,7 +97,7 @@ impl Positions {
         if end.is_none() {
             table.fill(0);
         }
-        // Position 0 stays unused, because that is what a cleared table holds.
+        // Position 0 is never used, because a cleared table holds 0.
         let start = if end.is_some() { self.end.max(1) } else { 1 };
         self.end = start.checked_add(len)?;
         Some(Seen { table, start })
@@ -108,7 +112,8 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The last byte with this hash, and `at` itself if there is none; `at` takes its place.
+    /// Stores `at` as the position of this hash and returns the previous position, or `at` if the hash is
+    /// new.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "streams are shorter than 4 GiB, as `begin` checks")]
     fn replace(&mut self, hash: u32, at: usize) -> usize {
@@ -118,7 +123,7 @@ impl Seen<'_> {
     }
 }
 
-/// Encodes `src` into the front of `out`; `None` if it does not fit.
+/// Encodes `src` into the front of `out`, or returns `None` if `out` is too small.
 pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Positions) -> Option<usize> {
     if src.len() < MIN_INPUT {
         return None;
@@ -133,11 +138,11 @@ pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Posi
     let word = |at: usize| src.get(at..).and_then(|b| b.first_chunk::<4>()).map(|&b| u32::from_le_bytes(b));
     let mut output = Output::new(out);
     let limit = src.len() - TAIL;
-    // The first bytes have to be literals, because the stream begins with a mark instead of a control byte's high bits.
+    // The first bytes must be literals, because the first control byte has the mark in its high bits.
     let (mut at, mut literals) = (4, 0);
-    // The further the search for a match has got without one, the bigger its steps.
+    // The longer the search goes without a match, the larger its steps.
     let mut misses = 0;
-    // The fast levels do not work on with a stream whose first part becomes hardly shorter.
+    // The fast levels give up a stream if its first part has hardly become shorter.
     let (mut probe, most_eighths) = match level {
         0 | 1 => (src.len() / 8, 5),
         2 => (src.len() / 8, 6),
@@ -177,7 +182,7 @@ pub(super) fn encode(level: u8, src: &[u8], out: &mut [u8], positions: &mut Posi
     Some(len)
 }
 
-/// A match of at least 3 bytes.
+/// Writes a match of at least 3 bytes.
 fn repeat(output: &mut Output<'_>, distance: usize, len: usize) -> Option<()> {
     let len = len - 2;
     let biased = distance - 1;
@@ -209,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn decode_undoes_encode_and_any_prefix_of_it(
+        fn decoding_returns_the_encoded_bytes_and_any_prefix_of_them(
             words in prop::collection::vec((any::<u8>(), 1usize..400, 1usize..40), 1..30), level in 0u8..10
         ) {
             let mut data = Vec::new();
@@ -234,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_start_again_before_they_overflow_and_those_of_earlier_streams_are_not_used() {
+    fn positions_restart_before_they_overflow_and_positions_of_earlier_streams_are_ignored() {
         let first: Vec<u8> = (0..2000usize).map(|i| low((i * i) >> 5)).collect();
         let second: Vec<u8> = (0..2000usize).map(|i| low((i * i * i) >> 9) & 15).collect();
         let alone = |src: &[u8]| {
@@ -255,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_far_match_has_two_more_bytes_of_distance() {
+    fn a_far_match_takes_two_more_bytes_for_its_distance() {
         let mut data: Vec<u8> = (0..60_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         data.extend_from_within(..1000);
         data.extend_from_within(..20);
@@ -268,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_ends_early_or_reaches_before_its_start_is_refused() {
+    fn a_stream_that_ends_early_or_refers_before_its_start_is_refused() {
         let mut out = [0; 64];
         assert!(!decode(&[0x20 | 3, 1, 2], &mut out, 4, 4));
-        // A literal of one byte, then a match from two bytes back.
+        // One literal byte, then a match at distance 2.
         assert!(!decode(&[0x20, 1, 0x20, 1, 0, 9], &mut out, 5, 5));
         assert!(decode(&[0x20, 1, 0x20, 0, 0, 9], &mut out, 5, 5));
         assert_eq!(out[..5], [1, 1, 1, 1, 9]);

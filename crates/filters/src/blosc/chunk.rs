@@ -1,16 +1,17 @@
-//! Blosc chunk: header, block offsets and the streams of a block (`README_CHUNK_FORMAT`, Blosc 1 and 2).
+//! A Blosc chunk: its header, its block offsets, and the streams of a block (`README_CHUNK_FORMAT`, Blosc 1
+//! and 2).
 
 use crate::error::{FilterError, Result};
 
-/// Bytes of the header that every chunk has.
+/// The length of the header that every chunk has, in bytes.
 pub(super) const HEADER: usize = 16;
-/// Bytes of Blosc 2's header.
+/// The length of Blosc 2's header, in bytes.
 pub(super) const EXTENDED_HEADER: usize = 32;
-/// The largest block of the format.
+/// The largest block that the format allows, in bytes.
 const MAX_BLOCK: usize = 536_866_816;
-/// Streams of a split block in Blosc 1.
+/// The most streams of a split block in Blosc 1.
 pub(super) const MAX_SPLITS: usize = 16;
-/// Elements that a block of Blosc 1 has at least when it is split, and bytes that a buffer has when it is compressed.
+/// The fewest elements of a split block in Blosc 1, and the fewest bytes of a buffer that is compressed.
 pub(super) const MIN_BUFFER: usize = 128;
 
 /// Bits of `flags`.
@@ -20,10 +21,10 @@ pub(super) const BIT_SHUFFLED: u8 = 0x04;
 pub(super) const DELTA: u8 = 0x08;
 pub(super) const UNSPLIT: u8 = 0x10;
 
-/// What a chunk says instead of storing blocks.
+/// The content of a chunk that stores no blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Special {
-    /// All bytes are zero. Never-written values read as zeros too.
+    /// All bytes are zero. Values that were never written also read as zeros.
     Zero,
     /// All elements are NaN.
     NaN,
@@ -32,7 +33,8 @@ pub(super) enum Special {
 }
 
 impl Special {
-    /// From the number in the flags of a chunk or in the offset of a frame; `Ok(None)` for ordinary data.
+    /// Decodes the number in the flags of a chunk or in the offset of a frame. Returns `Ok(None)` for
+    /// ordinary data.
     pub(super) fn of(number: u8, filter: &'static str) -> Result<Option<Self>> {
         match number & 7 {
             0 => Ok(None),
@@ -43,7 +45,7 @@ impl Special {
         }
     }
 
-    /// The offset by which a frame says it of a chunk that is not stored.
+    /// Returns the offset that marks a chunk in a frame as special, so that the chunk is not stored.
     pub(super) fn offset(self) -> i64 {
         let kind = match self {
             Self::Zero => 1,
@@ -54,12 +56,12 @@ impl Special {
     }
 }
 
-/// One element of a chunk that is the same all over.
+/// The content of a chunk whose elements are all equal.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pattern<'a> {
     /// Zero bytes.
     Zero,
-    /// These bytes, again and again.
+    /// These bytes, repeated.
     Bytes(&'a [u8]),
 }
 
@@ -67,50 +69,50 @@ pub(super) enum Pattern<'a> {
 pub(super) const NAN32: [u8; 4] = f32::NAN.to_bits().to_le_bytes();
 pub(super) const NAN64: [u8; 8] = f64::NAN.to_bits().to_le_bytes();
 
-/// The pattern of NaN elements.
+/// Returns the pattern of NaN elements.
 pub(super) fn nan(type_size: usize, filter: &'static str) -> Result<Pattern<'static>> {
     match type_size {
         4 => Ok(Pattern::Bytes(&NAN32)),
         8 => Ok(Pattern::Bytes(&NAN64)),
-        _ => Err(FilterError::damaged(filter, "NaN elements that are neither 4 nor 8 bytes long")),
+        _ => Err(FilterError::damaged(filter, "NaN elements are neither 4 nor 8 bytes long")),
     }
 }
 
-/// A chunk whose header has been checked against its length.
+/// A chunk whose header has been checked against the chunk's length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chunk<'a> {
-    /// The filter, for errors.
+    /// The filter's name, for errors.
     pub(super) filter: &'static str,
-    /// The stored chunk, exactly.
+    /// The stored chunk, without bytes after its end.
     pub(super) bytes: &'a [u8],
-    /// Format version.
+    /// The version of the format.
     pub(super) version: u8,
     pub(super) flags: u8,
     pub(super) type_size: usize,
-    /// Bytes that it decodes to.
+    /// The decoded length in bytes.
     pub(super) decoded: usize,
-    /// Bytes that all blocks but the last decode to.
+    /// The decoded length of every block but the last, in bytes.
     pub(super) block_size: usize,
-    /// Filters in the order in which they were applied, and a parameter of each.
+    /// The filters in the order in which they were applied, each with its parameter.
     pub(super) filters: [(u8, u8); 6],
-    /// The number of a codec that is not among Blosc's own.
+    /// The number of a codec that is not one of Blosc's own.
     pub(super) other_codec: u8,
     pub(super) special: Option<Special>,
-    /// Bytes of the header.
+    /// The length of the header in bytes.
     pub(super) header: usize,
 }
 
-/// What the header says before the rest of the chunk is there.
+/// The lengths that the header gives before the rest of the chunk has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Bytes of the chunk.
+    /// The length of the chunk in bytes.
     pub(super) stored: usize,
-    /// Bytes up to the first stream.
+    /// The bytes before the first stream.
     pub(super) prefix: usize,
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads the header of the chunk at the front of `stored`, which may be longer.
+    /// Reads the header of the chunk at the front of `stored`, which may be longer than the chunk.
     pub(super) fn parse(stored: &'a [u8], filter: &'static str) -> Result<Self> {
         let mut chunk = Self::header(stored, filter)?;
         let damaged = |what| FilterError::damaged(filter, what);
@@ -119,7 +121,8 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// Reads the header only: `bytes` is what there is, and not checked against the chunk's length.
+    /// Reads only the header. `bytes` is set to all of `stored` and is not checked against the chunk's
+    /// length.
     pub(super) fn header(stored: &'a [u8], filter: &'static str) -> Result<Self> {
         let damaged = |what| FilterError::damaged(filter, what);
         let unsupported = |feature: String| FilterError::Unsupported { filter, feature };
@@ -143,7 +146,7 @@ impl<'a> Chunk<'a> {
             header: HEADER,
         };
         if chunk.type_size == 0 {
-            return Err(damaged("elements of no bytes"));
+            return Err(damaged("the element size is 0"));
         }
         if chunk.block_size == 0 || chunk.block_size > MAX_BLOCK {
             return Err(damaged("impossible block size"));
@@ -170,7 +173,7 @@ impl<'a> Chunk<'a> {
             *slot = (id, meta);
         }
         if self.version == 3 {
-            // The alpha versions left the last slot as it was.
+            // The alpha versions did not initialise the last slot.
             self.filters[5] = (0, 0);
         }
         self.other_codec = header[22];
@@ -192,7 +195,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// How long the chunk is, and how much of it comes before its streams.
+    /// Returns the length of the chunk, and the length of the part before its streams.
     pub(super) fn extent(&self) -> Result<Extent> {
         let damaged = |what| FilterError::damaged(self.filter, what);
         let stored = read_size(self.bytes, 12, self.filter)?;
@@ -201,47 +204,48 @@ impl<'a> Chunk<'a> {
         let prefix =
             prefix.filter(|&n| n <= stored).ok_or(damaged("block offsets do not fit into the chunk"))?;
         if self.is_memcpyed() && self.special.is_none() && stored != self.header + self.decoded {
-            return Err(damaged("stored bytes are not as many as decoded ones"));
+            return Err(damaged("uncompressed chunk has another length than its header says"));
         }
         Ok(Extent { stored, prefix })
     }
 
-    /// Whether the data is stored as it is.
+    /// Returns whether the data is stored uncompressed.
     pub(super) fn is_memcpyed(&self) -> bool {
         self.flags & MEMCPYED != 0
     }
 
-    /// The codec's number in the format.
+    /// Returns the codec's number in the format.
     pub(super) fn codec(&self) -> u8 {
         self.flags >> 5
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.decoded.div_ceil(self.block_size)
     }
 
-    /// Bytes that block `index` decodes to.
+    /// Returns the decoded length of block `index` in bytes.
     pub(super) fn block_len(&self, index: usize) -> usize {
         self.block_size.min(self.decoded - index * self.block_size)
     }
 
-    /// How many streams block `index` has.
+    /// Returns the number of streams of block `index`.
     pub(super) fn streams(&self, index: usize) -> usize {
         let split = self.flags & UNSPLIT == 0
             && self.block_len(index) == self.block_size
-            // Before the flag there was a rule.
+            // Older versions have no flag and split by this rule.
             && (self.version > 2
                 || (self.type_size <= MAX_SPLITS && self.block_size / self.type_size >= MIN_BUFFER));
         if split { self.type_size } else { 1 }
     }
 
-    /// Where block `index` starts.
+    /// Returns the offset of block `index`.
     pub(super) fn block_start(&self, index: usize) -> Result<usize> {
         read_size(self.bytes, self.header + 4 * index, self.filter)
     }
 
-    /// The next stream of a block, which decodes to `len` bytes; `at` is moved to its end, at most to `end`.
+    /// Returns the next stream of a block. The stream decodes to `len` bytes. Moves `at` to the end of the
+    /// stream, which is at most `end`.
     #[inline]
     pub(super) fn stream(&self, at: &mut usize, end: usize, len: usize) -> Result<Stream<'a>> {
         let damaged = |what| FilterError::damaged(self.filter, what);
@@ -266,7 +270,7 @@ impl<'a> Chunk<'a> {
         Ok(if size == len { Stream::Stored(stream) } else { Stream::Coded(stream) })
     }
 
-    /// The element that all elements are, if the chunk is special.
+    /// Returns the repeated element, if the chunk is special.
     pub(super) fn pattern(&self) -> Result<Option<Pattern<'a>>> {
         let Some(special) = self.special else { return Ok(None) };
         Ok(Some(match special {
@@ -277,7 +281,7 @@ impl<'a> Chunk<'a> {
                 if value.is_empty() || !self.decoded.is_multiple_of(value.len()) {
                     return Err(FilterError::damaged(
                         self.filter,
-                        "the chunk is no whole number of its repeated value",
+                        "the decoded length is not a multiple of the repeated value's length",
                     ));
                 }
                 Pattern::Bytes(value)
@@ -289,15 +293,15 @@ impl<'a> Chunk<'a> {
 /// How a stream of a block is stored.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stream<'a> {
-    /// One byte, again and again.
+    /// As one byte, which is repeated.
     Run(u8),
-    /// The bytes themselves.
+    /// Uncompressed.
     Stored(&'a [u8]),
-    /// By the codec.
+    /// Compressed by the codec.
     Coded(&'a [u8]),
 }
 
-/// A size that the format stores as a signed 32-bit integer.
+/// Reads a size, which the format stores as a signed 32-bit integer.
 fn read_size(bytes: &[u8], at: usize, filter: &'static str) -> Result<usize> {
     let damaged = |what| FilterError::damaged(filter, what);
     let word = bytes.get(at..).and_then(|b| b.first_chunk::<4>()).ok_or(damaged("chunk is cut short"))?;

@@ -7,7 +7,7 @@ use crate::choice::BloscCodec;
 use crate::codec::{Contexts, lz4, zlib, zstd};
 use crate::error::{FilterError, Result};
 
-/// A codec as the flags of a chunk name it. LZ4 and LZ4HC have one format.
+/// A codec, as named by the flags of a chunk. LZ4 and LZ4HC share one format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Codec {
     BloscLz,
@@ -17,7 +17,7 @@ pub(super) enum Codec {
 }
 
 impl Codec {
-    /// The codec of a chunk.
+    /// Returns the codec of a chunk.
     pub(super) fn of(chunk: &Chunk<'_>) -> Result<Self> {
         let other = match chunk.codec() {
             0 => return Ok(Self::BloscLz),
@@ -40,8 +40,8 @@ impl Codec {
         Err(FilterError::Unsupported { filter: chunk.filter, feature: other })
     }
 
-    /// Decodes the first `need` bytes of a stream of `len` into `out`, which is at least `len` bytes long and clobbered
-    /// after them. False if the stream is damaged.
+    /// Decodes the first `need` bytes of a stream of `len` decoded bytes into `out`. `out` has at least `len`
+    /// bytes, and its bytes after the first `need` are clobbered. Returns `false` if the stream is damaged.
     #[inline]
     pub(super) fn decode(
         self,
@@ -62,7 +62,7 @@ impl Codec {
 }
 
 impl BloscCodec {
-    /// The number of its format in the flags of a chunk.
+    /// Returns the number of the codec's format in the flags of a chunk.
     pub(super) fn format(self) -> u8 {
         match self {
             Self::BloscLz => 0,
@@ -72,7 +72,8 @@ impl BloscCodec {
         }
     }
 
-    /// Encodes `src` into the front of `out` at a level of Blosc's from 1 to 9; `None` if it does not fit.
+    /// Encodes `src` into the front of `out` at a Blosc level from 1 to 9, or returns `None` if `out` is too
+    /// small.
     pub(super) fn encode(self, level: u8, src: &[u8], out: &mut [u8], buffers: &mut Coding) -> Option<usize> {
         let Coding { positions, contexts } = buffers;
         let number = i32::from(level);

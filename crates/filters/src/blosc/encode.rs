@@ -1,4 +1,4 @@
-//! Encodes one chunk: choice of the block size, split streams, runs (`README_CHUNK_FORMAT`).
+//! Encoding of one chunk: the choice of the block size, split streams, and runs (`README_CHUNK_FORMAT`).
 
 use super::blocks::{Block, Blocks};
 use super::blosclz::Positions;
@@ -9,53 +9,55 @@ use super::forward::Forwarding;
 use crate::choice::{BloscCodec, BloscFilter};
 use crate::codec::Contexts;
 
-/// The number of chunks that are one value again and again among the special ones.
+/// The kind of special chunk that repeats one value.
 const REPEATED: u8 = 3;
-/// Bytes of a usual first-level cache: the unit of block sizes.
+/// The size of a usual first-level cache in bytes, which is the unit of block sizes.
 const CACHE: usize = 32 << 10;
 
-/// Buffers for encoding that are kept from chunk to chunk.
+/// The buffers for encoding that are kept from chunk to chunk.
 #[derive(Debug, Default)]
 pub(super) struct Encoding {
     forwarding: Forwarding,
     coding: Coding,
 }
 
-/// What the codecs keep.
+/// The working memory of the codecs.
 #[derive(Debug, Default)]
 pub(super) struct Coding {
-    /// Where BloscLZ saw what.
+    /// BloscLZ's table of positions in its input.
     pub(super) positions: Positions,
     pub(super) contexts: Contexts,
 }
 
-/// How chunks are encoded.
+/// The parameters of encoding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Encoder {
-    /// Whether it is the format of Blosc 2, with its longer header, runs and special values.
+    /// Whether chunks have the format of Blosc 2, with its longer header, runs and special values.
     pub(super) extended: bool,
-    /// Bytes of an element.
+    /// The bytes of an element.
     pub(super) type_size: usize,
-    /// 0 (stored) to 9.
+    /// The level, from 0 (stored) to 9.
     pub(super) level: u8,
     pub(super) forward: BloscFilter,
     pub(super) compressor: BloscCodec,
 }
 
 impl Encoder {
-    /// Whether each byte of the elements gets a stream of its own: it pays for fast codecs and byte planes.
+    /// Returns whether each byte of the elements gets its own stream. This pays for fast codecs and byte
+    /// planes.
     fn splits(&self, block_size: usize) -> bool {
         let fast = match self.compressor {
             BloscCodec::BloscLz | BloscCodec::Lz4 => true,
             BloscCodec::Zstd => self.level <= 5,
             BloscCodec::Lz4Hc | BloscCodec::Zlib => false,
         };
-        // Blosc 1 shuffles bytes of one-byte elements in name only.
+        // Blosc 1 sets the shuffle flag for one-byte elements, but does not shuffle them.
         let shuffled = self.forward == BloscFilter::Shuffle && (self.extended || self.type_size > 1);
         fast && shuffled && self.type_size <= MAX_SPLITS && block_size / self.type_size >= MIN_BUFFER
     }
 
-    /// The block size for chunks of `len` bytes: what c-blosc2 takes, so that both give the same trade of size and speed.
+    /// Returns the block size for chunks of `len` bytes. The choice is that of c-blosc2, so that both
+    /// encoders make the same trade-off between size and speed.
     pub(super) fn block_size(&self, len: usize) -> usize {
         if len < self.type_size {
             return 1;
@@ -87,12 +89,13 @@ impl Encoder {
         self.whole_elements(size.min(len))
     }
 
-    /// The largest block size up to `size` that the format allows.
+    /// Returns the largest block size up to `size` that the format allows.
     pub(super) fn whole_elements(&self, size: usize) -> usize {
         if size > self.type_size { size - size % self.type_size } else { size }
     }
 
-    /// Writes the chunk into the front of `out`, which has room for the blocks and a header; how many bytes.
+    /// Writes the chunk into the front of `out` and returns its length. `out` must have room for the header
+    /// and the blocks.
     pub(super) fn chunk(&self, blocks: &Blocks<'_>, out: &mut [u8], buffers: &mut Encoding) -> Option<usize> {
         let len = blocks.len();
         let no_longer = out.get_mut(..self.header_len() + len)?;
@@ -110,7 +113,7 @@ impl Encoder {
         copied.is_ok().then_some(at + len)
     }
 
-    /// Writes a chunk of `len` bytes that are `value` again and again. Blosc 2 only.
+    /// Writes a chunk of `len` decoded bytes that repeats `value`. Only Blosc 2 has such chunks.
     pub(super) fn constant(
         &self,
         value: &[u8],
@@ -125,12 +128,12 @@ impl Encoder {
         Some(stored)
     }
 
-    /// Bytes of a chunk's header.
+    /// Returns the length of a chunk's header in bytes.
     pub(super) fn header_len(&self) -> usize {
         if self.extended { EXTENDED_HEADER } else { HEADER }
     }
 
-    /// Writes the header of a chunk that decodes to `len` bytes and is stored in `stored`.
+    /// Writes the header of a chunk of `len` decoded and `stored` stored bytes.
     fn header(&self, len: usize, block_size: usize, flags: u8, special: u8, stored: usize, out: &mut [u8]) {
         let type_size = u8::try_from(self.type_size).unwrap_or(1);
         let rearranged = match (self.extended, self.forward) {
@@ -143,7 +146,7 @@ impl Encoder {
         let version = if self.extended { 5 } else { 2 };
         out[..4].copy_from_slice(&[version, 1, flags | rearranged, type_size]);
         for (at, size) in [(4, len), (8, block_size), (12, stored)] {
-            // Chunks of HDF5 are shorter than 4 GiB, and Blosc refuses those of 2 GiB and more.
+            // Chunks of HDF5 are shorter than 4 GiB, and the filter skips chunks of almost 2 GiB and more.
             out[at..at + 4].copy_from_slice(&low_word(size));
         }
         if self.extended {
@@ -154,7 +157,7 @@ impl Encoder {
         }
     }
 
-    /// Writes the chunk with its blocks encoded; `None` if it does not fit.
+    /// Writes the chunk with encoded blocks, or returns `None` if `out` is too small.
     pub(super) fn shorter(
         &self,
         blocks: &Blocks<'_>,
@@ -184,18 +187,18 @@ impl Encoder {
         Some(at)
     }
 
-    /// Block `index` as the codec gets it.
+    /// Returns block `index` with the filter applied, which is the codec's input.
     fn forward<'b>(&self, index: usize, block: &'b Block<'b>, buffers: &'b mut Forwarding) -> &'b [u8] {
         let eighths = (block.len() / self.type_size).is_multiple_of(8);
         let forward = match self.forward {
-            // Format 2 leaves such a block alone.
+            // Version 2 of the format does not transpose such a block.
             BloscFilter::BitShuffle if !self.extended && !eighths => BloscFilter::None,
             forward => forward,
         };
         forward.apply(self.type_size, index, block, buffers)
     }
 
-    /// Writes one stream behind its length; how many bytes, or `None` if there is no room.
+    /// Writes one stream after its length and returns the bytes written, or `None` if `out` is too small.
     fn stream(&self, stream: &[u8], out: &mut [u8], buffers: &mut Coding) -> Option<usize> {
         let (stored_len, room) = out.split_first_chunk_mut()?;
         if self.extended
@@ -219,17 +222,18 @@ impl Encoder {
     }
 }
 
-/// The encoded bytes do not fit.
+/// The error that the encoded bytes do not fit.
 struct NoRoom;
 
-/// The byte that a stream repeats.
+/// Returns the byte that a stream repeats, if it repeats one.
 fn run(stream: &[u8]) -> Option<u8> {
     let (&first, rest) = stream.split_first()?;
-    // Most streams are told by their second byte; the comparison of all with their neighbours is vectorised.
+    // The second byte already rules most streams out. The comparison of all bytes with their neighbours is
+    // vectorised.
     (rest.first().is_none_or(|&second| second == first) && *rest == stream[..rest.len()]).then_some(first)
 }
 
-/// A size as the format stores it; all are below 2 GiB.
+/// Returns a size as the format stores it. All sizes are below 2 GiB.
 fn low_word(size: usize) -> [u8; 4] {
     u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes()
 }

@@ -1,10 +1,10 @@
-//! Chunks whose elements are all the same: the destination is filled without decoding anything.
+//! Chunks whose elements are all equal. The destination is filled without decoding.
 
 use super::chunk::Pattern;
 use crate::convert::{Converting, Room, User, hand};
 use crate::gather::Source;
 
-/// Gives `user` the elements of a chunk.
+/// Passes the elements of a chunk to `user`.
 pub(super) fn copy<U: User>(
     pattern: &Pattern<'_>,
     converting: Option<Converting<'_>>,
@@ -22,7 +22,7 @@ pub(super) fn copy<U: User>(
     }
 }
 
-/// One byte.
+/// A source that repeats one byte.
 struct Byte(u8);
 
 impl Source for Byte {
@@ -32,7 +32,7 @@ impl Source for Byte {
     }
 }
 
-/// Some bytes from the start of the chunk on, again and again.
+/// A source that repeats some bytes, starting at the start of the chunk.
 struct Repeated<'a>(&'a [u8]);
 
 impl Source for Repeated<'_> {

@@ -1,4 +1,4 @@
-//! Blosc as a filter of HDF5.
+//! Blosc as an HDF5 filter.
 
 use super::blocks::Blocks;
 use super::chunk::{NAN32, NAN64, Special};
@@ -11,11 +11,11 @@ use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch};
 use crate::repeated::repeated;
 
-/// The largest element that the format knows; larger ones are bytes to it.
+/// The largest element that the format can describe, in bytes. Larger elements are treated as bytes.
 const MAX_TYPE_SIZE: usize = 255;
-/// Elements that repeat are only looked for up to this size.
+/// The largest element for which repetition is detected, in bytes.
 const MAX_REPEATED: usize = 255;
-/// The longest chunk of the format, with room for its header.
+/// The longest chunk that the format allows, less room for the header, in bytes.
 const MAX_CHUNK: usize = i32::MAX as usize - 1024;
 
 impl Filter for Blosc {
@@ -42,7 +42,7 @@ impl Filter for Blosc {
     }
 
     fn encode_bound(&self, len: usize) -> usize {
-        // A frame's header and trailer, and padding.
+        // The bound includes a frame's header and trailer, and padding.
         let padded = self.encoder().ok().and_then(|encoder| self.grid(&encoder, len)).map_or(len, |grid| {
             grid.count().saturating_mul(grid.block_items()).saturating_mul(self.parameters.type_size)
         });
@@ -50,7 +50,8 @@ impl Filter for Blosc {
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
-        // A frame's header and trailer, and padding: no dimension more than doubles in blocks of other writers.
+        // The bound includes a frame's header and trailer, and padding. Blocks of other writers at most
+        // double a dimension.
         crate::filter::expansion_bound(decoded)
     }
 
@@ -60,7 +61,7 @@ impl Filter for Blosc {
 }
 
 impl Blosc {
-    /// What the dataset's parameters ask for.
+    /// Returns the encoder that the dataset's parameters describe, or an error if they are not valid.
     fn encoder(&self) -> Result<Encoder> {
         let filter = self.name();
         let parameters = &self.parameters;
@@ -83,7 +84,7 @@ impl Blosc {
         Ok(Encoder { extended, type_size, level, forward, compressor })
     }
 
-    /// Bytes of a block of a chunk of `len` bytes, if it is not cut into n-dimensional ones.
+    /// Returns the block size for a chunk of `len` bytes without n-dimensional blocks.
     fn block_size(&self, encoder: &Encoder, len: usize) -> usize {
         match self.parameters.block_size {
             0 => encoder.block_size(len),
@@ -91,15 +92,16 @@ impl Blosc {
         }
     }
 
-    /// The n-dimensional blocks of a chunk of `len` bytes, if it has the shape that the parameters say.
+    /// Returns the n-dimensional blocks of a chunk of `len` bytes, if its length matches the shape in the
+    /// parameters.
     fn grid(&self, encoder: &Encoder, len: usize) -> Option<Grid> {
         let Parameters { type_size: item_size, ref shape, .. } = self.parameters;
         let items = shape.iter().try_fold(item_size, |n, &extent| n.checked_mul(extent));
-        // c-blosc2 does not read arrays of elements that are larger than it knows.
+        // c-blosc2 does not read arrays whose elements are larger than the format can describe.
         (shape.len() > 1 && items == Some(len) && item_size <= MAX_TYPE_SIZE)
             .then(|| Grid::choose(shape, self.block_size(encoder, len) / item_size))
             .flatten()
-            // Padding must not make the chunk longer than the format can say.
+            // With padding, the chunk must stay within the length that the format allows.
             .filter(|grid| grid.count().saturating_mul(grid.block_items() * item_size) <= MAX_CHUNK)
     }
 

@@ -1,24 +1,24 @@
-//! What is done to the elements of a block before the codec: shuffles, differences, truncated precision.
+//! The filters of a block before the codec: shuffles, differences and truncated precision.
 
 use super::blocks::Block;
 use crate::choice::BloscFilter;
 use crate::error::{FilterError, Result};
 use crate::simd::Kernels;
 
-/// Buffers for that.
+/// The buffers of these filters.
 #[derive(Debug, Default)]
 pub(super) struct Forwarding {
-    /// The block, put together.
+    /// The assembled block.
     rows: Vec<u8>,
-    /// The block as the codec gets it.
+    /// The block after the filter, which is the codec's input.
     changed: Vec<u8>,
-    /// The first block of the chunk, which differences are taken from.
+    /// The first block of the chunk, from which differences are taken.
     reference: Vec<u8>,
     transposed: Vec<u8>,
 }
 
 impl BloscFilter {
-    /// Whether elements of `type_size` bytes can be changed like that.
+    /// Checks that the filter can be applied to elements of `type_size` bytes.
     pub(super) fn check(self, type_size: usize) -> Result<()> {
         if self == Self::Truncate && !matches!(type_size, 4 | 8) {
             let feature = format!("truncated precision of elements of {type_size} bytes");
@@ -27,7 +27,8 @@ impl BloscFilter {
         Ok(())
     }
 
-    /// Block `index` of a chunk as the codec gets it. Blocks come in their order.
+    /// Applies the filter to block `index` of a chunk and returns the codec's input. Blocks must come in
+    /// order.
     pub(super) fn apply<'b>(
         self,
         type_size: usize,
@@ -35,7 +36,8 @@ impl BloscFilter {
         block: &'b Block<'b>,
         buffers: &'b mut Forwarding,
     ) -> &'b [u8] {
-        /// Bytes of a piece below which copying it first is faster than shuffling it where it lies.
+        /// For pieces shorter than this many bytes, copying before the shuffle is faster than shuffling in
+        /// place.
         const SMALL: usize = 256;
         let len = block.len();
         let Forwarding { rows, changed, reference, transposed } = buffers;
@@ -79,7 +81,7 @@ impl BloscFilter {
     }
 }
 
-/// Bytes of what differences are taken of, for elements of `type_size` bytes.
+/// Returns the bytes of the units whose differences are taken, for elements of `type_size` bytes.
 pub(super) fn delta_width(type_size: usize) -> usize {
     match type_size {
         width @ (1 | 2 | 4 | 8) => width,
@@ -88,7 +90,7 @@ pub(super) fn delta_width(type_size: usize) -> usize {
     }
 }
 
-/// The difference of each element of `width` bytes from the one before it.
+/// Writes the difference (XOR) of each element of `width` bytes from the element before it.
 fn differences_inside(width: usize, block: &[u8], out: &mut [u8]) {
     let whole = block.len() - block.len() % width;
     let first = width.min(block.len());
@@ -99,7 +101,8 @@ fn differences_inside(width: usize, block: &[u8], out: &mut [u8]) {
     out[whole..].copy_from_slice(&block[whole..]);
 }
 
-/// The difference of each whole element of `width` bytes from that of the first block, which is at least as long.
+/// Writes the difference (XOR) of each whole element of `width` bytes from the same element of the first
+/// block, which is at least as long.
 fn differences_from(first: &[u8], width: usize, block: &[u8], out: &mut [u8]) {
     let whole = block.len() - block.len() % width;
     for ((out, byte), first) in out.iter_mut().zip(&block[..whole]).zip(first) {

@@ -1,4 +1,4 @@
-//! Contiguous frame: msgpack header, metalayers, one chunk, chunk offsets (`README_CFRAME_FORMAT`).
+//! A contiguous frame: msgpack header, metalayers, one chunk, chunk offsets (`README_CFRAME_FORMAT`).
 
 use std::ops::Range;
 
@@ -7,12 +7,13 @@ use super::encode::Encoder;
 use super::nd::Grid;
 use crate::error::{FilterError, Result};
 
-/// Bytes of the header before the metalayers.
+/// The length of the header before the metalayers, in bytes.
 pub(super) const FIXED_HEADER: usize = 87;
-/// The most bytes of header that are believed: sixteen metalayers of usual sizes are far below.
+/// The longest header that is accepted, in bytes. Headers with sixteen metalayers of usual sizes are far
+/// shorter.
 const MAX_HEADER: usize = 1 << 24;
 
-/// Where parts of the fixed header are; every number is after a byte that says its type.
+/// The positions of fields in the fixed header. A byte with the field's msgpack type precedes each number.
 const MAGIC: Range<usize> = 2..10;
 const HEADER_LEN: usize = 11;
 const FRAME_LEN: usize = 16;
@@ -27,34 +28,34 @@ const CHUNK_SIZE: usize = 58;
 /// The header of a frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
-    /// Bytes of the header with its metalayers.
+    /// The length of the header with its metalayers, in bytes.
     pub(super) header: usize,
-    /// Bytes of the frame.
+    /// The length of the frame in bytes.
     pub(super) len: usize,
-    /// Bytes that all chunks decode to.
+    /// The decoded length of all chunks, in bytes.
     pub(super) decoded: usize,
-    /// Bytes of all chunks.
+    /// The stored length of all chunks, in bytes.
     pub(super) stored: usize,
-    /// Bytes of an element.
+    /// The bytes of an element.
     pub(super) type_size: usize,
-    /// Bytes of a block.
+    /// The bytes of a block.
     pub(super) block_size: usize,
-    /// Bytes that a chunk decodes to.
+    /// The decoded length of a chunk, in bytes.
     pub(super) chunk_size: usize,
-    /// The shape of an n-dimensional array.
+    /// The shape and blocks of an n-dimensional array.
     pub(super) grid: Option<Grid>,
 }
 
-/// A first chunk that is not stored, because its elements are all the same.
+/// The first chunk of a frame.
 pub(super) enum First {
-    /// Where it starts in the frame.
+    /// A stored chunk, at this offset in the frame.
     At(usize),
-    /// What it is.
+    /// A chunk that is not stored because its elements are all equal.
     Special(Special),
 }
 
 impl Frame {
-    /// How many bytes the whole header has, from its first `FIXED_HEADER` bytes.
+    /// Returns the length of the whole header, from its first `FIXED_HEADER` bytes.
     pub(super) fn header_len(bytes: &[u8], filter: &'static str) -> Result<usize> {
         let damaged = |what| FilterError::damaged(filter, what);
         if bytes.get(MAGIC) != Some(b"b2frame\0") {
@@ -62,7 +63,7 @@ impl Frame {
         }
         let len = size(bytes, HEADER_LEN, 4, filter)?;
         if !(FIXED_HEADER..MAX_HEADER).contains(&len) {
-            return Err(damaged("impossible length of the frame's header"));
+            return Err(damaged("invalid length of the frame's header"));
         }
         Ok(len)
     }
@@ -100,17 +101,17 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Whether the frame holds nothing but one chunk of `stored` bytes, so that its offset is known.
+    /// Returns whether a chunk of `stored` bytes is the only one in the frame, so that its offset is known.
     pub(super) fn is_only(&self, stored: usize) -> bool {
         stored == self.stored && stored > 0
     }
 
-    /// Where the offsets of the chunks are, as a chunk.
+    /// Returns the position of the chunk offsets, which are stored as a chunk.
     pub(super) fn offsets(&self) -> usize {
         self.header + self.stored
     }
 
-    /// What the first offset says.
+    /// Interprets the first chunk offset.
     pub(super) fn first(&self, offset: i64, filter: &'static str) -> Result<First> {
         let damaged = |what| FilterError::damaged(filter, what);
         if offset < 0 {
@@ -125,30 +126,30 @@ impl Frame {
     }
 }
 
-/// What the header of a new frame says.
+/// The values of a new frame's header.
 pub(super) struct Summary<'a> {
     pub(super) encoder: &'a Encoder,
-    /// Bytes that the chunk decodes to.
+    /// The decoded length of the chunk, in bytes.
     pub(super) decoded: usize,
     pub(super) block_size: usize,
-    /// The shape of an n-dimensional array and the bytes of its elements.
+    /// The grid of an n-dimensional array, and the bytes of its elements.
     pub(super) array: Option<(&'a Grid, usize)>,
 }
 
-/// What of a new frame's chunk is stored.
+/// How the chunk of a new frame is stored.
 pub(super) enum Stored {
-    /// So many bytes.
+    /// In this many bytes.
     Chunk(usize),
-    /// Nothing: the offsets say that it is this.
+    /// Not at all. The offsets mark the chunk as special.
     Special(Special),
 }
 
-/// A frame has at most so many bytes beside its chunk.
+/// The most bytes that a frame has in addition to its chunk.
 pub(super) const FRAME_EXTRA: usize = 512;
 
 impl Summary<'_> {
-    /// Writes into the front of `out` a frame around the chunk that `chunk` writes; how many bytes, or `None` if there is no
-    /// room.
+    /// Writes a frame into the front of `out`, around the chunk that `chunk` writes. Returns the length of
+    /// the frame, or `None` if `out` is too small.
     pub(super) fn write(
         &self,
         out: &mut [u8],
@@ -177,12 +178,12 @@ impl Summary<'_> {
         Some(len)
     }
 
-    /// Appends the header, with lengths still to be filled in.
+    /// Appends the header. Its lengths are filled in later.
     fn header(&self, out: &mut Vec<u8>) {
         let start = out.len();
         let encoder = self.encoder;
         out.extend_from_slice(b"\x9e\xa8b2frame\0\xd2\0\0\0\0\xcf\0\0\0\0\0\0\0\0\xa4");
-        // Version 2 with 64-bit offsets, contiguous, level and codec, and blocks split as older readers expect it.
+        // Version 2 with 64-bit offsets; contiguous; level and codec; blocks split as older readers expect.
         out.extend_from_slice(&[0x12, 0, encoder.level << 4 | encoder.compressor as u8, 3]);
         out.resize(start + FIXED_HEADER, 0);
         let frame = &mut out[start..];
@@ -195,7 +196,8 @@ impl Summary<'_> {
         put(frame, TYPE_SIZE, 4, encoder.type_size);
         put(frame, BLOCK_SIZE, 4, self.block_size);
         put(frame, CHUNK_SIZE, 4, self.decoded);
-        // One thread each way, no metalayers in the trailer, six filters of which the last is the shuffle.
+        // One thread each way, no metalayers in the trailer, and six filters, of which the last is the
+        // shuffle.
         frame[62..71].copy_from_slice(&[0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
         frame[76] = encoder.forward as u8;
         frame[77] = encoder.compressor as u8;
@@ -218,13 +220,13 @@ fn put(bytes: &mut [u8], at: usize, width: usize, value: usize) {
     bytes[at..at + width].copy_from_slice(&(value as u64).to_be_bytes()[8 - width..]);
 }
 
-/// The header of the one offset, a chunk that is stored as it is.
+/// The header of the chunk of offsets, which holds one uncompressed offset.
 const OFFSETS: [u8; 32] =
     [5, 1, 7, 8, 8, 0, 0, 0, 8, 0, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-/// No variable-length metalayers, the trailer's length, and a fingerprint of no kind.
+/// No variable-length metalayers, the trailer's length, and an empty fingerprint.
 const TRAILER: [u8; 19] = [0x94, 1, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0xce, 0, 0, 0, 35, 0xd8, 0];
 
-/// The content of the metalayer that describes an n-dimensional array.
+/// Returns the content of the metalayer that describes an n-dimensional array.
 fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<&'a [u8]>> {
     let damaged = FilterError::damaged(filter, "the frame's metalayers are cut short");
     let mut reader = Msgpack::new(header.get(FIXED_HEADER..).unwrap_or(&[]), filter);
@@ -245,7 +247,7 @@ fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<
     Ok(None)
 }
 
-/// A big-endian number of the header that is not negative.
+/// Reads a big-endian number of the header that must not be negative.
 fn size(bytes: &[u8], at: usize, width: usize, filter: &'static str) -> Result<usize> {
     let damaged = |what| FilterError::damaged(filter, what);
     let bytes = bytes.get(at..at + width).ok_or(damaged("the frame's header is cut short"))?;
@@ -255,7 +257,7 @@ fn size(bytes: &[u8], at: usize, width: usize, filter: &'static str) -> Result<u
     value.ok_or(damaged("negative size in the frame's header"))
 }
 
-/// Reads what msgpack the headers are made of.
+/// Reads the subset of msgpack that the headers use.
 pub(super) struct Msgpack<'a> {
     rest: &'a [u8],
     filter: &'static str,
@@ -280,7 +282,8 @@ impl<'a> Msgpack<'a> {
         Ok(self.take(width)?.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
     }
 
-    /// A length that is a part of its tag, one of `short`, or after a tag from `long` on, in the bytes that `widths` says.
+    /// Reads a length, either from the tag itself (tags in `short`) or from the bytes after the tag (tags
+    /// from `long` on, with the byte counts in `widths`).
     fn len(&mut self, short: Range<u8>, long: u8, widths: &[usize]) -> Result<usize> {
         let tag = self.take(1)?[0];
         if short.contains(&tag) {
@@ -291,7 +294,7 @@ impl<'a> Msgpack<'a> {
         usize::try_from(len).map_err(|_| self.damaged())
     }
 
-    /// An integer of any width.
+    /// Reads an integer of any width.
     pub(super) fn integer(&mut self) -> Result<i64> {
         let value = match self.take(1)?[0] {
             small @ 0..=0x7f => i64::from(small),
@@ -310,7 +313,7 @@ impl<'a> Msgpack<'a> {
         Ok(value)
     }
 
-    /// The head of an array: how many elements follow.
+    /// Reads the head of an array and returns the number of elements that follow.
     pub(super) fn array(&mut self) -> Result<usize> {
         self.len(0x90..0xa0, 0xdc, &[2, 4])
     }

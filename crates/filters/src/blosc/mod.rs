@@ -1,4 +1,4 @@
-//! Blosc 1 and 2, written here: the hot path of most compressed HDF5 files.
+//! Blosc 1 and 2, implemented here because most compressed HDF5 files are read through them.
 
 mod block;
 mod blocks;
@@ -29,17 +29,17 @@ use crate::sink::{All, Feed, Sink};
 #[derive(Debug, Clone)]
 pub struct Blosc {
     id: FilterId,
-    /// Bytes of the dataset's chunks.
+    /// The bytes of the dataset's chunks.
     chunk_bytes: usize,
-    /// The parameters for encoding, as they are in the file: decoding does not need them.
+    /// The encoding parameters, as stored in the file. Decoding does not use them.
     parameters: Parameters,
 }
 
-/// What the client data says.
+/// The values of the client data.
 #[derive(Debug, Clone)]
 struct Parameters {
     type_size: usize,
-    /// Bytes, or 0 for the usual size.
+    /// In bytes, or 0 for the usual size.
     block_size: usize,
     level: u32,
     shuffle: u32,
@@ -48,14 +48,14 @@ struct Parameters {
     shape: Vec<usize>,
 }
 
-/// A stored chunk, opened.
+/// A stored chunk whose headers have been read.
 struct Content<'a> {
     body: Body<'a>,
-    /// Bytes that the body decodes to, with padding.
+    /// The decoded length of the body with padding, in bytes.
     decoded: usize,
-    /// Bytes of the elements that Blosc knows.
+    /// The bytes of an element, according to Blosc.
     type_size: usize,
-    /// How the body is cut into n-dimensional blocks, if it is.
+    /// The division of the body into n-dimensional blocks, if it has them.
     grid: Option<Grid>,
 }
 
@@ -65,7 +65,8 @@ enum Body<'a> {
 }
 
 impl Blosc {
-    /// The filter with the number `id` (32001 or 32026) and these parameters, for chunks of `chunk_bytes`.
+    /// Creates the filter with the number `id` (32001 or 32026) and these parameters, for chunks of
+    /// `chunk_bytes`.
     pub fn new(id: FilterId, client_data: &[u32], element_size: usize, chunk_bytes: usize) -> Result<Self> {
         let value = |at: usize, default: u32| client_data.get(at).copied().unwrap_or(default);
         let size = |value: u32| usize::try_from(value).unwrap_or(usize::MAX);
@@ -95,7 +96,7 @@ impl Blosc {
         Ok(Self { id, chunk_bytes, parameters })
     }
 
-    /// Writes the whole chunk into the front of `dst`, and returns how many bytes.
+    /// Decodes the whole chunk into the front of `dst`, and returns the decoded length in bytes.
     pub fn decode_into(&self, stored: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
         let (buffers, room) = (&mut scratch.blosc, &mut scratch.room);
         buffers.stores = scratch.stores;
@@ -119,10 +120,10 @@ impl Blosc {
         Ok(dst.len())
     }
 
-    /// Copies the selected elements of the chunk to their places, decoding only the blocks that they are in, and of these only
-    /// the streams that are needed.
+    /// Copies the selected elements of the chunk to their destinations. Decodes only the blocks that hold
+    /// them, and of these blocks only the streams that are needed.
     ///
-    /// Of `stored` only the bytes that [`Blosc::spans`] names for the same selection need to be there.
+    /// Only the bytes of `stored` that [`Blosc::spans`] names for the same selection need to be valid.
     pub fn scatter_into<T: Target + ?Sized>(
         &self,
         stored: &[u8],
@@ -133,8 +134,8 @@ impl Blosc {
         self.hand_on(stored, gather, gather.converting(), target, scratch)
     }
 
-    /// [`Pipeline::blocks`](crate::Pipeline::blocks) of the blocks that the selection touches. Of `stored` only the bytes that
-    /// [`Blosc::spans`] names for the same selection need to be there.
+    /// As [`Pipeline::blocks`](crate::Pipeline::blocks), for the blocks that the selection touches. Only the
+    /// bytes of `stored` that [`Blosc::spans`] names for the same selection need to be valid.
     pub fn blocks(
         &self,
         stored: &[u8],
@@ -172,7 +173,7 @@ impl Blosc {
             Some(grid) if content.type_size == gather.element_size && grid.shape() == gather.chunk_shape => {
                 return content.copy_blocks(grid, gather, converting, sink, buffers, room);
             }
-            // An array that is described otherwise than the dataset, but has as many bytes.
+            // The array's description differs from the dataset's, but may have as many bytes.
             Some(_) => {}
         }
         let mut whole = std::mem::take(&mut scratch.filter[0]);
@@ -238,13 +239,14 @@ impl Blosc {
         }
     }
 
-    /// Looks the first chunk of a frame up in its offsets.
+    /// Looks up the first chunk of a frame in the frame's offsets.
     fn first(&self, frame: &Frame, stored: &[u8], buffers: &mut Buffers) -> Result<First> {
-        let offsets = stored.get(frame.offsets()..frame.len).ok_or(self.damaged("no chunk offsets"))?;
+        let offsets =
+            stored.get(frame.offsets()..frame.len).ok_or(self.damaged("the frame has no chunk offsets"))?;
         let content = Content::of(Chunk::parse(offsets, self.name())?, None)?;
         let mut first = [0; 8];
         if content.decoded < first.len() {
-            return Err(self.damaged("a frame without chunks"));
+            return Err(self.damaged("the frame has no chunks"));
         }
         content.copy_bytes(&Walk::bytes(8), None, &mut first[..], buffers, &mut Room::default())?;
         frame.first(i64::from_le_bytes(first), self.name())
@@ -264,7 +266,7 @@ impl<'a> Content<'a> {
         Ok(Self { body, decoded: chunk.decoded, type_size, grid: grid.copied() })
     }
 
-    /// Whether no element lies in two blocks.
+    /// Returns whether no element extends over two blocks.
     fn has_whole(&self, element_size: usize) -> bool {
         match &self.body {
             Body::Pattern(_) => true,
@@ -272,7 +274,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Hands on what `walk` says from the chunk as a row of bytes.
+    /// Passes the elements of `walk` to `sink`, from a chunk that is a row of bytes.
     fn copy_bytes<K: Sink + ?Sized>(
         &self,
         walk: &Walk,
@@ -281,7 +283,7 @@ impl<'a> Content<'a> {
         buffers: &mut Buffers,
         room: &mut Room,
     ) -> Result<()> {
-        // A chunk of no bytes has no block to begin with.
+        // A chunk of no bytes has no blocks.
         if walk.source_end() == 0 {
             return Ok(());
         }
@@ -314,7 +316,7 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
-    /// Hands on the selected elements of a chunk of n-dimensional blocks.
+    /// Passes the selected elements to `sink`, from a chunk of n-dimensional blocks.
     fn copy_blocks<K: Sink + ?Sized>(
         &self,
         grid: &Grid,
@@ -340,13 +342,14 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Bytes of the elements of an array whose chunk decodes to `decoded` bytes in blocks of `block_size`.
+/// Returns the bytes of an element of an array whose chunk decodes to `decoded` bytes in blocks of
+/// `block_size`.
 fn item_size(grid: &Grid, block_size: usize, decoded: usize, filter: &'static str) -> Result<usize> {
     let item_size = grid.item_size(block_size).filter(|_| grid.padded(block_size) == Some(decoded));
-    item_size.ok_or(FilterError::damaged(filter, "the chunk is not of the b2nd shape"))
+    item_size.ok_or(FilterError::damaged(filter, "the chunk's length does not match the b2nd shape"))
 }
 
-/// The filter's name in errors.
+/// Returns the filter's name in errors.
 fn name(id: FilterId) -> &'static str {
     if id == FilterId::BLOSC { "Blosc" } else { "Blosc2" }
 }
@@ -354,7 +357,7 @@ fn name(id: FilterId) -> &'static str {
 /// The pieces of runs that are in one block.
 struct Pieces<'a, 'r, K: ?Sized> {
     runs: &'a mut Runs<'r>,
-    /// The block, in the chunk.
+    /// The bounds of the block in the chunk.
     start: usize,
     end: usize,
     sink: &'a mut K,
@@ -369,7 +372,7 @@ impl<K: Sink + ?Sized> User for Pieces<'_, '_, K> {
     }
 }
 
-/// Of two numbers that are not both zero.
+/// Returns the greatest common divisor of two numbers that are not both zero.
 fn greatest_common_divisor(mut a: usize, mut b: usize) -> usize {
     while b != 0 {
         (a, b) = (b, a % b);

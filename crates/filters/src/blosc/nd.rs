@@ -4,18 +4,19 @@ use super::frame::Msgpack;
 use crate::error::{FilterError, Result};
 use crate::gather::{Axis, Gather, MAX_RANK, Walk};
 
-/// The most dimensions that the metalayer's arrays can have.
+/// The most dimensions that an array of the metalayer can have.
 const MAX_DIMENSIONS: usize = 15;
-/// Elements of a row below which it is only cut when there is nothing else left to cut.
+/// Rows of at most this many elements are only cut after all other dimensions.
 const ROW: usize = 256;
 
-/// An array that is one chunk, and how it is cut into blocks. Blocks at the end of a dimension are padded to full size.
+/// An array of one chunk, and its division into blocks. Blocks at the end of a dimension are padded to full
+/// size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Grid {
     rank: usize,
     shape: [usize; MAX_DIMENSIONS],
     block: [usize; MAX_DIMENSIONS],
-    /// Blocks along each dimension.
+    /// The number of blocks along each dimension.
     blocks: [usize; MAX_DIMENSIONS],
 }
 
@@ -24,7 +25,7 @@ impl Grid {
     pub(super) fn parse(content: &[u8], filter: &'static str) -> Result<Self> {
         let mut reader = Msgpack::new(content, filter);
         let damaged = |what| FilterError::damaged(filter, what);
-        // Five elements in Caterva, which this was; then a data type was added.
+        // Caterva, the predecessor of b2nd, has five elements. b2nd added a data type.
         let elements = reader.array()?;
         if elements < 5 {
             return Err(damaged("b2nd metalayer has too few elements"));
@@ -32,7 +33,7 @@ impl Grid {
         reader.integer()?;
         let rank = reader.integer()?;
         let rank = usize::try_from(rank).ok().filter(|rank| (1..=MAX_DIMENSIONS).contains(rank));
-        let rank = rank.ok_or(damaged("impossible rank of a b2nd array"))?;
+        let rank = rank.ok_or(damaged("invalid rank of a b2nd array"))?;
         let mut grid = Self { rank, shape: [0; 15], block: [0; 15], blocks: [0; 15] };
         let mut chunk = [0; MAX_DIMENSIONS];
         for sizes in [&mut grid.shape, &mut chunk, &mut grid.block] {
@@ -60,31 +61,32 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Elements along each dimension.
+    /// Returns the number of elements along each dimension.
     pub(super) fn shape(&self) -> &[usize] {
         &self.shape[..self.rank]
     }
 
-    /// Elements of the array, or `None` if they cannot be counted.
+    /// Returns the number of elements of the array, or `None` if it overflows.
     pub(super) fn elements(&self) -> Option<usize> {
         product(self.shape(), 1)
     }
 
-    /// Bytes of an element if blocks have `block_size`. Headers cannot say it for large elements.
+    /// Returns the bytes of an element if blocks have `block_size` bytes. Headers cannot store the size of
+    /// large elements.
     pub(super) fn item_size(&self, block_size: usize) -> Option<usize> {
         let items = product(&self.block[..self.rank], 1)?;
         (block_size >= items && block_size.is_multiple_of(items)).then(|| block_size / items)
     }
 
-    /// Bytes of the chunk with its padding.
+    /// Returns the bytes of the chunk with its padding.
     pub(super) fn padded(&self, block_size: usize) -> Option<usize> {
         product(&self.blocks[..self.rank], block_size)
     }
 
-    /// A grid for one chunk of `shape` in blocks of at most `items` elements, which divide it if they can: what pads a block
-    /// is encoded and decoded again for nothing. Blocks are about as long one way as the other, so that no slice needs all
-    /// of them, but their rows stay long, because neighbours in a row compress best. `None` if the metalayer cannot
-    /// describe it.
+    /// Chooses a grid for one chunk of `shape`, in blocks of at most `items` elements. Blocks divide the
+    /// chunk evenly if possible, because padding is encoded and decoded for nothing. Blocks are about equally
+    /// long in all dimensions, so that no slice needs all blocks, but their rows stay long, because
+    /// neighbours in a row compress best. Returns `None` if the metalayer cannot describe the grid.
     pub(super) fn choose(shape: &[usize], items: usize) -> Option<Self> {
         let rank = shape.len();
         if rank == 0 || rank > MAX_DIMENSIONS || shape.contains(&0) {
@@ -107,17 +109,17 @@ impl Grid {
         Some(grid)
     }
 
-    /// Elements of a block.
+    /// Returns the number of elements in a block.
     pub(super) fn block_items(&self) -> usize {
         self.block[..self.rank].iter().product()
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn count(&self) -> usize {
         self.blocks[..self.rank].iter().product()
     }
 
-    /// The whole array, packed.
+    /// Returns the axes of the whole array in row-major order.
     pub(super) fn axes(&self, item_size: usize) -> [Axis; MAX_DIMENSIONS] {
         let mut axes = [Axis { start: 0, step: 1, count: 1, stride: 0 }; MAX_DIMENSIONS];
         let mut stride = item_size;
@@ -150,7 +152,7 @@ impl Grid {
         out.extend_from_slice(data_type.as_bytes());
     }
 
-    /// How many blocks the selection is in at most.
+    /// Returns an upper bound of the number of blocks that the selection touches.
     pub(super) fn touched(&self, gather: &Gather<'_>) -> usize {
         let along = gather.axes.iter().zip(&self.block).map(|(axis, &len)| match axis.count {
             0 => 0,
@@ -159,8 +161,8 @@ impl Grid {
         along.product()
     }
 
-    /// Calls `visit` with the number of each block that the selection touches, in ascending order, and the walk over the
-    /// elements of the block.
+    /// Calls `visit` with the number of each block that the selection touches, in ascending order, and with
+    /// the walk over the selected elements of the block.
     pub(super) fn visit<E>(
         &self,
         gather: &Gather<'_>,
@@ -207,8 +209,9 @@ impl Grid {
     }
 }
 
-/// The next shorter block along a dimension, for one of more than one element: an even cut into up to twice as many blocks, or
-/// else one that pads by a sixteenth at most.
+/// Returns the next shorter block length along a dimension, for a block of more than one element. The new
+/// length divides the dimension evenly into up to twice as many blocks, or else pads it by at most a
+/// sixteenth.
 fn shorter(extent: usize, block: usize) -> usize {
     let fewest = extent.div_ceil(block - 1);
     let most = 2 * extent.div_ceil(block);
@@ -218,12 +221,13 @@ fn shorter(extent: usize, block: usize) -> usize {
     extent.div_ceil(even.or_else(nearly).unwrap_or(extent))
 }
 
-/// The product of `sizes` and `unit`, or `None` if it is too large.
+/// Returns the product of `sizes` and `unit`, or `None` if it overflows.
 fn product(sizes: &[usize], unit: usize) -> Option<usize> {
     sizes.iter().try_fold(unit, |n, &size| n.checked_mul(size))
 }
 
-/// The part of `axis` in the block from `origin` on, in the block's coordinates, and how many selected indices come before.
+/// Returns the part of `axis` in the block that starts at `origin`, in the block's coordinates, and the
+/// number of selected indices before the block.
 fn cut(axis: &Axis, origin: usize, len: usize) -> (Axis, usize) {
     let reach = |limit: usize| match (limit.saturating_sub(axis.start), axis.step) {
         (distance, 1) => distance.min(axis.count),
@@ -231,7 +235,7 @@ fn cut(axis: &Axis, origin: usize, len: usize) -> (Axis, usize) {
     };
     let skipped = reach(origin);
     let count = reach(origin + len) - skipped;
-    // Without any selected index in the block the start means nothing.
+    // If the block has no selected index, the start has no meaning.
     let start = (axis.start + skipped * axis.step).saturating_sub(origin);
     (Axis { start, count, ..*axis }, skipped)
 }
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_divide_the_chunk_and_keep_its_rows() {
+    fn blocks_divide_the_chunk_evenly_and_keep_its_rows_long() {
         assert_eq!(block(&[1, 100, 100, 100], 65_536), [1, 25, 25, 100]);
         assert_eq!(block(&[64, 64, 64], 65_536), [32, 32, 64]);
         assert_eq!(block(&[1000, 1000], 65_536), [250, 250]);
@@ -260,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn a_prime_length_is_cut_nearly_evenly() {
+    fn a_prime_length_is_divided_nearly_evenly() {
         let grid = Grid::choose(&[1009, 1009], 65_536).unwrap();
         let padded = grid.count() * grid.block_items();
         assert!(padded < 1009 * 1009 * 103 / 100, "{:?} pads to {padded}", &grid.block[..2]);
     }
 
     #[test]
-    fn what_the_metalayer_cannot_say_is_refused() {
+    fn a_shape_that_the_metalayer_cannot_describe_is_refused() {
         assert!(Grid::choose(&[], 8).is_none());
         assert!(Grid::choose(&[3, 0], 8).is_none());
         assert!(Grid::choose(&[1; 16], 8).is_none());
@@ -276,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_are_no_larger_than_wanted_and_cover_the_chunk_with_little_padding(
+        fn blocks_have_at_most_the_given_size_and_cover_the_chunk_with_little_padding(
             shape in prop::collection::vec(1usize..300, 1..5), items in 1usize..100_000
         ) {
             let grid = Grid::choose(&shape, items).unwrap();

@@ -1,4 +1,4 @@
-//! Which bytes of a stored chunk a selection needs.
+//! The byte ranges of a stored chunk that a selection needs.
 
 use std::ops::Range;
 
@@ -11,25 +11,27 @@ use crate::error::{FilterError, Result};
 use crate::filter::FilterId;
 use crate::gather::{Gather, Walk};
 
-/// A selection that needs more blocks than this reads the whole chunk: finding where a block ends costs a pass over all.
+/// A selection that needs more blocks than this reads the whole chunk, because finding the end of each block
+/// takes a pass over all block offsets.
 const MOST_BLOCKS: usize = 16;
-/// A chunk that is shorter than this is read whole.
+/// A chunk of at most this many bytes is read whole.
 const SMALL_CHUNK: usize = 16 << 10;
 
 /// The parts of a stored chunk that a selection needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spans {
-    /// This many bytes from the chunk's start must be there first.
+    /// This many bytes from the start of the chunk must be read before the ranges are known.
     More(usize),
     /// The whole chunk.
     Whole,
-    /// The prefix that was given, and the ranges appended to the list, ascending and apart from each other.
+    /// The given prefix, and the ranges that were appended to the list. The ranges are ascending and
+    /// separate.
     Parts,
 }
 
 impl Blosc {
-    /// Which bytes of a chunk stored in `stored_len` bytes [`Blosc::scatter_into`] uses for a selection, of which the
-    /// first ones are `prefix`. Appends to `ranges` if that is less than everything.
+    /// Returns the bytes that [`Blosc::scatter_into`] uses for a selection, in a chunk stored in `stored_len`
+    /// bytes that begins with `prefix`. Appends to `ranges` if these are only a part of the chunk.
     pub fn spans(
         &self,
         prefix: &[u8],
@@ -75,7 +77,8 @@ impl Blosc {
                 Spans::More(at + extent.prefix)
             });
         }
-        // Everything up to the streams is there, and the block ends are looked for in the offsets only.
+        // `rest` holds everything before the streams. The ends of blocks are derived from the block offsets
+        // only.
         chunk.bytes = rest;
         let before = ranges.len();
         let result = self.parts(&chunk, extent.stored, grid.as_ref(), gather, at, ranges);
@@ -85,7 +88,8 @@ impl Blosc {
         Ok(if result? { Spans::Parts } else { Spans::Whole })
     }
 
-    /// Appends what the selection needs after the block offsets of the chunk at `at`; false if that is not worth it.
+    /// Appends the ranges after the block offsets that the selection needs, of the chunk at `at`. Returns
+    /// `false` if reading parts does not pay.
     fn parts(
         &self,
         chunk: &Chunk<'_>,
@@ -140,7 +144,8 @@ impl Blosc {
     }
 }
 
-/// The bytes of the chunk that block `index` is stored in; `chunk.bytes` need not go beyond the block offsets.
+/// Returns the stored range of block `index` in the chunk. `chunk.bytes` need not extend beyond the block
+/// offsets.
 fn stored_block(chunk: &Chunk<'_>, stored: usize, index: usize) -> Result<Range<usize>> {
     let damaged = || FilterError::damaged(chunk.filter, "a block is outside the chunk");
     if chunk.is_memcpyed() {
@@ -155,14 +160,15 @@ fn stored_block(chunk: &Chunk<'_>, stored: usize, index: usize) -> Result<Range<
     Ok(start..end)
 }
 
-/// Whether a selection of a plain chunk needs so few of its blocks that only these are read.
+/// Returns whether a selection of a plain chunk needs so few blocks that only these are read.
 pub(super) fn is_sparse(chunk: &Chunk<'_>, walk: &Walk) -> bool {
     let first = walk.source_start() / chunk.block_size;
     let touched = (walk.source_end() - 1) / chunk.block_size + 1 - first;
     touched <= MOST_BLOCKS && touched * 2 <= chunk.blocks()
 }
 
-/// Whether a selection of a chunk of n-dimensional blocks needs so few of them that only these are read.
+/// Returns whether a selection of a chunk of n-dimensional blocks needs so few blocks that only these are
+/// read.
 pub(super) fn is_sparse_grid(chunk: &Chunk<'_>, grid: &Grid, gather: &Gather<'_>) -> bool {
     let touched = grid.touched(gather);
     touched <= MOST_BLOCKS && touched * 2 <= chunk.blocks()

@@ -1,9 +1,10 @@
-//! What the encoders of LZF and BloscLZ share: both write runs of literals behind a byte that counts them.
+//! The parts that the encoders of LZF and BloscLZ share. Both codecs write runs of literals after a byte that
+//! holds the run's length.
 
 /// The longest run of literals.
 pub(crate) const MAX_LITERALS: usize = 32;
 
-/// How many bytes two slices have in common at their fronts: as a rule few, or very many.
+/// Returns the length of the common prefix of two slices. This length is usually either small or very large.
 #[inline]
 pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
     let blocks = a.as_chunks::<32>().0.iter().zip(b.as_chunks::<32>().0);
@@ -18,25 +19,25 @@ pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
     len + a[len..].iter().zip(&b[len..]).take_while(|(a, b)| a == b).count()
 }
 
-/// The low byte.
+/// Returns the low byte of `value`.
 #[inline]
 pub(crate) fn low(value: usize) -> u8 {
     value.to_le_bytes()[0]
 }
 
-/// Encoded bytes, as far as there is room: every method says `None` when there is none.
+/// A buffer for encoded bytes. Every method that writes returns `None` if the buffer is full.
 pub(crate) struct Output<'a> {
     out: &'a mut [u8],
     len: usize,
 }
 
 impl<'a> Output<'a> {
-    /// Nothing yet, in the front of `out`.
+    /// Creates an empty output in the front of `out`.
     pub(crate) fn new(out: &'a mut [u8]) -> Self {
         Self { out, len: 0 }
     }
 
-    /// Bytes written.
+    /// Returns the number of bytes written.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -48,7 +49,7 @@ impl<'a> Output<'a> {
         Some(())
     }
 
-    /// The literals `src[from..to]`, in runs behind the number of bytes less 1.
+    /// Writes the literals `src[from..to]` in runs. A byte with the run's length less 1 precedes each run.
     #[inline]
     pub(crate) fn literals(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
         while from < to {
@@ -58,7 +59,7 @@ impl<'a> Output<'a> {
                 && let Some((count, literals)) = out.split_first_mut()
                 && let Some(literals) = literals.first_chunk_mut()
             {
-                // A copy of constant length is two instructions; what is too much is overwritten next.
+                // A copy of constant length is two instructions. The next write overwrites the surplus bytes.
                 *count = low(len - 1);
                 *literals = *run;
             } else {

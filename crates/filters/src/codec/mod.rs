@@ -1,4 +1,4 @@
-//! The byte codecs that several filters share: one call decodes one stream into a given destination.
+//! The byte codecs that several filters share. One call decodes one stream into a given destination.
 
 pub(crate) use crate::ffi::lz4;
 pub(crate) mod lz;
@@ -7,17 +7,17 @@ pub(crate) mod zstd;
 
 use crate::error::FilterError;
 
-/// Why a stream does not decode. The filter that holds the stream adds its name.
+/// The reason why a stream does not decode. The filter that holds the stream adds its own name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodecError {
-    /// The bytes are no stream of this codec.
+    /// The bytes are not a valid stream of this codec.
     Damaged,
     /// The stream decodes to more bytes than the destination has.
     TooLong,
 }
 
 impl CodecError {
-    /// The error of `filter`, whose destination had `room` bytes.
+    /// Returns the error for `filter`, whose destination had `room` bytes.
     pub(crate) fn of(self, filter: &'static str, room: usize) -> FilterError {
         match self {
             Self::Damaged => FilterError::damaged(filter, "the compressed bytes do not decode"),
@@ -26,14 +26,14 @@ impl CodecError {
     }
 }
 
-/// The codecs' working memory, made at the first use and kept.
+/// The working memory of the codecs, allocated at the first use and then kept.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     pub(crate) zlib: zlib::Context,
     pub(crate) zstd: zstd::Context,
 }
 
-/// The most bytes that `len` bytes can take as an LZ4 block.
+/// Returns the most bytes that an LZ4 block of `len` decoded bytes can have.
 pub(crate) const fn lz4_bound(len: usize) -> usize {
     len + len / 255 + 16
 }

@@ -19,10 +19,11 @@ impl fmt::Debug for Context {
     }
 }
 
-/// `ZSTD_error_dstSize_tooSmall`, as the C library returns it.
+/// The code `ZSTD_error_dstSize_tooSmall`, as the C library returns it.
 const TOO_SMALL: usize = 70_usize.wrapping_neg();
 
-/// Decodes the frames in `src` into the front of `dst` and returns how many bytes. Frames need not say their content's size.
+/// Decodes the frames in `src` into the front of `dst` and returns the decoded length. A frame need not store
+/// the size of its content.
 pub(crate) fn decompress(src: &[u8], dst: &mut [u8], context: &mut Context) -> Result<usize, CodecError> {
     let decompressor = context.decompressor.get_or_insert_with(DCtx::create);
     decompressor.decompress(dst, src).map_err(|code| match code {
@@ -31,13 +32,13 @@ pub(crate) fn decompress(src: &[u8], dst: &mut [u8], context: &mut Context) -> R
     })
 }
 
-/// Encodes one frame into `dst` and returns how many bytes; none if `dst` is too small.
+/// Encodes `src` as one frame into `dst` and returns the encoded length, or `None` if `dst` is too small.
 pub(crate) fn compress(src: &[u8], dst: &mut [u8], level: i32, context: &mut Context) -> Option<usize> {
     let compressor = context.compressor.get_or_insert_with(CCtx::create);
     compressor.compress(dst, src, level).ok()
 }
 
-/// The most bytes that `len` bytes can take.
+/// Returns the most bytes that the frame of `len` bytes can have.
 pub(crate) fn compress_bound(len: usize) -> usize {
     zstd_safe::compress_bound(len)
 }
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_every_kind_of_level_decode_and_one_byte_too_little_room_is_said_so() {
+    fn frames_of_every_level_decode_and_a_buffer_one_byte_short_is_an_error() {
         let raw: Vec<u8> = (0..5000u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
         let context = &mut Context::default();
         for level in [-5, 1, 3, 9, 19] {
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_in_a_row_decode_to_their_contents_in_a_row() {
+    fn consecutive_frames_decode_to_their_concatenated_contents() {
         let context = &mut Context::default();
         let mut stored = Vec::new();
         for part in [b"first, ".as_slice(), b"second"] {

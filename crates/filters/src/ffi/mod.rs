@@ -1,3 +1,3 @@
-//! The codecs that are C libraries.
+//! The codecs from C libraries.
 
 pub(crate) mod lz4;

@@ -1,10 +1,11 @@
-//! Equal runs of memory at equal distances, to be written only.
+//! Runs of memory of equal length at equal distances, for writing only.
 
 use std::marker::PhantomData;
 
-/// `count` runs of `len` bytes, `stride` bytes from the start of one to the start of the next.
+/// `count` runs of `len` bytes. Each run starts `stride` bytes after the start of the run before.
 ///
-/// No slices of all runs exist at a time, so runs may lie in any order, and a kernel writes them in one call.
+/// No two slices of runs exist at the same time, so runs may be in any order, and a kernel writes all of them
+/// in one call.
 #[derive(Debug)]
 pub struct Comb<'a> {
     first: *mut u8,
@@ -15,17 +16,19 @@ pub struct Comb<'a> {
 }
 
 impl<'a> Comb<'a> {
-    /// The runs of `bytes` of which the first starts at `offset`. Panics if they leave `bytes`.
+    /// Creates the comb over `bytes` whose first run starts at `offset`. Panics if a run is out of bounds.
     #[inline]
     pub fn of(bytes: &'a mut [u8], offset: usize, stride: isize, count: usize, len: usize) -> Self {
-        // SAFETY: the memory is borrowed exclusively as long as the comb lives.
+        // SAFETY: the memory is borrowed exclusively as long as the comb exists.
         unsafe { Self::within(bytes.as_mut_ptr(), bytes.len(), offset, stride, count, len) }
     }
 
-    /// The runs in the `size` bytes from `base` on, of which the first starts at `offset`. Panics if they leave them.
+    /// Creates the comb over the `size` bytes at `base` whose first run starts at `offset`. Panics if a run
+    /// is out of bounds.
     ///
     /// # Safety
-    /// The `size` bytes are one initialised object, and while the comb lives, nobody else uses those that are in its runs.
+    /// The `size` bytes are one initialised object. As long as the comb exists, no other code accesses the
+    /// bytes of its runs.
     #[inline]
     pub unsafe fn within(
         base: *mut u8,
@@ -40,30 +43,31 @@ impl<'a> Comb<'a> {
             .ok()
             .and_then(|steps| steps.checked_mul(stride))
             .and_then(|distance| offset.checked_add_signed(distance));
-        assert!(fits(offset) && last.is_some_and(fits), "a plan leaves its destination");
+        assert!(fits(offset) && last.is_some_and(fits), "the runs of a comb are out of bounds");
         // SAFETY: `offset <= size`.
         Self { first: unsafe { base.add(offset) }, stride, count, len, memory: PhantomData }
     }
 
-    /// The start of the first run. All `count` runs are memory that may be written while the comb is borrowed.
+    /// Returns the start of the first run. The memory of all `count` runs may be written while the comb is
+    /// borrowed.
     #[inline]
     pub(super) fn first(&mut self) -> *mut u8 {
         self.first
     }
 
-    /// Bytes from the start of one run to the start of the next.
+    /// Returns the bytes from the start of one run to the start of the next.
     #[inline]
     pub(super) fn stride(&self) -> isize {
         self.stride
     }
 
-    /// The number of runs.
+    /// Returns the number of runs.
     #[inline]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Bytes of every run.
+    /// Returns the bytes of every run.
     #[inline]
     pub fn run_len(&self) -> usize {
         self.len
@@ -74,18 +78,19 @@ impl<'a> Comb<'a> {
     pub fn each(&mut self, mut f: impl FnMut(&mut [u8])) {
         let mut start = self.first;
         for _ in 0..self.count {
-            // SAFETY: the first and the last run are inside the memory, so those between them are; one slice lives at a time.
+            // SAFETY: the first and the last run are in bounds, so all runs between them are. Only one slice
+            // exists at a time.
             f(unsafe { std::slice::from_raw_parts_mut(start, self.len) });
             start = start.wrapping_offset(self.stride);
         }
     }
 
-    /// Run `index`.
+    /// Returns run `index`.
     #[inline]
     pub fn run(&mut self, index: usize) -> &mut [u8] {
-        assert!(index < self.count, "the run is one of the comb");
-        // SAFETY: the first and the last run are inside the memory, so those between them are, and `index * stride`
-        // cannot overflow; the borrow of `self` makes this the only slice.
+        assert!(index < self.count, "the index of a run is out of bounds");
+        // SAFETY: the first and the last run are in bounds, so all runs between them are, and `index *
+        // stride` cannot overflow. The borrow of `self` makes this the only slice.
         unsafe {
             let start = self.first.wrapping_offset(index.cast_signed().wrapping_mul(self.stride));
             std::slice::from_raw_parts_mut(start, self.len)
@@ -98,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_may_go_backwards_but_not_leave_the_memory() {
+    fn runs_may_have_a_negative_stride_but_must_be_in_bounds() {
         let mut bytes = [0, 1, 2, 3, 4, 5, 6, 7];
         let mut comb = Comb::of(&mut bytes, 6, -3, 3, 2);
         assert_eq!([comb.run(0)[0], comb.run(1)[0], comb.run(2)[1]], [6, 3, 1]);

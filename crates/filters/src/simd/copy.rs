@@ -1,14 +1,14 @@
-//! The output of an LZ decoder: literals and matches in wide copies.
+//! The output of an LZ decoder, which writes literals and matches in wide copies.
 
 use std::marker::PhantomData;
 
-/// Bytes of the widest copy; room that makes a short copy one instruction.
+/// The bytes of the widest copy. With this much room, a short copy is one instruction.
 const WIDE: usize = 32;
 
-/// A buffer that is filled from its front, with copies out of what is filled already.
+/// A buffer that is filled from its front. Matches copy bytes that have already been written.
 ///
-/// Up to `limit` the bytes are the stream's. Wide copies may also write garbage between the position and the end of the
-/// buffer.
+/// The bytes before `limit` belong to the stream. Wide copies may also write garbage between the current
+/// position and the end of the buffer.
 pub(crate) struct Window<'a> {
     base: *mut u8,
     capacity: usize,
@@ -18,25 +18,26 @@ pub(crate) struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// A window on `buffer` that takes `limit` bytes. The bytes after them are clobbered.
+    /// Creates a window on `buffer` that takes `limit` bytes. The bytes after `limit` are clobbered.
     pub(crate) fn new(buffer: &'a mut [u8], limit: usize) -> Self {
-        assert!(limit <= buffer.len(), "the window is in its buffer");
+        assert!(limit <= buffer.len(), "the limit of a window is outside its buffer");
         Self { base: buffer.as_mut_ptr(), capacity: buffer.len(), limit, at: 0, buffer: PhantomData }
     }
 
-    /// How many bytes there is room for.
+    /// Returns the number of bytes that still fit.
     #[inline(always)]
     pub(crate) fn room(&self) -> usize {
         self.limit - self.at
     }
 
-    /// Appends `len` bytes of `src` from `from` on; false if either side has not that many.
+    /// Appends `len` bytes of `src`, starting at `from`. Returns `false` if either side has fewer bytes.
     #[inline(always)]
     pub(crate) fn literal(&mut self, src: &[u8], from: usize, len: usize) -> bool {
         if len > self.room() || from > src.len() || len > src.len() - from {
             return false;
         }
-        // SAFETY: `from` is inside `src` and `at` inside the buffer, as just checked (`at <= limit <= capacity`).
+        // SAFETY: `from` is inside `src` and `at` is inside the buffer, as checked above (`at <= limit <=
+        // capacity`).
         let (source, target) = unsafe { (src.as_ptr().add(from), self.base.add(self.at)) };
         if len <= WIDE && src.len() - from >= WIDE && self.capacity - self.at >= WIDE {
             // SAFETY: both sides have `WIDE` bytes. `buffer` is borrowed exclusively, so they do not overlap.
@@ -51,18 +52,18 @@ impl<'a> Window<'a> {
         true
     }
 
-    /// Appends `len` bytes from `distance` bytes back, which may be among those that it appends; false if there is no
-    /// such place or no room.
+    /// Appends a copy of the `len` bytes that start `distance` bytes back. The copy may overlap its source.
+    /// Returns `false` if the distance is out of bounds or the window is full.
     #[inline(always)]
     pub(crate) fn repeat(&mut self, distance: usize, len: usize) -> bool {
         if len > self.room() || distance == 0 || distance > self.at {
             return false;
         }
-        // SAFETY: `distance <= at <= capacity`, so both are inside the buffer.
+        // SAFETY: `distance <= at <= capacity`, so both pointers are inside the buffer.
         let (source, target) = unsafe { (self.base.add(self.at - distance), self.base.add(self.at)) };
         let slack = self.capacity - self.at >= len + WIDE;
-        // SAFETY: there are `distance` initialised bytes from `source` to `target`, room for `len` from `target`, and
-        // `WIDE` more if `slack` says so.
+        // SAFETY: `distance` initialised bytes precede `target`, starting at `source`. `target` has room for
+        // `len` bytes, and for `WIDE` more bytes if `slack` is true.
         unsafe {
             if !slack {
                 repeat_exactly(source, target, distance, len);
@@ -81,13 +82,15 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Repeats the `distance` bytes before `target`, which are 1, 2, 4 or 8, out of a register.
+/// Repeats the `distance` bytes before `target` from a register. `distance` is 1, 2, 4 or 8.
 ///
 /// # Safety
-/// `source` is `distance` bytes before `target`, which has room for `len + WIDE`, and all of them are initialised.
+/// `source` is `distance` bytes before `target`. `target` has room for `len + WIDE` bytes. All of these bytes
+/// are initialised.
 #[inline(always)]
 unsafe fn repeat_word(source: *const u8, target: *mut u8, distance: usize, len: usize) {
-    // SAFETY: 8 bytes from `source` on are inside the room; every store starts before `len`.
+    // SAFETY: the 8 bytes at `source` are inside the memory of the contract, and every store starts before
+    // `len`.
     unsafe {
         let word = u64::from_le_bytes(source.cast::<[u8; 8]>().read_unaligned());
         let word = match distance {
@@ -108,13 +111,13 @@ unsafe fn repeat_word(source: *const u8, target: *mut u8, distance: usize, len: 
     }
 }
 
-/// 16 bytes that are stored by one instruction.
+/// 16 bytes, which one instruction stores.
 #[cfg(target_arch = "x86_64")]
 type Register = std::arch::x86_64::__m128i;
 #[cfg(not(target_arch = "x86_64"))]
 type Register = [u64; 2];
 
-/// A register with the word in both halves.
+/// Returns a register with `word` in both halves.
 #[inline(always)]
 fn twice(word: u64) -> Register {
     #[cfg(target_arch = "x86_64")]
@@ -126,15 +129,16 @@ fn twice(word: u64) -> Register {
     [word; 2]
 }
 
-/// Copies at least `len` bytes, `N` at a time.
+/// Copies at least `len` bytes, `N` bytes at a time.
 ///
 /// # Safety
-/// `target` is at least `N` bytes after `source`, with everything between them initialised, and has room for `len + N`.
+/// `target` is at least `N` bytes after `source`, all bytes between them are initialised, and `target` has
+/// room for `len + N` bytes.
 #[inline(always)]
 unsafe fn copy_by<const N: usize>(source: *const u8, target: *mut u8, len: usize) {
     let mut done = 0;
-    // SAFETY: every step reads N bytes that end at or before the byte it writes first, which are initialised by earlier
-    // steps, and writes at most N bytes past `len`.
+    // SAFETY: every step reads N bytes that end at or before the first byte that it writes, so these bytes
+    // are initialised. A step writes at most N bytes past `len`.
     unsafe {
         loop {
             let bytes = source.add(done).cast::<[u8; N]>().read_unaligned();
@@ -147,16 +151,17 @@ unsafe fn copy_by<const N: usize>(source: *const u8, target: *mut u8, len: usize
     }
 }
 
-/// Repeats the `distance` bytes before `target`, of which there are 3 to 15.
+/// Repeats the `distance` bytes before `target`, which are 3 to 15 bytes.
 ///
 /// # Safety
-/// `source` is `distance` initialised bytes before `target`, which has room for `len + WIDE`.
+/// `source` is `distance` initialised bytes before `target`, and `target` has room for `len + WIDE` bytes.
 #[inline]
 unsafe fn repeat_near(source: *const u8, target: *mut u8, distance: usize, len: usize) {
-    // The period taken often enough to be at least 16 bytes: from there on, whole registers repeat it.
+    // The smallest multiple of the period that is at least 16 bytes. Whole registers repeat from there on.
     let period = distance * 16usize.div_ceil(distance);
     let head = (period - distance).min(len);
-    // SAFETY: `head <= len`; the rest starts `period >= 16` bytes after `source`, all of them initialised by then.
+    // SAFETY: `head <= len`. The rest starts `period >= 16` bytes after `source`, and all bytes before it are
+    // initialised by then.
     unsafe {
         for i in 0..head {
             target.add(i).write(source.add(i).read());
@@ -167,20 +172,20 @@ unsafe fn repeat_near(source: *const u8, target: *mut u8, distance: usize, len: 
     }
 }
 
-/// Copies exactly `len` bytes, for the end of the buffer.
+/// Copies exactly `len` bytes. Used at the end of the buffer.
 ///
 /// # Safety
-/// `source` is `distance` initialised bytes before `target`, which has room for `len`.
+/// `source` is `distance` initialised bytes before `target`, and `target` has room for `len` bytes.
 #[cold]
 unsafe fn repeat_exactly(source: *const u8, target: *mut u8, distance: usize, len: usize) {
-    // SAFETY: reads and writes stay within the buffer, and what is read has been written.
+    // SAFETY: reads and writes stay within the buffer, and every byte is written before it is read.
     unsafe {
         if distance == 1 {
             target.write_bytes(source.read(), len);
         } else if distance >= len {
             source.copy_to_nonoverlapping(target, len);
         } else {
-            // Doubling: what is there already is a whole number of periods.
+            // The copied length doubles: the bytes written so far are a whole number of periods.
             let mut done = 0;
             let mut have = distance;
             while done < len {
@@ -201,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_window_says_what_a_byte_loop_says(
+        fn a_window_gives_the_same_bytes_as_a_byte_loop(
             seed in prop::collection::vec(any::<u8>(), 1..80),
             repeats in prop::collection::vec((1usize..90, 0usize..120), 1..6),
             slack in 0usize..80,
@@ -227,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_that_is_not_there_or_does_not_fit_is_refused() {
+    fn a_literal_that_is_out_of_bounds_or_does_not_fit_is_refused() {
         let mut buffer = [0; 8];
         let mut window = Window::new(&mut buffer, 6);
         assert!(!window.literal(&[1, 2, 3], 2, 2));

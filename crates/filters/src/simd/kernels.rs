@@ -1,4 +1,4 @@
-//! The table of transposes for one set of instructions, and the choice among the tables.
+//! The table of transposes for one set of instructions, and the choice of a table.
 
 use std::sync::OnceLock;
 
@@ -10,37 +10,38 @@ use super::transpose::Runs;
 
 /// The transposes compiled for one set of instructions.
 ///
-/// Calling one is sound on a processor that has the instructions (`available` checks) under the contract of the function of
-/// the same name in `transpose`.
+/// Calling one of these functions is sound on a processor that has the instructions (`available` checks
+/// this), under the contract of the function of the same name in `transpose`.
 #[derive(Debug)]
 pub(crate) struct Kernels {
-    /// The set of instructions.
+    /// The name of the set of instructions.
     pub(super) name: &'static str,
-    /// Planes, distance of planes, size of an element, destination, elements, how to store them.
+    /// Arguments: planes, distance of planes, element size, destination, number of elements, how to store
+    /// them.
     pub(super) unshuffle: unsafe fn(*const u8, usize, usize, *mut u8, usize, Stores),
-    /// Planes, runs.
+    /// Arguments: planes, runs.
     pub(super) unshuffle_runs: unsafe fn(&[Plane<'_>], Runs),
-    /// Planes at equal distances in any order, runs.
+    /// Arguments: planes at equal distances in any order, runs.
     pub(super) unshuffle_rack: unsafe fn(&Rack<'_>, Runs),
-    /// Elements, size of an element, planes, distance of planes, elements.
+    /// Arguments: elements, element size, planes, distance of planes, number of elements.
     pub(super) shuffle: unsafe fn(*const u8, usize, *mut u8, usize, usize),
-    /// Bytes, their number, rows, distance of rows.
+    /// Arguments: bytes, number of bytes, rows, distance of rows.
     pub(super) split_bits: unsafe fn(*const u8, usize, *mut u8, usize),
-    /// Rows, distance of rows, number of bytes, bytes.
+    /// Arguments: rows, distance of rows, number of bytes, bytes.
     pub(super) join_bits: unsafe fn(*const u8, usize, usize, *mut u8),
-    /// What `pick::pick` is, where the processor has an instruction for it.
+    /// The function `pick::pick`, if the processor has an instruction for it.
     pub(super) pick: Option<pick::Kernel>,
 }
 
 impl Kernels {
-    /// The fastest that this processor runs. Detected once.
+    /// Returns the fastest table that this processor supports, which is detected once.
     #[inline]
     pub(crate) fn fastest() -> &'static Self {
         static FASTEST: OnceLock<&'static Kernels> = OnceLock::new();
         FASTEST.get_or_init(|| Self::available().next().unwrap_or(&SCALAR))
     }
 
-    /// All that this processor runs, the fastest first.
+    /// Returns all tables that this processor supports, the fastest first.
     pub(super) fn available() -> impl Iterator<Item = &'static Self> {
         #[cfg(target_arch = "x86_64")]
         let vectors = [
@@ -55,7 +56,7 @@ impl Kernels {
     }
 }
 
-/// For any processor.
+/// The table for any processor.
 static SCALAR: Kernels = {
     unsafe fn unshuffle(src: *const u8, stride: usize, size: usize, dst: *mut u8, n: usize, _: Stores) {
         // SAFETY: the same contract.
@@ -85,10 +86,11 @@ static SCALAR: Kernels = {
     }
 };
 
-/// Compiles the transposes of `transpose` for one set of instructions, with its widest register, its lane, and how it picks.
+/// Compiles the functions of `transpose` for one set of instructions. The arguments are its widest register,
+/// its lane, and its function `pick`.
 macro_rules! kernels {
     ($name:ident, $feature:literal, $vector:ty, $lane:ty, $pick:expr) => {
-        /// The transposes for this set of instructions.
+        /// The transposes for one set of instructions.
         pub(super) static $name: Kernels = {
             use super::Stores;
             use super::plane::{Plane, Rack, Strided};

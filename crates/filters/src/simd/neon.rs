@@ -37,7 +37,8 @@ impl Vector for uint8x16_t {
         fn unzip(self, other: Self) -> (Self, Self) { (vuzp1q_u8(self, other), vuzp2q_u8(self, other)) }
         fn and(self, other: Self) -> Self { vandq_u8(self, other) }
         fn xor(self, other: Self) -> Self { veorq_u8(self, other) }
-        // A shift by a constant register is the one form whose amount may be generic; a negative one shifts right.
+        // The amount of this shift may be generic only if it is a constant register. A negative amount shifts
+        // right.
         fn shift_left<const BITS: i32>(self) -> Self { vshlq_u8(self, vdupq_n_s8(const { BITS as i8 })) }
         fn shift_right<const BITS: i32>(self) -> Self { vshlq_u8(self, vdupq_n_s8(const { -(BITS as i8) })) }
     }

@@ -1,29 +1,29 @@
-//! Elements made of bytes of other elements: swaps, fields, members in another order.
+//! Elements made of bytes of other elements: byte swaps, selected fields, or members in another order.
 
 use super::kernels::Kernels;
 use super::vector::Lane;
 
-/// Bytes that one instruction picks from, and makes.
+/// The bytes that one instruction picks from, and the bytes that it makes.
 const WINDOW: usize = 16;
 
-/// Which bytes of a group of elements each register of the result is made of.
+/// The source bytes of each register of the result, for one group of elements.
 #[derive(Debug, Clone)]
 pub(crate) struct Picks {
-    /// Bytes of a group before and afterwards.
+    /// The bytes of a group in the source, and in the result.
     src: usize,
     dst: usize,
-    /// Bytes of an element afterwards.
+    /// The bytes of an element of the result.
     size: usize,
-    /// The bytes of a group, one after the other, as they were: for what is too short for a register.
+    /// The source offset of each byte of a group, for data too short for a register.
     bytes: Box<[usize]>,
-    /// In ascending order of `to`: a register also writes what the next ones write over.
+    /// The steps in ascending order of `to`. A register may also write bytes that later steps overwrite.
     steps: Box<[Step]>,
-    /// Bytes from the start of a group on that its steps read and write.
+    /// The bytes that the steps of a group read and write, from the start of the group.
     reads: usize,
     writes: usize,
 }
 
-/// One register of a group.
+/// The step that makes one register of a group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     from: usize,
@@ -31,13 +31,18 @@ pub(super) struct Step {
     picks: [u8; WINDOW],
 }
 
-/// The picks of a kernel: steps, source, bytes of a group there, destination, bytes of a group there, groups.
+/// The function that runs the steps. Arguments: steps, source, bytes of a source group, destination, bytes of
+/// a destination group, number of groups.
 pub(super) type Kernel = unsafe fn(&[Step], *const u8, usize, *mut u8, usize, usize);
 
 impl Picks {
-    /// Elements of which byte k is byte `map[k]` of an element of `size` bytes. There is a byte at least, and all are there.
+    /// Creates the picks for elements whose byte k is byte `map[k]` of an element of `size` bytes. Panics if
+    /// `map` is empty or has an index out of bounds.
     pub(crate) fn new(size: usize, map: &[u16]) -> Self {
-        assert!(!map.is_empty() && map.iter().all(|&byte| usize::from(byte) < size), "a map names bytes");
+        assert!(
+            !map.is_empty() && map.iter().all(|&byte| usize::from(byte) < size),
+            "a byte map is empty or out of bounds"
+        );
         let unit = unit(size, map);
         let (size, map) = if unit < size { (unit, &map[..unit]) } else { (size, map) };
         let group = (WINDOW / size).min(WINDOW / map.len()).max(1);
@@ -50,18 +55,19 @@ impl Picks {
         Self { src, dst: bytes.len(), size: map.len(), bytes, steps, reads, writes }
     }
 
-    /// Makes as many elements as `dst` holds of as many of `src`.
+    /// Makes as many elements as `dst` holds from the elements of `src`.
     pub(crate) fn run(&self, kernels: &Kernels, src: &[u8], dst: &mut [u8]) {
         let size = self.src / (self.dst / self.size);
         let elements = dst.len() / self.size;
-        assert!(src.len() / size >= elements, "there is an element for each of the result");
+        assert!(src.len() / size >= elements, "the source has too few elements");
         let groups =
             |len: usize, used: usize, pitch: usize| len.checked_sub(used).map_or(0, |rest| rest / pitch + 1);
         let groups = groups(src.len(), self.reads, self.src).min(groups(dst.len(), self.writes, self.dst));
         let groups = groups.min(elements * self.size / self.dst);
         let done = match kernels.pick {
             Some(pick) if groups > 0 => {
-                // SAFETY: the last group begins where `reads` and `writes` bytes are left, and the slices do not overlap.
+                // SAFETY: the last group starts where at least `reads` and `writes` bytes remain, and the
+                // slices do not overlap.
                 unsafe { pick(&self.steps, src.as_ptr(), self.src, dst.as_mut_ptr(), self.dst, groups) };
                 groups
             }
@@ -78,7 +84,8 @@ impl Picks {
     }
 }
 
-/// Covers the bytes of a group of `src` bytes with as few registers as a walk from the front finds.
+/// Covers the bytes of a group with registers, greedily from the front. A group has `src` bytes in the
+/// source.
 fn steps(bytes: &[usize], src: usize) -> Box<[Step]> {
     let mut steps = Vec::new();
     let mut to = 0;
@@ -91,7 +98,8 @@ fn steps(bytes: &[usize], src: usize) -> Box<[Step]> {
             }
             len += 1;
         }
-        // A window that ends with the group reads nothing of the next one, which the last group does not have.
+        // A window that ends with the group reads no bytes of the next group, which does not exist after the
+        // last group.
         let low = bytes[to..to + len].iter().copied().min().unwrap_or(0);
         let from = low.min(src.saturating_sub(WINDOW));
         let mut picks = [0x80; WINDOW];
@@ -104,7 +112,8 @@ fn steps(bytes: &[usize], src: usize) -> Box<[Step]> {
     steps.into()
 }
 
-/// The bytes of the smallest elements that all parts of an element of `size` bytes are, each mapped as the first one.
+/// Returns the bytes of the smallest unit that divides an element of `size` bytes so that each unit is mapped
+/// as the first one.
 fn unit(size: usize, map: &[u16]) -> usize {
     let is_unit = |unit: &usize| {
         size.is_multiple_of(*unit)
@@ -119,8 +128,8 @@ fn unit(size: usize, map: &[u16]) -> usize {
 /// Makes `groups` groups.
 ///
 /// # Safety
-/// Each step may read and write `WINDOW` bytes of every group from its places on, the destination does not overlap the source,
-/// and the processor has the instructions of `L`, also those to pick.
+/// Each step may read and write `WINDOW` bytes at its places in every group. The destination does not overlap
+/// the source. The processor has the instructions of `L`, including the instruction to pick.
 #[inline(always)]
 pub(super) unsafe fn pick<L: Lane>(
     steps: &[Step],

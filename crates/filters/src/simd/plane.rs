@@ -1,9 +1,9 @@
-//! Byte k of many elements, one after the other or all the same.
+//! Planes: byte k of many elements, either stored consecutively or all equal.
 
-/// Bytes that a kernel loads at a time at most.
+/// The most bytes that a kernel loads at a time.
 const WIDEST: usize = 32;
 
-/// A register's worth of each byte.
+/// For each byte value, a register's worth of that byte.
 static REPEATED: [[u8; WIDEST]; 256] = {
     let mut repeated = [[0; WIDEST]; 256];
     let mut byte = 0u8;
@@ -20,30 +20,30 @@ static REPEATED: [[u8; WIDEST]; 256] = {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plane<'a> {
     bytes: &'a [u8],
-    /// All ones, or zero if every load is from the start of `bytes`, which then has `WIDEST` equal ones.
+    /// All ones, or 0 if every load is from the start of `bytes`, which then holds `WIDEST` equal bytes.
     mask: usize,
 }
 
 impl<'a> Plane<'a> {
-    /// Bytes in memory.
+    /// Creates a plane of bytes in memory.
     #[inline]
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
         Self { bytes, mask: usize::MAX }
     }
 
-    /// The same byte for any number of elements.
+    /// Creates a plane that has the same byte for any number of elements.
     #[inline]
     pub(crate) fn repeated(byte: u8) -> Self {
         Self { bytes: &REPEATED[usize::from(byte)], mask: 0 }
     }
 
-    /// The byte of element `index`.
+    /// Returns the byte of element `index`.
     #[inline]
     pub(crate) fn byte(&self, index: usize) -> u8 {
         self.bytes[index & self.mask]
     }
 
-    /// Fills `into` with the bytes from element `first` on.
+    /// Fills `into` with the bytes of elements, starting at element `first`.
     pub(super) fn copy(&self, first: usize, into: &mut [u8]) {
         if self.mask == 0 {
             into.fill(self.bytes[0]);
@@ -52,44 +52,46 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Whether there are `count` elements.
+    /// Returns whether the plane has at least `count` elements.
     #[inline]
     pub(super) fn has(&self, count: usize) -> bool {
         self.mask == 0 || count <= self.bytes.len()
     }
 
-    /// Where a kernel finds the bytes from element `index` on: up to 32 of those that the plane has.
+    /// Returns the address from which a kernel reads the bytes of elements, starting at element `index`. The
+    /// kernel may read up to 32 bytes, and no further than the plane's end.
     ///
     /// # Safety
     /// The plane has more than `index` elements.
     #[inline(always)]
     pub(super) unsafe fn from(&self, index: usize) -> *const u8 {
-        // SAFETY: the caller's `index` is inside `bytes`, or the mask makes it zero.
+        // SAFETY: the caller guarantees that `index` is inside `bytes`, or the mask makes the index zero.
         unsafe { self.bytes.as_ptr().add(index & self.mask) }
     }
 }
 
-/// Planes of any number at equal distances, from the first byte of `bytes` on.
+/// Any number of planes at equal distances. The first plane starts at the first byte of `bytes`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rack<'a> {
     bytes: &'a [u8],
     pitch: usize,
-    /// Elements of each plane.
+    /// The elements of each plane.
     elements: usize,
     order: Order<'a>,
 }
 
-/// Which planes make an element.
+/// The planes that make up an element.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Order<'a> {
-    /// The first ones.
+    /// The first planes, this many.
     First(usize),
-    /// These.
+    /// These planes.
     Given(&'a [u16]),
 }
 
 impl<'a> Rack<'a> {
-    /// The planes that `order` names, or else the first `width`, of `elements` bytes, which `bytes` has.
+    /// Creates a rack of the planes that `order` names, or of the first `width` planes. Each plane has
+    /// `elements` bytes. Panics if a plane is not inside `bytes`.
     pub(crate) fn new(
         bytes: &'a [u8],
         pitch: usize,
@@ -104,11 +106,11 @@ impl<'a> Rack<'a> {
         };
         let end =
             last.map_or(Some(0), |last| last.checked_mul(pitch).and_then(|at| at.checked_add(elements)));
-        assert!(end.is_some_and(|end| end <= bytes.len()), "every plane is in the rack");
+        assert!(end.is_some_and(|end| end <= bytes.len()), "a plane is outside the rack");
         Self { bytes, pitch, elements, order }
     }
 
-    /// How many planes there are.
+    /// Returns the number of planes.
     #[inline]
     pub(crate) fn count(&self) -> usize {
         match self.order {
@@ -117,7 +119,7 @@ impl<'a> Rack<'a> {
         }
     }
 
-    /// Plane `k`.
+    /// Returns plane `k`.
     #[inline]
     pub(crate) fn plane(&self, k: usize) -> Plane<'a> {
         let k = match self.order {
@@ -127,22 +129,23 @@ impl<'a> Rack<'a> {
         Plane::of(&self.bytes[k * self.pitch..][..self.elements])
     }
 
-    /// Whether there are `count` elements.
+    /// Returns whether each plane has at least `count` elements.
     #[inline]
     pub(super) fn has(&self, count: usize) -> bool {
         count <= self.elements
     }
 
-    /// The first plane, the distance of one from the next, and which of them make an element.
+    /// Returns the first plane, the distance from one plane to the next, and the planes that make up an
+    /// element.
     #[inline(always)]
     pub(super) fn parts(&self) -> (*const u8, usize, Order<'a>) {
         (self.bytes.as_ptr(), self.pitch, self.order)
     }
 }
 
-/// Where the bytes of each plane are: byte k of every element.
+/// The addresses of the planes. Plane k holds byte k of every element.
 pub(super) trait Planes: Copy {
-    /// Plane `k` from element `index` on, up to the widest register.
+    /// Returns the address of element `index` in plane `k`, from which up to a widest register may be read.
     ///
     /// # Safety
     /// The plane and the element must exist.
@@ -159,12 +162,13 @@ pub(super) struct Strided {
 impl Planes for Strided {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that the element of plane k exists, so it is inside the buffer.
+        // SAFETY: the caller guarantees that the element of plane k exists, so the address is inside the
+        // buffer.
         unsafe { self.first.add(k * self.stride + index) }
     }
 }
 
-/// Some planes of those at equal distances, in any order.
+/// Some of the planes at equal distances, in any order.
 #[derive(Clone, Copy)]
 pub(super) struct Picked<'a> {
     pub(super) all: Strided,
@@ -174,12 +178,12 @@ pub(super) struct Picked<'a> {
 impl Planes for Picked<'_> {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k of the order and the element exist.
+        // SAFETY: the caller guarantees that plane k of the order and the element exist.
         unsafe { self.all.at(usize::from(*self.order.get_unchecked(k)), index) }
     }
 }
 
-/// Planes anywhere, from an element on.
+/// Planes at any addresses, starting at an element.
 #[derive(Clone, Copy)]
 pub(super) struct From<P> {
     pub(super) planes: P,
@@ -189,7 +193,7 @@ pub(super) struct From<P> {
 impl<P: Planes> Planes for From<P> {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the same contract for the element, counted from the first of all.
+        // SAFETY: the same contract, with the element counted from the first element of the planes.
         unsafe { self.planes.at(k, self.first + index) }
     }
 }
@@ -197,7 +201,7 @@ impl<P: Planes> Planes for From<P> {
 impl Planes for &[Plane<'_>] {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k and the element exist.
+        // SAFETY: the caller guarantees that plane k and the element exist.
         unsafe { self.get_unchecked(k).from(index) }
     }
 }
@@ -205,7 +209,7 @@ impl Planes for &[Plane<'_>] {
 impl Planes for &Rack<'_> {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k and the element exist.
+        // SAFETY: the caller guarantees that plane k and the element exist.
         unsafe { self.plane(k).from(index) }
     }
 }
@@ -213,7 +217,7 @@ impl Planes for &Rack<'_> {
 impl<const N: usize> Planes for [Plane<'_>; N] {
     #[inline(always)]
     unsafe fn at(self, k: usize, index: usize) -> *const u8 {
-        // SAFETY: the caller says that plane k and the element exist.
+        // SAFETY: the caller guarantees that plane k and the element exist.
         unsafe { self.get_unchecked(k).from(index) }
     }
 }

@@ -1,15 +1,16 @@
-//! The transposes one byte at a time: for processors without vectors, and for what is left over by those with.
+//! The transposes one byte at a time, for processors without vectors and for the remainders of vector loops.
 
 use super::plane::Planes;
 
 /// Undoes the byte shuffle of `n` elements.
 ///
 /// # Safety
-/// Each of the `size` planes has `n` bytes and `dst` has room for `n * size`; they do not overlap.
+/// Each of the `size` planes has `n` bytes, and `dst` has room for `n * size` bytes. Source and destination
+/// do not overlap.
 #[inline(always)]
 pub(super) unsafe fn unshuffle<P: Planes>(planes: P, size: usize, dst: *mut u8, n: usize) {
     for k in 0..size {
-        // SAFETY: k < size and element < n, so both addresses are inside what the contract names.
+        // SAFETY: k < size and element < n, so both addresses are inside the memory of the contract.
         unsafe {
             for element in 0..n {
                 *dst.add(element * size + k) = *planes.at(k, element);
@@ -21,11 +22,12 @@ pub(super) unsafe fn unshuffle<P: Planes>(planes: P, size: usize, dst: *mut u8, 
 /// Shuffles the bytes of `n` elements into planes `stride` bytes apart.
 ///
 /// # Safety
-/// `src` has `n * size` bytes and each of the `size` planes from `dst` on has room for `n`; they do not overlap.
+/// `src` has `n * size` bytes, and each of the `size` planes at `dst` has room for `n` bytes. Source and
+/// destination do not overlap.
 #[inline(always)]
 pub(super) unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: usize, n: usize) {
     for k in 0..size {
-        // SAFETY: k < size and element < n, so both addresses are inside what the contract names.
+        // SAFETY: k < size and element < n, so both addresses are inside the memory of the contract.
         unsafe {
             let plane = dst.add(k * stride);
             if size == 1 {
@@ -39,10 +41,11 @@ pub(super) unsafe fn shuffle(src: *const u8, size: usize, dst: *mut u8, stride: 
     }
 }
 
-/// See `transpose::split_bits`.
+/// Splits bytes into rows of bits, as `transpose::split_bits` does.
 ///
 /// # Safety
-/// `src` has `n` bytes and each of the 8 rows `stride` apart from `dst` has room for `n / 8`; they do not overlap.
+/// `src` has `n` bytes, and each of the 8 rows, `stride` bytes apart from `dst` on, has room for `n / 8`
+/// bytes. Source and destination do not overlap.
 #[inline(always)]
 pub(super) unsafe fn split_bits(src: *const u8, n: usize, dst: *mut u8, stride: usize) {
     for byte in 0..n / 8 {
@@ -59,7 +62,8 @@ pub(super) unsafe fn split_bits(src: *const u8, n: usize, dst: *mut u8, stride: 
 /// Undoes `split_bits`.
 ///
 /// # Safety
-/// Each of the 8 rows `stride` apart from `src` has `n / 8` bytes and `dst` has room for `n`; they do not overlap.
+/// Each of the 8 rows, `stride` bytes apart from `src` on, has `n / 8` bytes, and `dst` has room for `n`
+/// bytes. Source and destination do not overlap.
 #[inline(always)]
 pub(super) unsafe fn join_bits(src: *const u8, stride: usize, n: usize, dst: *mut u8) {
     for byte in 0..n / 8 {
@@ -75,7 +79,7 @@ pub(super) unsafe fn join_bits(src: *const u8, stride: usize, n: usize, dst: *mu
     }
 }
 
-/// The transpose of the 8 by 8 bits of a word: bit 8 i + j changes places with bit 8 j + i.
+/// Returns the transpose of the 8 by 8 bits of a word: bit 8 i + j and bit 8 j + i are exchanged.
 #[inline(always)]
 fn transpose_word(mut word: u64) -> u64 {
     for (shift, mask) in

@@ -1,4 +1,5 @@
-//! Every set of instructions against a model that follows the definition, byte by byte and bit by bit.
+//! Tests of every set of instructions against a model that follows the definition, byte by byte and bit by
+//! bit.
 
 use super::*;
 
@@ -7,7 +8,7 @@ const COUNTS: [usize; 21] =
     [0, 1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 255, 256, 264, 520, 1048];
 
 #[test]
-fn every_processor_has_the_scalar_transposes_and_the_fastest_come_first() {
+fn scalar_transposes_are_always_available_and_the_fastest_come_first() {
     let names: Vec<_> = Kernels::available().map(|kernels| kernels.name).collect();
     assert_eq!(names.last(), Some(&"scalar"));
     assert_eq!(Kernels::fastest().name, names[0]);
@@ -36,7 +37,7 @@ fn unshuffle_undoes_shuffle() {
 }
 
 #[test]
-fn planes_from_different_places_become_elements_at_any_alignment() {
+fn separate_planes_become_elements_at_any_alignment() {
     each_case(|kernels, size, src| {
         let n = src.len() / size;
         let src = &src[..n * size];
@@ -51,13 +52,13 @@ fn planes_from_different_places_become_elements_at_any_alignment() {
             let (outside, found) = found.split_at(before);
             assert_eq!(found[..src.len()], *src, "{} size {size} elements {n} {stores:?}", kernels.name);
             let outside = outside.iter().chain(&found[src.len()..]);
-            assert!(outside.into_iter().all(|&byte| byte == 0xee), "wrote outside of the destination");
+            assert!(outside.into_iter().all(|&byte| byte == 0xee), "wrote outside the destination");
         }
     });
 }
 
 #[test]
-fn a_run_streamed_to_any_place_in_a_line_is_whole() {
+fn a_streamed_run_is_complete_at_any_offset_in_a_cache_line() {
     for kernels in Kernels::available() {
         for size in [2, 4, 8, 16] {
             let n = 4096 / size + 37;
@@ -72,14 +73,14 @@ fn a_run_streamed_to_any_place_in_a_line_is_whole() {
                 let place = start..start + src.len();
                 assert!(found[place.clone()] == src[..], "{} size {size} offset {offset}", kernels.name);
                 let outside = found[..place.start].iter().chain(&found[place.end..]);
-                assert!(outside.into_iter().all(|&byte| byte == 0xee), "wrote outside of the destination");
+                assert!(outside.into_iter().all(|&byte| byte == 0xee), "wrote outside the destination");
             }
         }
     }
 }
 
 #[test]
-fn runs_of_elements_go_where_the_comb_says_and_a_repeated_byte_is_a_plane() {
+fn runs_are_written_to_the_comb_and_a_repeated_byte_serves_as_a_plane() {
     each_case(|kernels, size, src| {
         let all = src.len() / size;
         let Some(&repeated) = src.first() else { return };
@@ -119,7 +120,7 @@ fn planes_of_a_rack_in_any_order_become_elements() {
         }
         let (first, step) = (all / 5, all / 4);
         let n = step - step / 3;
-        // As many again, so that there are enough for the widest groups.
+        // Twice as many planes, so that there are enough for the widest groups.
         let given: Vec<u16> = (0..2 * size).map(|k| u16::try_from((k * 7 + 3) % size).unwrap()).collect();
         for order in [None, Some(&given[..])] {
             let rack = Rack::new(&bytes, pitch, all, size, order);
@@ -137,13 +138,13 @@ fn planes_of_a_rack_in_any_order_become_elements() {
 }
 
 #[test]
-#[should_panic(expected = "every plane is in the rack")]
-fn a_rack_without_its_last_plane_is_refused() {
+#[should_panic(expected = "a plane is outside the rack")]
+fn a_rack_whose_last_plane_is_out_of_bounds_is_refused() {
     Rack::new(&[0; 40], 10, 11, 17, Some(&[3]));
 }
 
 #[test]
-fn picked_bytes_are_those_of_the_map() {
+fn picked_bytes_follow_the_map() {
     let bytes: Vec<u8> = (0..6000_usize).map(|at| (at * 31 + at / 251).to_le_bytes()[0]).collect();
     let mut maps: Vec<(usize, Vec<u16>)> =
         vec![(16, vec![15]), (40, vec![0, 39, 1, 38]), (300, vec![299, 7, 0])];
@@ -196,7 +197,7 @@ fn bitunshuffle_undoes_bitshuffle() {
 }
 
 #[test]
-fn an_element_size_of_zero_or_beyond_the_buffer_copies() {
+fn with_an_element_size_of_zero_or_beyond_the_buffer_bytes_are_copied() {
     let src: Vec<u8> = (0..40).collect();
     for size in [0, 41, usize::MAX] {
         let mut dst = vec![0; 40];
@@ -208,14 +209,14 @@ fn an_element_size_of_zero_or_beyond_the_buffer_copies() {
 }
 
 #[test]
-#[should_panic(expected = "every plane has a byte for each element")]
+#[should_panic(expected = "a plane is shorter than its elements")]
 fn a_short_plane_is_refused() {
     let planes = [Plane::of(&[1, 2]), Plane::of(&[3])];
     Kernels::fastest().unshuffle_runs(&planes, 0, 0, &mut Comb::of(&mut [0; 4], 0, 0, 1, 4), Stores::Cached);
 }
 
 #[test]
-fn parts_are_shuffled_to_where_the_whole_has_them() {
+fn shuffling_in_parts_gives_the_same_bytes_as_shuffling_the_whole() {
     each_case(|kernels, size, src| {
         let n = src.len() / size;
         let elements = &src[..n * size];
@@ -232,8 +233,8 @@ fn parts_are_shuffled_to_where_the_whole_has_them() {
 }
 
 #[test]
-#[should_panic(expected = "the planes have a byte for each element")]
-fn a_part_that_goes_beyond_the_planes_is_refused() {
+#[should_panic(expected = "a plane is shorter than its elements")]
+fn a_part_that_extends_past_the_planes_is_refused() {
     Kernels::fastest().shuffle_part(4, &[0; 8], 3, &mut [0; 16]);
 }
 

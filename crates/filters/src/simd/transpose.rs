@@ -1,37 +1,38 @@
 //! Byte and bit transposes over any `Vector`.
 //!
-//! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of 16 elements,
-//! p rounds turn planes into elements, and 4 further rounds turn elements into planes.
+//! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of
+//! 16 elements, p rounds turn planes into elements, and 4 further rounds turn elements into planes.
 
 use super::plane::{From, Order, Picked, Plane, Planes, Rack, Strided};
 use super::vector::{Lane, Vector};
 use super::{Stores, scalar};
 
-/// Runs of elements, at equal distances among the planes and in the destination.
+/// Runs of elements, at equal distances in the planes and in the destination.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Runs {
-    /// The element that comes first in the first run.
+    /// The first element of the first run.
     pub(super) first: usize,
-    /// Elements from the start of one run to the start of the next.
+    /// The elements from the start of one run to the start of the next.
     pub(super) step: usize,
-    /// The first run.
+    /// The destination of the first run.
     pub(super) dst: *mut u8,
-    /// Bytes from the start of one run to the start of the next.
+    /// The bytes from the start of one run to the start of the next.
     pub(super) stride: isize,
     pub(super) count: usize,
-    /// Elements of each run.
+    /// The elements of each run.
     pub(super) elements: usize,
-    /// Bytes of each run.
+    /// The bytes of each run.
     pub(super) bytes: usize,
     pub(super) stores: Stores,
 }
 
 impl Runs {
-    /// The first element and the destination of the next run. (Closures would be compiled without the instructions of whoever
-    /// calls them, unless they are so small that they are inlined.)
+    /// Returns the first element and the destination of the next run. (This is not a closure, because a
+    /// closure is compiled without the instructions of its caller unless it is small enough to be inlined.)
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<(usize, *mut u8)> {
-        /// Runs from one to the one that is fetched meanwhile: the processor does not foresee the gaps.
+        /// The distance in runs from the current run to the prefetched one. The processor does not predict
+        /// the gaps between runs.
         const AHEAD: usize = 4;
         self.count = self.count.checked_sub(1)?;
         let run = (self.first, self.dst);
@@ -47,31 +48,32 @@ impl Runs {
 /// Tells the processor that `len` bytes are about to be written.
 #[inline(always)]
 fn prefetch(dst: *mut u8, len: usize) {
-    /// Of a long run the start is enough.
+    /// The most bytes to prefetch. For a long run, its start suffices.
     const MOST: usize = 512;
     #[cfg(target_arch = "x86_64")]
     for at in (0..len.min(MOST)).step_by(LINE) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which no address makes fail.
+        // SAFETY: a prefetch is a hint, and no address makes it fail.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(dst.wrapping_add(at).cast_const().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (dst, len, LINE, MOST);
 }
 
-/// Bytes of a cache line.
+/// The bytes of a cache line.
 const LINE: usize = 64;
-/// A shorter run is not worth streaming: its first and last lines are written in parts.
+/// The shortest run that is streamed, in bytes. Streaming a shorter run does not pay, because its first and
+/// last lines are written in parts.
 const STREAMED_FROM: usize = 4 << 10;
 
 /// Undoes the byte shuffle of every run.
 ///
 /// # Safety
-/// Each plane has the elements of all runs, every run has room for its elements, they do not overlap the planes, and the
-/// processor has the instructions of `V` and `L`.
+/// Each plane has the elements of all runs, and every run has room for its elements. Source and destination
+/// do not overlap. The processor has the instructions of `V` and `L`.
 #[inline(always)]
 pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], mut runs: Runs) {
-    // SAFETY: as the contract, for each run; the fixed sizes are the number of planes.
+    // SAFETY: the same contract, for each run. The fixed sizes are the number of planes.
     unsafe {
         match *planes {
             [a, b] => unshuffle_fixed_runs::<V, L, 2>([a, b], runs),
@@ -95,7 +97,7 @@ unsafe fn unshuffle_fixed_runs<V: Vector, L: Lane, const N: usize>(planes: [Plan
         // SAFETY: the same contract.
         unsafe { return single::<N>(planes, runs) };
     }
-    // Which of the two loops it is, is found out once.
+    // The choice between the two loops is made once for all runs.
     if runs.stores == Stores::PastCache && n * N >= STREAMED_FROM {
         while let Some((first, dst)) = runs.next() {
             // SAFETY: the same contract.
@@ -109,7 +111,7 @@ unsafe fn unshuffle_fixed_runs<V: Vector, L: Lane, const N: usize>(planes: [Plan
     }
 }
 
-/// `unshuffle_fixed_runs` for runs of one element: nothing but moves.
+/// `unshuffle_fixed_runs` for runs of one element, which needs only moves.
 #[inline(always)]
 unsafe fn single<const N: usize>(planes: [Plane<'_>; N], runs: Runs) {
     let (mut at, mut dst) = (runs.first, runs.dst);
@@ -127,17 +129,17 @@ unsafe fn single<const N: usize>(planes: [Plane<'_>; N], runs: Runs) {
     }
 }
 
-/// Undoes the byte shuffle of every run of elements of any size.
+/// Undoes the byte shuffle of every run, for elements of any size.
 ///
 /// # Safety
-/// The rack has the elements of all runs, every run has room for its elements, they do not overlap the planes, and the processor
-/// has the instructions of `V` and `L`.
+/// The rack has the elements of all runs, and every run has room for its elements. Source and destination do
+/// not overlap. The processor has the instructions of `V` and `L`.
 #[inline(always)]
 pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, mut runs: Runs) {
     let (first, stride, order) = rack.parts();
     let all = Strided { first, stride };
     while let Some((first, dst)) = runs.next() {
-        // SAFETY: as the contract, for each run; groups of 16 planes are taken of 16 planes at least.
+        // SAFETY: the same contract, for each run. Groups of 16 planes are only taken from 16 or more planes.
         unsafe {
             match order {
                 _ if rack.count() < 16 => {
@@ -158,8 +160,8 @@ pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, mut run
 /// Undoes the byte shuffle of `n` elements of `size` bytes.
 ///
 /// # Safety
-/// Each of the `size` planes has `n` bytes, `dst` has room for `n * size`, they do not overlap, and the processor has the
-/// instructions of `V` and `L`.
+/// Each of the `size` planes has `n` bytes, and `dst` has room for `n * size` bytes. Source and destination
+/// do not overlap. The processor has the instructions of `V` and `L`.
 #[inline(always)]
 pub(super) unsafe fn unshuffle<V: Vector, L: Lane, P: Planes>(
     planes: P,
@@ -187,8 +189,8 @@ pub(super) unsafe fn unshuffle<V: Vector, L: Lane, P: Planes>(
 /// Shuffles the bytes of `n` elements of `size` bytes into planes `stride` bytes apart.
 ///
 /// # Safety
-/// `src` has `n * size` bytes, each of the `size` planes from `dst` on has room for `n`, they do not overlap, and the
-/// processor has the instructions of `V` and `L`.
+/// `src` has `n * size` bytes, and each of the `size` planes at `dst` has room for `n` bytes. Source and
+/// destination do not overlap. The processor has the instructions of `V` and `L`.
 #[inline(always)]
 pub(super) unsafe fn shuffle<V: Vector, L: Lane>(
     src: *const u8,
@@ -221,11 +223,12 @@ unsafe fn unshuffle_fixed<V: Vector, L: Lane, P: Planes, const N: usize>(
     n: usize,
     stores: Stores,
 ) {
-    // SAFETY: as `unshuffle`; every block taken lies within the n elements, and those streamed start at a line.
+    // SAFETY: as in `unshuffle`. Every block is within the n elements, and streamed blocks start at a cache
+    // line.
     unsafe {
         let mut at = 0;
         if stores == Stores::PastCache && n * N >= STREAMED_FROM && dst.align_offset(LINE).is_multiple_of(N) {
-            // Up to the first whole line as usual; elements done twice get the same bytes.
+            // Ordinary stores up to the first whole line. Elements that are written twice get the same bytes.
             let head = dst.align_offset(LINE) / N;
             while at < head {
                 unshuffle_block::<V, P, N, false>(planes, dst, at);
@@ -242,7 +245,8 @@ unsafe fn unshuffle_fixed<V: Vector, L: Lane, P: Planes, const N: usize>(
             unshuffle_block::<V, P, N, false>(planes, dst, at);
             at += V::BYTES;
         }
-        // The rest is done by a block that ends with the last element; elements done twice get the same bytes.
+        // A block that ends with the last element covers the rest. Elements that are written twice get the
+        // same bytes.
         if at == n {
         } else if n >= V::BYTES {
             unshuffle_block::<V, P, N, false>(planes, dst, n - V::BYTES);
@@ -261,7 +265,8 @@ unsafe fn unshuffle_block<V: Vector, P: Planes, const N: usize, const STREAM: bo
     dst: *mut u8,
     at: usize,
 ) {
-    // SAFETY: as `unshuffle`; elements `at..at + V::BYTES` exist, and begin at a multiple of a line if streamed.
+    // SAFETY: as in `unshuffle`. Elements `at..at + V::BYTES` exist, and start at a multiple of a cache line
+    // if they are streamed.
     unsafe {
         let mut v = [V::splat(0); N];
         for (k, v) in v.iter_mut().enumerate() {
@@ -285,7 +290,7 @@ unsafe fn shuffle_fixed<V: Vector, L: Lane, const N: usize>(
     stride: usize,
     n: usize,
 ) {
-    // SAFETY: as `shuffle`; every block taken lies within the n elements.
+    // SAFETY: as in `shuffle`. Every block is within the n elements.
     unsafe {
         let mut at = 0;
         while at + V::BYTES <= n {
@@ -306,7 +311,7 @@ unsafe fn shuffle_fixed<V: Vector, L: Lane, const N: usize>(
 
 #[inline(always)]
 unsafe fn shuffle_block<V: Vector, const N: usize>(src: *const u8, dst: *mut u8, stride: usize, at: usize) {
-    // SAFETY: as `shuffle`; elements `at..at + V::BYTES` exist.
+    // SAFETY: as in `shuffle`. Elements `at..at + V::BYTES` exist.
     unsafe {
         let v = deinterleave(load_elements::<V, N>(src.add(at * N)));
         for (k, v) in v.into_iter().enumerate() {
@@ -315,7 +320,7 @@ unsafe fn shuffle_block<V: Vector, const N: usize>(src: *const u8, dst: *mut u8,
     }
 }
 
-/// `unshuffle_groups` with the widest register that the elements fill.
+/// Calls `unshuffle_groups` with the widest register that the elements fill.
 #[inline(always)]
 unsafe fn unshuffle_any<V: Vector, L: Lane, P: Planes, const W: usize>(
     planes: P,
@@ -323,7 +328,7 @@ unsafe fn unshuffle_any<V: Vector, L: Lane, P: Planes, const W: usize>(
     dst: *mut u8,
     n: usize,
 ) {
-    // SAFETY: as `unshuffle`.
+    // SAFETY: as in `unshuffle`.
     unsafe {
         if n >= V::BYTES {
             unshuffle_groups::<V, P, W>(planes, size, dst, n);
@@ -335,7 +340,8 @@ unsafe fn unshuffle_any<V: Vector, L: Lane, P: Planes, const W: usize>(
     }
 }
 
-/// Sizes that are no power of two, and large ones: groups of W planes, the last one overlapping its neighbour.
+/// Undoes the shuffle of elements whose size is large or not a power of two, in groups of W planes. The last
+/// group overlaps its neighbour.
 #[inline(always)]
 unsafe fn unshuffle_groups<V: Vector, P: Planes, const W: usize>(
     planes: P,
@@ -343,7 +349,7 @@ unsafe fn unshuffle_groups<V: Vector, P: Planes, const W: usize>(
     dst: *mut u8,
     n: usize,
 ) {
-    // SAFETY: as `unshuffle`; W <= size, so a group that ends with the last plane exists.
+    // SAFETY: as in `unshuffle`. W <= size, so a group that ends with the last plane exists.
     unsafe {
         let mut next = 0;
         while next < n {
@@ -374,7 +380,7 @@ unsafe fn unshuffle_groups<V: Vector, P: Planes, const W: usize>(
     }
 }
 
-/// The mirror of `unshuffle_groups`.
+/// Shuffles in groups of W bytes, the inverse of `unshuffle_groups`.
 #[inline(always)]
 unsafe fn shuffle_groups<L: Lane, const W: usize>(
     src: *const u8,
@@ -383,7 +389,7 @@ unsafe fn shuffle_groups<L: Lane, const W: usize>(
     stride: usize,
     n: usize,
 ) {
-    // SAFETY: as `shuffle`; W <= size, so a group that ends with the last byte of an element exists.
+    // SAFETY: as in `shuffle`. W <= size, so a group that ends with the last byte of an element exists.
     unsafe {
         if n < 16 {
             return scalar::shuffle(src, size, dst, stride, n);
@@ -405,10 +411,10 @@ unsafe fn shuffle_groups<L: Lane, const W: usize>(
     }
 }
 
-/// The W bytes at each of 16 places `size` apart, packed.
+/// Loads the W bytes at each of 16 places, `size` bytes apart, without gaps.
 #[inline(always)]
 unsafe fn gather<L: Lane, const W: usize>(src: *const u8, size: usize) -> [L; W] {
-    // SAFETY: the caller's 16 elements have W bytes here.
+    // SAFETY: the caller guarantees that each of the 16 elements has W bytes here.
     unsafe {
         let mut v = [L::splat(0); W];
         for (k, v) in v.iter_mut().enumerate() {
@@ -424,10 +430,10 @@ unsafe fn gather<L: Lane, const W: usize>(src: *const u8, size: usize) -> [L; W]
     }
 }
 
-/// 8 bytes: W from each of 8 / W places.
+/// Loads 8 bytes: W bytes at each of 8 / W places.
 #[inline(always)]
 unsafe fn gather_word<const W: usize>(src: *const u8, size: usize) -> u64 {
-    // SAFETY: as `gather`.
+    // SAFETY: as in `gather`.
     unsafe {
         match W {
             8 => u64::from_le(src.cast::<u64>().read_unaligned()),
@@ -445,14 +451,15 @@ unsafe fn gather_word<const W: usize>(src: *const u8, size: usize) -> u64 {
     }
 }
 
-/// Takes apart the bits of `n` bytes, a multiple of 8: bit b of byte i becomes bit `i % 8` of byte `i / 8` of row b.
+/// Splits `n` bytes, a multiple of 8, into rows of bits: bit b of byte i becomes bit `i % 8` of byte `i / 8`
+/// of row b.
 ///
 /// # Safety
-/// `src` has `n` bytes, each of the 8 rows `stride` apart from `dst` has room for `n / 8`, they do not overlap, and the
-/// processor has the instructions of `V`.
+/// `src` has `n` bytes, and each of the 8 rows, `stride` bytes apart from `dst` on, has room for `n / 8`
+/// bytes. Source and destination do not overlap. The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn split_bits<V: Vector>(src: *const u8, n: usize, dst: *mut u8, stride: usize) {
-    // SAFETY: as the contract; every block taken lies within the n bytes.
+    // SAFETY: the same contract. Every block is within the n bytes.
     unsafe {
         let block = 8 * V::BYTES;
         let mut at = 0;
@@ -470,11 +477,11 @@ pub(super) unsafe fn split_bits<V: Vector>(src: *const u8, n: usize, dst: *mut u
 /// Undoes `split_bits`.
 ///
 /// # Safety
-/// Each of the 8 rows `stride` apart from `src` has `n / 8` bytes, `dst` has room for `n`, they do not overlap, and the
-/// processor has the instructions of `V`.
+/// Each of the 8 rows, `stride` bytes apart from `src` on, has `n / 8` bytes, and `dst` has room for `n`
+/// bytes. Source and destination do not overlap. The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn join_bits<V: Vector>(src: *const u8, stride: usize, n: usize, dst: *mut u8) {
-    // SAFETY: as the contract; every block taken lies within the n bytes.
+    // SAFETY: the same contract. Every block is within the n bytes.
     unsafe {
         let block = 8 * V::BYTES;
         let mut at = 0;
@@ -494,10 +501,10 @@ pub(super) unsafe fn join_bits<V: Vector>(src: *const u8, stride: usize, n: usiz
     }
 }
 
-/// `V::BYTES` elements of N bytes, the first 16 in the first lanes.
+/// Loads `V::BYTES` elements of N bytes. The first 16 elements go to the first lanes.
 #[inline(always)]
 unsafe fn load_elements<V: Vector, const N: usize>(src: *const u8) -> [V; N] {
-    // SAFETY: the caller's elements exist.
+    // SAFETY: the caller guarantees that the elements exist.
     unsafe {
         let mut v = [V::splat(0); N];
         for (k, v) in v.iter_mut().enumerate() {
@@ -507,7 +514,7 @@ unsafe fn load_elements<V: Vector, const N: usize>(src: *const u8) -> [V; N] {
     }
 }
 
-/// Planes to elements, in each lane.
+/// Turns planes into elements, in each lane.
 #[inline(always)]
 unsafe fn interleave<V: Vector, const N: usize>(mut v: [V; N]) -> [V; N] {
     for _ in 0..N.trailing_zeros() {
@@ -517,7 +524,7 @@ unsafe fn interleave<V: Vector, const N: usize>(mut v: [V; N]) -> [V; N] {
     v
 }
 
-/// Elements to planes, in each lane.
+/// Turns elements into planes, in each lane.
 #[inline(always)]
 unsafe fn deinterleave<V: Vector, const N: usize>(mut v: [V; N]) -> [V; N] {
     // SAFETY: the caller has the instructions.
@@ -552,7 +559,7 @@ unsafe fn perfect_shuffle<V: Vector, const N: usize>(v: [V; N]) -> [V; N] {
     next
 }
 
-/// Bit b of register r changes places with bit r of register b, in every byte. Its own inverse.
+/// Exchanges bit b of register r with bit r of register b, in every byte. The function is its own inverse.
 #[inline(always)]
 unsafe fn transpose_bits<V: Vector>(mut v: [V; 8]) -> [V; 8] {
     // SAFETY: the caller has the instructions.
@@ -564,7 +571,8 @@ unsafe fn transpose_bits<V: Vector>(mut v: [V; 8]) -> [V; 8] {
     v
 }
 
-/// One round: swaps the bits whose position has DISTANCE set in one register and not in the other.
+/// Performs one round: swaps the bits for which exactly one of bit number and register number has DISTANCE
+/// set.
 #[inline(always)]
 unsafe fn swap_bits<V: Vector, const DISTANCE: i32>(v: &mut [V; 8], mask: V) {
     let distance = DISTANCE.unsigned_abs() as usize;

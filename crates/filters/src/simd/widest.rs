@@ -1,7 +1,7 @@
-//! Plain loops, compiled for more vector instructions than every processor of the kind has.
+//! Plain loops compiled for wider vector instructions than every processor of the architecture has.
 
-/// Runs `f`; where the compiler inlines it, with the widest vector instructions that the processor has. For short loops over
-/// numbers that it vectorises by itself.
+/// Runs `f`, with the widest vector instructions of the processor if the compiler inlines it. Use this for
+/// short loops over numbers that the compiler vectorises.
 #[inline]
 pub fn widest<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]

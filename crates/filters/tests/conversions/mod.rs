@@ -1,8 +1,8 @@
-//! What becomes of elements, and the same byte by byte.
+//! Conversions of elements, and a model that converts one byte at a time.
 
 use hyperslab_filters::{ByteMap, Convert};
 
-/// Every byte, and its complement.
+/// Replaces every byte by the byte and its complement.
 #[derive(Debug)]
 struct Twice(usize);
 
@@ -19,7 +19,7 @@ impl Convert for Twice {
         assert_eq!(
             (src.len() % self.0, 2 * src.len()),
             (0, dst.len()),
-            "whole elements, and as many of them"
+            "source and destination hold the same number of whole elements"
         );
         for (to, from) in dst.chunks_exact_mut(2).zip(src) {
             to.copy_from_slice(&[*from, !from]);
@@ -27,7 +27,8 @@ impl Convert for Twice {
     }
 }
 
-/// Conversions of elements of `size` bytes: none, a computation, and bytes in the order that `picks` makes.
+/// Returns conversions of elements of `size` bytes: none, a computation, and bytes in the order that `picks`
+/// makes.
 pub(crate) fn conversions(size: usize, picks: &[usize]) -> Vec<Option<Box<dyn Convert>>> {
     let bytes: Vec<u16> = picks.iter().map(|pick| u16::try_from(pick % size).unwrap()).collect();
     let reversed: Vec<u16> = (0..size).rev().map(|byte| u16::try_from(byte).unwrap()).collect();
@@ -36,7 +37,7 @@ pub(crate) fn conversions(size: usize, picks: &[usize]) -> Vec<Option<Box<dyn Co
     vec![None, Some(Box::new(Twice(size))), map(&bytes), map(&reversed)]
 }
 
-/// Elements of `size` bytes, converted one byte after the other.
+/// Returns elements of `size` bytes, converted one byte at a time.
 pub(crate) fn converted(convert: Option<&dyn Convert>, size: usize, elements: &[u8]) -> Vec<u8> {
     match convert.map(|convert| convert.bytes()) {
         None => elements.to_vec(),

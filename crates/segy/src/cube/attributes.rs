@@ -1,11 +1,11 @@
-//! Attributes of the kinds that are used here, read.
+//! Reads attributes of the types that this crate writes.
 
 use hyperslab::{Attribute, Object};
 use hyperslab_format::datatype::{Datatype, Integer};
 
 use crate::error::Result;
 
-/// A text that is there, whether of fixed or of variable length.
+/// Returns a text attribute of fixed or variable length, or `None` if the object has none of this name.
 pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>> {
     let Some(found) = get(object, name)? else { return Ok(None) };
     let bytes = match &found.datatype {
@@ -20,12 +20,13 @@ pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&bytes[..end]).into_owned()))
 }
 
-/// A whole number that is there.
+/// Returns a whole number, or `None` if the object has none of this name.
 pub(super) fn number(object: &Object, name: &str) -> Result<Option<u64>> {
     Ok(numbers(object, name)?.and_then(|numbers| <[u64; 1]>::try_from(numbers).ok()).map(|[number]| number))
 }
 
-/// Whole numbers that are there: of 8 bytes in the order of this machine, as they are written here.
+/// Returns whole numbers, or `None` if the object has none of this name. The numbers must have 8 bytes in
+/// native byte order, as this crate writes them.
 pub(crate) fn numbers(object: &Object, name: &str) -> Result<Option<Vec<u64>>> {
     let Some(found) = get(object, name)? else { return Ok(None) };
     let Datatype::Integer(Integer { size: 8, .. }) = found.datatype else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! Makes the file: all datasets, empty, and what is known before the first trace is read.
+//! Creates the HDF5 file with all datasets, empty, and with the facts that are known before the first trace
+//! is read.
 
 use hyperslab::Element;
 use hyperslab::internals::{DatasetOptions, auto_chunks};
@@ -16,12 +17,12 @@ use crate::ingest::{Domain, IngestOptions};
 use crate::survey::Survey;
 use crate::{TRACE_HEADER_BYTES, tables, textual};
 
-/// Traces whose headers are one chunk: a quarter of a MiB.
+/// The traces whose headers make up one chunk, a quarter of a MiB.
 const HEADERS_PER_CHUNK: u64 = 1024;
-/// Bytes that are copied at once of what stands before and after the traces.
+/// The bytes that are copied at a time, of the parts before and after the traces.
 const COPY_BYTES: u64 = 1 << 20;
 
-/// How the coordinates of a trace become numbers.
+/// The header fields from which coordinates are computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coordinates {
     x: Field,
@@ -36,7 +37,8 @@ impl Coordinates {
         Self { x: keys.x, y: keys.y, scalar: keys.scalar, order: file.layout.order }
     }
 
-    /// Of the trace with this header; the scalar multiplies, or divides where it is negative.
+    /// Returns the coordinates of the trace with this header. The scalar multiplies if it is positive, and
+    /// divides if it is negative.
     pub(crate) fn at(&self, header: &[u8]) -> [f64; 2] {
         let scalar = self.scalar.real(header, self.order);
         [self.x, self.y].map(|field| {
@@ -52,7 +54,7 @@ impl Coordinates {
     }
 }
 
-/// Makes all datasets in a file that is empty.
+/// Creates all datasets in an empty file.
 pub(crate) fn create(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<()> {
     let root = file.root();
     root.create_group_with(super::SEGY, true)?;
@@ -63,7 +65,7 @@ pub(crate) fn create(file: &File, segy: &SegyFile, survey: &Survey, options: &In
     describe(file, segy, survey)
 }
 
-/// How the samples are stored; an error if they cannot be in that way.
+/// Returns the storage options of the samples, or an error if the samples cannot be stored with them.
 pub(crate) fn data_options(
     segy: &SegyFile,
     survey: &Survey,
@@ -80,7 +82,7 @@ pub(crate) fn data_options(
             return Err(Error::argument(
                 format!("chunks {chunk:?}"),
                 format!(
-                    "the volume has {} axes ({}, samples): name a side for each",
+                    "the volume has {} axes ({}, samples): give a length for each",
                     shape.len(),
                     survey.kind.axes().join(", ")
                 ),
@@ -96,7 +98,7 @@ pub(crate) fn data_options(
     Ok(options)
 }
 
-/// The samples.
+/// Creates the dataset of samples.
 fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOptions) -> Result<Dataset> {
     let data = file.root().create_dataset(super::DATA, &data_options(segy, survey, options)?)?;
     data.put_attribute(&Attribute::text("long_name", "seismic samples"))?;
@@ -109,7 +111,7 @@ fn create_data(file: &File, segy: &SegyFile, survey: &Survey, options: &IngestOp
     Ok(data)
 }
 
-/// The axes, as dimension scales of the samples.
+/// Creates the axes, as dimension scales of the samples.
 fn create_axes(
     file: &File,
     data: &Dataset,
@@ -133,7 +135,7 @@ fn create_axes(
     };
     let own = Field::new(117, FieldKind::U16).real(&header, order);
     let interval = if segy.layout.interval > 0.0 { segy.layout.interval } else { own };
-    // Microseconds, or thousandths of a metre or foot where depth stands in the place of time.
+    // In milliseconds, or in metres or feet if depth takes the place of time.
     let (first, step) = (field(109) * scalar, interval / 1000.0);
     let values: Vec<f64> = (0..segy.traces.samples()).map(|i| first + step * f64::from(i)).collect();
     let (name, unit, long_name) = match options.domain {
@@ -148,7 +150,7 @@ fn create_axes(
     Ok(())
 }
 
-/// What is known of each position of the survey.
+/// Creates the datasets with one value per position of the survey.
 fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()> {
     let shape = survey.shape();
     let scales: Vec<Dataset> =
@@ -186,14 +188,14 @@ fn create_positions(file: &File, survey: &Survey, segy: &SegyFile) -> Result<()>
     Ok(())
 }
 
-/// What the SEG-Y file holds beside samples.
+/// Creates the datasets for everything in the SEG-Y file except samples.
 fn create_headers(file: &File, segy: &SegyFile, options: &IngestOptions) -> Result<()> {
     let root = file.root();
     let layout = &segy.layout;
     let count = segy.traces.count();
     let header = datatypes::header(tables::TRACE_HEADER, TRACE_HEADER_BYTES, layout.order);
     let chunk = HEADERS_PER_CHUNK.min(count);
-    // Who stores samples as they are would rather have it fast than small.
+    // Without filters for samples, speed is preferred to size for headers, too.
     let stored = |made: DatasetOptions, chunk: &[u64], filters: &[FilterChoice]| match &options.filters[..] {
         [] => Ok(made),
         _ => made.chunked(chunk, filters),
@@ -218,7 +220,7 @@ fn create_headers(file: &File, segy: &SegyFile, options: &IngestOptions) -> Resu
     Ok(())
 }
 
-/// Bytes of the SEG-Y file as they are.
+/// Copies bytes of the SEG-Y file unchanged.
 fn copy_bytes(file: &File, name: &str, segy: &SegyFile, start: u64, len: u64) -> Result<()> {
     let chunk = len.clamp(1, COPY_BYTES);
     let made =
@@ -230,7 +232,7 @@ fn copy_bytes(file: &File, name: &str, segy: &SegyFile, start: u64, len: u64) ->
     Ok(())
 }
 
-/// The attributes of the group.
+/// Writes the attributes of the group.
 fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     let group = file.group(super::SEGY)?;
     let layout = &segy.layout;
@@ -258,16 +260,18 @@ fn describe(file: &File, segy: &SegyFile, survey: &Survey) -> Result<()> {
     Ok(())
 }
 
-/// Of all but the samples: a filter that every HDF5 library has, so that h5py and netCDF read it without a plugin.
+/// The filter of all datasets except the samples. Every HDF5 library has this filter, so h5py and netCDF read
+/// the datasets without a plugin.
 pub(crate) const DEFLATE: FilterChoice = FilterChoice::Deflate { level: 1 };
 
-/// Metres or feet, as the binary header has it.
+/// Returns the unit of length in the binary header: metres or feet.
 fn length_unit(segy: &SegyFile) -> Result<&'static str> {
     let system = Field::new(55, FieldKind::I16).integer(&segy.binary_header()?, segy.layout.order);
     Ok(if system == 2 { "ft" } else { "m" })
 }
 
-/// The unit of coordinates, and what the two are. (Standard: bytes 89-90 of the trace header.)
+/// Returns the unit of coordinates, and the names of the two coordinates (standard: bytes 89-90 of the trace
+/// header).
 fn coordinate_unit(segy: &SegyFile) -> Result<(&'static str, [&'static str; 2])> {
     let angles = ["longitude", "latitude"];
     Ok(match Field::new(89, FieldKind::I16).integer(&segy.trace_header(0)?, segy.layout.order) {
@@ -282,7 +286,7 @@ fn simple(shape: &[u64], datatype: Datatype) -> DatasetOptions {
     DatasetOptions::new(Dataspace::Simple { shape: shape.to_vec(), max_shape: None }, datatype)
 }
 
-/// A dataset of numbers, written.
+/// Creates a dataset and writes its numbers.
 fn numbers<T: Element>(file: &File, name: &str, values: &[T]) -> Result<Dataset> {
     let made = file.root().create_dataset(name, &simple(&[values.len() as u64], T::datatype()))?;
     made.write(Selection::All, values)?;

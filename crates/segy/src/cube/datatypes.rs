@@ -1,4 +1,4 @@
-//! HDF5 datatypes of headers and samples.
+//! The HDF5 datatypes of headers and samples.
 
 use hyperslab::Element;
 use hyperslab_format::datatype::{
@@ -7,7 +7,7 @@ use hyperslab_format::datatype::{
 
 use crate::field::{ByteOrder, FieldKind, NamedField};
 
-/// The datatype of a number in the order of the machine, or of a text.
+/// Returns the datatype of a number in native byte order, or of a text.
 pub(super) fn native(kind: FieldKind) -> Datatype {
     match kind {
         FieldKind::I8 => i8::datatype(),
@@ -26,8 +26,8 @@ pub(super) fn native(kind: FieldKind) -> Datatype {
     }
 }
 
-/// A header of so many bytes, each field under its name and in the byte order of the file, so that elements are the bytes
-/// of the file. Bytes between are arrays named `unassigned_BYTE`.
+/// Returns the datatype of a header of `len` bytes. Each field is a member in the byte order of the file, so
+/// an element has the bytes of the file. Bytes between fields are arrays named `unassigned_BYTE`.
 pub(super) fn header(fields: &[NamedField], len: usize, order: ByteOrder) -> Datatype {
     let mut members = Vec::new();
     let mut end = 0;
@@ -51,7 +51,7 @@ pub(super) fn header(fields: &[NamedField], len: usize, order: ByteOrder) -> Dat
     Datatype::Compound(Compound { size: size(len), members })
 }
 
-/// The datatype of a field.
+/// Returns the datatype of a field.
 fn in_order(kind: FieldKind, order: ByteOrder) -> Datatype {
     let order = if order == ByteOrder::Big { StoredOrder::Big } else { StoredOrder::Little };
     match native(kind) {
@@ -61,7 +61,8 @@ fn in_order(kind: FieldKind, order: ByteOrder) -> Datatype {
     }
 }
 
-/// An IBM float that its IEEE float is not: the number of its trace, of its sample, and the word.
+/// Returns the datatype of an IBM float that differs from its IEEE float: the numbers of its trace and its
+/// sample, and its word.
 pub(crate) fn ibm_word() -> Datatype {
     let member = |name: &str, offset, datatype| Member { name: name.to_owned(), offset, datatype };
     let members = vec![
@@ -82,10 +83,10 @@ mod tests {
     use crate::tables;
 
     #[test]
-    fn members_of_a_header_cover_it_without_a_gap() {
+    fn members_of_a_header_cover_it_without_gaps() {
         for (fields, len) in [(tables::BINARY_HEADER, 400_u32), (tables::TRACE_HEADER, 240)] {
             let Datatype::Compound(compound) = header(fields, len as usize, ByteOrder::Big) else {
-                panic!("no compound")
+                panic!("not a compound datatype")
             };
             let mut end = 0;
             for member in &compound.members {

@@ -1,4 +1,4 @@
-//! Opens a file that was made here, and finds lines in it.
+//! Opens a file made by this crate, and finds lines in it.
 
 use std::path::Path;
 
@@ -23,13 +23,13 @@ pub struct Cube {
     pub file: File,
     /// The samples.
     pub data: Dataset,
-    /// What the survey is.
+    /// The kind of the survey.
     pub kind: Kind,
-    /// The axes, without that of samples.
+    /// The axes except that of samples.
     pub axes: Vec<Axis>,
     /// The axis of samples.
     pub samples: SampleAxis,
-    /// The SEG-Y file it was made of.
+    /// The SEG-Y file from which the survey was made.
     pub source: Source,
 }
 
@@ -38,30 +38,30 @@ pub struct Cube {
 pub struct SampleAxis {
     /// `twt` or `depth`.
     pub name: String,
-    /// Its unit.
+    /// The unit.
     pub unit: String,
-    /// What stands at each sample.
+    /// The value at each sample.
     pub values: Vec<f64>,
 }
 
-/// The SEG-Y file that a survey was made of.
+/// The SEG-Y file from which a survey was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its bytes.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// The fields of trace headers that place traces, if they were noted.
+    /// The fields of trace headers that locate traces, if the HDF5 file stores them.
     pub fields: Option<String>,
     /// The revision of the standard.
     pub revision: String,
-    /// The format of samples.
+    /// The sample format.
     pub format: SampleFormat,
     /// The byte order.
     pub order: ByteOrder,
-    /// Headers of each trace.
+    /// The number of headers of each trace.
     pub headers: u64,
-    /// Whether traces of several lengths were made as long as the longest.
+    /// Whether traces of several lengths were padded to the length of the longest.
     pub padded: bool,
     /// The textual header.
     pub text: String,
@@ -73,13 +73,13 @@ impl Cube {
         Self::of(File::open(path)?)
     }
 
-    /// The survey in a file.
+    /// Opens the survey in a file.
     pub fn of(file: File) -> Result<Self> {
         let group = segy_group(&file)?;
         if let Some(done) = attributes::number(&group, attribute::PIECES)? {
             return Err(bad(
                 &file,
-                format!("the ingest was broken off after {done} pieces: run it again to complete it"),
+                format!("the ingest was interrupted after {done} pieces: run it again to complete it"),
             ));
         }
         let missing = |name: &str| bad(&file, format!("attribute {name:?} of /segy is missing"));
@@ -87,10 +87,10 @@ impl Cube {
         let number = |name: &str| attributes::number(&group, name)?.ok_or_else(|| missing(name));
         let named = text(attribute::KIND)?;
         let kind = Kind::from_name(&named)
-            .ok_or_else(|| bad(&file, format!("it is no kind of survey: {named:?}")))?;
+            .ok_or_else(|| bad(&file, format!("unknown kind of survey: {named:?}")))?;
         let code = number(attribute::FORMAT)?;
         let format = SampleFormat::from_code(code.cast_signed())
-            .ok_or_else(|| bad(&file, format!("{code} is no format of samples")))?;
+            .ok_or_else(|| bad(&file, format!("unknown sample format {code}")))?;
         let source = Source {
             name: text(attribute::SOURCE)?,
             bytes: number(attribute::BYTES)?,
@@ -104,7 +104,7 @@ impl Cube {
         };
         let data = file.dataset(super::DATA)?;
         if *data.datatype() != datatypes::native(format.stored()) {
-            return Err(bad(&file, "the samples have another datatype than was written".to_owned()));
+            return Err(bad(&file, "the datatype of the samples does not match their format".to_owned()));
         }
         let shape = data.shape();
         let mut axes = Vec::new();
@@ -114,16 +114,20 @@ impl Cube {
         let samples = sample_axis(&file)?;
         let lengths = axes.iter().map(|axis| axis.values.len()).chain([samples.values.len()]);
         if !lengths.map(|len| len as u64).eq(shape.iter().copied()) {
-            return Err(bad(&file, "the axes do not have the lengths of the samples".to_owned()));
+            return Err(bad(
+                &file,
+                "the lengths of the axes do not match the shape of the samples".to_owned(),
+            ));
         }
         Ok(Self { file, data, kind, axes, samples, source })
     }
 
-    /// The axis of a name, and where a line, offset or trace of this number is on it.
+    /// Returns the number of the axis with this name, and the index on it of the line, offset or trace with
+    /// this number.
     pub fn find(&self, axis: &str, number: i64) -> Result<(usize, u64)> {
         let place = self.axes.iter().position(|known| known.name == axis).ok_or_else(|| {
             let names: Vec<&str> = self.axes.iter().map(|axis| axis.name).collect();
-            Error::argument(format!("axis {axis:?}"), format!("the survey has {}", names.join(", ")))
+            Error::argument(format!("axis {axis:?}"), format!("the survey has the axes {}", names.join(", ")))
         })?;
         let values = &self.axes[place].values;
         let index = values.binary_search(&number).map_err(|_| {
@@ -137,17 +141,18 @@ impl Cube {
         Ok((place, index as u64))
     }
 
-    /// All samples at one place of an axis; that of samples is the last.
+    /// Returns the selection of all samples at one index of an axis. The axis of samples is the last.
     pub fn plane(&self, axis: usize, index: u64) -> Selection {
         plane(&self.data.shape(), axis, index)
     }
 
-    /// An error about what the file holds.
+    /// Returns an error about the contents of the file.
     pub(crate) fn bad(&self, why: String) -> Error {
         bad(&self.file, why)
     }
 
-    /// How many pieces of this SEG-Y file an ingest that was broken off has left in a file. `None` if it is something else.
+    /// Returns how many pieces of this SEG-Y file an interrupted ingest has written to a file, or `None` if
+    /// the file is something else.
     pub(crate) fn pieces_done(file: &File, segy: &SegyFile) -> Result<Option<u64>> {
         let Ok(group) = segy_group(file) else { return Ok(None) };
         let Some(done) = attributes::number(&group, attribute::PIECES)? else { return Ok(None) };
@@ -157,7 +162,7 @@ impl Cube {
         Ok(is_same.then_some(done))
     }
 
-    /// Whether what is in such a file is laid out as this survey is.
+    /// Returns whether an incomplete file has the layout of this survey.
     pub(crate) fn is_laid_out_as(file: &File, segy: &SegyFile, survey: &Survey) -> Result<bool> {
         let group = segy_group(file)?;
         let shape = survey.data_shape(segy.traces.samples().into());
@@ -178,7 +183,8 @@ impl Cube {
         Ok(true)
     }
 
-    /// Whether such a file stores samples as is asked for; what is not asked for is as it was begun.
+    /// Returns whether an incomplete file stores samples as `options` ask. Options that are not set agree
+    /// with any file.
     pub(crate) fn is_stored_as(
         file: &File,
         segy: &SegyFile,
@@ -203,7 +209,7 @@ fn segy_group(file: &File) -> Result<Group> {
     let foreign = || {
         bad(
             file,
-            "no survey that `hyperslab segy ingest` made is in it: ingest the SEG-Y file first".to_owned(),
+            "it holds no survey made by `hyperslab segy ingest`: ingest the SEG-Y file first".to_owned(),
         )
     };
     let group = file.group(super::SEGY).map_err(|_| foreign())?;
@@ -213,7 +219,10 @@ fn segy_group(file: &File) -> Result<Group> {
     } else if layout.starts_with(super::LAYOUT_NAME) {
         Err(bad(
             file,
-            format!("its layout is {layout:?}, and this hyperslab knows {:?}", super::LAYOUT_VERSION),
+            format!(
+                "its layout is {layout:?}, but this version of hyperslab reads {:?}",
+                super::LAYOUT_VERSION
+            ),
         ))
     } else {
         Err(foreign())
@@ -230,7 +239,7 @@ fn sample_axis(file: &File) -> Result<SampleAxis> {
             }
         }
     }
-    Err(bad(file, "neither /twt nor /depth is there".to_owned()))
+    Err(bad(file, "the dataset /twt or /depth is missing".to_owned()))
 }
 
 fn bad(file: &File, why: String) -> Error {

@@ -1,4 +1,4 @@
-//! What the file headers say: byte order, revision, format, and where traces are.
+//! The contents of the file headers: byte order, revision, sample format, and the position of the traces.
 
 use hyperslab::driver::Driver;
 
@@ -8,37 +8,38 @@ use crate::sample::SampleFormat;
 use crate::textual::{self, TEXT_BYTES};
 use crate::{TRACE_HEADER_BYTES, io};
 
-/// Bytes of the binary file header.
+/// The length of the binary file header, in bytes.
 pub const BINARY_HEADER_BYTES: usize = 400;
-/// Bytes of a tape label (revision 1, section 4.1, and later).
+/// The length of a tape label (revision 1, section 4.1, and later), in bytes.
 pub(crate) const LABEL_BYTES: usize = 128;
-/// Records of extended textual headers that are looked at for the one that ends them: more than any file has.
+/// The most records of extended textual headers that are searched for the final stanza, more than any file
+/// has.
 const MOST_EXTENDED: u64 = 10_000;
 
-/// What the headers of a file say of the traces that follow.
+/// The layout of the traces, as the file headers describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// Bytes of the tape label: 128, or 0 without one.
+    /// The length of the tape label in bytes: 128, or 0 without a label.
     pub label: u64,
-    /// The order of the bytes of all numbers.
+    /// The byte order of all numbers.
     pub order: ByteOrder,
     /// The revision of the standard: major, minor.
     pub revision: (u8, u8),
     /// The format of samples.
     pub format: SampleFormat,
-    /// Samples of a trace.
+    /// The samples of a trace.
     pub samples: u32,
-    /// Microseconds, or whatever the vertical axis counts, from a sample to the next.
+    /// The interval between samples, in microseconds or in the unit of the vertical axis.
     pub interval: f64,
-    /// Records of extended textual headers.
+    /// The number of records of extended textual headers.
     pub extended: u64,
-    /// Trace headers of 240 bytes before each trace.
+    /// The number of trace headers of 240 bytes before the samples of each trace.
     pub headers: u32,
-    /// The byte of the first trace.
+    /// The offset of the first trace.
     pub first_trace: u64,
-    /// How many traces the file header counts, if it does.
+    /// The number of traces, if the file header gives it.
     pub declared_traces: Option<u64>,
-    /// Bytes after the last trace, if the file header counts them.
+    /// The bytes after the last trace, if the file header gives them.
     pub trailer: Option<u64>,
     /// Whether the headers say that all traces have the same length.
     pub is_fixed: bool,
@@ -53,7 +54,7 @@ impl Layout {
         if len >= LABEL_BYTES as u64 {
             read(0, &mut start)?;
         }
-        // "SY1.0", "SY2.0", "SY2.1", then the kind of storage unit.
+        // The label starts with a number, then "SY1.0", "SY2.0" or "SY2.1", then the kind of storage unit.
         let has_label = &start[4..6] == b"SY" && &start[9..15] == b"RECORD";
         let label = if has_label { LABEL_BYTES as u64 } else { 0 };
         let text_end = label + TEXT_BYTES as u64;
@@ -62,7 +63,9 @@ impl Layout {
             return Err(Error::format(
                 "file header",
                 len,
-                format!("the file ends there, and a SEG-Y file has {headers_end} bytes before its traces"),
+                format!(
+                    "the file ends here, but a SEG-Y file has {headers_end} bytes of headers before its traces"
+                ),
             ));
         }
         let mut header = [0; BINARY_HEADER_BYTES];
@@ -74,7 +77,7 @@ impl Layout {
         let format = SampleFormat::from_code(code).ok_or_else(|| bad_format(code, text_end + 24))?;
         let is_2 = major >= 2;
         let samples = match (number(21, FieldKind::U16), number(69, FieldKind::U32)) {
-            // Before revision 2 these bytes are unassigned, and some have put something else there.
+            // These bytes are unassigned before revision 2, and some programs store other values there.
             (0, extended) if extended < 1 << 24 => extended,
             (_, extended) if is_2 && extended > 0 => extended,
             (samples, _) => samples,
@@ -86,7 +89,8 @@ impl Layout {
             Field::new(17, FieldKind::U16).real(&header, order)
         };
         let extended = match number(305, FieldKind::I16) {
-            // Unassigned in revision 0, where some count them all the same.
+            // The count is unassigned in revision 0, but some files of that revision have extended headers
+            // nevertheless.
             -1 if major == 0 => count_extended(driver, path, headers_end, len).unwrap_or(0),
             count if major == 0 => u64::try_from(count)
                 .ok()
@@ -94,7 +98,11 @@ impl Layout {
                 .unwrap_or(0),
             -1 => count_extended(driver, path, headers_end, len)?,
             count => u64::try_from(count).map_err(|_| {
-                Error::format("binary header", text_end + 304, format!("{count} extended textual headers"))
+                Error::format(
+                    "binary header",
+                    text_end + 304,
+                    format!("{count} is not a valid number of extended textual headers"),
+                )
             })?,
         };
         let said = number(321, FieldKind::U64).cast_unsigned();
@@ -106,7 +114,8 @@ impl Layout {
                 format!("the first trace cannot be at byte {first_trace} of a file of {len} bytes"),
             ));
         }
-        // Two bytes since revision 2.1, four in 2.0: where not all have followed it, and such numbers are many.
+        // The count has two bytes since revision 2.1 and four in 2.0. Not all files follow this, so a
+        // four-byte count must be small.
         let additional = match (major, minor, number(307, FieldKind::I32)) {
             (0 | 1, ..) => 0,
             (2, 0, count @ 0..=0xFFFF) => count,
@@ -117,7 +126,11 @@ impl Layout {
             .and_then(|count| count.checked_add(1))
             .filter(|&count| count <= 1 << 15);
         let headers = headers.ok_or_else(|| {
-            Error::format("binary header", text_end + 306, format!("{additional} additional trace headers"))
+            Error::format(
+                "binary header",
+                text_end + 306,
+                format!("{additional} is not a valid number of additional trace headers"),
+            )
         })?;
         let count = number(313, FieldKind::U64).cast_unsigned();
         let stanzas = u64::try_from(number(329, FieldKind::I32)).ok();
@@ -137,18 +150,19 @@ impl Layout {
         })
     }
 
-    /// Bytes before the samples of a trace.
+    /// Returns the bytes before the samples of a trace.
     pub fn header_bytes(&self) -> usize {
         self.headers as usize * TRACE_HEADER_BYTES
     }
 
-    /// Bytes of a trace of so many samples, its headers included.
+    /// Returns the bytes of a trace with this number of samples, including its headers.
     pub fn trace_bytes(&self, samples: u32) -> u64 {
         self.header_bytes() as u64 + u64::from(samples) * self.format.size() as u64
     }
 }
 
-/// The constant of revision 2 says it; before, the sample format is small in one order alone.
+/// Returns the byte order. Revision 2 stores a constant for it. Without the constant, the order is the one in
+/// which the sample format is a small number.
 fn byte_order(header: &[u8], start: u64) -> Result<ByteOrder> {
     const CONSTANT: i64 = 0x0102_0304;
     const PAIRS: [u8; 4] = [2, 1, 4, 3];
@@ -168,7 +182,7 @@ fn byte_order(header: &[u8], start: u64) -> Result<ByteOrder> {
     })
 }
 
-/// Revision 1 is the number 0x0100: in a little-endian file its bytes are turned round.
+/// Returns the revision. Revision 1 is the number 0x0100, whose bytes are reversed in a little-endian file.
 fn revision(header: &[u8], order: ByteOrder) -> (u8, u8) {
     match (header[300], header[301], order) {
         (0, major @ 1..=2, ByteOrder::Little) => (major, 0),
@@ -187,11 +201,13 @@ fn bad_format(code: i64, byte: u64) -> Error {
     Error::format(
         "binary header",
         byte,
-        format!("{code} is no sample format (1-3, 5-12, 15, 16): this is no SEG-Y file, or a damaged one"),
+        format!(
+            "{code} is not a sample format (1-3, 5-12, 15, 16): the file is damaged, or it is not a SEG-Y file"
+        ),
     )
 }
 
-/// How many records of extended textual headers there are up to the stanza that ends them.
+/// Returns the number of records of extended textual headers, including the final stanza.
 fn count_extended(driver: &dyn Driver, path: &str, start: u64, len: u64) -> Result<u64> {
     let mut record = [0; TEXT_BYTES];
     for count in 0..MOST_EXTENDED {
@@ -204,9 +220,5 @@ fn count_extended(driver: &dyn Driver, path: &str, start: u64, len: u64) -> Resu
             return Ok(count + 1);
         }
     }
-    Err(Error::format(
-        "extended textual headers",
-        start,
-        "no record among them is the stanza ((SEG: EndText)) that ends them",
-    ))
+    Err(Error::format("extended textual headers", start, "the final stanza ((SEG: EndText)) is missing"))
 }

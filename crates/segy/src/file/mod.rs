@@ -18,15 +18,17 @@ use crate::field::{Field, FieldKind};
 use crate::io;
 use crate::textual::{Encoding, TEXT_BYTES, lines};
 
-/// How a SEG-Y file is taken.
+/// Options for opening a SEG-Y file.
 #[derive(Debug, Clone, Default)]
 pub struct SegyOptions {
-    /// Traces of other lengths are taken, and made as long as the longest. Otherwise they are an error.
+    /// Accepts traces of several lengths, and pads them to the length of the longest. Without this, such
+    /// traces are an error.
     pub pad: bool,
-    /// What stands after the last whole trace is kept as it is: an incomplete trace, for example. Otherwise it is an error.
+    /// Accepts bytes after the last whole trace, such as an incomplete trace, and keeps them unchanged.
+    /// Without this, such bytes are an error.
     pub ignore_rest: bool,
-    /// The file header says how many samples a trace has, although the file could also be read as traces of several lengths, each
-    /// as its own header says. Otherwise that is an error.
+    /// Trusts the number of samples in the file header, even if the file could also be read as traces of
+    /// several lengths, according to their own headers. Without this, such a file is an error.
     pub trust_length: bool,
 }
 
@@ -35,9 +37,9 @@ pub struct SegyOptions {
 pub struct SegyFile {
     driver: Arc<dyn Driver>,
     path: String,
-    /// What the headers say of the traces.
+    /// The layout of the traces, from the file headers.
     pub layout: Layout,
-    /// Where each trace is.
+    /// The position of each trace.
     pub traces: Traces,
     len: u64,
     trusts_lengths: bool,
@@ -51,7 +53,7 @@ impl SegyFile {
         Self::from_driver(Arc::new(driver), name, options)
     }
 
-    /// The same on any medium; `path` is how errors name it.
+    /// Opens a SEG-Y file on any medium. Errors call the file `path`.
     pub fn from_driver(driver: Arc<dyn Driver>, path: String, options: &SegyOptions) -> Result<Self> {
         let layout = Layout::read(&*driver, &path)?;
         let len = driver.len().map_err(io(&path))?;
@@ -61,27 +63,27 @@ impl SegyFile {
         Ok(file)
     }
 
-    /// How errors name the file.
+    /// Returns the name of the file in errors.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Whether what headers of traces count is of no account.
+    /// Returns whether the sample counts in trace headers are ignored.
     pub(crate) fn trusts_lengths(&self) -> bool {
         self.trusts_lengths
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub fn len_bytes(&self) -> u64 {
         self.len
     }
 
-    /// Fills `dst` with the bytes from `offset` on.
+    /// Fills `dst` with the bytes that start at `offset`.
     pub fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
         self.driver.read_at(offset, dst).map_err(io(&self.path))
     }
 
-    /// So many bytes from `offset` on, which lie in the file.
+    /// Returns `len` bytes at `offset`, or no bytes if the range is not inside the file.
     pub(crate) fn bytes(&self, offset: u64, len: u64) -> Result<Vec<u8>> {
         let len = if offset.checked_add(len).is_some_and(|end| end <= self.len) { len } else { 0 };
         let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
@@ -89,37 +91,37 @@ impl SegyFile {
         Ok(bytes)
     }
 
-    /// The textual header, as it is in the file.
+    /// Returns the textual header as it is in the file.
     pub fn textual_header(&self) -> Result<Vec<u8>> {
         self.bytes(self.layout.label, TEXT_BYTES as u64)
     }
 
-    /// The lines of the textual header, and its encoding.
+    /// Returns the lines of the textual header, and its encoding.
     pub fn text(&self) -> Result<(Vec<String>, Encoding)> {
         let bytes = self.textual_header()?;
         let encoding = Encoding::of(&bytes);
         Ok((lines(&bytes, encoding), encoding))
     }
 
-    /// The binary header, as it is in the file.
+    /// Returns the binary header as it is in the file.
     pub fn binary_header(&self) -> Result<Vec<u8>> {
         self.bytes(self.layout.label + TEXT_BYTES as u64, BINARY_HEADER_BYTES as u64)
     }
 
-    /// The first header of a trace, as it is in the file.
+    /// Returns the first header of a trace as it is in the file.
     pub fn trace_header(&self, trace: u64) -> Result<[u8; crate::TRACE_HEADER_BYTES]> {
         let mut header = [0; crate::TRACE_HEADER_BYTES];
         self.read_at(self.traces.offset(trace), &mut header)?;
         Ok(header)
     }
 
-    /// The samples that a trace's own header counts.
+    /// Returns the number of samples in a trace's own header.
     fn samples_of(&self, header: &[u8]) -> u32 {
         let samples = Field::new(115, FieldKind::U16).integer(header, self.layout.order);
         u32::try_from(samples).unwrap_or(0)
     }
 
-    /// Bytes after the last trace.
+    /// Returns the offset and the length of the bytes after the last trace.
     pub fn trailer(&self) -> (u64, u64) {
         let end = self.traces.end();
         (end, self.len - end)
@@ -135,14 +137,14 @@ impl fmt::Debug for SegyFile {
     }
 }
 
-/// An error of a trace that is not as long as the others.
+/// Returns the error for a trace whose length differs from that of earlier traces.
 fn other_length(trace: u64, offset: u64, samples: u32, wanted: u32) -> Error {
     Error::trace(
         "header",
         trace,
         offset + 114,
         format!(
-            "it counts {samples} samples where traces before have {wanted}: ask for padding to take traces of several lengths"
+            "it counts {samples} samples, but earlier traces have {wanted}: ask for padding to accept traces of several lengths"
         ),
     )
 }

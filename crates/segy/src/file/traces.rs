@@ -1,22 +1,22 @@
-//! Where each trace is, and how long.
+//! The position and length of each trace.
 
 use super::{Layout, SegyFile, SegyOptions, other_length};
 use crate::error::{Error, Result};
 
-/// Where each trace is, and how long.
+/// The position and length of each trace.
 #[derive(Debug, Clone)]
 pub struct Traces {
-    /// How many there are.
+    /// The number of traces.
     count: u64,
-    /// The byte of the first.
+    /// The offset of the first trace.
     first: u64,
-    /// Samples of the longest.
+    /// The samples of the longest trace.
     samples: u32,
-    /// Bytes of each, where all are alike.
+    /// The bytes of each trace, if all have the same length.
     bytes: u64,
-    /// The byte after the last.
+    /// The offset of the end of the last trace.
     end: u64,
-    /// For traces of several lengths: the byte of each, and its samples.
+    /// For traces of several lengths, the offset and the samples of each trace.
     each: Option<Vec<(u64, u32)>>,
 }
 
@@ -25,22 +25,22 @@ impl Traces {
         Self { count: 0, first: 0, samples: 0, bytes: 0, end: 0, each: None }
     }
 
-    /// How many there are.
+    /// Returns the number of traces.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Samples of the longest.
+    /// Returns the samples of the longest trace.
     pub fn samples(&self) -> u32 {
         self.samples
     }
 
-    /// Whether there are traces of several lengths.
+    /// Returns whether traces have several lengths.
     pub fn vary(&self) -> bool {
         self.each.is_some()
     }
 
-    /// The byte at which the headers of a trace begin.
+    /// Returns the offset of the headers of a trace.
     pub fn offset(&self, trace: u64) -> u64 {
         match &self.each {
             None => self.first + trace * self.bytes,
@@ -48,26 +48,27 @@ impl Traces {
         }
     }
 
-    /// Samples of a trace.
+    /// Returns the samples of a trace.
     pub fn samples_of(&self, trace: u64) -> u32 {
         self.each.as_ref().map_or(self.samples, |each| each[index(trace)].1)
     }
 
-    /// The byte after the last trace.
+    /// Returns the offset of the end of the last trace.
     pub fn end(&self) -> u64 {
         self.end
     }
 
     /// Finds the traces of a file.
     ///
-    /// Of the two places that count samples, the binary header and the first trace's own, the one is right with which the file
-    /// holds a whole number of traces. If none does, traces may have several lengths, each as its header says.
+    /// The binary header and the first trace's own header both give a number of samples. The right number is
+    /// the one with which the file holds a whole number of traces. If neither fits, traces may have several
+    /// lengths, according to their own headers.
     pub(super) fn find(file: &SegyFile, options: &SegyOptions) -> Result<Self> {
         let layout = &file.layout;
         let first = layout.first_trace;
         let room = file.len_bytes() - first;
         if room == 0 {
-            return Err(Error::format("traces", first, "there are none: the file ends after its headers"));
+            return Err(Error::format("traces", first, "none found; the file ends after its headers"));
         }
         if room < layout.header_bytes() as u64 {
             return Err(cut_short(0, first, file.len_bytes()));
@@ -78,7 +79,7 @@ impl Traces {
             let bytes = layout.trace_bytes(samples);
             let count = layout.declared_traces.unwrap_or(data / bytes);
             let is_whole = match (layout.declared_traces, layout.trailer) {
-                // What follows the traces that are declared is a trailer, whatever it is.
+                // The bytes after the declared traces are a trailer of any length.
                 (Some(count), None) => count.checked_mul(bytes).is_some_and(|all| all <= room),
                 (Some(count), Some(_)) => count.checked_mul(bytes) == Some(data),
                 (None, _) => data.is_multiple_of(bytes),
@@ -107,7 +108,7 @@ impl Traces {
             return Err(Error::format(
                 "file header",
                 layout.label + 3220,
-                "neither it nor the first trace says how many samples a trace has",
+                "neither the file header nor the first trace gives the number of samples of a trace",
             ));
         }
         let bytes = layout.trace_bytes(samples);
@@ -122,12 +123,14 @@ impl Traces {
         Self { count, first, samples, bytes, end: first + count * bytes, each: None }
     }
 
-    /// Whether the file can also be read as traces of several lengths, each as its own header says.
+    /// Returns whether the file can also be read as traces of several lengths, according to their own
+    /// headers.
     pub(crate) fn may_vary(file: &SegyFile) -> Result<bool> {
         Ok(Self::walk(file)?.is_some_and(|found| found.first_other().is_some()))
     }
 
-    /// From trace to trace, as long as each says; `None` if that does not lead to the end.
+    /// Walks from trace to trace by the length in each header. Returns `None` if the walk does not end at the
+    /// end of the traces.
     fn walk(file: &SegyFile) -> Result<Option<Self>> {
         let layout = &file.layout;
         let room = file.len_bytes() - layout.first_trace;
@@ -156,7 +159,7 @@ impl Traces {
         Ok((offset == end && samples > 0).then_some(found))
     }
 
-    /// The first trace that is not as long as the one at the start.
+    /// Returns the first trace whose length differs from that of trace 0, and its samples.
     fn first_other(&self) -> Option<(u64, u32)> {
         let each = self.each.as_ref()?;
         let first = each.first()?.1;
@@ -165,7 +168,7 @@ impl Traces {
     }
 }
 
-/// Bytes after the traces, as far as that is known, and possible.
+/// Returns the bytes after the traces, as far as they are known and possible.
 fn trailer(layout: &Layout, room: u64) -> u64 {
     layout.trailer.filter(|&trailer| trailer < room).unwrap_or(0)
 }
@@ -180,8 +183,8 @@ fn cut_short(trace: u64, offset: u64, len: u64) -> Error {
         trace,
         offset,
         format!(
-            "the file has {} bytes left there, which is no whole trace: it is cut short, or its header counts samples wrongly; \
-             ask to ignore the rest to take the {trace} traces before",
+            "the file has {} bytes left here, which is not a whole trace: it is cut short, or its header gives a wrong number of samples; \
+             ask to ignore the rest to read the {trace} traces before it",
             len - offset
         ),
     )

@@ -1,4 +1,5 @@
-//! SEG-Y into HDF5: one pass over the file, piece by piece, each transposed into chunks, and committed every now and then.
+//! SEG-Y into HDF5, in one pass over the file. Each piece is transposed into chunks, and the file is
+//! committed at intervals.
 
 mod read;
 mod write;
@@ -20,25 +21,26 @@ use crate::pieces::{self, Piece};
 use crate::survey::{Survey, SurveyOptions};
 use read::Filled;
 
-/// How often what was written is committed: so much work is done again after a crash.
+/// The time between commits, which bounds the work that is repeated after a crash.
 const COMMIT_EVERY: Duration = Duration::from_secs(2);
 
-/// How a SEG-Y file is brought into HDF5.
+/// Options for converting a SEG-Y file to HDF5.
 #[derive(Debug, Clone)]
 pub struct IngestOptions {
-    /// How the SEG-Y file is taken.
+    /// The options for opening the SEG-Y file.
     pub segy: SegyOptions,
-    /// What is known of the survey.
+    /// The known facts of the survey.
     pub survey: SurveyOptions,
-    /// Filters that chunks of samples go through.
+    /// The filters of the chunks of samples.
     pub filters: Vec<FilterChoice>,
-    /// The shape of chunks, samples last; chosen if not said.
+    /// The shape of chunks, samples last. `None` chooses one.
     pub chunks: Option<Vec<u64>>,
-    /// Whether samples follow each other in time or in depth.
+    /// Whether the axis of samples is time or depth.
     pub domain: Domain,
-    /// Bytes of samples in memory.
+    /// The most bytes of samples in memory.
     pub memory: u64,
-    /// Replaces a file that is there. Else one that an earlier ingest left incomplete is completed, any other an error.
+    /// Replaces an existing file. Without this, a file that an interrupted ingest left is completed, and any
+    /// other existing file is an error.
     pub overwrite: bool,
 }
 
@@ -56,7 +58,7 @@ impl Default for IngestOptions {
     }
 }
 
-/// What samples follow each other in.
+/// The meaning of the axis of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Domain {
     /// Two-way travel time, in milliseconds.
@@ -65,38 +67,40 @@ pub enum Domain {
     Depth,
 }
 
-/// What came of it.
+/// The result of an ingest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ingested {
     /// The lengths of the axes, samples last.
     pub shape: Vec<u64>,
-    /// Traces that were taken.
+    /// The number of traces that were read.
     pub traces: u64,
-    /// IBM floats that are kept as they were, beside the nearest IEEE floats.
+    /// The number of IBM floats whose words are kept in addition to the nearest IEEE floats.
     pub ibm_words: u64,
-    /// Whether an earlier ingest had begun it.
+    /// Whether the ingest completed an interrupted one.
     pub resumed: bool,
-    /// What a person should know of the geometry.
+    /// A note for the user about the geometry.
     pub note: Option<String>,
 }
 
-/// Is told how many bytes of the SEG-Y file are done, and how many there are; a break ends the work with [`Error::Stopped`].
+/// A progress function. Its arguments are the number of bytes of the SEG-Y file that are done, and the total.
+/// A break ends the work with [`Error::Stopped`].
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync);
 
-/// A [`Progress`] that nobody looks at.
+/// A [`Progress`] that does nothing.
 pub fn silent(_done: u64, _total: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Tells of the progress.
+/// Reports progress, and returns an error if the progress function asks to stop.
 pub(crate) fn tell(progress: Progress<'_>, done: u64, total: u64) -> Result<()> {
     if progress(done, total).is_break() { Err(Error::Stopped) } else { Ok(()) }
 }
 
-/// Brings the SEG-Y file at `from` into a new HDF5 file at `to`.
+/// Converts the SEG-Y file at `from` to a new HDF5 file at `to`.
 ///
-/// The file is committed every other second, and when `progress` breaks off: if the program ends too soon, the same call goes on
-/// where it was. Until then [`Cube::open`](crate::Cube::open) refuses the file.
+/// The file is committed every two seconds, and when `progress` stops the ingest. If the program ends early,
+/// the same call continues from the last commit. Until the ingest is complete,
+/// [`Cube::open`](crate::Cube::open) refuses the file.
 pub fn ingest(
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,
@@ -113,19 +117,21 @@ pub fn ingest(
         Ok(ingested)
     };
     match all(&survey, options) {
-        // A few traces looked as if all were in order, and they are not: what was made of it has the wrong shape.
+        // The sampled traces agreed with a prediction that other traces contradict. The file made so far has
+        // the wrong shape.
         Err(Stop::Mispredicted) => {
             let anew = IngestOptions { overwrite: true, ..options.clone() };
             all(&Survey::scan(&segy, &options.survey)?, &anew)
         }
-        // An ingest that has found so and was then broken off.
+        // An interrupted ingest had already found that the prediction was wrong.
         Err(Stop::OtherSurvey) if survey.is_predicted => all(&Survey::scan(&segy, &options.survey)?, options),
         done => done,
     }
     .map_err(|stop| stop.into_error(to))
 }
 
-/// The same into a new HDF5 file, wherever it is, of which nothing is committed but by who made it.
+/// Converts a SEG-Y file to a new HDF5 file on any medium. Committing the file is left to the caller, except
+/// for intermediate commits.
 pub fn ingest_into(
     segy: &SegyFile,
     file: &File,
@@ -138,13 +144,13 @@ pub fn ingest_into(
     done.map_err(|stop| stop.into_error(file.path().unwrap_or(Path::new("the new file"))))
 }
 
-/// Why a piece was not done.
+/// The reason why an ingest stopped.
 enum Stop {
-    /// A trace is not where it was predicted.
+    /// A trace does not have its predicted position.
     Mispredicted,
-    /// What an ingest that was broken off has left is laid out in another way.
+    /// The file of an interrupted ingest has another layout.
     OtherSurvey,
-    /// Anything else.
+    /// Any other error.
     Failed(Error),
 }
 
@@ -154,10 +160,10 @@ impl Stop {
             Self::Failed(error) => error,
             Self::OtherSurvey => Error::argument(
                 to.display().to_string(),
-                "an ingest that was broken off has begun it with another geometry: name the same bytes and kind, or ask to overwrite it",
+                "an interrupted ingest created it with another geometry: name the same bytes and kind, or ask to overwrite it",
             ),
             Self::Mispredicted => Error::Geometry(
-                "a trace is not where all headers together say: the file changed while it was read"
+                "a trace header disagrees with the earlier scan of all headers: the file changed while it was read"
                     .to_owned(),
             ),
         }
@@ -170,7 +176,7 @@ impl<E: Into<Error>> From<E> for Stop {
     }
 }
 
-/// Brings all pieces but those that are done into the file.
+/// Converts all pieces that are not done yet.
 fn run(
     segy: &SegyFile,
     file: &File,
@@ -201,7 +207,7 @@ fn run(
             for piece in todo {
                 let filled = reader.fill(piece, used.try_recv().unwrap_or_default());
                 let is_last = filled.is_err();
-                // Nobody listens any more if a write failed.
+                // The receiver is closed if a write failed.
                 if sender.send(filled).is_err() || is_last {
                     return;
                 }
@@ -218,7 +224,7 @@ fn run(
                 committed = Instant::now();
             }
             told?;
-            // The reader has ended after the last piece.
+            // The send fails after the last piece, because the reader has ended.
             let _ = give_back.send(filled.samples);
         }
         Ok(())
@@ -228,7 +234,7 @@ fn run(
     for name in [attribute::PIECE_SHAPE, attribute::PREDICTED, attribute::PIECES] {
         group.remove_attribute(name)?;
     }
-    // All is done, whatever is said to it.
+    // The work is complete, so a request to stop has no effect.
     let _ = progress(total, total);
     Ok(Ingested {
         shape: survey.data_shape(samples),
@@ -239,12 +245,13 @@ fn run(
     })
 }
 
-/// The shape of pieces: that with which an ingest began, as those are counted.
+/// Returns the shape of pieces. An interrupted ingest keeps the shape with which it began, because its
+/// finished pieces are counted.
 fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>> {
     let group = file.group(cube::SEGY)?;
     let known = cube::numbers(&group, attribute::PIECE_SHAPE)?;
     if let Some(known) = known {
-        // Pieces are made of whole chunks, or end with the survey, as do those that are wanted now.
+        // Pieces are whole chunks or end with the survey, like the pieces that `wanted` describes.
         let shape = file.dataset(cube::DATA)?.shape();
         let is_whole =
             |(&side, (&chunk, &len)): (&u64, (&u64, &u64))| side > 0 && (side % chunk == 0 || side == len);
@@ -254,7 +261,7 @@ fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>>
         } else {
             Err(Error::argument(
                 format!("pieces of shape {known:?}"),
-                "they are no whole chunks: ingest the SEG-Y file anew",
+                "they are not whole chunks: ask to overwrite the file",
             ))
         };
     }
@@ -262,16 +269,17 @@ fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>>
     Ok(wanted)
 }
 
-/// The file, new or as an earlier ingest left it, and how many pieces are in it.
+/// Opens the file, new or as an interrupted ingest left it, and returns it with the number of finished
+/// pieces.
 fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) -> Result<(File, u64), Stop> {
-    // One without a byte is a name that somebody keeps for it.
+    // An empty file only reserves the name, as temporary files do.
     let is_there = to.metadata().is_ok_and(|found| found.len() > 0);
     if is_there && !options.overwrite {
         let file = File::options().write(true).open(to)?;
         let Some(done) = cube::Cube::pieces_done(&file, segy)? else {
             return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
-                "it exists, and is no ingest of this SEG-Y file that was broken off: choose another name, or ask to overwrite it",
+                "it exists, and is not an interrupted ingest of this SEG-Y file: choose another name, or ask to overwrite it",
             )));
         };
         if !cube::Cube::is_laid_out_as(&file, segy, survey)? {
@@ -280,15 +288,15 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
         if !cube::Cube::is_stored_as(&file, segy, survey, options)? {
             return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
-                "an ingest that was broken off has begun it with other chunks or filters, or in time and not in depth: leave them out to go \
-                 on as it was begun, or ask to overwrite it",
+                "an interrupted ingest created it with other chunks or filters, or in time instead of depth: omit these options to \
+                 continue it, or ask to overwrite it",
             )));
         }
         return Ok((file, done));
     }
-    // A wrong argument costs no file that is there.
+    // A wrong argument must not destroy an existing file.
     cube::data_options(segy, survey, options)?;
-    // A program that is killed leaves a file to go on with, or the one that was there.
+    // If the program is killed, the name refers to the previous file or to a new file that can be continued.
     let name = to.display().to_string();
     let aside = Aside::new(to).map_err(io(&name))?;
     let file =

@@ -1,4 +1,4 @@
-//! Reads the traces of a piece into memory, as the piece has them.
+//! Reads the traces of a piece into memory, in the layout of the piece.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,23 +13,24 @@ use crate::file::{SegyFile, Traces};
 use crate::pieces::{self, Piece, Slot};
 use crate::survey::Survey;
 
-/// Bytes of the file that one thread reads at once: they stay in its cache until they are converted.
+/// The bytes of the file that one thread reads at a time. They stay in its cache until they are converted.
 const RUN_BYTES: u64 = 512 << 10;
 
 /// A piece with its samples.
 pub(super) struct Filled {
     pub(super) piece: Piece,
-    /// Its samples, chunk after chunk, as they are stored in HDF5.
+    /// The samples, chunk after chunk, as HDF5 stores them.
     pub(super) samples: Vec<u8>,
-    /// Its traces, in the order of the file.
+    /// The traces, in the order of the file.
     pub(super) slots: Vec<Slot>,
-    /// All headers of each of them; empty if an earlier piece had them, with other samples.
+    /// All headers of each trace; empty if they belong to an earlier piece with other samples of the same
+    /// traces.
     pub(super) headers: Vec<u8>,
-    /// IBM floats that IEEE floats are not.
+    /// The IBM floats that IEEE floats do not represent bit for bit.
     pub(super) words: Vec<IbmWord>,
 }
 
-/// An IBM float that its IEEE float is not.
+/// An IBM float that an IEEE float does not represent bit for bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct IbmWord {
     pub(super) trace: u64,
@@ -37,22 +38,23 @@ pub(super) struct IbmWord {
     pub(super) word: u32,
 }
 
-/// Reads pieces.
+/// A reader of pieces.
 pub(super) struct Reader<'a> {
     segy: &'a SegyFile,
     survey: &'a Survey,
     shape: Vec<u64>,
     chunk: &'a [u64],
-    /// Buffers of threads, used again.
+    /// The buffers of the threads, which are reused.
     buffers: Mutex<Vec<Vec<u8>>>,
-    /// Whether traces are as long as the file header says, as soon as that was looked at.
+    /// Whether the lengths of traces in the file header are certain; `None` until this has been determined.
     is_certain: Mutex<Option<bool>>,
 }
 
-/// A run of traces, and where they go.
+/// A run of traces, and its destination.
 struct Run<'r> {
     slots: &'r [Slot],
-    /// Where their samples go: those of each trace in the chunks that they lie in, one after another.
+    /// The destination of the samples: for each trace, its parts in the chunks that hold it, one after
+    /// another.
     parts: Vec<&'r mut [u8]>,
     headers: &'r mut [u8],
     words: Vec<IbmWord>,
@@ -64,7 +66,7 @@ impl<'a> Reader<'a> {
         Self { segy, survey, shape, chunk, buffers: Mutex::default(), is_certain: Mutex::new(None) }
     }
 
-    /// Reads a piece; `buffer` is used again.
+    /// Reads a piece. `buffer` is reused for its samples.
     pub(super) fn fill(&self, piece: &Piece, mut buffer: Vec<u8>) -> Result<Filled, Stop> {
         let stored = self.segy.layout.format.stored();
         let samples = piece.samples();
@@ -119,8 +121,8 @@ impl<'a> Reader<'a> {
             .collect())
     }
 
-    /// Reads a run: its traces at once where they are wanted whole, else one after another. Returns whether each is where it was
-    /// predicted.
+    /// Reads a run, in one request if its traces are needed whole, else trace by trace. Returns whether each
+    /// trace has its predicted position.
     fn read(
         &self,
         run: &mut Run<'_>,
@@ -157,7 +159,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Reads some samples of one trace, its headers before them if they are the first.
+    /// Reads some samples of one trace, with its headers if the first sample is among them.
     fn read_part(&self, trace: u64, samples: &Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         let (layout, traces) = (&self.segy.layout, &self.segy.traces);
         let size = layout.format.size() as u64;
@@ -169,7 +171,7 @@ impl<'a> Reader<'a> {
         self.segy.read_at(traces.offset(trace) + start, bytes)
     }
 
-    /// Makes samples of a trace, from `first` on, what they are in HDF5.
+    /// Decodes the samples of a trace, starting at sample `first`, to HDF5 elements.
     fn decode(
         &self,
         trace: u64,
@@ -181,7 +183,7 @@ impl<'a> Reader<'a> {
         let (format, order) = (self.segy.layout.format, self.segy.layout.order);
         let mut first = usize::try_from(first).unwrap_or(usize::MAX);
         for part in parts {
-            // A trace that is shorter than the others ends before the last part does.
+            // A trace that is shorter than the others ends before the last part.
             let count = (part.len() / format.stored().size()).min(data.len() / format.size());
             let (now, later) = data.split_at(count * format.size());
             format.decode(now, order, &mut part[..count * format.stored().size()], &mut |i, word| {
@@ -196,7 +198,8 @@ impl<'a> Reader<'a> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a trace is where it was predicted. An error if it may have other samples than the file header says.
+    /// Returns whether a trace has its predicted position, or an error if its number of samples may differ
+    /// from the file header.
     fn check(&self, slot: &Slot, header: &[u8]) -> Result<bool> {
         let order = self.segy.layout.order;
         let own = Field::new(115, FieldKind::U16).integer(&header[..TRACE_HEADER_BYTES], order);
@@ -207,7 +210,7 @@ impl<'a> Reader<'a> {
                 slot.trace,
                 self.segy.traces.offset(slot.trace) + 114,
                 format!(
-                    "it counts {own} samples, and so counted traces end with the file, as do traces of {samples} samples: ask to pad \
+                    "it counts {own} samples, the file header counts {samples}, and the length of the file fits both: ask to pad \
                      traces, or to trust the file header"
                 ),
             ));
@@ -215,7 +218,8 @@ impl<'a> Reader<'a> {
         Ok(!self.survey.is_predicted || self.survey.is_at(header, self.segy, slot.position))
     }
 
-    /// Whether the lengths of traces are beyond doubt, whatever their own headers count: many do not bother.
+    /// Returns whether the lengths of traces are certain, whatever their own headers say. Many programs do
+    /// not maintain the sample count in trace headers.
     fn is_certain(&self) -> Result<bool> {
         if self.segy.layout.is_fixed || self.segy.trusts_lengths() || self.segy.traces.vary() {
             return Ok(true);
@@ -228,7 +232,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Fills samples with what stands where no trace is: no number, or zero where there is no such thing.
+/// Fills samples with the value of missing traces: NaN, or zero for integers.
 fn blank(samples: &mut [u8], stored: FieldKind) {
     match stored {
         FieldKind::F32 => repeat(samples, f32::NAN.to_ne_bytes()),

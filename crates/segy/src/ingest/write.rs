@@ -13,10 +13,10 @@ use crate::file::SegyFile;
 use crate::survey::Survey;
 use crate::{TRACE_HEADER_BYTES, ranges};
 
-/// Words that are one chunk.
+/// The words that make up one chunk.
 const WORDS_PER_CHUNK: u64 = 4096;
 
-/// Writes pieces.
+/// A writer of pieces.
 pub(super) struct Writer<'a> {
     file: &'a File,
     survey: &'a Survey,
@@ -49,7 +49,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Writes all of a piece.
+    /// Writes a piece with everything that belongs to it.
     pub(super) fn write(&self, filled: &Filled) -> Result<()> {
         let by_chunks = WriteOptions { by_chunks: true, ..WriteOptions::default() };
         self.data.write_with(&ranges(&filled.piece.ranges), &filled.samples, &by_chunks)?;
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Which traces there are, and where they are on the ground.
+    /// Writes the traces at each position, and their coordinates.
     fn write_positions(&self, filled: &Filled) -> Result<()> {
         let positions = filled.piece.positions();
         let (mut traces, mut live) = (vec![-1; filled.piece.places()], vec![0_u8; filled.piece.places()]);
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The headers, as they are in the SEG-Y file.
+    /// Writes the headers, as they are in the SEG-Y file.
     fn write_headers(&self, filled: &Filled) -> Result<()> {
         let mut rest = &filled.headers[..];
         for run in filled.slots.chunk_by(|a, b| a.trace + 1 == b.trace) {
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Keeps IBM floats that IEEE floats are not.
+    /// Keeps the words of IBM floats that IEEE floats do not represent bit for bit.
     fn keep_words(&self, words: &[IbmWord]) -> Result<()> {
         if words.is_empty() {
             return Ok(());
@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// How many IBM floats were kept.
+    /// Returns the number of kept IBM floats.
     pub(super) fn ibm_words(&self) -> Result<u64> {
         let root = self.file.root();
         Ok(if root.contains(cube::IBM_WORDS)? { root.dataset(cube::IBM_WORDS)?.shape()[0] } else { 0 })

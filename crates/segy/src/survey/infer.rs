@@ -1,22 +1,25 @@
-//! How traces lie in space, from all their headers.
+//! Derives the geometry of a survey from all trace headers.
 
 use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap, scan};
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::file::SegyFile;
 
-/// Where inline and crossline are looked for, in this order: revision 1; then what older files use. The latter are believed
-/// only of a volume that is nearly full: records and ensembles of field data would make one with many gaps.
+/// The fields that may hold inline and crossline, in order of preference: those of revision 1, then those of
+/// older files. The older fields are accepted only for a volume that is nearly full, because the records and
+/// ensembles of field data would make a volume with many gaps.
 const LINES: [(u16, u16); 3] = [(189, 193), (9, 21), (5, 21)];
-/// A volume with fewer traces in a hundred positions is a line that winds through it.
+/// The fewest traces per hundred positions of a volume. With fewer, the traces are a line that winds through
+/// the volume.
 const LEAST_FILLED: u64 = 10;
-/// If so many of a hundred positions are taken once, those taken twice are a fault of the file.
+/// If at least this many of a hundred traces have a position of their own, positions with two traces are a
+/// fault of the file.
 const NEARLY_ALL: u64 = 90;
-/// More positions are not laid out, whoever asks for them.
+/// The most positions of a survey, whatever the options ask for.
 const MOST_POSITIONS: u64 = 1 << 32;
 
 impl SurveyOptions {
-    /// Where headers hold what places a trace, as far as it is known.
+    /// Returns the header fields that locate a trace, as far as they are known.
     pub(super) fn keys(&self) -> Keys {
         let mut keys = Keys::default();
         (keys.inline, keys.crossline) = self.lines.unwrap_or((keys.inline, keys.crossline));
@@ -27,13 +30,13 @@ impl SurveyOptions {
     }
 }
 
-/// What came of looking at some columns as axes.
+/// The result of laying traces out along some columns.
 enum Laid {
-    /// Every trace has a position of its own.
+    /// Every trace has its own position.
     Out(Vec<Axis>, TraceMap),
-    /// Few positions would have a trace.
+    /// Too few positions would have a trace.
     Sparse,
-    /// Two traces at one position, and how many positions are taken.
+    /// Two traces share a position. `taken` is the number of positions with a trace.
     Twice { traces: [u64; 2], taken: u64 },
 }
 
@@ -56,12 +59,12 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             let keys = Keys { inline, crossline, ..options.keys() };
             let columns = scan::columns(file, &[inline, crossline])?;
             looked.push(format!("inline in {inline} and crossline in {crossline}"));
-            // Numbers that are the same in all headers say nothing.
+            // Columns that are constant over all headers carry no information.
             let is_constant = |column: &Vec<i32>| column.windows(2).all(|pair| pair[0] == pair[1]);
             if columns.iter().all(is_constant) && (file.traces.count() > 1 || options.kind.is_none()) {
                 continue;
             }
-            // One record with many ensembles is a line, and no volume of one inline.
+            // One record with many ensembles is a line, not a volume with one inline.
             if i > 0 && options.kind.is_none() && columns.iter().any(is_constant) {
                 continue;
             }
@@ -80,7 +83,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
     }
     if let Some(kind) = options.kind.filter(|&kind| kind != Kind::Traces) {
         return Err(Error::Geometry(format!(
-            "the traces make no survey with the axes {}: looked for {}; name the bytes that hold them, or take the traces as they are",
+            "no survey with the axes {} found (looked for {}): name the bytes that hold the axes, or take plain traces without geometry",
             kind.axes().join(", "),
             looked.join("; "),
         )));
@@ -94,7 +97,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
     Ok(Survey { note, ..Survey::new(Kind::Traces, options.keys(), axes, map) })
 }
 
-/// A volume, or a prestack volume.
+/// Finds a volume or a prestack volume.
 fn lines(
     file: &SegyFile,
     options: &SurveyOptions,
@@ -122,8 +125,8 @@ fn lines(
         Some(([a, b], taken)) if asked.is_some() || taken * 100 >= file.traces.count() * NEARLY_ALL => {
             let at = usize::try_from(a).unwrap_or(0);
             Err(Error::Geometry(format!(
-                "traces {a} and {b} both are at inline {}, crossline {} ({}, {}), with the same offset: name other bytes, or take the \
-                 traces as they are",
+                "traces {a} and {b} are both at inline {}, crossline {} ({}, {}), with the same offset: name other bytes, or take \
+                 plain traces without geometry",
                 columns[0][at], columns[1][at], keys.inline, keys.crossline,
             )))
         }
@@ -131,7 +134,7 @@ fn lines(
     }
 }
 
-/// A line of common depth points, with or without offsets.
+/// Finds a line of common depth points, with or without offsets.
 fn line(
     file: &SegyFile,
     options: &SurveyOptions,
@@ -157,7 +160,7 @@ fn line(
     Ok(None)
 }
 
-/// Lays traces out along axes, if `least` of a hundred positions have a trace.
+/// Lays traces out along axes, if at least `least` of a hundred positions have a trace.
 fn lay_out(kind: Kind, columns: &[Vec<i32>], least: u64) -> Result<Laid> {
     let count = columns.first().map_or(0, Vec::len);
     let axes: Vec<Vec<i32>> = columns.iter().map(|column| distinct(column)).collect();
@@ -166,8 +169,8 @@ fn lay_out(kind: Kind, columns: &[Vec<i32>], least: u64) -> Result<Laid> {
     let Some(positions) = positions.filter(is_filled) else { return Ok(Laid::Sparse) };
     if positions > MOST_POSITIONS {
         return Err(Error::Geometry(format!(
-            "the lines and offsets found make {positions} positions for {count} traces: name the bytes that hold them, or take the traces \
-             as they are"
+            "the lines and offsets in the headers give {positions} positions for {count} traces: name the bytes that hold them, or take plain \
+             traces without geometry"
         )));
     }
     let mut map = vec![TraceMap::NONE; usize::try_from(positions).unwrap_or(0)];
@@ -196,10 +199,10 @@ fn lay_out(kind: Kind, columns: &[Vec<i32>], least: u64) -> Result<Laid> {
     Ok(Laid::Out(named.collect(), TraceMap::Table(map)))
 }
 
-/// The values of a column, rising, each once.
+/// Returns the distinct values of a column, ascending.
 fn distinct(column: &[i32]) -> Vec<i32> {
     let mut values = Vec::new();
-    // Neighbours often are the same: that leaves few to sort.
+    // Neighbours are often equal, so dropping repetitions leaves few values to sort.
     for &value in column {
         if values.last() != Some(&value) {
             values.push(value);
@@ -210,7 +213,7 @@ fn distinct(column: &[i32]) -> Vec<i32> {
     values
 }
 
-/// Where a value is among the values of an axis, which mostly rise in even steps.
+/// Returns the index of a value on an axis, whose values are mostly evenly spaced.
 fn index(axis: &[i32], value: i32) -> usize {
     let (first, last) = (i64::from(axis[0]), i64::from(axis[axis.len() - 1]));
     let span = (last - first).max(1);

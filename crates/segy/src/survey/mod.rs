@@ -1,4 +1,4 @@
-//! How traces lie in space: the axes of a volume, and which trace stands where.
+//! The geometry of a survey: the axes of a volume, and the trace at each position.
 
 mod infer;
 mod predict;
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::file::SegyFile;
 
-/// Where trace headers hold what places a trace. The defaults are those of revision 1.
+/// The header fields that locate a trace. The defaults are those of revision 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keys {
     /// The inline number.
@@ -23,7 +23,7 @@ pub struct Keys {
     pub x: Field,
     /// The y coordinate.
     pub y: Field,
-    /// What coordinates are multiplied with, or divided by where it is negative.
+    /// The scalar of the coordinates, which multiplies if it is positive and divides if it is negative.
     pub scalar: Field,
 }
 
@@ -41,10 +41,10 @@ impl Default for Keys {
     }
 }
 
-/// What is known of a survey before its headers are read.
+/// Facts of a survey that are known before its headers are read.
 #[derive(Debug, Clone, Default)]
 pub struct SurveyOptions {
-    /// The bytes of inline and crossline, if they are not to be found out.
+    /// The bytes of inline and crossline, if they are not to be inferred.
     pub lines: Option<(Field, Field)>,
     /// The bytes of the offset.
     pub offset: Option<Field>,
@@ -52,11 +52,11 @@ pub struct SurveyOptions {
     pub cdp: Option<Field>,
     /// The bytes of the coordinates.
     pub coordinates: Option<(Field, Field)>,
-    /// What the survey is, if that is not to be found out.
+    /// The kind of the survey, if it is not to be inferred.
     pub kind: Option<Kind>,
 }
 
-/// What a survey is.
+/// The kind of a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A trace for each inline and crossline.
@@ -67,12 +67,12 @@ pub enum Kind {
     Line,
     /// A trace for each common depth point and offset.
     PrestackLine,
-    /// Traces as they follow each other, without geometry.
+    /// Traces in file order, without geometry.
     Traces,
 }
 
 impl Kind {
-    /// The names of its axes, without that of samples.
+    /// Returns the names of the axes except that of samples.
     pub const fn axes(self) -> &'static [&'static str] {
         match self {
             Self::Volume => &["inline", "crossline"],
@@ -83,7 +83,7 @@ impl Kind {
         }
     }
 
-    /// How many of its axes, the first, say where on the ground a trace is.
+    /// Returns the number of leading axes that determine the position of a trace on the ground.
     pub const fn ground_axes(self) -> usize {
         match self {
             Self::Volume | Self::Prestack => 2,
@@ -91,7 +91,7 @@ impl Kind {
         }
     }
 
-    /// Its name.
+    /// Returns the name of the kind.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Volume => "volume",
@@ -102,36 +102,37 @@ impl Kind {
         }
     }
 
-    /// The kind of a name.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Volume, Self::Prestack, Self::Line, Self::PrestackLine, Self::Traces];
         all.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// An axis: what stands at each position of it, rising.
+/// An axis: the ascending values at its positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// Its name.
+    /// The name of the axis.
     pub name: &'static str,
     /// The number of each line, offset or trace.
     pub values: Vec<i64>,
 }
 
-/// How traces lie in space.
+/// The geometry of a survey.
 #[derive(Debug, Clone)]
 pub struct Survey {
-    /// What it is.
+    /// The kind of the survey.
     pub kind: Kind,
-    /// Where headers hold what places a trace.
+    /// The header fields that locate a trace.
     pub keys: Keys,
-    /// Its axes, without that of samples.
+    /// The axes except that of samples.
     pub axes: Vec<Axis>,
-    /// Which trace stands where.
+    /// The trace at each position.
     pub map: TraceMap,
-    /// Whether the map was taken from a few traces: then each trace has to be [checked](Self::is_at) where it is read.
+    /// Whether the map was predicted from a few traces. Each trace must then be [checked](Self::is_at) when
+    /// it is read.
     pub is_predicted: bool,
-    /// What a person should know of how it was found.
+    /// A note for the user about how the geometry was found.
     pub note: Option<String>,
 }
 
@@ -140,7 +141,7 @@ impl Survey {
         Self { kind, keys, axes, map, is_predicted: false, note: None }
     }
 
-    /// Finds out how the traces of a file lie: from a few headers where they tell, else from all.
+    /// Finds the geometry of a file, from a few headers if they suffice, else from all headers.
     pub fn find(file: &SegyFile, options: &SurveyOptions) -> Result<Self> {
         match predict::predict(file, options)? {
             Some(survey) => Ok(survey),
@@ -148,27 +149,27 @@ impl Survey {
         }
     }
 
-    /// The same from the headers of all traces.
+    /// Finds the geometry of a file from the headers of all traces.
     pub fn scan(file: &SegyFile, options: &SurveyOptions) -> Result<Self> {
         infer::infer(file, options)
     }
 
-    /// How many positions there are along each axis.
+    /// Returns the number of positions along each axis.
     pub fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(|axis| axis.values.len() as u64).collect()
     }
 
-    /// The same, and how many samples.
+    /// Returns the number of positions along each axis, and the number of samples.
     pub(crate) fn data_shape(&self, samples: u64) -> Vec<u64> {
         [self.shape(), vec![samples]].concat()
     }
 
-    /// How many positions there are.
+    /// Returns the number of positions.
     pub fn positions(&self) -> u64 {
         self.shape().iter().product()
     }
 
-    /// Whether a trace's header says that it stands at a position.
+    /// Returns whether the header of a trace gives this position.
     pub fn is_at(&self, header: &[u8], file: &SegyFile, mut position: u64) -> bool {
         let order = file.layout.order;
         let fields = self.fields();
@@ -180,7 +181,8 @@ impl Survey {
         })
     }
 
-    /// The fields that place its traces, as a person reads them: `inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4`.
+    /// Returns the header fields that locate traces, for people: `inline 189:i4, crossline 193:i4, x 181:i4,
+    /// y 185:i4`.
     pub fn named_fields(&self) -> String {
         let axes = self.axes.iter().map(|axis| axis.name).zip(self.fields());
         let ground = [("x", Some(self.keys.x)), ("y", Some(self.keys.y))];
@@ -188,7 +190,7 @@ impl Survey {
         named.collect::<Vec<_>>().join(", ")
     }
 
-    /// The field of each axis, without that of traces in order.
+    /// Returns the header field of each axis; `None` for the axis of plain traces.
     pub fn fields(&self) -> Vec<Option<Field>> {
         let Keys { inline, crossline, offset, cdp, .. } = self.keys;
         let field = |name: &&str| match *name {
@@ -202,27 +204,27 @@ impl Survey {
     }
 }
 
-/// Which trace stands at each position, counted row by row.
+/// The trace at each position. Positions are counted row by row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceMap {
-    /// Every position has one, in even steps.
+    /// Every position has a trace, at even steps.
     Regular {
         /// The trace at the first position.
         origin: i64,
-        /// How many traces further the next position along each axis is.
+        /// The difference between the traces at neighbouring positions, along each axis.
         strides: Vec<i64>,
-        /// How many positions there are along each axis.
+        /// The number of positions along each axis.
         shape: Vec<u64>,
     },
-    /// As it comes.
+    /// The trace at each position, in any order.
     Table(Vec<u64>),
 }
 
 impl TraceMap {
-    /// Where no trace stands.
+    /// The entry of a position without a trace.
     pub const NONE: u64 = u64::MAX;
 
-    /// The trace at a position.
+    /// Returns the trace at a position.
     pub fn at(&self, position: u64) -> Option<u64> {
         match self {
             Self::Regular { origin, strides, shape } => {
@@ -239,7 +241,8 @@ impl TraceMap {
         }
     }
 
-    /// The axes, those first along which traces follow each other most closely.
+    /// Returns the axes, sorted by the distance in the file between traces at neighbouring positions along
+    /// them, shortest first.
     pub fn fastest_first(&self, shape: &[u64]) -> Vec<usize> {
         let step = |axis: usize| {
             let pitch: u64 = shape[axis + 1..].iter().product();

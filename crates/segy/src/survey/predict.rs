@@ -1,13 +1,15 @@
-//! How the traces of a whole survey lie, from a few of their headers: so that one pass over the file is enough.
+//! Predicts the geometry of a whole survey from a few headers, so that one pass over the file suffices.
 
 use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
 use crate::error::Result;
 use crate::file::SegyFile;
 
-/// Traces that are compared with what was predicted, beside the last. Those not compared here are when they are read.
+/// The number of traces that are compared with the prediction, besides the last. The other traces are
+/// compared when they are read.
 const SAMPLES: u64 = 64;
 
-/// The survey, if its first traces lie as those of a full volume, line after line in even steps, and others agree.
+/// Returns the survey, if its first traces are those of a full volume, line after line in even steps, and the
+/// sampled traces agree.
 pub(super) fn predict(file: &SegyFile, options: &SurveyOptions) -> Result<Option<Survey>> {
     if options.kind.is_some_and(|kind| kind != Kind::Volume) || file.traces.vary() {
         return Ok(None);
@@ -29,7 +31,8 @@ pub(super) fn predict(file: &SegyFile, options: &SurveyOptions) -> Result<Option
     };
     let fast = 1 - slow;
     let mut length = 1;
-    // Twice as far each time, then in between: as if lines followed each other. Whether they do is seen below.
+    // Doubles the length, then bisects, assuming that lines follow each other. The comparison below verifies
+    // this.
     while length < count && lines(length)?[slow] == first[slow] {
         length *= 2;
     }
@@ -65,7 +68,7 @@ pub(super) fn predict(file: &SegyFile, options: &SurveyOptions) -> Result<Option
     Ok(Some(regular(keys, first, steps, shape, fast)))
 }
 
-/// A full volume whose traces begin at `first` and go on in `steps`.
+/// Returns a full volume whose traces start at `first` and continue in `steps`.
 fn regular(keys: Keys, first: [i64; 2], steps: [i64; 2], shape: [u64; 2], fast: usize) -> Survey {
     let mut strides = [1; 2];
     strides[1 - fast] = shape[fast].cast_signed();
@@ -73,7 +76,7 @@ fn regular(keys: Keys, first: [i64; 2], steps: [i64; 2], shape: [u64; 2], fast: 
     let mut values = [Vec::new(), Vec::new()];
     for axis in 0..2 {
         values[axis] = (0..shape[axis].cast_signed()).map(|i| first[axis] + steps[axis] * i).collect();
-        // Axes rise: where lines fall, the first is the last.
+        // The values of an axis ascend. If the lines descend, the first line becomes the last.
         if steps[axis] < 0 {
             values[axis].reverse();
             origin += strides[axis] * (shape[axis].cast_signed() - 1);

@@ -9,12 +9,13 @@ use crate::error::{Error, Result};
 use crate::field::Field;
 use crate::file::SegyFile;
 
-/// Traces that one thread reads before it looks for more.
+/// The traces that one thread reads at a time.
 const BATCH: u64 = 4096;
-/// Traces up to this size are read over: a disk gives their samples in the time that a further request takes.
+/// The greatest size of traces that are read whole. A disk transfers their samples in the time of another
+/// request.
 const READ_OVER: u64 = 16 << 10;
 
-/// A field of all traces; the fields are those asked for, in their order.
+/// Returns a column for each field, with the values of all traces.
 pub(super) fn columns(file: &SegyFile, fields: &[Field]) -> Result<Vec<Vec<i32>>> {
     let count = file.traces.count();
     let parts: Mutex<Vec<(u64, Vec<Vec<i32>>)>> = Mutex::default();
@@ -44,7 +45,7 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
                     "header",
                     trace,
                     byte,
-                    format!("{value} in {field} is beyond any line or offset"),
+                    format!("{value} in {field} is out of range for a line or an offset"),
                 )
             })?);
         }
@@ -61,7 +62,7 @@ fn read(file: &SegyFile, fields: &[Field], traces: std::ops::Range<u64>) -> Resu
     let mut buffer = Vec::new();
     for first in traces.clone().step_by(usize::try_from(per_read).unwrap_or(1)) {
         let last = traces.end.min(first + per_read) - 1;
-        // The samples of the last are not wanted.
+        // The samples of the last trace are not needed.
         let len = (last - first) * bytes + TRACE_HEADER_BYTES as u64;
         buffer.resize(usize::try_from(len).unwrap_or(0), 0);
         file.read_at(file.traces.offset(first), &mut buffer)?;

@@ -1,4 +1,4 @@
-//! What is different, as lines of text and as JSON.
+//! Differences, as lines of text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -9,23 +9,23 @@ use crate::show::{counted, json, json_numbers, plain, tuple};
 /// One difference.
 #[derive(Debug)]
 pub(super) struct Finding {
-    /// The object, and with an `@` the attribute of it.
+    /// The path of the object, followed by `@` and a name for an attribute.
     pub(super) path: String,
     pub(super) what: What,
 }
 
-/// What is different about an object or an attribute.
+/// The kind of a difference.
 #[derive(Debug)]
 pub(super) enum What {
-    /// It is in the first (0) or the second (1) alone.
+    /// The object or attribute exists only in the first (0) or only in the second (1) file.
     Only(usize),
-    /// What both are, in words, under a name: "kind", "type", "shape", "link".
+    /// A property of both, in words, under a name: "kind", "type", "shape", "link".
     Property(&'static str, [String; 2]),
-    /// The value of an attribute.
+    /// The values of an attribute.
     Value([String; 2]),
-    /// Elements of so many.
+    /// Differing elements, and the number of all elements.
     Elements(Outcome, u64),
-    /// Nothing that can be said: it cannot be compared.
+    /// A comparison that failed, and why.
     Trouble(String),
 }
 
@@ -34,7 +34,7 @@ impl Finding {
         matches!(self.what, What::Trouble(_))
     }
 
-    /// As lines of text.
+    /// Returns the difference as lines of text.
     pub(super) fn text(&self) -> String {
         let path = plain(&self.path);
         match &self.what {
@@ -59,7 +59,7 @@ impl Finding {
         }
     }
 
-    /// As a JSON object.
+    /// Returns the difference as a JSON object.
     pub(super) fn json(&self) -> String {
         let path = json(&self.path);
         match &self.what {
@@ -84,5 +84,5 @@ impl Finding {
     }
 }
 
-/// Items of a list in text.
+/// The most items of a list that are shown as text.
 const MOST_ITEMS: usize = 16;

@@ -1,4 +1,4 @@
-//! `hyperslab diff`: what is different between two files, or two objects.
+//! `hyperslab diff`: shows the differences between two files or two objects.
 
 mod finding;
 mod tolerance;
@@ -17,36 +17,37 @@ use crate::show::value::Decoder;
 use crate::show::{counted, json, plain};
 use crate::{place, progress};
 
-/// Show what is different between two files, or two objects
+/// Show the differences between two files or two objects
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   hyperslab diff before.h5 after.h5
   hyperslab diff run1.h5:/surface run2.h5:/surface --rtol 1e-6 --json | jq '.differences[].path'
 
-Compares links, kinds of objects, datatypes, shapes, attributes and values; how elements are stored, in chunks or filtered, makes
-no difference. Numbers are the same if |a - b| <= ATOL + RTOL * |b|, and not-a-number is the same as itself. References are
-the same if they lead to objects of one path. Exit codes: 0 the same, 1 different, 2 trouble.")]
+Compares links, kinds of objects, datatypes, shapes, attributes and values. Storage, such as chunks and
+filters, makes no difference. Numbers are equal if |a - b| <= ATOL + RTOL * |b|, and NaN equals NaN.
+References are equal if they lead to objects with the same path. Exit codes: 0 equal, 1 different,
+2 failure.")]
 pub(crate) struct Args {
-    /// The first file, or with `:/path` after it an object in it
+    /// The first file, or `FILE:/PATH` for an object in it
     #[arg(value_name = "A[:/PATH]")]
     a: OsString,
-    /// The second
+    /// The second file or object
     #[arg(value_name = "B[:/PATH]")]
     b: OsString,
-    /// How far numbers may be apart, relative to the second
+    /// The tolerance for numbers, relative to the second number
     #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance)]
     rtol: f64,
-    /// How far numbers may be apart
+    /// The absolute tolerance for numbers
     #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance)]
     atol: f64,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print nothing, and end at the first difference
+    /// Print nothing, and stop at the first difference
     #[arg(long, short, conflicts_with = "json")]
     quiet: bool,
-    /// Show so many elements of a dataset at most
+    /// Show at most N elements of a dataset
     #[arg(long, value_name = "N", default_value_t = 10)]
     max: usize,
 }
@@ -56,7 +57,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a tolerance is a number of 0 or more".to_owned())
 }
 
-/// Compares, and says whether everything is the same.
+/// Runs the comparison, and returns whether there are no differences.
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<bool> {
     let (a, b) = (place::open_object(&args.a)?, place::open_object(&args.b)?);
     let (a_file, b_file) = (a.file().clone(), b.file().clone());

@@ -1,8 +1,8 @@
-//! When two values count as the same.
+//! Equality of values, with tolerances.
 
 use crate::show::value::Value;
 
-/// How far numbers may be apart: `|a - b| <= absolute + relative * |b|`, as in NumPy's `isclose`.
+/// The tolerances: numbers are equal if `|a - b| <= absolute + relative * |b|`, as in NumPy's `isclose`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tolerance {
     pub(super) relative: f64,
@@ -14,20 +14,20 @@ impl Tolerance {
         self.relative == 0.0 && self.absolute == 0.0
     }
 
-    /// Whether two numbers are the same. Not-a-number is the same as itself.
+    /// Returns whether two numbers are equal. NaN equals NaN.
     #[expect(clippy::float_cmp, reason = "without a tolerance numbers are compared exactly")]
     pub(super) fn same(self, a: f64, b: f64) -> bool {
         let is_close = || (a - b).abs() <= self.absolute + self.relative * b.abs();
         a == b || (a.is_nan() && b.is_nan()) || (a.is_finite() && b.is_finite() && is_close())
     }
 
-    /// The same for integers, which are compared exactly where no tolerance is given.
-    #[expect(clippy::cast_precision_loss, reason = "a tolerance is no exact number")]
+    /// Returns whether two integers are equal. Without a tolerance, the comparison is exact.
+    #[expect(clippy::cast_precision_loss, reason = "a tolerance need not be exact")]
     pub(super) fn same_integers(self, a: i128, b: i128) -> bool {
         a == b || (!self.is_none() && self.same(a as f64, b as f64))
     }
 
-    /// The same for values of any datatype, part by part.
+    /// Returns whether two values of any datatype are equal, comparing them part by part.
     pub(super) fn same_values(self, a: &Value, b: &Value) -> bool {
         match (a, b) {
             (Value::Number(a), Value::Number(b)) => {
@@ -59,7 +59,7 @@ mod tests {
     const EXACT: Tolerance = Tolerance { relative: 0.0, absolute: 0.0 };
 
     #[test]
-    fn nan_is_itself_and_infinities_are_not_close_to_anything() {
+    fn nan_equals_nan_and_infinities_are_close_to_nothing_else() {
         let wide = Tolerance { relative: 1.0, absolute: 1e300 };
         for tolerance in [EXACT, wide] {
             assert!(tolerance.same(f64::NAN, f64::NAN) && tolerance.same(f64::INFINITY, f64::INFINITY));
@@ -69,11 +69,11 @@ mod tests {
     }
 
     #[test]
-    fn tolerances_are_relative_to_the_second_and_add_up() {
+    fn tolerances_are_relative_to_the_second_number_and_add_up() {
         let tolerance = Tolerance { relative: 0.1, absolute: 1.0 };
         assert!(tolerance.same(112.0, 101.0) && tolerance.same(-10.5, -9.0) && !tolerance.same(113.0, 101.0));
         assert!(tolerance.same_integers(12, 10) && !tolerance.same_integers(13, 10));
-        assert!(!EXACT.same_integers(1 << 60, (1 << 60) + 1), "as floats they would be the same");
+        assert!(!EXACT.same_integers(1 << 60, (1 << 60) + 1), "these integers are equal as floats");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Two objects and what is below them, side by side.
+//! Comparison of two objects and everything below them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,20 +13,20 @@ use super::values::Comparison;
 use crate::show::value::Decoder;
 use crate::show::{array, dataspace, datatype, plain};
 
-/// Compares two objects.
+/// A comparison of two objects.
 pub(super) struct Trees<'t> {
     pub(super) decoders: [&'t Decoder<'t>; 2],
     pub(super) tolerance: Tolerance,
-    /// How many elements of a dataset are told of.
+    /// The most differing elements of a dataset to report.
     pub(super) most: usize,
-    /// Ends with the first difference.
+    /// Whether to stop at the first difference.
     pub(super) first_alone: bool,
     pub(super) found: Vec<Finding>,
 }
 
 impl Trees<'_> {
-    /// Compares `a` and `b`, and everything that hard links below them lead to; `begin` is told of each path, `done` of the
-    /// bytes of elements that were compared.
+    /// Compares `a` and `b`, and everything below them that hard links lead to. Calls `begin` with each path,
+    /// and `done` with the bytes of elements that have been compared.
     pub(super) fn compare(&mut self, a: Node, b: Node, begin: &dyn Fn(&str), done: &(dyn Fn(u64) + Sync)) {
         let mut seen: HashSet<[Addr; 2]> = HashSet::new();
         let mut pending = vec![(String::new(), a, b)];
@@ -167,7 +167,7 @@ impl Trees<'_> {
         Ok(())
     }
 
-    /// Compares datatypes, and says whether values of both can be compared.
+    /// Compares datatypes, and returns whether their values can be compared.
     fn types(&mut self, path: &str, a: &Datatype, b: &Datatype) -> bool {
         if a == b {
             return true;
@@ -176,7 +176,7 @@ impl Trees<'_> {
             |t: &Datatype| matches!(t, Datatype::Integer(_) | Datatype::Float(_) | Datatype::Bits(_));
         let is_text = |t: &Datatype| matches!(t, Datatype::Text(_) | Datatype::VariableText(_));
         let [a_name, b_name] = [a, b].map(datatype::name);
-        // Some differences have no name: bits that hold nothing, say.
+        // Some differences, such as unused bits, do not appear in the names.
         if a_name != b_name {
             self.property(path, "type", [a_name, b_name]);
         }
@@ -207,5 +207,5 @@ fn target(target: &LinkTarget) -> String {
     }
 }
 
-/// Elements of an attribute in text.
+/// The most elements of an attribute that are shown as text.
 const MOST_ITEMS: usize = 16;

@@ -1,4 +1,4 @@
-//! The elements of two datasets of one shape, compared block by block on all threads.
+//! Comparison of the elements of two datasets of the same shape, block by block on all threads.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,43 +13,43 @@ use std::num::NonZeroUsize;
 use super::tolerance::Tolerance;
 use crate::show::value::{Decoder, Value, small_integer};
 
-/// An element that differs: where it is, and both values as text.
+/// An element that differs: its position, and both values.
 #[derive(Debug, Clone)]
 pub(super) struct Element {
     pub(super) at: Vec<u64>,
     pub(super) values: [Value; 2],
 }
 
-/// What is different between the elements of two datasets.
+/// The differences between the elements of two datasets.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// How many elements differ.
+    /// The number of differing elements.
     pub(super) count: u64,
-    /// The first of them.
+    /// The first of these elements.
     pub(super) first: Vec<Element>,
 }
 
-/// Two datasets of one shape, and how to compare them.
+/// Two datasets of the same shape, and the options of their comparison.
 pub(super) struct Comparison<'c> {
     pub(super) datasets: [&'c Dataset; 2],
     pub(super) decoders: [&'c Decoder<'c>; 2],
     pub(super) tolerance: Tolerance,
-    /// How many differences are kept.
+    /// The most differences to keep.
     pub(super) most: usize,
 }
 
-/// How elements are compared.
+/// The type in which elements are compared.
 enum Way {
-    /// As integers, of these types.
+    /// Integers of these types.
     Integers([Integer; 2]),
-    /// As numbers of 8 bytes.
+    /// 8-byte floats.
     Floats,
-    /// As whatever their datatypes say.
+    /// Values of any datatype.
     Values,
 }
 
 impl Comparison<'_> {
-    /// Compares all elements; `done` is told of the bytes of both that were.
+    /// Compares all elements. Calls `done` with the bytes that have been compared, of both datasets.
     pub(super) fn run(&self, done: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Outcome> {
         let [a, _] = self.datasets;
         let shape = a.shape();
@@ -146,7 +146,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Elements as they are stored, or as they are in another datatype.
+/// Reads elements as they are stored, or converted to another datatype.
 fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyhow::Result<Vec<u8>> {
     let size = match &datatype {
         Some(datatype) => usize::try_from(datatype.size(dataset.file().store().widths())).ok(),
@@ -155,7 +155,7 @@ fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyh
     let count = usize::try_from(what.count(&dataset.shape())?).ok();
     let len = count.zip(size).and_then(|(count, size)| count.checked_mul(size));
     let mut bytes = vec![0; len.context("a block larger than the address space")?];
-    // The blocks are what threads share.
+    // Threads share the blocks, so each read uses one thread.
     let options = ReadOptions { threads: Some(NonZeroUsize::MIN), datatype };
     dataset.read_with(what, &mut Destination::contiguous(&mut bytes), &options)?;
     Ok(bytes)
@@ -165,11 +165,11 @@ fn floats(dataset: &Dataset, what: &Selection, count: usize) -> anyhow::Result<V
     let bytes = read(dataset, what, Some(f64::datatype()))?;
     let values = bytes.chunks_exact(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap_or_default()));
     let values: Vec<f64> = values.collect();
-    debug_assert_eq!(values.len(), count, "as many as there are");
+    debug_assert_eq!(values.len(), count, "every element must be converted");
     Ok(values)
 }
 
-/// How elements of these datatypes are compared.
+/// Returns the type in which elements of these datatypes are compared.
 fn way(types: [&Datatype; 2]) -> Way {
     let is_small = |datatype: &Datatype| match datatype {
         Datatype::Integer(t) => t.size <= 8,
@@ -183,7 +183,7 @@ fn way(types: [&Datatype; 2]) -> Way {
     }
 }
 
-/// Whether equal bytes are equal elements, and others may be compared alone: nothing is stored elsewhere.
+/// Returns whether elements with equal bytes are equal, because no part of an element is stored elsewhere.
 fn is_plain(datatype: &Datatype) -> bool {
     match datatype {
         Datatype::Sequence(_) | Datatype::VariableText(_) | Datatype::Reference(_) => false,
@@ -193,7 +193,7 @@ fn is_plain(datatype: &Datatype) -> bool {
     }
 }
 
-/// The place in the dataset of an element of a box.
+/// Returns the position in the dataset of an element of a box.
 fn place(what: &Selection, shape: &[u64], mut index: u64) -> Vec<u64> {
     let Selection::Slab(slab) = what else { return vec![0; shape.len()] };
     let mut at: Vec<u64> = slab
@@ -210,5 +210,5 @@ fn place(what: &Selection, shape: &[u64], mut index: u64) -> Vec<u64> {
     at
 }
 
-/// Bytes of elements of a dataset that a thread has in memory at a time, if a chunk has not more.
+/// The bytes of a dataset that a thread has in memory at a time, unless a chunk is larger.
 const BLOCK_BYTES: u64 = 4 << 20;

@@ -1,4 +1,4 @@
-//! `hyperslab segy export`: HDF5 back into SEG-Y.
+//! `hyperslab segy export`: converts HDF5 back to SEG-Y.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use crate::cmd::Threads;
 use crate::progress;
 use crate::show::plain;
 
-/// Write a survey back as SEG-Y: byte for byte the file it was made of
+/// Write a survey back as SEG-Y, byte for byte the original file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct Args {
     /// The HDF5 file
     #[arg(value_name = "CUBE")]
     from: PathBuf,
-    /// The new SEG-Y file, which appears under its name when it is whole
+    /// The new SEG-Y file, which gets its name only when it is complete
     #[arg(value_name = "OUT")]
     to: PathBuf,
     #[command(flatten)]
@@ -28,7 +28,7 @@ const EXAMPLE: &str = "\
 Example:
   hyperslab segy export cube.h5 back.sgy
 
-Samples that were changed since are written as they are now, headers as they are in /segy.";
+Changed samples are written with their new values, and headers as they are in /segy.";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.threads.set();

@@ -1,4 +1,4 @@
-//! `hyperslab segy info`: what is in a SEG-Y file, or in a survey made of one.
+//! `hyperslab segy info`: describes a SEG-Y file, or a survey made from one.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(super) struct Args {
 }
 
 const EXAMPLE: &str = "\
-Example:
+Examples:
   hyperslab segy info volume.sgy
   hyperslab segy info cube.h5 --json";
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `100 to 108, 5 positions`.
+/// Returns the positions of an axis: `100 to 108, 5 positions`.
 fn positions(axis: &AxisSummary) -> String {
     let number = |position| match position {
         Position::Number(number) => number.to_string(),

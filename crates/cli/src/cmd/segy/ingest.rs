@@ -1,4 +1,4 @@
-//! `hyperslab segy ingest`: SEG-Y into HDF5.
+//! `hyperslab segy ingest`: converts SEG-Y to HDF5.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,31 +14,31 @@ use crate::error::Usage;
 use crate::show::{bytes, counted, plain, shape};
 use crate::{filters, progress, units};
 
-/// Bring a SEG-Y file into HDF5: chunked, so that every slice is read fast, with all its headers
+/// Convert a SEG-Y file to HDF5, with all headers, in chunks that make every slice fast to read
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
 pub(super) struct Args {
     /// The SEG-Y file
     #[arg(value_name = "SEGY")]
     from: PathBuf,
-    /// The new HDF5 file; one that was broken off is completed
+    /// The new HDF5 file; if an ingest was interrupted, it is continued
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// A filter for the samples; several go in this order
+    /// A filter for the samples; repeat the option for several filters, which apply in this order
     #[arg(long, value_name = "FILTER", value_parser = filters::parse)]
     filter: Vec<filters::Choice>,
-    /// The shape of chunks, samples last, or `auto`
+    /// The chunk shape, samples last, or `auto`
     #[arg(long, value_name = "auto|AxBxC", value_parser = repack::chunks)]
     chunks: Option<RepackChunks>,
-    /// Samples follow each other in depth, in thousandths of a metre or foot, and not in time
+    /// Samples are in depth, with an interval in thousandths of a metre or foot, instead of in time
     #[arg(long)]
     depth: bool,
-    /// Bytes of samples in memory
+    /// The most memory for samples
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = units::bytes)]
     memory: u64,
     #[command(flatten)]
     threads: Threads,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     overwrite: bool,
     /// Print JSON
@@ -49,11 +49,12 @@ pub(super) struct Args {
 }
 
 const EXAMPLE: &str = "\
-Example:
+Examples:
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab segy ingest old.sgy cube.h5 --inline-byte 9 --crossline-byte 21 --chunks 64x64x128
 
-If it is interrupted, the same command goes on where it was. `hyperslab tune` measures which chunks suit a cube.";
+If the command is interrupted, run it again to continue. `hyperslab tune` measures which chunk shape
+suits a cube.";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let options = IngestOptions {
@@ -100,12 +101,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bytes(after),
         counted(done.traces, "trace"),
         shape(&done.shape),
-        if done.resumed { ", begun earlier" } else { "" },
+        if done.resumed { ", resumed" } else { "" },
     )?;
     if done.ibm_words > 0 {
         writeln!(
             out,
-            "  {} that IEEE floats do not hold bit by bit: kept beside, for export",
+            "  {} without an exact IEEE float: the original bits are kept for export",
             counted(done.ibm_words, "IBM float")
         )?;
     }

@@ -1,4 +1,4 @@
-//! `hyperslab segy`: seismic surveys between SEG-Y and HDF5.
+//! `hyperslab segy`: converts seismic surveys between SEG-Y and HDF5.
 
 mod export;
 mod info;
@@ -14,7 +14,7 @@ use indicatif::ProgressBar;
 
 use crate::error::Usage;
 
-/// Bring SEG-Y volumes into HDF5, look into them, cut slices out and write them back
+/// Convert SEG-Y surveys to HDF5, inspect them, cut out slices, and write them back
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Args {
@@ -23,13 +23,13 @@ pub(crate) struct Args {
 }
 
 const EXAMPLE: &str = "\
-Example:
+Examples:
   hyperslab segy info volume.sgy
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab segy slice cube.h5 --inline 1200 --out il1200.npy
   hyperslab segy export cube.h5 back.sgy
 
-docs/guide/seismic.md walks from a SEG-Y file to a slice.";
+docs/guide/seismic.md is a guide from a SEG-Y file to a slice.";
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
@@ -48,37 +48,38 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
 }
 
-/// How a SEG-Y file is to be taken, and where its geometry is.
+/// Options for reading a SEG-Y file and for its geometry.
 #[derive(Debug, clap::Args)]
 struct Taking {
-    /// Where trace headers hold the inline number: the first byte, counted from 1, and the kind of number if it is not i4
+    /// The trace header field of the inline number: its first byte, counted from 1, and its kind if that is
+    /// not i4
     #[arg(long, value_name = "BYTE[:KIND]", requires = "crossline_byte", help_heading = "Geometry")]
     inline_byte: Option<Field>,
-    /// Where trace headers hold the crossline number
+    /// The trace header field of the crossline number
     #[arg(long, value_name = "BYTE[:KIND]", requires = "inline_byte", help_heading = "Geometry")]
     crossline_byte: Option<Field>,
-    /// Where trace headers hold the offset, if not in byte 37
+    /// The trace header field of the offset [default: 37]
     #[arg(long, value_name = "BYTE[:KIND]", help_heading = "Geometry")]
     offset_byte: Option<Field>,
-    /// Where trace headers hold the ensemble of a 2-D line, if not in byte 21
+    /// The trace header field of the ensemble of a 2-D line [default: 21]
     #[arg(long, value_name = "BYTE[:KIND]", help_heading = "Geometry")]
     cdp_byte: Option<Field>,
-    /// Where trace headers hold the x coordinate, if not in byte 181
+    /// The trace header field of the x coordinate [default: 181]
     #[arg(long, value_name = "BYTE[:KIND]", requires = "y_byte", help_heading = "Geometry")]
     x_byte: Option<Field>,
-    /// Where trace headers hold the y coordinate, if not in byte 185
+    /// The trace header field of the y coordinate [default: 185]
     #[arg(long, value_name = "BYTE[:KIND]", requires = "x_byte", help_heading = "Geometry")]
     y_byte: Option<Field>,
-    /// What the survey is, if that is not to be found out
+    /// The kind of the survey [default: inferred from the trace headers]
     #[arg(long = "as", value_name = "KIND", help_heading = "Geometry")]
     kind: Option<KindArg>,
-    /// Take traces of several lengths, and make them as long as the longest
+    /// Accept traces of several lengths, and pad them to the length of the longest
     #[arg(long)]
     pad: bool,
-    /// Take the whole traces of a file that is cut short
+    /// Accept a file that is cut short, and read its whole traces
     #[arg(long)]
     ignore_rest: bool,
-    /// Believe the file header where headers of traces count other samples
+    /// Trust the file header if trace headers give other numbers of samples
     #[arg(long)]
     trust_length: bool,
 }
@@ -94,7 +95,7 @@ enum KindArg {
     Line,
     /// A trace for each common depth point and offset
     PrestackLine,
-    /// Traces as they follow each other
+    /// Traces in file order
     Traces,
 }
 
@@ -120,7 +121,7 @@ impl Taking {
     }
 }
 
-/// What the library says of a wrong argument is the user's fault.
+/// Turns an error about an argument into a usage error.
 fn blame(error: hyperslab_segy::Error) -> anyhow::Error {
     match error {
         error @ hyperslab_segy::Error::Argument { .. } => Usage(error.to_string()).into(),
@@ -128,7 +129,7 @@ fn blame(error: hyperslab_segy::Error) -> anyhow::Error {
     }
 }
 
-/// Moves a bar.
+/// Returns a progress function that moves `bar`.
 fn moves(bar: &ProgressBar) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + '_ {
     |done, total| {
         bar.set_length(total);

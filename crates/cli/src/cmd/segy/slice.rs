@@ -1,4 +1,4 @@
-//! `hyperslab segy slice`: one plane of a survey.
+//! `hyperslab segy slice`: extracts one plane of a survey.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,7 +13,7 @@ use crate::error::Usage;
 use crate::plot::{self, Axis, Plane, Size};
 use crate::show::{plain, shape};
 
-/// Cut one inline, crossline, offset or slice of samples out of a survey
+/// Write one inline, crossline, offset or time slice of a survey to a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 #[command(group = clap::ArgGroup::new("plane").required(true))]
@@ -21,28 +21,28 @@ pub(super) struct Args {
     /// The HDF5 file
     #[arg(value_name = "CUBE")]
     from: PathBuf,
-    /// The inline of this number
+    /// The number of the inline
     #[arg(long, value_name = "NUMBER", group = "plane")]
     inline: Option<i64>,
-    /// The crossline of this number
+    /// The number of the crossline
     #[arg(long, value_name = "NUMBER", group = "plane")]
     crossline: Option<i64>,
-    /// The traces of this offset
+    /// The offset of the traces
     #[arg(long, value_name = "NUMBER", group = "plane")]
     offset: Option<i64>,
-    /// The samples at this time or depth, or the nearest
+    /// The time or depth of the samples; the nearest sample is taken
     #[arg(long, value_name = "NUMBER", group = "plane")]
     slice: Option<f64>,
-    /// The file to write: .png or .svg, .npy, or .sgy
+    /// The file to write: .png, .svg, .npy or .sgy
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Pictures: amplitudes beyond this percentile are as dark as those at it
+    /// For pictures, the percentile of absolute amplitudes that gets the strongest colour
     #[arg(long, value_name = "PERCENT", default_value_t = 99.0)]
     clip: f64,
 }
 
 const EXAMPLE: &str = "\
-Example:
+Examples:
   hyperslab segy slice cube.h5 --inline 1200 --out il1200.npy
   hyperslab segy slice cube.h5 --slice 752 --out t752.png";
 
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// The axis of the plane, and its place on it.
+    /// Returns the axis of the plane, and its index on this axis.
     fn place(&self, cube: &Cube) -> anyhow::Result<(usize, u64)> {
         let named = [("inline", self.inline), ("crossline", self.crossline), ("offset", self.offset)];
         for (axis, number) in named {
@@ -76,7 +76,9 @@ impl Args {
         let (first, last) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
         if !(first..=last).contains(&wanted) {
             let unit = &cube.samples.unit;
-            return Err(Usage(format!("--slice {wanted}: samples lie from {first} to {last} {unit}")).into());
+            return Err(
+                Usage(format!("--slice {wanted}: the samples range from {first} to {last} {unit}")).into()
+            );
         }
         let distance = |value: f64| (value - wanted).abs();
         let nearest = (0..values.len()).min_by(|&a, &b| distance(values[a]).total_cmp(&distance(values[b])));
@@ -88,7 +90,7 @@ fn without(shape: &[u64], axis: usize) -> Vec<u64> {
     shape.iter().enumerate().filter(|&(number, _)| number != axis).map(|(_, &len)| len).collect()
 }
 
-/// The plane as a picture: samples downwards, or crosslines.
+/// Draws the plane as a picture, with samples or crosslines downwards.
 fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<()> {
     let shape = cube.data.shape();
     let left: Vec<usize> = (0..shape.len()).filter(|&number| number != axis).collect();
@@ -116,10 +118,10 @@ fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<
     plot::plane(&args.out, SIZE, &plane)
 }
 
-/// Pixels of a picture.
+/// The size of a picture in pixels.
 const SIZE: Size = Size { width: 1200, height: 900 };
 
-/// What stands at the ends of an axis.
+/// Returns the values at the ends of an axis.
 #[expect(clippy::cast_precision_loss, reason = "numbers of lines have fewer digits")]
 fn ends(cube: &Cube, axis: usize) -> (f64, f64) {
     let ends =
@@ -130,7 +132,7 @@ fn ends(cube: &Cube, axis: usize) -> (f64, f64) {
     }
 }
 
-/// The name of an axis, with its unit.
+/// Returns the name of an axis with its unit.
 fn label(cube: &Cube, axis: usize) -> String {
     match cube.axes.get(axis) {
         Some(axis) => axis.name.to_owned(),
@@ -138,7 +140,7 @@ fn label(cube: &Cube, axis: usize) -> String {
     }
 }
 
-/// The plane, in words.
+/// Returns a description of the plane.
 fn named(cube: &Cube, axis: usize, index: u64) -> String {
     let index = usize::try_from(index).unwrap_or(0);
     let samples = &cube.samples;
@@ -150,7 +152,7 @@ fn named(cube: &Cube, axis: usize, index: u64) -> String {
     }
 }
 
-/// The plane as NumPy stores arrays.
+/// Saves the plane as a NumPy array.
 fn npy(cube: &Cube, axis: usize, index: u64, to: &Path) -> anyhow::Result<()> {
     macro_rules! save {
         ($($stored:pat => $number:ty),*) => {

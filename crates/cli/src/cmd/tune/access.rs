@@ -1,4 +1,4 @@
-//! Accesses: which part of a dataset is read at a time, and how often one kind is beside the others.
+//! Accesses: the part of a dataset that one read takes, and how often such reads occur relative to others.
 
 use fastrand::Rng;
 use hyperslab::Selection;
@@ -7,23 +7,24 @@ use hyperslab::internals::select::{self, Axis, Dim, Slab};
 use crate::error::Usage;
 use crate::show::shape as tuple;
 
-/// Reads of one shape, anywhere in a dataset.
+/// Reads of one shape, at any position in a dataset.
 #[derive(Debug, Clone)]
 pub(super) struct Access {
-    /// As it was named.
+    /// The name, as given by the user.
     pub(super) name: String,
-    /// How often, beside the other accesses.
+    /// The frequency, relative to the other accesses.
     pub(super) weight: f64,
-    /// What of each axis a read takes.
+    /// The indices that a read takes along each axis.
     pub(super) axes: Vec<Along>,
 }
 
-/// The indices that a read takes along one axis, less the first, which may be anywhere where all are inside.
+/// The indices that a read takes along one axis, relative to the first. The first may be any index for which
+/// all others are in bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Along {
-    /// As many, so far apart.
+    /// `count` indices at distance `step`.
     Range { count: u64, step: u64 },
-    /// These, of which the least is 0.
+    /// These indices, of which the least is 0.
     List(Vec<u64>),
 }
 
@@ -31,12 +32,12 @@ impl Along {
     /// One index.
     pub(super) const ONE: Self = Self::Range { count: 1, step: 1 };
 
-    /// All indices of an axis.
+    /// Returns all indices of an axis.
     pub(super) const fn all(len: u64) -> Self {
         Self::Range { count: len, step: 1 }
     }
 
-    /// How many indices there are.
+    /// Returns the number of indices.
     pub(super) fn count(&self) -> u64 {
         match self {
             Self::Range { count, .. } => *count,
@@ -44,7 +45,7 @@ impl Along {
         }
     }
 
-    /// From the first index to the last, both counted.
+    /// Returns the length from the first index to the last, inclusive.
     pub(super) fn reach(&self) -> u64 {
         match self {
             Self::Range { count, step } => (count.saturating_sub(1)).saturating_mul(*step).saturating_add(1),
@@ -52,7 +53,8 @@ impl Along {
         }
     }
 
-    /// The same of an axis that is cut from `len` to `part` indices: all of them remain all, and a longer reach ends sooner.
+    /// Returns the same indices on an axis that is cut from `len` to `part` indices. All indices remain all,
+    /// and indices out of bounds are dropped.
     fn within(&self, len: u64, part: u64) -> Self {
         match self {
             _ if *self == Self::all(len) => Self::all(part),
@@ -63,7 +65,7 @@ impl Along {
         }
     }
 
-    /// The indices, from `start` on.
+    /// Returns the indices with `start` added.
     fn from(&self, start: u64) -> Axis {
         match self {
             Self::Range { count, step } => Axis::Range(Dim { start, step: *step, count: *count }),
@@ -75,18 +77,18 @@ impl Along {
 }
 
 impl Access {
-    /// How many elements a read gives.
+    /// Returns the number of elements of a read.
     pub(super) fn elements(&self) -> u64 {
         self.axes.iter().map(Along::count).fold(1, u64::saturating_mul)
     }
 
-    /// The same access of a box of the shape `part` out of a dataset of this shape.
+    /// Returns the same access to a box of the shape `part`, cut from a dataset of this shape.
     pub(super) fn within(&self, shape: &[u64], part: &[u64]) -> Self {
         let sides = self.axes.iter().zip(shape.iter().zip(part));
         Self { axes: sides.map(|(along, (&len, &part))| along.within(len, part)).collect(), ..self.clone() }
     }
 
-    /// A read somewhere in a dataset of this shape.
+    /// Returns a read at a random position in a dataset of this shape.
     pub(super) fn somewhere(&self, shape: &[u64], rng: &mut Rng) -> Selection {
         let axes: Vec<Axis> = self
             .axes
@@ -98,8 +100,9 @@ impl Access {
     }
 }
 
-/// The accesses that `texts` name, of a dataset of this shape whose axes have these names (some have none): each text is a list
-/// of `NAME:WEIGHT` and `[SELECTION]:WEIGHT`. Without any, one plane across each axis.
+/// Parses the accesses to a dataset of this shape. `names` are the names of its axes, some of which have
+/// none. Each text is a list of `NAME:WEIGHT` and `[SELECTION]:WEIGHT`. Without texts, the accesses are one
+/// plane across each axis.
 pub(super) fn parse(texts: &[String], shape: &[u64], names: &[Option<String>]) -> Result<Vec<Access>, Usage> {
     let mut found = Vec::new();
     for text in texts {
@@ -113,13 +116,13 @@ pub(super) fn parse(texts: &[String], shape: &[u64], names: &[Option<String>]) -
     Ok(found)
 }
 
-/// A plane across an axis.
+/// Returns the access of a plane across an axis.
 pub(super) fn plane(name: &str, axis: usize, weight: f64, shape: &[u64]) -> Access {
     let along = |(number, &len)| if number == axis { Along::ONE } else { Along::all(len) };
     Access { name: name.to_owned(), weight, axes: shape.iter().enumerate().map(along).collect() }
 }
 
-/// Cuts a list at its commas, except those in brackets.
+/// Splits a list at its commas, except those in brackets.
 fn items(text: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     text.split(|letter| {
@@ -135,7 +138,7 @@ fn items(text: &str) -> Vec<&str> {
 
 fn one(item: &str, shape: &[u64], names: &[Option<String>]) -> Result<Access, Usage> {
     let (what, weight) = match item.rsplit_once(':') {
-        // The last colon of `[0:10]` belongs to the selection.
+        // The last colon of `[0:10]` is part of the selection.
         Some((what, weight)) if !weight.contains(']') => (what.trim(), self::weight(item, weight)?),
         _ => (item, 1.0),
     };
@@ -145,7 +148,7 @@ fn one(item: &str, shape: &[u64], names: &[Option<String>]) -> Result<Access, Us
     match axis(what, shape.len(), names) {
         Some(axis) => Ok(plane(what, axis, weight, shape)),
         None => Err(Usage(format!(
-            "--access {item}: there is no axis {what:?}; the axes are {}; a selection stands in brackets, as in '[0, :, 10:20]'",
+            "--access {item}: there is no axis {what:?}; the axes are {}; write a selection in brackets, as in '[0, :, 10:20]'",
             known(shape.len(), names).join(", ")
         ))),
     }
@@ -155,12 +158,12 @@ fn weight(item: &str, text: &str) -> Result<f64, Usage> {
     let weight = text.trim().parse().ok().filter(|weight: &f64| weight.is_finite() && *weight > 0.0);
     weight.ok_or_else(|| {
         Usage(format!(
-            "--access {item}: the weight {text:?} is no positive number; leave out what is never read"
+            "--access {item}: the weight {text:?} is not a positive number; omit accesses that never occur"
         ))
     })
 }
 
-/// What a selection takes of each axis.
+/// Parses a selection into the indices along each axis.
 fn axes(text: &str, shape: &[u64]) -> Result<Vec<Along>, Usage> {
     let wrong =
         |why: String| Usage(format!("--access '{text}' of an array of shape {}: {why}", tuple(shape)));
@@ -186,28 +189,28 @@ fn axes(text: &str, shape: &[u64]) -> Result<Vec<Along>, Usage> {
     Ok(axes)
 }
 
-/// The axis of that name.
+/// Returns the axis with this name.
 fn axis(name: &str, rank: usize, names: &[Option<String>]) -> Option<usize> {
     let named = names.iter().position(|known| known.as_deref() == Some(name));
     let numbered = || name.strip_prefix("axis")?.parse().ok().filter(|axis| *axis < rank);
     named.or_else(numbered).or_else(|| (name == LAST).then(|| rank.checked_sub(1)).flatten())
 }
 
-/// What an axis is called: by its own name, or its number.
+/// Returns the name of an axis, or `axis` with its number.
 pub(super) fn label(axis: usize, rank: usize, names: &[Option<String>]) -> String {
     let named = names.get(axis).cloned().flatten();
     debug_assert!(axis < rank);
     named.unwrap_or_else(|| format!("axis{axis}"))
 }
 
-/// Every name that an axis may be called by.
+/// Returns all names of all axes.
 fn known(rank: usize, names: &[Option<String>]) -> Vec<String> {
     let named = names.iter().flatten().cloned();
     let numbered = (0..rank).map(|axis| format!("axis{axis}"));
     named.chain(numbered).chain([format!("{LAST} (the last)")]).collect()
 }
 
-/// What the last axis may always be called: in a seismic cube a plane across it is a slice.
+/// A name that the last axis always has. In a seismic cube, a plane across that axis is a slice.
 const LAST: &str = "slice";
 
 #[cfg(test)]
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn names_numbers_and_selections_mean_accesses() {
+    fn names_numbers_and_selections_are_parsed_as_accesses() {
         let [whole0, whole1, whole2] = [10, 20, 30].map(Along::all);
         let inline = vec![Along::ONE, whole1.clone(), whole2.clone()];
         let slice = vec![whole0.clone(), whole1.clone(), Along::ONE];
@@ -244,21 +247,21 @@ mod tests {
     }
 
     #[test]
-    fn without_any_every_axis_is_crossed_once() {
+    fn without_accesses_every_axis_is_crossed_once() {
         let all = parsed(&[]).unwrap();
         let named: Vec<(&str, f64)> = all.iter().map(|(name, weight, _)| (name.as_str(), *weight)).collect();
         assert_eq!(named, [("inline", 1.0), ("axis1", 1.0), ("twt", 1.0)]);
     }
 
     #[test]
-    fn wrong_accesses_say_what_would_be_right() {
+    fn errors_of_wrong_accesses_say_what_is_right() {
         let cases = [
             ("depth:1", "the axes are inline, twt, axis0, axis1, axis2, slice (the last)"),
             ("axis3", "there is no axis \"axis3\""),
-            ("inline:0", "is no positive number"),
-            ("inline:-1", "is no positive number"),
-            ("inline:nan", "is no positive number"),
-            ("inline:", "is no positive number"),
+            ("inline:0", "is not a positive number"),
+            ("inline:-1", "is not a positive number"),
+            ("inline:nan", "is not a positive number"),
+            ("inline:", "is not a positive number"),
             ("", "there is no axis \"\""),
             ("[10]:1", "index 10 is out of bounds for axis 0 with size 10"),
             ("[3:3]", "selects nothing"),
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_lies_inside_wherever_it_is() {
+    fn a_read_is_in_bounds_at_every_position() {
         let mut rng = Rng::with_seed(1);
         let accesses = parse(&["[1:9:2, 5, [7, 3]]".to_owned()], &[10, 20, 30], &[]).unwrap();
         let mut firsts = std::collections::HashSet::new();
@@ -282,15 +285,15 @@ mod tests {
             let selection = accesses[0].somewhere(&[10, 20, 30], &mut rng);
             selection.check(&[10, 20, 30]).unwrap();
             assert_eq!(selection.count(&[10, 20, 30]), Ok(accesses[0].elements()));
-            let Selection::Grid(axes) = selection else { panic!("a list is a list") };
-            let Axis::Range(dim) = &axes[0] else { panic!("a range is a range") };
+            let Selection::Grid(axes) = selection else { panic!("a list must become a grid") };
+            let Axis::Range(dim) = &axes[0] else { panic!("a range must stay a range") };
             firsts.insert(dim.start);
         }
-        assert_eq!(firsts.len(), 4, "every first index from 0 to 3 is met");
+        assert_eq!(firsts.len(), 4, "every first index from 0 to 3 must occur");
     }
 
     #[test]
-    fn an_access_of_a_part_stays_inside_and_whole_axes_stay_whole() {
+    fn an_access_to_a_part_is_in_bounds_and_whole_axes_stay_whole() {
         let access = &parse(&["[1:9:2, :, [7, 3, 29]]".to_owned()], &[10, 20, 30], &[]).unwrap()[0];
         let part = access.within(&[10, 20, 30], &[4, 5, 6]);
         let expected = [Along::Range { count: 2, step: 2 }, Along::all(5), Along::List(vec![4, 0])];

@@ -1,4 +1,4 @@
-//! What chunks take of the processor: measured in memory, with a part of the dataset itself.
+//! The processor time of chunks, measured in memory with a part of the dataset itself.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,14 +11,14 @@ use super::model::{Ratio, real};
 use super::sample::Sample;
 use super::specimen::{NAME, Recipe};
 
-/// What was found out in memory.
+/// The result of the measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Codec {
-    /// How small filters make chunks; none without filters.
+    /// How small filters make chunks; `None` without filters.
     pub(super) ratio: Option<Ratio>,
-    /// Bytes that the filters make in a second, on all threads.
+    /// The bytes that the filters decode per second, on all threads.
     pub(super) decode: f64,
-    /// Seconds for each chunk beside that.
+    /// The additional seconds for each chunk.
     pub(super) chunk: f64,
 }
 
@@ -26,14 +26,14 @@ pub(super) struct Codec {
 pub(super) fn measure(recipe: &Recipe<'_>, sample: &Sample) -> hyperslab::Result<Codec> {
     let size = recipe.dataset.element_size() as u64;
     if !recipe.is_filtered() {
-        // Chunks so small that their elements cost nothing.
+        // These chunks are so small that the cost of their elements is negligible.
         let small = read_back(recipe, sample, &cube(sample, SMALL_BYTES / 8 / size.max(1)))?;
         return Ok(Codec { ratio: None, decode: f64::INFINITY, chunk: small.seconds / small.chunks });
     }
     let small = read_back(recipe, sample, &cube(sample, SMALL_BYTES / size.max(1)))?;
     let large = read_back(recipe, sample, &auto_chunks(&sample.shape, None, size))?;
     let bytes = real(sample.bytes.len() as u64);
-    // Two equations: so much for a chunk, so much for a byte.
+    // Two equations with two unknowns: the time per chunk, and the time per byte.
     let more = small.chunks - large.chunks;
     let chunk = if more > 0.0 { ((small.seconds - large.seconds) / more).max(0.0) } else { 0.0 };
     let decoding = (large.seconds - chunk * large.chunks).max(large.seconds / 10.0);
@@ -42,19 +42,19 @@ pub(super) fn measure(recipe: &Recipe<'_>, sample: &Sample) -> hyperslab::Result
     Ok(Codec { ratio: Some(ratio), decode: bytes / decoding, chunk })
 }
 
-/// What was found out with chunks of one shape.
+/// The measurement of one chunk shape.
 struct ReadBack {
-    /// Seconds of reading everything, the best of a few.
+    /// The seconds to read everything, the best of a few reads.
     seconds: f64,
     chunks: f64,
-    /// Bytes of a chunk.
+    /// The bytes of a chunk.
     bytes: f64,
-    /// Bytes of all chunks as they are stored.
+    /// The stored bytes of all chunks.
     stored: f64,
 }
 
 fn read_back(recipe: &Recipe<'_>, sample: &Sample, chunk: &[u64]) -> hyperslab::Result<ReadBack> {
-    // Without a cache of chunks, so that each is decoded every time.
+    // There is no cache of chunks, so every read decodes them.
     let file = File::options().create(true).chunk_cache_bytes(0).open_on(Arc::new(Memory::default()))?;
     recipe.write(&file, sample, Some(chunk))?;
     file.flush()?;
@@ -76,7 +76,7 @@ fn read_back(recipe: &Recipe<'_>, sample: &Sample, chunk: &[u64]) -> hyperslab::
     })
 }
 
-/// A cube of about so many elements, cut to the sample.
+/// Returns a cube of about `elements` elements, cut to the sample.
 fn cube(sample: &Sample, elements: u64) -> Vec<u64> {
     let rank = f64::from(u32::try_from(sample.shape.len()).unwrap_or(u32::MAX));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an edge")]
@@ -84,7 +84,7 @@ fn cube(sample: &Sample, elements: u64) -> Vec<u64> {
     sample.shape.iter().map(|&len| edge.min(len)).collect()
 }
 
-/// Bytes of a small chunk.
+/// The bytes of a small chunk.
 const SMALL_BYTES: u64 = 16 << 10;
-/// Reads of which the fastest counts.
+/// The number of reads, of which the fastest counts.
 const READS: usize = 3;

@@ -1,4 +1,4 @@
-//! Times of reads, taken: every candidate in turn, cold and warm, round after round.
+//! Measurement of read times, cold and warm. Each round measures every candidate in turn.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,17 +14,17 @@ use super::search::Candidate;
 use super::specimen::{Recipe, Specimen};
 use crate::show::bytes;
 
-/// What was measured of a candidate.
+/// The measurement of a candidate.
 #[derive(Debug, Clone)]
 pub(super) struct Measured {
-    /// Of each access, the medians.
+    /// The median times of each access.
     pub(super) times: Vec<Times>,
-    /// Bytes of the file that it was measured in.
+    /// The bytes of the file with the sample.
     pub(super) file_bytes: u64,
 }
 
-/// Writes the sample in every candidate's shape into the folder `scratch` and times the accesses to it. The bar gets a step for
-/// each file and each read.
+/// Writes the sample in every candidate's shape into the folder `scratch` and times the accesses to it. The
+/// progress bar advances by one for each file and each read.
 pub(super) fn measure(
     recipe: &Recipe<'_>,
     sample: &Sample,
@@ -47,13 +47,13 @@ pub(super) fn measure(
     Ok(measured.map(|(specimen, times)| Measured { times, file_bytes: specimen.bytes }).collect())
 }
 
-/// Whether the samples fit on the medium.
+/// Checks that the samples fit on the medium.
 fn check_room(scratch: &Path, each: u64, count: u64) -> anyhow::Result<()> {
     let found = rustix::fs::statvfs(scratch).with_context(|| scratch.display().to_string())?;
     let (free, wanted) = (found.f_bavail.saturating_mul(found.f_frsize), each.saturating_mul(count));
     if free < wanted.saturating_add(wanted / 20) {
         bail!(
-            "{} has {} free, and {count} samples of {} need more; choose another folder with --scratch, a smaller --sample, or --predict",
+            "{} has {} free, but {count} samples of {} need more; choose another folder with --scratch, a smaller --sample, or --predict",
             scratch.display(),
             bytes(free),
             bytes(each)
@@ -62,8 +62,8 @@ fn check_room(scratch: &Path, each: u64, count: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads every specimen at the same places, in an order that is rotated and reversed from round to round. Returns the medians of
-/// each specimen and access.
+/// Reads every specimen at the same positions, in an order that is rotated and reversed from round to round.
+/// Returns the medians of each specimen and access.
 fn time(
     specimens: &[Specimen],
     sample: &Sample,
@@ -78,12 +78,12 @@ fn time(
         .iter()
         .map(|access| Ok(usize::try_from(access.elements())? * element_size))
         .collect::<anyhow::Result<_>>()?;
-    // Touched here, so that no read pays for its pages.
+    // Writing the buffer here maps its pages, so that no read pays for them.
     let mut buffer = vec![1_u8; lens.iter().copied().max().unwrap_or_default()];
     bar.set_message("reading");
     let mut taken: Vec<Vec<Vec<Times>>> =
         vec![vec![Vec::with_capacity(rounds); accesses.len()]; specimens.len()];
-    // A first read finds the index of chunks, which stays in memory.
+    // The first read loads the chunk index, which then stays in memory.
     for specimen in specimens {
         for (access, len) in accesses.iter().zip(&lens) {
             specimen.read(&access.somewhere(&sample.shape, &mut rng), &mut buffer[..*len])?;
@@ -115,7 +115,7 @@ fn time(
     Ok(taken.iter().map(of_specimen).collect())
 }
 
-/// The median of cold and of warm times.
+/// Returns the medians of the cold and of the warm times.
 fn median(all: &[Times]) -> Times {
     let of = |time: fn(&Times) -> f64| {
         let mut sorted: Vec<f64> = all.iter().map(time).collect();
@@ -129,7 +129,7 @@ fn median(all: &[Times]) -> Times {
     Times { cold: of(|times| times.cold), warm: of(|times| times.warm) }
 }
 
-/// The same places are read every time the program runs.
+/// A fixed seed, so that every run reads the same positions.
 const SEED: u64 = 7;
 
 #[cfg(test)]
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_the_middle_of_the_times_and_of_two_the_mean() {
+    fn the_median_is_the_middle_time_or_the_mean_of_the_two_middle_times() {
         let times = |all: &[f64]| all.iter().map(|&cold| Times { cold, warm: -cold }).collect::<Vec<_>>();
         assert_eq!(median(&times(&[5.0, 1.0, 3.0])), Times { cold: 3.0, warm: -3.0 });
         assert_eq!(median(&times(&[4.0, 1.0, 3.0, 9.0])), Times { cold: 3.5, warm: -3.5 });

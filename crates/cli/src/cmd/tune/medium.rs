@@ -1,4 +1,5 @@
-//! How fast a file is read: what a small request takes and how many bytes come in a second, with its pages in memory and without.
+//! The speed of reading a file: the latency of a small request, and the bandwidth, with the file's pages in
+//! memory and without.
 
 use std::fs::File;
 use std::io;
@@ -11,12 +12,12 @@ use hyperslab::internals::engine::run_on_threads;
 
 use super::model::{Medium, real};
 
-/// What was found out by reading a file.
+/// The result of measuring a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub(super) cold: Medium,
     pub(super) warm: Medium,
-    /// Whether pages left memory when they were told to.
+    /// Whether the system dropped pages on request.
     pub(super) is_dropped: bool,
 }
 
@@ -41,7 +42,7 @@ pub(super) fn measure(file: &File, threads: usize) -> io::Result<Measured> {
         let together = timed(&more_pages, PAGE, threads)? / real(more_pages.len() as u64);
         let seconds = timed(&pieces, PIECE, threads)?;
         let moved: u64 = pieces.iter().map(|place| PIECE.min(len - place)).sum();
-        // The requests' own latency is counted apart.
+        // The latency of these requests is subtracted.
         let waiting = (latency * real(pieces.len() as u64) / real(threads as u64)).min(seconds / 2.0);
         mediums[medium] = Some(Medium {
             latency,
@@ -55,8 +56,8 @@ pub(super) fn measure(file: &File, threads: usize) -> io::Result<Measured> {
     Ok(Measured { cold, warm, is_dropped: cold.latency > DROPPED * warm.latency })
 }
 
-/// Puts a file's pages out of memory, as far as nothing else needs them: what is written must be on the medium before.
-/// Elsewhere than on Linux this does nothing.
+/// Drops a file's pages from memory, unless something else needs them. Written data must be on the medium
+/// before. Does nothing on systems other than Linux.
 pub(super) fn drop_pages(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?;
@@ -65,11 +66,12 @@ pub(super) fn drop_pages(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Distinct places of so many bytes in a file, in any order: `most`, or as many as there are.
+/// Returns distinct positions of blocks of `size` bytes in a file, in random order: `most` positions, or all
+/// if there are fewer.
 fn places(len: u64, size: u64, most: u64, rng: &mut Rng) -> Vec<u64> {
     let all = len.div_ceil(size);
     let count = most.min(all);
-    // One in each stretch of the file, so that none is met twice.
+    // One position from each stretch of the file, so that all are distinct.
     let mut found: Vec<u64> = (0..count)
         .map(|number| {
             let bound = |number: u64| u128::from(number) * u128::from(all) / u128::from(count);
@@ -81,7 +83,8 @@ fn places(len: u64, size: u64, most: u64, rng: &mut Rng) -> Vec<u64> {
     found
 }
 
-/// Reads `size` bytes at every place, or what there is, and returns the seconds that takes.
+/// Reads `size` bytes, or what remains of the file, at every position, and returns the seconds that this
+/// takes.
 fn read_all(file: &File, places: &[u64], size: u64, threads: usize) -> io::Result<f64> {
     let (next, len) = (AtomicU64::new(0), file.metadata()?.len());
     let failed = std::sync::Mutex::new(None);
@@ -107,17 +110,17 @@ fn read_all(file: &File, places: &[u64], size: u64, threads: usize) -> io::Resul
     }
 }
 
-/// Bytes of a small request.
+/// The bytes of a small request.
 const PAGE: u64 = 4096;
-/// Small requests that are timed, one after another.
+/// The number of small requests that are timed one after another.
 const PAGES: u64 = 64;
-/// Bytes of a large request.
+/// The bytes of a large request.
 const PIECE: u64 = 1 << 20;
-/// Bytes of all large requests.
+/// The bytes of all large requests.
 const SPAN: u64 = 64 << 20;
-/// A page that has left memory takes so many times as long.
+/// A dropped page takes at least this many times as long to read as one in memory.
 const DROPPED: f64 = 3.0;
-/// The same places are read every time.
+/// A fixed seed, so that every run reads the same positions.
 const SEED: u64 = 4;
 
 #[cfg(test)]
@@ -125,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_distinct_and_inside() {
+    fn places_are_distinct_and_in_bounds() {
         let mut rng = Rng::with_seed(SEED);
         for (len, size, most, expected) in
             [(1, 4096, 64, 1), (8193, 4096, 64, 3), (1 << 30, 4096, 64, 64), (0, 4096, 64, 0)]

@@ -1,4 +1,5 @@
-//! `hyperslab tune`: which shape of chunks suits the reads of a dataset, predicted and then measured.
+//! `hyperslab tune`: finds the chunk shape that suits the reads of a dataset, by prediction and then by
+//! measurement.
 
 mod access;
 mod codec;
@@ -32,51 +33,54 @@ use crate::error::Usage;
 use crate::plot::Size;
 use crate::{filters, place, progress, units};
 
-/// Find the shape of chunks that suits how a dataset is read
+/// Find the chunk shape that suits how a dataset is read
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The dataset; may be left out if the file has one of two or more dimensions, or one called `data` or `amplitude`
+    /// The dataset; may be omitted if only one dataset has two or more dimensions, or if only one of these is
+    /// named `data` or `amplitude`
     #[arg(value_name = "DATASET")]
     dataset: Option<String>,
-    /// What is read, and how often: `NAME:WEIGHT` is a plane across that axis, `[SELECTION]:WEIGHT` a read of that shape
-    /// anywhere; several go with commas, or repeat this. Else one plane across every axis
+    /// The reads and their weights: `NAME:WEIGHT` is a plane across that axis, `[SELECTION]:WEIGHT` a read of
+    /// that shape at any position. Separate several reads by commas, or repeat the option [default: one plane
+    /// across every axis]
     #[arg(long, value_name = "ACCESS:WEIGHT,...", allow_hyphen_values = true)]
     access: Vec<String>,
-    /// A filter that chunks are to go through, else the dataset's own; several go in this order
+    /// A filter for the chunks; repeat the option for several filters, which apply in this order [default:
+    /// those of the dataset]
     #[arg(long, value_name = "FILTER", value_parser = filter)]
     filter: Vec<Filter>,
-    /// Edges of the cubes that are tried
+    /// The edges of the cubic chunks to try
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = EDGES, value_parser = clap::value_parser!(u64).range(1..))]
     edges: Vec<u64>,
-    /// The latency of the medium, else that of FILE's, measured: `100us`
+    /// The latency of the medium, as in `100us` [default: measured on FILE]
     #[arg(long, value_name = "TIME", value_parser = units::seconds)]
     latency: Option<f64>,
-    /// The bandwidth of the medium, else that of FILE's, measured: `500MB/s`
+    /// The bandwidth of the medium, as in `500MB/s` [default: measured on FILE]
     #[arg(long, value_name = "BYTES/s", value_parser = units::bandwidth)]
     bandwidth: Option<u64>,
-    /// Only predict: write and read no samples
+    /// Only predict; write and read no samples
     #[arg(long, conflicts_with_all = ["scratch", "rounds"])]
     predict: bool,
-    /// How much of the dataset is written in each shape, to be read
+    /// The size of the sample that is written in each shape and read
     #[arg(long, value_name = "BYTES", default_value = "256MB", value_parser = units::bytes)]
     sample: u64,
-    /// The folder for these samples; else that of FILE
+    /// The folder for the samples [default: that of FILE]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
-    /// How often each read is timed
+    /// How often to time each read
     #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
-    /// How many threads read
+    /// The number of threads that read
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Draw time per element against the edge of chunks in this file, PNG or SVG
+    /// Draw the time per element against the chunk edge to this file, PNG or SVG
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
-    /// The size of that picture in pixels
+    /// The size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size, requires = "plot")]
     plot_size: Size,
     /// Print JSON
@@ -84,7 +88,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A filter, or `none`, as it was named.
+/// A filter or `none`, with its name as given.
 #[derive(Debug, Clone)]
 struct Filter {
     name: String,
@@ -97,17 +101,19 @@ Examples:
   hyperslab tune climate.h5 /t2m --access '[:, 10, 20]:5' --access '[0]:1' --filter zstd:3 --plot sweep.png
   hyperslab tune climate.h5 /t2m --predict --latency 5ms --bandwidth 200MB/s
 
-Axes have the names of their dimension scales; `axis0`, `axis1`, ... and `slice` for the last always work. A part of the dataset
-is written in every shape that is tried, beside FILE; these files have no names and are gone when the program ends. Cold is
-with the pages of the file out of memory, warm with them in it; in both the index of chunks has been read.";
+Axes have the names of their dimension scales; `axis0`, `axis1`, ... and `slice` for the last axis
+always work. The command writes a part of the dataset in every shape that it tries, to files in the
+folder of FILE. These files have no names and vanish when the program ends. For `cold` times, the pages
+of the file are dropped from memory; for `warm` times, they are in memory. In both cases the chunk index
+has already been read.";
 
-/// Edges of cubes, if none are said.
+/// The default edges of cubes.
 const EDGES: [u64; 7] = [16, 24, 32, 48, 64, 96, 128];
-/// How often a read is timed, if not said.
+/// The default number of times that a read is timed.
 const ROUNDS: u16 = 5;
-/// Bytes that are written in memory to see what filters cost.
+/// The bytes that are written in memory to measure the cost of filters.
 const CODEC_BYTES: u64 = 8 << 20;
-/// Chunks that a sample should have along each axis.
+/// The chunks that a sample should have along each axis.
 const CHUNKS_ALONG: u64 = 2;
 
 fn filter(text: &str) -> Result<Filter, String> {
@@ -117,7 +123,9 @@ fn filter(text: &str) -> Result<Filter, String> {
 fn size(text: &str) -> Result<Size, String> {
     let sides =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    sides.map(|(width, height)| Size { width, height }).ok_or_else(|| "no size such as 1200x600".to_owned())
+    sides
+        .map(|(width, height)| Size { width, height })
+        .ok_or_else(|| "not a size such as 1200x600".to_owned())
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -189,14 +197,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// The folder for samples: that of the file, so that they are on its medium.
+    /// Returns the folder for samples. The default is that of the file, so that samples are on the same
+    /// medium.
     fn scratch(&self) -> PathBuf {
         let beside =
             || self.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         self.scratch.clone().unwrap_or_else(|| beside().to_owned())
     }
 
-    /// What the machine takes, how small filters make the elements, and whether pages could be dropped.
+    /// Measures the machine. Returns its speeds, how small filters make the elements, and whether pages could
+    /// be dropped.
     fn machine(
         &self,
         recipe: &Recipe<'_>,
@@ -222,23 +232,21 @@ impl Args {
     }
 }
 
-/// Whether shapes of chunks make a difference to this dataset.
+/// Checks that the chunk shape makes a difference to this dataset.
 fn check(dataset: &Dataset, shape: &[u64]) -> Result<(), Usage> {
     let path = dataset.path();
     let why = match shape {
         [] => "it is a scalar, which has no chunks",
-        _ if shape.contains(&0) => {
-            "it is empty; write to it first, or let it be chosen: repack --chunks auto"
-        }
+        _ if shape.contains(&0) => "it is empty: write to it first, or use repack --chunks auto",
         _ if dataset.datatype().has_variable_parts() => {
-            "its elements have a variable length and lie outside the chunks, whatever their shape"
+            "its elements have variable lengths and are stored outside the chunks"
         }
         _ => return Ok(()),
     };
     Err(Usage(format!("{path}: {why}")))
 }
 
-/// How the dataset is stored, if that is in this file.
+/// Returns the present storage of the dataset, if it is in this file.
 fn present(dataset: &Dataset) -> Option<Candidate> {
     if let Some(chunk) = dataset.chunk_shape() {
         return Some(Candidate { chunk, origin: Origin::Present });

@@ -1,38 +1,39 @@
-//! What a read costs, by arithmetic: chunks that it touches, requests, bytes, time. Pure, without I/O.
+//! The cost of a read, by arithmetic: touched chunks, requests, bytes and time. Pure code without I/O.
 
 use hyperslab::driver::Hints;
 use hyperslab::internals::engine::{CLAIM_BYTES, JOINED_BYTES, Route, is_small};
 
 use super::access::{Access, Along};
 
-/// A dataset as far as its reads depend on it.
+/// The properties of a dataset that its reads depend on.
 #[derive(Debug, Clone)]
 pub(super) struct Array {
-    /// Elements along each axis.
+    /// The elements along each axis.
     pub(super) shape: Vec<u64>,
-    /// Bytes of an element.
+    /// The bytes of an element.
     pub(super) element_size: u64,
 }
 
-/// How the elements of an array are stored.
+/// The storage of an array's elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stored<'a> {
-    /// The shape of a chunk; that of the whole array where it is contiguous.
+    /// The shape of a chunk, or of the whole array if it is contiguous.
     pub(super) chunk: &'a [u64],
-    /// Stored bytes for each byte of elements, of chunks that go through filters; none without filters.
+    /// The stored bytes per byte of elements for filtered chunks; `None` without filters.
     pub(super) ratio: Option<f64>,
 }
 
-/// What the engine's ways depend on.
+/// The properties of the engine that the model uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Engine {
-    /// How the medium likes to be used.
+    /// The preferences of the medium.
     pub(super) hints: Hints,
-    /// How many threads read.
+    /// The number of threads that read.
     pub(super) threads: usize,
 }
 
-/// How small filters make chunks: bytes of a small and of a large chunk, each with the stored bytes for one of them.
+/// How small filters make chunks. Each pair is the bytes of a chunk, small or large, and its stored bytes per
+/// byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ratio {
     pub(super) small: (f64, f64),
@@ -40,7 +41,8 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// Stored bytes for each byte of a chunk of so many bytes: along a line between the two over the logarithm of the size.
+    /// Returns the stored bytes per byte of a chunk of `bytes` bytes, interpolated linearly over the
+    /// logarithm of the size.
     pub(super) fn at(&self, bytes: f64) -> f64 {
         let ((low, first), (high, last)) = (self.small, self.large);
         let share = (bytes / low).ln() / (high / low).ln();
@@ -48,48 +50,49 @@ impl Ratio {
     }
 }
 
-/// What a read touches, on average over all the places where it can be.
+/// The work of a read, averaged over all possible positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Work {
-    /// Chunks that hold an element of it.
+    /// The chunks that hold an element of the read.
     pub(super) chunks: f64,
-    /// Calls that ask for bytes of the file.
+    /// The calls that request bytes of the file.
     pub(super) requests: f64,
-    /// Bytes that they ask for.
+    /// The requested bytes.
     pub(super) bytes: f64,
-    /// Places of the medium that these bytes lie at: requests that are close together are one.
+    /// The distinct regions of the medium with requested bytes. Requests that are close together count as
+    /// one.
     pub(super) seeks: f64,
-    /// Bytes of whole pages that these bytes lie in.
+    /// The bytes of all pages with requested bytes.
     pub(super) paged: f64,
-    /// Bytes that filters make.
+    /// The bytes that filters decode.
     pub(super) decoded: f64,
 }
 
-/// What the machine takes for a unit of work.
+/// The time that the machine takes per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Machine {
     /// With an empty page cache.
     pub(super) cold: Medium,
     /// With everything in the page cache.
     pub(super) warm: Medium,
-    /// Seconds for a chunk: looking it up, a task.
+    /// The seconds per chunk, for its lookup and its task.
     pub(super) chunk: f64,
-    /// Bytes that filters make in a second, on all threads.
+    /// The bytes that filters decode per second, on all threads.
     pub(super) decode: f64,
 }
 
-/// How fast bytes come.
+/// The speed of a medium.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Medium {
-    /// Seconds of a small request.
+    /// The seconds of a small request.
     pub(super) latency: f64,
-    /// Bytes in a second.
+    /// The bytes per second.
     pub(super) bandwidth: f64,
-    /// Requests that are on their way at a time and do not slow each other down.
+    /// The number of simultaneous requests that do not slow each other down.
     pub(super) parallelism: f64,
 }
 
-/// Seconds of a read, cold and warm.
+/// The seconds of a read, cold and warm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Times {
     pub(super) cold: f64,
@@ -97,7 +100,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// The weighted mean of times.
+    /// Returns the weighted mean of times.
     pub(super) fn mean(all: impl Iterator<Item = (f64, Self)>) -> Self {
         let start = (0.0, Self { cold: 0.0, warm: 0.0 });
         let (weights, sum) = all.fold(start, |(weights, sum), (weight, times)| {
@@ -111,14 +114,15 @@ impl Times {
 }
 
 impl Along {
-    /// Chunks of `chunk` indices that a read touches along an axis of `len`, on average over all places.
+    /// Returns the number of chunks of `chunk` indices that a read touches along an axis of `len`, averaged
+    /// over all positions.
     pub(super) fn touched(&self, len: u64, chunk: u64) -> f64 {
         let chunk = chunk.max(1);
         let places = len.saturating_sub(self.reach()) + 1;
         match self {
-            // Two indices never share a chunk.
+            // No two indices share a chunk.
             Self::Range { count, step } if *step >= chunk => real(*count),
-            // No chunk between the first and the last is left out.
+            // All chunks between the first and the last are touched.
             Self::Range { .. } => {
                 let last = self.reach() - 1;
                 let chunks_before = |end: u64| sum_of_quotients(end, chunk);
@@ -143,7 +147,7 @@ impl Along {
     }
 }
 
-/// The sum of `n / divisor`, rounded down, over all `n` less than `end`.
+/// Returns the sum of `n / divisor`, rounded down, over all `n` less than `end`.
 fn sum_of_quotients(end: u64, divisor: u64) -> f64 {
     let (quotient, rest) = (u128::from(end / divisor), u128::from(end % divisor));
     let whole = u128::from(divisor) * (quotient * quotient.saturating_sub(1) / 2);
@@ -152,14 +156,14 @@ fn sum_of_quotients(end: u64, divisor: u64) -> f64 {
     sum
 }
 
-/// What a read of `access` touches of an array that is stored so.
+/// Returns the work of a read of `access` from an array with this storage.
 pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: Engine) -> Work {
     let along = || access.axes.iter().zip(&array.shape).zip(stored.chunk);
     let touched: Vec<f64> = along().map(|((along, &len), &chunk)| along.touched(len, chunk)).collect();
     let chunks: f64 = touched.iter().product();
     let chunk_elements: f64 = stored.chunk.iter().map(|&side| real(side)).product();
     let chunk_bytes = chunk_elements * real(array.element_size);
-    // The elements of a whole chunk along each axis, which is shorter where the array ends.
+    // The elements of a whole chunk along each axis. A chunk at the end of the array may be shorter.
     let inside = along().zip(&touched).map(|(((along, &len), &chunk), touched)| {
         let step = if let Along::Range { step, .. } = along { *step } else { 1 };
         Inside { count: (real(along.count()) / touched).min(real(len)), step: real(step), chunk: real(chunk) }
@@ -182,8 +186,8 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: E
         let paged = chunks * paged.min(chunk_bytes + PAGE);
         return Work { chunks, requests: chunks * spans.count, bytes, seeks, paged, decoded: 0.0 };
     }
-    // Small chunks that lie side by side are read together. They are side by side along the last axis, and along the one
-    // before if all of the last are taken.
+    // Neighbouring small chunks are read together. Chunks are neighbours along the last axis, and along the
+    // axis before if all chunks along the last axis are taken.
     let mut run = 1.0;
     for (axis, touched) in touched.iter().enumerate().rev() {
         run *= touched;
@@ -197,7 +201,7 @@ pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: E
     Work { chunks, requests, bytes, seeks: requests, paged: bytes + requests * PAGE / 2.0, decoded }
 }
 
-/// How many chunks a worker reads together: small ones, as many as there are for it, until they are enough.
+/// Returns how many chunks a worker reads together: as many small ones as are available to it, up to a limit.
 fn group(stored_bytes: f64, chunk_bytes: f64, chunks: f64, threads: usize) -> f64 {
     if !is_small(whole(stored_bytes)) {
         return 1.0;
@@ -207,25 +211,25 @@ fn group(stored_bytes: f64, chunk_bytes: f64, chunks: f64, threads: usize) -> f6
     (real(JOINED_BYTES) / stored_bytes).floor().min(claim).min(share).max(1.0)
 }
 
-/// What of an axis of a chunk is read.
+/// The part of a chunk that is read, along one axis.
 struct Inside {
     count: f64,
     step: f64,
-    /// Elements of the chunk along the axis.
+    /// The elements of the chunk along the axis.
     chunk: f64,
 }
 
-/// The parts of an unfiltered chunk that are asked for, one by one.
+/// The parts of an unfiltered chunk that are requested one at a time.
 struct Spans {
     count: f64,
-    /// Bytes of one.
+    /// The bytes of one span.
     len: f64,
-    /// Bytes between one and the next.
+    /// The bytes between one span and the next.
     gap: f64,
 }
 
 impl Spans {
-    /// By the rule of the engine: gaps that cost less than a request are read over.
+    /// Computes the spans by the engine's rule: gaps that cost less than a request are read, too.
     fn new(inside: &[Inside], element_size: f64, hints: Hints) -> Self {
         let (mut len, mut pitch, mut gap, mut is_dense) = (element_size, element_size, 0.0, true);
         let mut axes = inside.iter().enumerate().rev();
@@ -252,7 +256,7 @@ impl Spans {
 }
 
 impl Machine {
-    /// Seconds that the work of a read takes.
+    /// Returns the seconds that the work of a read takes.
     pub(super) fn times(&self, work: &Work) -> Times {
         let compute = work.chunks * self.chunk + work.decoded / self.decode;
         let io = |medium: &Medium, requests: f64, bytes: f64| {
@@ -266,25 +270,25 @@ impl Machine {
     }
 }
 
-/// A number of things, in a calculation of averages.
+/// Converts a count to a number for averages.
 #[expect(clippy::cast_precision_loss, reason = "averages and predictions")]
 pub(super) const fn real(count: u64) -> f64 {
     count as f64
 }
 
-/// A number of things, of an average.
+/// Rounds an average to a count.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "never negative; too many are many"
+    reason = "never negative; a huge count may saturate"
 )]
 const fn whole(count: f64) -> u64 {
     count.round() as u64
 }
 
-/// Places that are tried of a list of indices.
+/// The number of positions that are tried for a list of indices.
 const PLACES: u64 = 512;
-/// Bytes of a page of memory.
+/// The bytes of a page of memory.
 const PAGE: f64 = 4096.0;
 
 #[cfg(test)]
@@ -311,7 +315,7 @@ mod tests {
         threads: 1,
     };
 
-    /// An axis and what is read of it.
+    /// Returns the length of an axis, the length of a chunk along it, and the indices that are read.
     fn axis() -> impl Strategy<Value = (u64, u64, Along)> {
         (1_u64..60, 1_u64..20).prop_flat_map(|(len, chunk)| {
             let range = (1..=len, 1_u64..9)
@@ -335,9 +339,9 @@ mod tests {
     }
 
     proptest! {
-        /// The oracle puts the read at every place and looks at every element.
+        /// The oracle tries every position of the read and counts the chunks of every element.
         #[test]
-        fn chunks_touched_are_those_of_every_place_counted_one_by_one(axes in proptest::collection::vec(axis(), 1..4)) {
+        fn touched_chunks_equal_a_count_over_all_positions(axes in proptest::collection::vec(axis(), 1..4)) {
             let mut expected = 1.0;
             for (len, chunk, along) in &axes {
                 let all = indices(along);
@@ -357,9 +361,9 @@ mod tests {
             prop_assert!((found.chunks - expected).abs() < 1e-9 * expected, "{} for {expected}", found.chunks);
         }
 
-        /// Nothing that is wanted is left out, and of an unfiltered chunk no more is read than there is.
+        /// All selected bytes are read, and no more bytes than an unfiltered chunk has.
         #[test]
-        fn bytes_are_at_least_those_wanted_and_at_most_those_of_the_chunks(
+        fn bytes_are_at_least_those_selected_and_at_most_those_of_the_chunks(
             axes in proptest::collection::vec(axis(), 1..4),
             filtered in any::<bool>(),
         ) {
@@ -373,7 +377,7 @@ mod tests {
             if filtered {
                 prop_assert!((found.bytes - chunk_bytes * 0.5).abs() < 1e-6 * chunk_bytes && found.decoded == chunk_bytes);
             } else {
-                // A list may name an element more than once, and is read whole.
+                // A list may name an element more than once. It is read whole.
                 let distinct = |along: &Along| indices(along).into_iter().collect::<std::collections::BTreeSet<_>>().len();
                 let wanted: usize = access.axes.iter().map(distinct).product();
                 let is_exact = access.axes.iter().all(|along| matches!(along, Along::Range { .. }));
@@ -393,18 +397,18 @@ mod tests {
     }
 
     #[test]
-    fn an_unfiltered_plane_is_read_in_the_spans_that_the_engine_reads() {
-        // 64 chunks of 16, 64 x 64 elements of each are one run.
+    fn an_unfiltered_plane_has_the_same_spans_as_in_the_engine() {
+        // The plane touches 16 chunks, in each of which its 64 x 64 elements are one run.
         let first = of_plane(0, [64, 64, 64], None);
         assert_eq!((first.chunks, first.requests, first.bytes), (16.0, 16.0, 16.0 * 16384.0));
-        // Rows of 256 bytes, 16 KiB apart: too far to be read over.
+        // Rows of 256 bytes, 16 KiB apart, which is too far for reading the gaps.
         let second = of_plane(1, [64, 64, 64], None);
         assert_eq!((second.requests, second.bytes, second.seeks), (16.0 * 64.0, 16.0 * 16384.0, 16.0 * 64.0));
-        // Elements 256 bytes apart are read with what is between them.
+        // Elements 256 bytes apart are read together with the gaps.
         let third = of_plane(2, [64, 64, 64], None);
         assert_eq!((third.chunks, third.requests), (16.0, 16.0));
         assert!(third.bytes > 16.0 * 0.99 * 1_048_576.0, "{third:?}");
-        // Small chunks lie side by side, and are read together.
+        // Neighbouring small chunks are read together.
         let small = of_plane(0, [1, 16, 16], None);
         assert_eq!((small.chunks, small.requests), (256.0, 1.0));
     }
@@ -416,8 +420,8 @@ mod tests {
         assert_eq!((found.bytes, found.decoded), (4_194_304.0, 16.0 * 1_048_576.0));
     }
 
-    /// What the engine asks of a file for one plane across an axis of a cube in chunks of this shape, filtered or not: how many
-    /// reads, and of how many bytes.
+    /// Reads one plane across an axis of a cube in chunks of this shape, filtered or not. Returns the number
+    /// of reads that the engine requests from the file, and their bytes.
     fn asked(chunk: [u64; 3], axis: usize, is_filtered: bool) -> (u64, u64) {
         let path = std::env::temp_dir()
             .join(format!("hyperslab-model-{}-{chunk:?}-{axis}-{is_filtered}", std::process::id()));
@@ -431,7 +435,7 @@ mod tests {
                 vec![filter_spec(&FilterChoice::Fletcher32, &f32::datatype(), &chunk, widths).unwrap()];
         }
         let dataset = written.root().create_dataset("d", &options).unwrap();
-        // By one thread, so that chunks lie in the file in their order.
+        // One thread writes, so that chunks are in order in the file.
         let alone = WriteOptions { threads: NonZeroUsize::new(1), ..WriteOptions::default() };
         dataset.write_with(&Selection::All, &vec![1; 4 * 64 * 64 * 64], &alone).unwrap();
         written.close().unwrap();
@@ -455,13 +459,13 @@ mod tests {
             let reads: Vec<u64> = reads.collect();
             (reads.len() as u64, reads.iter().sum())
         };
-        // The first read finds the index of chunks, too.
+        // The first read also loads the chunk index.
         read(5);
         read(37)
     }
 
     #[test]
-    fn requests_and_bytes_are_those_that_the_engine_makes() {
+    fn requests_and_bytes_equal_those_of_the_engine() {
         let array = Array { shape: vec![64; 3], element_size: 4 };
         for chunk in
             [[64, 64, 64], [32, 32, 32], [16, 16, 16], [1, 64, 64], [8, 32, 16], [32, 4, 64], [64, 8, 8]]
@@ -477,7 +481,7 @@ mod tests {
                     let case =
                         format!("{chunk:?} across {axis}, {is_filtered}: {requests} of {bytes}, {found:?}");
                     if is_small(whole(stored_bytes)) {
-                        // Where groups of small chunks begin and end is a matter of a chunk more or less.
+                        // The boundaries of groups of small chunks may differ by a chunk.
                         assert!((found.bytes / real(bytes) - 1.0).abs() < 0.1, "{case}");
                         assert!((0.5..=2.0).contains(&(found.requests / real(requests))), "{case}");
                     } else {
@@ -489,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_of_chunks_between_two_lies_between_theirs() {
+    fn the_ratio_is_interpolated_between_the_two_measured_sizes() {
         let ratio = Ratio { small: (1e4, 0.8), large: (1e6, 0.4) };
         let all = [1e3, 1e4, 1e5, 1e6, 1e9].map(|bytes| ratio.at(bytes));
         assert!(
@@ -502,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_waiting_and_moving_and_decoding() {
+    fn time_is_the_sum_of_latency_transfer_and_decoding() {
         let medium = Medium { latency: 1e-3, bandwidth: 1e6, parallelism: 4.0 };
         let warm = Medium { latency: 0.0, bandwidth: 1e9, parallelism: 1.0 };
         let machine = Machine { cold: medium, warm, chunk: 1e-5, decode: 1e8 };
@@ -511,7 +515,10 @@ mod tests {
         assert!((times.cold - (8.0 * 1e-3 / 4.0 + 1.0 + 1e-4 + 0.1)).abs() < 1e-12, "{times:?}");
         assert!((times.warm - (5e-4 + 1e-4 + 0.1)).abs() < 1e-12, "{times:?}");
         let alone = machine.times(&Work { requests: 1.0, seeks: 1.0, ..work });
-        assert!((alone.cold - (1e-3 + 1.0 + 1e-4 + 0.1)).abs() < 1e-12, "one request waits alone");
+        assert!(
+            (alone.cold - (1e-3 + 1.0 + 1e-4 + 0.1)).abs() < 1e-12,
+            "a single request has the full latency"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What was found out, for people and for programs.
+//! The report, for people and for programs.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::show::table::Table;
 use crate::show::{bytes, plain, shape as tuple};
 use crate::units::shown;
 
-/// All that was found out.
+/// The results of all predictions and measurements.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) file: String,
@@ -21,48 +21,49 @@ pub(super) struct Report {
     pub(super) array: Array,
     pub(super) accesses: Vec<Access>,
     pub(super) machine: Machine,
-    /// How small filters make chunks, if they go through any.
+    /// How small filters make chunks, if there are filters.
     pub(super) ratio: Option<Ratio>,
     /// Whether cold reads can be measured.
     pub(super) is_dropped: bool,
-    /// Whether the medium is another one than that of the file.
+    /// Whether the speed of the medium was given by the user.
     pub(super) is_given: bool,
-    /// The filters that were asked for.
+    /// The names of the requested filters.
     pub(super) filters: Vec<String>,
-    /// What was measured, if anything was.
+    /// The sample, if times were measured.
     pub(super) sample: Option<SampleFacts>,
     pub(super) rows: Vec<Row>,
 }
 
-/// What the measured times are times of.
+/// The conditions of the measured times.
 #[derive(Debug)]
 pub(super) struct SampleFacts {
     pub(super) shape: Vec<u64>,
-    /// Whether that is the whole dataset.
+    /// Whether the sample is the whole dataset.
     pub(super) is_all: bool,
     pub(super) rounds: u16,
 }
 
-/// One way to store the elements, and the time of each access, for the whole dataset.
+/// One storage of the elements, with the time of each access to the whole dataset.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) candidate: Candidate,
-    /// By the model, of each access.
+    /// The predicted times of each access.
     pub(super) predicted: Vec<Times>,
-    /// As measured, of each access; where a part of the dataset was read, times what the model says that all of it takes more.
+    /// The measured times of each access. If a part of the dataset was measured, the model scales them to the
+    /// whole dataset.
     pub(super) measured: Option<Vec<Times>>,
-    /// Bytes of the file of the sample.
+    /// The bytes of the file with the sample.
     file_bytes: Option<u64>,
 }
 
 impl Row {
-    /// One that nothing was measured of.
+    /// Creates a row without measurements.
     pub(super) fn predicted(candidate: Candidate, judge: &Judge<'_>) -> Self {
         let predicted = judge.times(&candidate);
         Self { candidate, predicted, measured: None, file_bytes: None }
     }
 
-    /// The sides of a chunk as they are said on the command line.
+    /// Returns the sides of a chunk in the notation of the command line.
     fn name(&self) -> String {
         match self.candidate.origin {
             Origin::Contiguous => "contiguous".to_owned(),
@@ -72,14 +73,15 @@ impl Row {
 
     fn note(&self) -> &'static str {
         match self.candidate.origin {
-            Origin::Present | Origin::Contiguous => "as it is",
+            Origin::Present | Origin::Contiguous => "present",
             Origin::Cube | Origin::Search => "",
         }
     }
 }
 
 impl Report {
-    /// Adds what was measured of each row, of a part of the dataset: `whole` and `part` say how much longer all of it takes.
+    /// Adds the measurements of a part of the dataset to each row. `whole` and `part` give the factor for the
+    /// whole dataset.
     pub(super) fn add_measured(&mut self, measured: Vec<Measured>, whole: &Judge<'_>, part: &Judge<'_>) {
         for (row, measured) in self.rows.iter_mut().zip(measured) {
             let sides = row.candidate.chunk.iter().zip(&part.array.shape).map(|(&side, &len)| side.min(len));
@@ -94,7 +96,8 @@ impl Report {
         }
     }
 
-    /// The times that a row is judged by: those measured, unless the medium is another one.
+    /// Returns the times by which a row is judged: the measured ones, unless the user gave the speed of the
+    /// medium.
     pub(super) fn judged<'r>(&self, row: &'r Row) -> &'r [Times] {
         row.measured.as_deref().filter(|_| !self.is_given).unwrap_or(&row.predicted)
     }
@@ -103,8 +106,8 @@ impl Report {
         weighted(&self.accesses, self.judged(row))
     }
 
-    /// The row that is recommended: of those whose cold reads take about as long as the fastest, the fastest when warm; but how the
-    /// dataset is stored if nothing is better by more than that.
+    /// Returns the recommended row. Among the rows whose cold time is close to the best, it is the one with
+    /// the best warm time. The present storage is recommended if no row is better by more than the tolerance.
     pub(super) fn best(&self) -> Option<&Row> {
         let fastest = self.rows.iter().map(|row| self.mean(row).cold).fold(f64::INFINITY, f64::min);
         let is_near = |row: &&Row| self.mean(row).cold <= fastest * ALIKE;
@@ -114,12 +117,12 @@ impl Report {
         Some(self.present().filter(is_near).filter(is_good).unwrap_or(best))
     }
 
-    /// How the dataset is stored.
+    /// Returns the row of the present storage.
     fn present(&self) -> Option<&Row> {
         self.rows.iter().find(|row| matches!(row.candidate.origin, Origin::Present | Origin::Contiguous))
     }
 
-    /// The command that applies a row.
+    /// Returns the command that applies a row.
     fn command(&self, row: &Row) -> String {
         let filters = self.filters.iter().flat_map(|filter| [" --filter ", filter]).collect::<String>();
         format!("hyperslab repack {} OUT --chunks {}{filters}", quoted(&self.file), row.name())
@@ -148,23 +151,23 @@ impl Report {
                 |(size, ratio)| format!("{:.1} % in chunks of {}", 100.0 * ratio, bytes(whole(size)));
             writeln!(
                 out,
-                "filters leave {}, {}; {rate}/s decoded",
+                "filters compress to {}, to {}, and decode {rate}/s",
                 stored(ratio.small),
                 stored(ratio.large)
             )?;
         }
         match &self.sample {
-            None => writeln!(out, "times   predicted, of one read; nothing was measured")?,
+            None => writeln!(out, "times   of one read, predicted; nothing was measured")?,
             Some(SampleFacts { is_all: true, rounds, .. }) => {
                 writeln!(
                     out,
-                    "times   of one read, medians of {rounds}; what the model predicted beside them"
+                    "times   of one read: medians of {rounds}, beside the prediction of the model"
                 )?;
             }
             Some(SampleFacts { shape, rounds, .. }) => {
                 writeln!(
                     out,
-                    "times   of one read, medians of {rounds} on a sample {}, scaled by the model to the whole dataset; its prediction beside them",
+                    "times   of one read: medians of {rounds} on a sample {}, scaled by the model to the whole dataset, beside its prediction",
                     tuple(shape)
                 )?;
             }
@@ -172,13 +175,13 @@ impl Report {
         if !self.is_dropped {
             writeln!(
                 out,
-                "note    the file's pages do not leave memory here, so that cold is hardly colder than warm"
+                "note    the file's pages cannot be dropped from memory here, so cold times are much like warm times"
             )?;
         }
         if self.is_given && self.sample.is_some() {
             writeln!(
                 out,
-                "note    measured is on this file's medium; the advice follows the prediction for the one that was given"
+                "note    measured times are for the medium of this file; the advice follows the prediction for the given medium"
             )?;
         }
         for (title, time) in [("cold", (|times| times.cold) as Time), ("warm", |times: &Times| times.warm)] {
@@ -191,7 +194,7 @@ impl Report {
 
     fn table(&self, title: &str, time: Time, out: &mut dyn Write) -> anyhow::Result<()> {
         let is_measured = self.sample.is_some();
-        // Of one access there is nothing to weigh.
+        // A single access needs no mean.
         let is_weighted = self.accesses.len() > 1;
         let mut names: Vec<String> = self.accesses.iter().map(|access| plain(&access.name)).collect();
         names.extend(is_weighted.then(|| "weighted".to_owned()));
@@ -229,7 +232,7 @@ impl Report {
         Ok(table.finish()?)
     }
 
-    /// The recommendation, in a sentence, and the command that applies it.
+    /// Writes the recommendation, in a sentence, and the command that applies it.
     fn advice(&self, out: &mut dyn Write) -> anyhow::Result<()> {
         let Some(best) = self.best() else { return Ok(()) };
         let times = self.mean(best);
@@ -259,12 +262,12 @@ impl Report {
         Ok(())
     }
 
-    /// What the advice is compared with: chunks as they are, but with the filters that were asked for.
+    /// Describes what the gain is relative to: the present chunks, but with the requested filters.
     fn as_now(&self, present: &Row) -> String {
         match present.candidate.origin {
             Origin::Contiguous => "it is now (contiguous)".to_owned(),
             _ if self.filters.is_empty() => format!("it is now ({})", present.name()),
-            _ => format!("in chunks as they are ({})", present.name()),
+            _ => format!("with the present chunks ({})", present.name()),
         }
     }
 
@@ -333,17 +336,17 @@ impl Report {
 
 type Time = fn(&Times) -> f64;
 
-/// The shape of a chunk; null where there are none.
+/// Returns the shape of a chunk; `None` if the dataset is contiguous.
 fn chunks(row: &Row) -> Option<&[u64]> {
     (row.candidate.origin != Origin::Contiguous).then_some(&row.candidate.chunk)
 }
 
-/// A shape as `repack --chunks` takes it.
+/// Returns a shape in the notation of `repack --chunks`.
 pub(super) fn by(shape: &[u64]) -> String {
     shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// The name of a file as a shell takes it.
+/// Returns the name of a file, quoted for a shell.
 fn quoted(name: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+".contains(letter);
     if name.chars().all(is_plain) {
@@ -358,7 +361,7 @@ fn whole(value: f64) -> u64 {
     value.clamp(0.0, real(u64::MAX)) as u64
 }
 
-/// Times whose ratio is at most this are alike: the medians of two runs differ by as much.
+/// Times whose ratio is at most this are considered equal, because the medians of two runs differ as much.
 const ALIKE: f64 = 1.1;
 
 #[cfg(test)]
@@ -369,7 +372,7 @@ mod tests {
     use crate::cmd::tune::access::plane;
     use crate::cmd::tune::model::Engine;
 
-    /// A report of shapes with the same times for every access, the first of them the present one.
+    /// Returns a report of shapes with the same times for every access. The first shape is the present one.
     fn report(all: &[(u64, f64, f64)]) -> Report {
         let shape = vec![100, 100];
         let medium = Medium { latency: 1e-4, bandwidth: 1e9, parallelism: 1.0 };
@@ -404,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_cold_wins_and_of_those_alike_the_fastest_warm() {
+    fn the_best_cold_time_wins_and_among_similar_ones_the_best_warm_time() {
         let best = |all: &[(u64, f64, f64)]| report(all).best().unwrap().candidate.chunk[0];
         assert_eq!(best(&[(5, 9.0, 9.0), (10, 2.0, 5.0), (20, 1.0, 6.0), (40, 3.0, 1.0)]), 20);
         assert_eq!(best(&[(5, 9.0, 9.0), (10, 1.05, 5.0), (20, 1.0, 6.0), (40, 3.0, 1.0)]), 10);
@@ -412,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn the_advice_names_the_shape_the_gain_and_the_command() {
+    fn the_advice_gives_the_shape_the_gain_and_the_command() {
         let mut found = report(&[(5, 4.0, 3.0), (10, 1.0, 2.0)]);
         let said = text(&found);
         assert!(said.contains("Use chunks of 10x10: the weighted mean of the reads takes 1.00 s cold and 2.00 s warm, 4.0 and 1.5 times as fast as it is now (5x5).\n"), "{said}");
@@ -425,9 +428,10 @@ mod tests {
         assert!(text(&good).ends_with("  hyperslab repack 'it'\\''s.h5' OUT --chunks 5x5 --filter lz4\n"));
     }
 
-    /// Every chunk costs a second, cold and warm: a plane of the whole touches 10, one of the part 5.
+    /// Every chunk costs a second, cold and warm. A plane of the whole touches 10 chunks, and a plane of the
+    /// part 5.
     #[test]
-    fn what_was_measured_of_a_part_is_scaled_by_the_chunks_that_the_whole_touches() {
+    fn measurements_of_a_part_are_scaled_by_the_touched_chunks_of_the_whole() {
         let mut found = report(&[(10, 0.0, 0.0)]);
         let medium = Medium { latency: 0.0, bandwidth: f64::INFINITY, parallelism: 1.0 };
         let machine = Machine { cold: medium, warm: medium, chunk: 1.0, decode: 1.0 };
@@ -446,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn for_another_medium_the_prediction_counts() {
+    fn with_a_given_medium_the_advice_follows_the_prediction() {
         let mut found = report(&[(5, 1.0, 1.0), (10, 3.0, 3.0)]);
         found.rows[1].predicted = vec![Times { cold: 0.1, warm: 0.1 }; 2];
         assert_eq!(found.best().unwrap().candidate.chunk, [5, 5]);

@@ -1,20 +1,20 @@
-//! The part of a dataset that is written in other shapes of chunks.
+//! The part of a dataset that is written in other chunk shapes.
 
 use anyhow::{Context as _, bail};
 use hyperslab::{Dataset, Selection};
 use hyperslab::{Dim, Slab};
 
-/// A box out of the middle of a dataset, and its elements.
+/// A box from the middle of a dataset, and its elements.
 #[derive(Debug)]
 pub(super) struct Sample {
-    /// Its shape.
+    /// The shape of the box.
     pub(super) shape: Vec<u64>,
-    /// Its elements, as they are stored.
+    /// The elements, as they are stored.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Sample {
-    /// Reads a box of this shape out of the middle.
+    /// Reads a box of this shape from the middle of the dataset.
     pub(super) fn read(dataset: &Dataset, shape: Vec<u64>) -> anyhow::Result<Self> {
         let extent = dataset.shape();
         let dims = extent.iter().zip(&shape);
@@ -32,14 +32,14 @@ impl Sample {
         Ok(Self { shape, bytes })
     }
 
-    /// Whether it is all of a dataset of this shape.
+    /// Returns whether the sample is all of a dataset of this shape.
     pub(super) fn is_all(&self, shape: &[u64]) -> bool {
         self.shape == shape
     }
 }
 
-/// The shape of a box of at most so many elements, as near to the proportions of `shape` as can be, but along no axis shorter than
-/// `least` says (or the axis), where that fits.
+/// Returns the shape of a box of at most `most` elements, with about the proportions of `shape`. Along each
+/// axis the box has at least the length in `least` (or the whole axis), if such a box fits.
 pub(super) fn proportional(shape: &[u64], least: &[u64], most: u64) -> Vec<u64> {
     let floor: Vec<u64> = shape.iter().zip(least).map(|(&len, &least)| least.clamp(1, len.max(1))).collect();
     let count = |sides: &[u64]| sides.iter().fold(1_u64, |all, &side| all.saturating_mul(side));
@@ -50,7 +50,7 @@ pub(super) fn proportional(shape: &[u64], least: &[u64], most: u64) -> Vec<u64> 
     if count(shape) <= most {
         return shape.to_vec();
     }
-    // What must be long is too much: then the proportions alone count.
+    // If the least lengths do not fit, only the proportions count.
     let ones = vec![1; shape.len()];
     let floor = if count(&floor) <= most { floor } else { ones };
     let (mut low, mut high) = (0.0, 1.0);
@@ -71,7 +71,7 @@ fn part(len: u64, scale: f64) -> u64 {
     (len as f64 * scale) as u64
 }
 
-/// Halvings after which a scale is found to more digits than a side has.
+/// The number of bisections, which determines a scale more precisely than a side has digits.
 const BISECTIONS: u32 = 60;
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_has_the_proportions_of_the_whole_and_fits() {
+    fn a_sample_has_the_proportions_of_the_dataset_and_fits() {
         assert_eq!(proportional(&[100, 200, 400], &[1; 3], 8_000_000), [100, 200, 400]);
         let half = proportional(&[1000, 2000, 4000], &[1; 3], 1_000_000_000);
         assert!(

@@ -1,77 +1,78 @@
-//! Shapes of chunks that are worth a try. Pure, without I/O.
+//! The chunk shapes that are worth trying. Pure code without I/O.
 
 use hyperslab::internals::auto_chunks;
 
 use super::access::Access;
 use super::model::{self, Array, Engine, Machine, Ratio, Stored, Times, real};
 
-/// How the elements might be stored.
+/// A possible storage of the elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// The shape of a chunk; that of the dataset where it is contiguous.
+    /// The shape of a chunk, or of the dataset if it is contiguous.
     pub(super) chunk: Vec<u64>,
-    /// Why it is tried.
+    /// The reason why it is tried.
     pub(super) origin: Origin,
 }
 
-/// Why a shape is tried.
+/// The reason why a shape is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// It is how the dataset is stored.
+    /// The dataset is stored in this shape.
     Present,
     /// The dataset is contiguous.
     Contiguous,
-    /// The same edge along every axis.
+    /// The shape has the same edge along every axis.
     Cube,
-    /// The model finds it good for the accesses.
+    /// The model predicts good times for the accesses.
     Search,
 }
 
-/// What candidates are judged by.
+/// The data for judging candidates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Judge<'a> {
     pub(super) array: &'a Array,
     pub(super) accesses: &'a [Access],
     pub(super) machine: &'a Machine,
     pub(super) engine: Engine,
-    /// How small filters make chunks, if they go through any.
+    /// How small filters make chunks, if there are filters.
     pub(super) ratio: Option<Ratio>,
 }
 
 impl Candidate {
-    /// How a dataset in it is stored: contiguous data go through no filters.
+    /// Returns the storage of this candidate. Contiguous data have no filters.
     fn stored(&self, ratio: Option<Ratio>, element_size: u64) -> Stored<'_> {
         let ratio = ratio.filter(|_| self.origin != Origin::Contiguous);
         Stored { chunk: &self.chunk, ratio: ratio.map(|ratio| ratio.at(real(self.bytes(element_size)))) }
     }
 
-    /// Bytes of a chunk.
+    /// Returns the bytes of a chunk.
     pub(super) fn bytes(&self, element_size: u64) -> u64 {
         self.chunk.iter().fold(element_size, |all, &side| all.saturating_mul(side))
     }
 }
 
 impl Judge<'_> {
-    /// What each access takes, by the model.
+    /// Returns the predicted times of each access.
     pub(super) fn times(&self, candidate: &Candidate) -> Vec<Times> {
         let stored = candidate.stored(self.ratio, self.array.element_size);
         let work = |access| model::work(access, self.array, stored, self.engine);
         self.accesses.iter().map(|access| self.machine.times(&work(access))).collect()
     }
 
-    /// The weighted mean of that.
+    /// Returns the weighted mean of the predicted times.
     pub(super) fn mean(&self, candidate: &Candidate) -> Times {
         weighted(self.accesses, &self.times(candidate))
     }
 }
 
-/// The mean of times of accesses by their weights.
+/// Returns the mean of the times of accesses, weighted by their weights.
 pub(super) fn weighted(accesses: &[Access], times: &[Times]) -> Times {
     Times::mean(accesses.iter().map(|access| access.weight).zip(times.iter().copied()))
 }
 
-/// What is tried: how the dataset is stored, cubes of these edges, and the best of all shapes whose sides are powers of two or
-/// whole axes, and of the one that [`auto_chunks`] chooses.
+/// Returns the candidates: the present storage, cubes with these edges, and the best shapes of a search. The
+/// search covers the shape that [`auto_chunks`] chooses, and all shapes whose sides are powers of two or
+/// whole axes.
 pub(super) fn candidates(judge: &Judge<'_>, present: Option<&Candidate>, edges: &[u64]) -> Vec<Candidate> {
     let shape = &judge.array.shape;
     let mut found: Vec<Candidate> = present.cloned().into_iter().collect();
@@ -101,11 +102,12 @@ pub(super) fn candidates(judge: &Judge<'_>, present: Option<&Candidate>, edges: 
     found
 }
 
-/// Calls `f` with shapes of chunks of a dataset whose sides are powers of two or whole axes, of a size that chunks have.
+/// Calls `f` with all chunk shapes whose sides are powers of two or whole axes, and whose size is usual for
+/// chunks.
 fn each_box(shape: &[u64], element_size: u64, f: &mut dyn FnMut(&[u64])) {
     let size = element_size.max(1);
     let doublings = (MOST_BYTES / size).max(1).ilog2();
-    // With many axes there are too many powers of two; then of four, or of more.
+    // Many axes have too many combinations of powers of two. Powers of four or more are used then.
     let is_too_many = |step: &u32| shapes(doublings / step, shape.len()) > MOST_SHAPES;
     let step = (1..=doublings.max(1)).find(|step| !is_too_many(step)).unwrap_or(doublings.max(1));
     let all: u64 = shape.iter().fold(size, |all, &len| all.saturating_mul(len));
@@ -120,7 +122,7 @@ fn each_box(shape: &[u64], element_size: u64, f: &mut dyn FnMut(&[u64])) {
     grow(shape, 0, doublings / step, step, &mut chunk, &mut found);
 }
 
-/// Tries every side of the axes from `axis` on, with so many steps left for all of them.
+/// Tries every side of the axes from `axis` on. All these sides together have at most `left` steps.
 fn grow(shape: &[u64], axis: usize, left: u32, step: u32, chunk: &mut [u64], f: &mut dyn FnMut(&[u64])) {
     let Some(&len) = shape.get(axis) else { return f(chunk) };
     for steps in 0..=left {
@@ -134,20 +136,22 @@ fn grow(shape: &[u64], axis: usize, left: u32, step: u32, chunk: &mut [u64], f: 
     chunk[axis] = 1;
 }
 
-/// In how many ways at most so many steps are shared among the axes.
+/// Returns the number of ways to share at most `steps` steps among the axes.
 fn shapes(steps: u32, rank: usize) -> u64 {
     (1..=rank as u64).fold(1_u64, |all, axis| all.saturating_mul(u64::from(steps) + axis) / axis)
 }
 
-/// Shapes that are tried for being the best with an empty page cache.
+/// The number of shapes that are tried because they are the best with an empty page cache.
 const BEST_COLD: usize = 2;
-/// Shapes that are tried for being the best in the page cache.
+/// The number of shapes that are tried because they are the best with everything in the page cache.
 const BEST_WARM: usize = 1;
-/// Bytes of the largest chunk that is looked for: larger ones gain nothing, and take that memory on every thread.
+/// The bytes of the largest chunk in the search. Larger chunks gain nothing, and take that memory on every
+/// thread.
 const MOST_BYTES: u64 = 4 << 20;
-/// Bytes of the smallest: of smaller ones there are so many that their index, which the model does not count, is a burden.
+/// The bytes of the smallest chunk in the search. Smaller chunks make a large index, whose cost the model
+/// does not count.
 const LEAST_BYTES: u64 = 16 << 10;
-/// Shapes that are looked at.
+/// The most shapes in the search.
 const MOST_SHAPES: u64 = 20_000;
 
 #[cfg(test)]
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_present_shape_comes_first_and_none_comes_twice() {
+    fn the_present_shape_comes_first_and_all_shapes_are_distinct() {
         let array = Array { shape: vec![100, 30, 200], element_size: 4 };
         let accesses = [plane("", 0, 1.0, &array.shape)];
         let machine = machine();
@@ -218,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_have_a_size_that_chunks_have_whatever_the_rank() {
+    fn boxes_have_a_usual_chunk_size_for_every_rank() {
         for shape in [vec![7], vec![1 << 40], vec![512; 3], vec![3, 1000, 70], vec![9; 8], vec![4; 32]] {
             let mut count = 0;
             each_box(&shape, 8, &mut |chunk| {
@@ -228,7 +232,7 @@ mod tests {
                 let is_allowed = |(side, len): (&u64, &u64)| side.is_power_of_two() || side == len;
                 assert!(chunk.iter().zip(&shape).all(is_allowed), "{chunk:?} of {shape:?}");
             });
-            // Of very many axes, one alone cannot make a chunk.
+            // With very many axes, a single axis cannot make a chunk.
             assert!((u64::from(shape.len() < 10)..=MOST_SHAPES).contains(&count), "{count} of {shape:?}");
         }
         assert_eq!(best(&[2; 32], &[1.0; 32], None).len(), 32);

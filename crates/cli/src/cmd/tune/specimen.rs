@@ -1,4 +1,4 @@
-//! A sample written as a dataset of its own: in a file without a name, or in memory.
+//! A sample that is written as a dataset, in a file without a name or in memory.
 
 use std::fs;
 use std::io;
@@ -18,27 +18,27 @@ use super::medium;
 use super::sample::Sample;
 use super::search::{Candidate, Origin};
 
-/// What every specimen has of the dataset that it is made from.
+/// The properties that every specimen takes from the original dataset.
 #[derive(Debug)]
 pub(super) struct Recipe<'a> {
-    /// The dataset.
+    /// The original dataset.
     pub(super) dataset: &'a Dataset,
-    /// The filters that were asked for, if not the dataset's own.
+    /// The requested filters; `None` for those of the dataset.
     pub(super) filters: Option<Vec<FilterChoice>>,
 }
 
-/// A sample in one shape of chunks, on the medium.
+/// A sample in one chunk shape, on the medium.
 #[derive(Debug)]
 pub(super) struct Specimen {
     dataset: Dataset,
-    /// The same file, to drop its pages.
+    /// The same file, opened to drop its pages.
     file: fs::File,
-    /// Bytes of the file.
+    /// The bytes of the file.
     pub(super) bytes: u64,
 }
 
 impl Recipe<'_> {
-    /// Whether chunks go through filters.
+    /// Returns whether chunks have filters.
     pub(super) fn is_filtered(&self) -> bool {
         match &self.filters {
             Some(chosen) => !chosen.is_empty(),
@@ -46,7 +46,7 @@ impl Recipe<'_> {
         }
     }
 
-    /// The filters of chunks of this shape.
+    /// Returns the filters of chunks of this shape.
     fn filters(&self, chunk: &[u64]) -> hyperslab::Result<Vec<FilterSpec>> {
         let (datatype, widths) = (self.dataset.datatype(), self.dataset.file().store().widths());
         if let Some(chosen) = &self.filters {
@@ -57,7 +57,7 @@ impl Recipe<'_> {
         own.filters.iter().map(|filter| refitted_filter(filter, size, chunk)).collect()
     }
 
-    /// Writes `sample` to a new dataset of `file`; contiguous without a shape of chunks.
+    /// Writes `sample` to a new dataset of `file`, in chunks of this shape or contiguous.
     pub(super) fn write(&self, file: &File, sample: &Sample, chunk: Option<&[u64]>) -> hyperslab::Result<()> {
         let dataspace = Dataspace::Simple { shape: sample.shape.clone(), max_shape: None };
         let mut options = DatasetOptions::new(dataspace, (*self.dataset.datatype()).clone());
@@ -71,8 +71,9 @@ impl Recipe<'_> {
 }
 
 impl Specimen {
-    /// Writes `sample` in the shape of `candidate` to a file in the folder `scratch`. The file has lost its name when this
-    /// returns, and before anything is written to it: its room is free again when the program ends, however it ends.
+    /// Writes `sample` in the shape of `candidate` to a file in the folder `scratch`. The name of the file is
+    /// removed before anything is written to it. The space is therefore free again when the program ends,
+    /// however it ends.
     pub(super) fn write(
         recipe: &Recipe<'_>,
         sample: &Sample,
@@ -86,27 +87,27 @@ impl Specimen {
         let written = File::options().create(true).truncate(true).open_on(Arc::new(driver))?;
         recipe.write(&written, sample, (candidate.origin != Origin::Contiguous).then_some(&chunk[..]))?;
         written.close()?;
-        // Pages that have not been written out would stay in memory.
+        // Pages that have not been written out cannot be dropped.
         file.sync_all()?;
         let bytes = file.metadata()?.len();
-        // A chunk that was decoded before is decoded again: what is measured is the first read of each place.
+        // There is no cache of decoded chunks, because the first read of each position is to be measured.
         let options = File::options().chunk_cache_bytes(0);
         let opened = options.open_on(Arc::new(Posix::new(file.try_clone()?)))?;
         Ok(Self { dataset: opened.dataset(NAME)?, file, bytes })
     }
 
-    /// Puts the file's pages out of memory.
+    /// Drops the file's pages from memory.
     pub(super) fn drop_pages(&self) -> io::Result<()> {
         medium::drop_pages(&self.file)
     }
 
-    /// Reads what a selection names.
+    /// Reads a selection.
     pub(super) fn read(&self, what: &Selection, dst: &mut [u8]) -> hyperslab::Result<()> {
         self.dataset.read_into(what, dst)
     }
 }
 
-/// A file in this folder that has no name any more: to write, and to read.
+/// Creates a file in this folder and removes its name. Returns it once for writing, and once for reading.
 fn unnamed(scratch: &Path) -> io::Result<(Posix, fs::File)> {
     let tried = (0..NAMES).find_map(|number| {
         let path = scratch.join(format!(".hyperslab-tune-{}-{number}", std::process::id()));
@@ -122,7 +123,7 @@ fn unnamed(scratch: &Path) -> io::Result<(Posix, fs::File)> {
     Ok((driver, opened?))
 }
 
-/// The dataset in a specimen.
+/// The name of the dataset in a specimen.
 pub(super) const NAME: &str = "sample";
-/// Names that are tried for a file: another thread, or what a crash has left, may have some.
+/// The most names to try for a file. Another thread, or a crashed program, may have used some.
 const NAMES: u32 = 100;

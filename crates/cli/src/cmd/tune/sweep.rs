@@ -5,7 +5,7 @@ use super::report::{Report, Row, by};
 use super::search::{Origin, weighted};
 use crate::plot::lines::{Line, Lines, Panel};
 
-/// The picture of what was found out.
+/// Returns the picture of a report.
 pub(super) fn sweep(report: &Report) -> Lines {
     let panel = |title: &str, time: fn(&Times) -> f64| Panel {
         title: title.to_owned(),
@@ -20,7 +20,7 @@ pub(super) fn sweep(report: &Report) -> Lines {
         "predicted"
     };
     let shapes =
-        "circles: shapes that are no cubes, at the geometric mean of their edges; large dots: recommended";
+        "circles: shapes other than cubes, at the geometric mean of their edges; large dots: recommended";
     Lines {
         title: format!("{} {}, {shape}: time per element read", report.file, report.path),
         subtitle: format!("{times}; {shapes}"),
@@ -32,7 +32,7 @@ pub(super) fn sweep(report: &Report) -> Lines {
     }
 }
 
-/// The line of an access; of the one after the last, the weighted mean.
+/// Returns the line of an access. The number after the last access gives the line of the weighted mean.
 fn line(report: &Report, number: usize, time: fn(&Times) -> f64) -> Line {
     let elements = report.accesses.iter().map(|access| (access.weight, real(access.elements().max(1))));
     let weights: f64 = report.accesses.iter().map(|access| access.weight).sum();
@@ -59,7 +59,7 @@ fn is_cube(row: &Row) -> bool {
     row.candidate.origin == Origin::Cube || row.candidate.chunk.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// The geometric mean of the edges of a chunk.
+/// Returns the geometric mean of the edges of a chunk.
 fn edge(row: &Row) -> f64 {
     let logs = row.candidate.chunk.iter().map(|&side| real(side.max(1)).ln());
     (logs.sum::<f64>() / real(row.candidate.chunk.len().max(1) as u64)).exp()

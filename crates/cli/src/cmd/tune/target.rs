@@ -1,11 +1,12 @@
-//! Which dataset is meant, and what its axes are called.
+//! Finds the dataset of the command, and the names of its axes.
 
 use hyperslab::{Dataset, File, Node, Walk};
 
 use crate::error::Usage;
 use crate::show::{plain, shape};
 
-/// The dataset at `path`; if none is said, the only one of two or more dimensions, or the only one with one of the usual names.
+/// Returns the dataset at `path`. Without a path, returns the only dataset of two or more dimensions, or the
+/// only one of these with a usual name.
 pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset> {
     if let Some(path) = path {
         return Ok(file.get(path)?.into_dataset()?);
@@ -39,9 +40,9 @@ pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset
     }
 }
 
-/// The names of a dataset's axes: of the dimension scales that are attached to them.
+/// Returns the names of a dataset's axes, from the attached dimension scales.
 pub(super) fn axis_names(dataset: &Dataset) -> Vec<Option<String>> {
-    // Names are a convenience: axes whose scales cannot be read have their numbers.
+    // Names are a convenience. An axis whose scales cannot be read has only a number.
     let name = |axis| {
         let scales = dataset.scales(axis).ok()?;
         let path = dataset.file().path_of(scales.first()?.address()).ok()??;
@@ -50,7 +51,7 @@ pub(super) fn axis_names(dataset: &Dataset) -> Vec<Option<String>> {
     (0..dataset.shape().len()).map(name).collect()
 }
 
-/// What the array of a file is usually called.
+/// The usual names of the main array of a file.
 const USUAL: [&str; 2] = ["data", "amplitude"];
-/// Datasets that are named in an error.
+/// The most datasets that an error lists.
 const LISTED: usize = 20;

@@ -28,7 +28,7 @@ _Times: TypeAlias = float | slice | Sequence[float] | _Array | None
 def open(path: "str | bytes | os.PathLike[str] | os.PathLike[bytes]", mode: str = "r") -> "Survey":
     """Opens a survey that ``ingest`` made, for reading, or for changing its samples (``mode="r+"``).
 
-    FormatError: no survey is in the file, its ingest was broken off, or it is damaged. OSError: as the system says.
+    FormatError: no survey is in the file, its ingest was interrupted, or it is damaged. OSError: as the system says.
     """
     file = File(path, mode)
     try:
