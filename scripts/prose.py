@@ -1,0 +1,68 @@
+"""Checks the prose of the repository: widths of comments and Markdown, and words that make sentences hard to read.
+
+    python scripts/prose.py            # everything that git tracks
+    python scripts/prose.py README.md  # some files
+
+Prints each finding as `file:line: what`, and exits with 1 if there is one.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+WIDTH = 110
+"""Columns of a comment or of a line of Markdown, as `rustfmt.toml` has them for code."""
+
+WORDS = {
+    r"so many": "name the number",
+    r"whoever|nobody|somebody": "say caller, reader, thread or program",
+    r"at hand": "say cached, in memory or available",
+    r"goes down to": "say is written to",
+    r"as things are": "say now, or leave it out",
+    r"behind the back of": "say without the knowledge of, or name the other program",
+    r"every so-?manieth": "say every n-th",
+}
+"""Habits, as regular expressions, and what to do about them."""
+
+COMMENT = {".rs": re.compile(r"^\s*//[/!]?"), ".py": re.compile(r"^\s*#"), ".pyi": re.compile(r"^\s*#")}
+HABIT = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.IGNORECASE)
+LINK = re.compile(r"\]\(|https?://|^\[")
+
+
+def findings(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields the number of each line with a fault, and the fault."""
+    is_comment, fenced = COMMENT.get(path.suffix), False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if path.suffix == ".md":
+            fenced ^= line.lstrip().startswith("```")
+            is_prose, may_be_wide = not fenced, fenced or line.startswith("|") or LINK.search(line)
+        else:
+            is_prose, may_be_wide = bool(is_comment and is_comment.match(line)), LINK.search(line)
+        if not is_prose:
+            continue
+        if len(line) > WIDTH and not may_be_wide:
+            yield number, f"{len(line)} columns, at most {WIDTH}"
+        for habit in HABIT.finditer(line):
+            advice = next(say for words, say in WORDS.items() if re.fullmatch(words, habit[0], re.IGNORECASE))
+            yield number, f'"{habit[0]}": {advice}'
+
+
+def tracked() -> list[Path]:
+    """Returns the files of the repository that have prose."""
+    listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True).stdout
+    return [path for path in map(Path, listed.splitlines()) if path.suffix in {*COMMENT, ".md"}]
+
+
+def main() -> int:
+    """Prints the findings in the files that the command line names, or in all; returns the exit code."""
+    paths = [Path(name) for name in sys.argv[1:]] or tracked()
+    found = [(path, *finding) for path in paths for finding in findings(path)]
+    for path, number, what in found:
+        print(f"{path}:{number}: {what}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
