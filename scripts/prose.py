@@ -37,7 +37,7 @@ def findings(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if path.suffix == ".md":
             fenced ^= line.lstrip().startswith("```")
-            is_prose, may_be_wide = not fenced, fenced or line.startswith("|") or LINK.search(line)
+            is_prose, may_be_wide = not fenced, fenced or line.lstrip().startswith("|") or LINK.search(line)
         else:
             is_prose, may_be_wide = bool(is_comment and is_comment.match(line)), LINK.search(line)
         if not is_prose:
