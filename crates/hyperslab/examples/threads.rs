@@ -27,7 +27,10 @@ fn main() -> hyperslab::Result<()> {
     let sums: Vec<u32> = thread::scope(|scope| {
         let read = |row: u64| dataset.read::<u32>([row..row + 1, 0..10]).map(|row| row.iter().sum());
         let threads: Vec<_> = (0..4).map(|row| scope.spawn(move || read(row * 16))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("the thread panicked")).collect::<hyperslab::Result<_>>()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("the thread panicked"))
+            .collect::<hyperslab::Result<_>>()
     })?;
     println!("{sums:?}");
     Ok(())

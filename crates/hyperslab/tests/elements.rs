@@ -1,0 +1,157 @@
+//! Rust types as elements of datasets and attributes: values come back, and other programs' forms of them are read.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+
+use hyperslab::datatype::{Charset, Datatype, Padding, Text};
+use hyperslab::{Element, Error, File, RequestError, Selection};
+
+hyperslab::record! {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Particle {
+        id: u16,
+        position: [f32; 3],
+        is_charged: bool,
+        energy: f64,
+    }
+}
+
+hyperslab::record! {
+    /// Two members of a [`Particle`], in another order and of other numbers.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Summary {
+        energy: f32,
+        id: u64,
+    }
+}
+
+const PARTICLES: [Particle; 2] = [
+    Particle { id: 7, position: [1.0, 2.0, 3.0], is_charged: true, energy: 0.5 },
+    Particle { id: 65_535, position: [-1.0, 0.0, f32::MAX], is_charged: false, energy: -2.0 },
+];
+
+fn round_trip<T: Element + Clone + PartialEq + std::fmt::Debug>(values: &[T]) {
+    let file = File::in_memory().unwrap();
+    let len = values.len() as u64;
+    let plain = file.root().new_dataset::<T>("plain").shape([len]).create_with(values).unwrap();
+    assert_eq!(plain.read::<T>(Selection::All).unwrap(), values);
+    let chunked = file.root().new_dataset::<T>("chunked").shape([len]).chunks([2]).create().unwrap();
+    chunked.write([0..len], values).unwrap();
+    assert_eq!(chunked.read::<T>([1..len]).unwrap(), values[1..]);
+    file.root().set_attribute("a", values.to_vec()).unwrap();
+    assert_eq!(file.root().attribute_values::<T>("a").unwrap(), values);
+}
+
+#[test]
+fn elements_of_every_type_are_read_as_they_were_written() {
+    round_trip(&[-128_i8, 0, 127]);
+    round_trip(&[0_u64, u64::MAX, 5]);
+    round_trip(&[0.0_f64, f64::MIN_POSITIVE, f64::INFINITY]);
+    round_trip(&[true, false, true]);
+    round_trip(&[[1_i16, 2], [3, 4], [5, 6]]);
+    round_trip(&[[[1.0_f32, 2.0]; 3], [[3.0, 4.0]; 3]]);
+    round_trip(&PARTICLES);
+    round_trip(&["", "Zugspitze", "Hohenpeißenberg"].map(str::to_owned));
+    round_trip(&[vec![1_i32], vec![], vec![2, 3, 4]]);
+    round_trip(&[vec![PARTICLES[0]], vec![PARTICLES[1], PARTICLES[0]]]);
+}
+
+#[test]
+fn numbers_are_converted_between_types() {
+    let file = File::in_memory().unwrap();
+    let dataset = file.root().new_dataset::<i16>("d").shape([3]).create_with(&[-1_i16, 0, 300]).unwrap();
+    assert_eq!(dataset.read::<f64>(..).unwrap(), [-1.0, 0.0, 300.0]);
+    dataset.write([0..1], &[1e9_f64]).unwrap();
+    assert_eq!(
+        dataset.read::<i64>([0..1]).unwrap(),
+        [i64::from(i16::MAX)],
+        "values are clipped, as in libhdf5"
+    );
+}
+
+#[test]
+fn a_record_reads_the_members_that_it_names() {
+    let file = File::in_memory().unwrap();
+    let dataset = file.root().new_dataset::<Particle>("d").shape([2]).create_with(&PARTICLES).unwrap();
+    let expected = [Summary { energy: 0.5, id: 7 }, Summary { energy: -2.0, id: 65_535 }];
+    assert_eq!(dataset.read::<Summary>(..).unwrap(), expected);
+}
+
+#[test]
+fn strings_of_fixed_length_are_trimmed_and_padded() {
+    let file = File::in_memory().unwrap();
+    for (padding, room) in [(Padding::NullTerminated, 5), (Padding::NullPadded, 6), (Padding::SpacePadded, 6)]
+    {
+        let datatype = Datatype::Text(Text { size: 6, padding, charset: Charset::Utf8 });
+        let dataset =
+            file.root().new_dataset_of(format!("{padding:?}"), datatype).shape([2]).create().unwrap();
+        let longest = "x".repeat(room);
+        dataset.write(.., &["ä".to_owned(), longest.clone()]).unwrap();
+        assert_eq!(dataset.read::<String>(..).unwrap(), ["ä", &longest]);
+        let error = dataset.write([0..1], &["x".repeat(room + 1)]).unwrap_err();
+        assert!(error.to_string().contains("longer than the strings of the dataset"), "{error}");
+        assert_eq!(
+            dataset.read::<String>([0..1]).unwrap(),
+            ["ä"],
+            "a string that is too long is not written"
+        );
+    }
+}
+
+#[test]
+fn text_that_is_not_utf8_is_an_error_that_says_which() {
+    let file = File::in_memory().unwrap();
+    let datatype = Datatype::Text(Text { size: 2, padding: Padding::NullPadded, charset: Charset::Ascii });
+    let dataset = file.root().new_dataset_of("d", datatype).shape([2]).create().unwrap();
+    dataset.write_with(&Selection::All, b"ok\xff\xfe", &hyperslab::WriteOptions::default()).unwrap();
+    let error = dataset.read::<String>(..).unwrap_err();
+    assert!(error.to_string().contains("string 1"), "{error}");
+}
+
+#[test]
+fn elements_of_another_class_are_refused() {
+    let file = File::in_memory().unwrap();
+    let root = file.root();
+    let numbers = root.new_dataset::<f32>("numbers").shape([1]).create().unwrap();
+    assert!(matches!(numbers.read::<String>(..).unwrap_err().root(), Error::Request(_)));
+    assert!(matches!(numbers.read::<Vec<f32>>(..).unwrap_err().root(), Error::Request(_)));
+    assert!(matches!(numbers.write(.., &["1".to_owned()]).unwrap_err().root(), Error::Request(_)));
+    let texts = root.new_dataset::<String>("texts").shape([1]).create().unwrap();
+    assert!(matches!(
+        texts.read::<f32>(..).unwrap_err().root(),
+        Error::Request(RequestError::NoConversion { .. })
+    ));
+    let error = numbers.write(.., &[1.0_f32, 2.0]).unwrap_err();
+    assert!(
+        matches!(error.root(), Error::Request(RequestError::SourceSize { expected: 1, found: 2 })),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_attribute_of_several_elements_is_no_single_value() {
+    let file = File::in_memory().unwrap();
+    let root = file.root();
+    root.set_attribute("one", [5]).unwrap();
+    assert_eq!(root.attribute_value::<u8>("one").unwrap(), 5);
+    root.set_attribute("two", ["a", "b"]).unwrap();
+    let error = root.attribute_value::<String>("two").unwrap_err();
+    assert!(error.to_string().contains("attribute_values"), "{error}");
+    root.set_attribute("two", 2.5).unwrap();
+    assert_eq!(root.attribute_value::<f32>("two").unwrap(), 2.5);
+    assert!(root.set_attribute("", 1).is_err());
+}
+
+#[test]
+fn a_builder_refuses_parts_that_do_not_fit() {
+    let file = File::in_memory().unwrap();
+    let new = || file.root().new_dataset::<f32>("d");
+    assert!(new().shape([4]).chunks([2, 2]).create().is_err());
+    assert!(new().shape([4]).max_shape([Some(3)]).create().is_err());
+    assert!(new().chunks([1]).create().is_err(), "a scalar has no chunks");
+    assert!(new().shape([4]).fill_value([1.0_f32, 2.0]).create().is_err());
+    assert!(file.root().names().unwrap().is_empty(), "nothing was created");
+    let grows = new().shape([0]).max_shape([None]).fill_value(7_i8).create().unwrap();
+    grows.resize(&[3]).unwrap();
+    assert_eq!(grows.read::<f32>(..).unwrap(), [7.0; 3]);
+    assert!(new().create().is_err(), "the name is taken");
+}
