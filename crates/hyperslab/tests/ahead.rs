@@ -234,8 +234,7 @@ fn read_shared(
     let bytes = usize::try_from(own.end.max(others.end) * stride).unwrap();
     let slow = Slow::new(vec![0; bytes]);
     read_ahead(&slow, &mut Shared { own, others, stride, buffer: vec![0; len] }).unwrap();
-    let counts = *slow.counts.lock();
-    counts
+    *slow.counts.lock()
 }
 
 #[test]
