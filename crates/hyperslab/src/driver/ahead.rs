@@ -1,25 +1,26 @@
-//! Many reads from a medium that fetches what it is told of while a thread waits for something else: a disk serves many
-//! requests at once, and few threads wait for one each.
+//! Many reads from a medium that can fetch in the background. A disk serves many requests at once, but a
+//! process has only a few threads that wait for one request each.
 
 use std::collections::VecDeque;
 use std::io;
 
 use super::{Driver, ReadQueue, Request};
 
-/// A medium whose bytes are in memory, or have to be fetched.
+/// A medium that holds some bytes in memory and fetches the others.
 pub trait Medium: Driver {
-    /// Fills `dst` as far as the bytes from `offset` on are in memory; says how far. `None` where the medium cannot tell.
+    /// Reads the bytes at `offset` into `dst` up to the first one that is not in memory. Returns their
+    /// number, or `None` if the medium cannot tell.
     fn read_now(&self, _offset: u64, _dst: &mut [u8]) -> Option<usize> {
         None
     }
 
-    /// Begins to fetch so many bytes, and returns before they are there. Errors are met by the read.
+    /// Begins to fetch `len` bytes at `offset` and returns at once. The read that follows reports errors.
     fn fetch(&self, _offset: u64, _len: u64) {}
 }
 
-/// [`Driver::read_many`] for such a medium. What is in memory is read at once, one range after another, so that each is
-/// used while it is in the processor's caches. Where something is not, what follows is asked for in advance, as much of it
-/// as the medium fetches at a time, and read in order.
+/// Implements [`Driver::read_many`] for such a medium. Ranges in memory are read one after another, so that
+/// each range is used while it is in the processor's caches. From the first range that is not in memory on,
+/// the medium fetches as many ranges in advance as it can fetch at a time, and they are read in order.
 pub fn read_ahead(medium: &impl Medium, queue: &mut dyn ReadQueue) -> io::Result<()> {
     let mut untried = TRIED_EVERY;
     while let Some(request) = queue.next() {
@@ -40,15 +41,15 @@ pub fn read_ahead(medium: &impl Medium, queue: &mut dyn ReadQueue) -> io::Result
     Ok(())
 }
 
-/// Requests that were taken from the queue and have not been read.
+/// Requests that were taken from the queue and are not read yet.
 #[derive(Default)]
 struct Window {
     requests: VecDeque<Ahead>,
-    /// The bytes from the first request of each fetch to the last one.
+    /// The bytes that the fetches span, gaps included.
     bytes: u64,
     /// The number of fetches that the requests need.
     fetches: usize,
-    /// How many of the requests the medium knows of.
+    /// The number of requests that the medium was told to fetch.
     told: usize,
 }
 
@@ -56,14 +57,14 @@ struct Window {
 #[derive(Clone, Copy)]
 struct Ahead {
     request: Request,
-    /// Whether it begins a fetch: it is not near the one before.
+    /// Whether the request begins a fetch, because it is not near the request before it.
     begins: bool,
-    /// The bytes by which it makes the fetch longer.
+    /// The bytes by which the request extends its fetch.
     bytes: u64,
 }
 
 impl Window {
-    /// Reads the first request, of which `filled` bytes are there, and all that follow.
+    /// Reads the first request, of which `filled` bytes are already read, and all requests after it.
     fn read(
         mut self,
         medium: &impl Medium,
@@ -101,7 +102,7 @@ impl Window {
         self.requests.push_back(ahead);
     }
 
-    /// Whether it holds one part in `parts` of what it may hold.
+    /// Returns whether the window is filled to one `parts`-th of its capacity.
     fn is_full(&self, parts: usize) -> bool {
         let fetches = self.fetches * parts;
         fetches >= QUEUE_DEPTH
@@ -109,7 +110,8 @@ impl Window {
             || (fetches.max(self.requests.len()) >= LEAST && self.bytes * parts as u64 >= WINDOW_BYTES)
     }
 
-    /// Asks for more until it is full, and tells the medium of that; if it is not known to be missing, only where it is.
+    /// Takes requests from the queue until the window is full, and has the medium fetch them. Unless
+    /// `is_missing`, some of them are probed first, and nothing is fetched if all of those are in memory.
     fn fill(&mut self, medium: &impl Medium, queue: &mut dyn ReadQueue, is_missing: bool) {
         while !self.is_full(1)
             && let Some(request) = queue.next()
@@ -139,20 +141,21 @@ impl Window {
     }
 }
 
-/// Ranges at most this far apart are fetched as one: a disk moves as many bytes in the time of a second request
-/// (docs/io-hints.md).
+/// Ranges at most this far apart are one fetch: a disk transfers as many bytes in the time of a second
+/// request (docs/io-hints.md).
 const GAP: u64 = 16 << 10;
-/// But not more than this at a time: some media take no longer requests.
+/// The longest fetch; some media refuse longer requests.
 const SPAN: u64 = 4 << 20;
-/// How many bytes a disk is kept busy with,
+/// The bytes that keep a disk busy,
 const WINDOW_BYTES: u64 = 32 << 20;
-/// however few requests these are,
+/// in at least this many requests.
 const LEAST: usize = 4;
-/// and how many requests it takes at once.
+/// The requests that a disk serves at once.
 pub(super) const QUEUE_DEPTH: usize = 256;
-/// As many small ranges wait for few fetches: rows of chunks without a filter.
+/// The most requests in a window, if one fetch brings many of them: rows of unfiltered chunks.
 const MOST_REQUESTS: usize = 16 << 10;
-/// What was in memory is tried again after so many bytes, a request counted as [`GAP`] of them.
+/// The bytes after which a range is probed again while all ranges are in memory; each request counts [`GAP`]
+/// more.
 const TRIED_EVERY: u64 = 512 << 10;
-/// So many of the requests that the medium would be told of together are tried, whether it needs to be told.
+/// The number of requests of a batch that are probed before the medium fetches the batch.
 const PROBES: usize = 2;

@@ -1,4 +1,4 @@
-//! Shares the tasks of a read or a write among workers; the first error ends it.
+//! Distributes the tasks of a read or a write to workers. The first error ends the work.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -8,20 +8,20 @@ use super::pool;
 use super::scratch::{self, WorkerScratch};
 use crate::error::Result;
 
-/// Tasks that workers claim, a few at a time.
+/// The tasks that workers claim, a few at a time.
 pub(super) struct Claims<'t, T> {
     tasks: &'t [T],
     workers: usize,
-    /// How many tasks a claim has at most.
+    /// The most tasks of one claim.
     most: usize,
     next: AtomicUsize,
-    /// How many tasks are claimed, or a medium knows of them.
+    /// The number of tasks that are claimed or that a medium was told to fetch.
     told: AtomicUsize,
     has_failed: AtomicBool,
 }
 
 impl<'t, T> Claims<'t, T> {
-    /// All tasks for one worker.
+    /// Creates the claims of a single worker.
     pub(super) fn all(tasks: &'t [T]) -> Self {
         Self {
             tasks,
@@ -33,8 +33,9 @@ impl<'t, T> Claims<'t, T> {
         }
     }
 
-    /// The next tasks of a worker that has so many under way. None if it has its share of what is left, so that others
-    /// are not without when it still waits; nor when there are no more.
+    /// Returns the next tasks for a worker with `under_way` tasks in progress. The slice is empty if no tasks
+    /// are left, or if the worker has its share of the remaining tasks, so that others have work while it
+    /// waits.
     pub(super) fn take(&self, under_way: usize) -> &'t [T] {
         let left = self.tasks.len().saturating_sub(self.next.load(Ordering::Relaxed));
         let is_enough = self.workers > 1 && under_way > 0 && under_way >= left / self.workers;
@@ -46,7 +47,8 @@ impl<'t, T> Claims<'t, T> {
         &rest[..self.most.min(rest.len())]
     }
 
-    /// The next `most` tasks that nobody has claimed and no medium was told of. Workers that ask at once may get the same ones.
+    /// Returns up to `most` tasks that no worker has claimed and no medium was told to fetch. Workers that
+    /// call this at the same time may get the same tasks.
     pub(super) fn untold(&self, most: usize) -> &'t [T] {
         let start = self.told.load(Ordering::Relaxed).max(self.next.load(Ordering::Relaxed));
         let rest = self.tasks.get(start..).unwrap_or_default();
@@ -56,7 +58,7 @@ impl<'t, T> Claims<'t, T> {
     }
 }
 
-/// Runs `work` with the claims of all tasks on so many threads; `task_bytes` says how large a task is.
+/// Runs `work` with the claims of all tasks on `workers` threads; a task has about `task_bytes` bytes.
 pub(super) fn claim<T: Sync>(
     tasks: &[T],
     workers: usize,
@@ -79,7 +81,7 @@ pub(super) fn claim<T: Sync>(
     first_error.into_inner().map_or(Ok(()), Err)
 }
 
-/// Runs `work` on consecutive tasks, on so many threads; `task_bytes` says how large a task is.
+/// Runs `work` on slices of the tasks, on `workers` threads; a task has about `task_bytes` bytes.
 pub(super) fn run<T: Sync>(
     tasks: &[T],
     workers: usize,
@@ -96,7 +98,7 @@ pub(super) fn run<T: Sync>(
     })
 }
 
-/// Calls `work` with every number below `count`, on all threads. The first error ends it.
+/// Calls `work` with every number below `count`, on all threads. The first error ends the calls.
 pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + Sync)) -> Result<(), E> {
     let (next, has_failed, first_error) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(None));
     let workers = usize::try_from(count).unwrap_or(usize::MAX).min(pool::threads());
@@ -115,7 +117,7 @@ pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + S
     first_error.into_inner().map_or(Ok(()), Err)
 }
 
-/// Bytes of the tasks that a worker claims at a time.
+/// The bytes of the tasks that a worker claims at a time.
 pub const CLAIM_BYTES: usize = 1 << 20;
 
 #[cfg(test)]
