@@ -1,4 +1,4 @@
-//! Positioned input and output on one file: the trait, and what a medium says of itself.
+//! Positioned input and output on one file: the trait, and the properties of a medium.
 
 use std::fmt::Debug;
 use std::io;
@@ -19,50 +19,73 @@ pub use overlay::Overlay;
 pub use posix::{Create, Locking, Posix};
 pub use trace::{Operation, Trace};
 
-/// One file. All methods take `&self`; offsets are absolute. Reads are exact: past the end is `UnexpectedEof`.
+/// Positioned reads and writes on one file. Offsets are absolute.
 ///
-/// Every driver passes the one suite in `tests/contracts.rs`.
+/// Every driver passes the test suite in `tests/contracts.rs`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hyperslab::File;
+/// use hyperslab::driver::{Driver, Memory};
+///
+/// # fn main() -> hyperslab::Result<()> {
+/// let memory = Arc::new(Memory::default());
+/// File::options().create(true).open_on(memory.clone())?.close()?;
+/// let mut signature = [0; 8];
+/// memory.read_at(0, &mut signature).expect("a file of at least 8 bytes");
+/// assert_eq!(&signature, b"\x89HDF\r\n\x1a\n");
+/// # Ok(()) }
+/// ```
 pub trait Driver: Debug + Send + Sync {
-    /// The length of the file in bytes.
+    /// Returns the length of the file in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether there is nothing in it.
+    /// Returns whether the file has no bytes.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Fills `dst` with the bytes from `offset` on.
+    /// Reads exactly `dst.len()` bytes at `offset`.
+    ///
+    /// Errors: `UnexpectedEof` if the range extends past the end of the file.
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()>;
 
-    /// Writes `src` at `offset`; past the end the file grows, with zeros between. A medium that is only read refuses.
+    /// Writes `src` at `offset`. A write past the end extends the file, with zeros in the gap.
+    ///
+    /// Errors: `ReadOnlyFilesystem` if the medium cannot be written.
     fn write_at(&self, _offset: u64, _src: &[u8]) -> io::Result<()> {
         Err(read_only())
     }
 
-    /// So many bytes from `offset` on will be written next: a medium that can makes room for all of them at once. The length of
-    /// the file stays.
+    /// Allocates space for `len` bytes at `offset` that will be written next, if the medium can. The length
+    /// of the file does not change.
     ///
-    /// Errors: there is no room for them. A medium that cannot tell says nothing.
+    /// Errors: there is no space. A medium that cannot tell returns `Ok`.
     fn reserve(&self, _offset: u64, _len: u64) -> io::Result<()> {
         Ok(())
     }
 
-    /// Cuts the file, or extends it with zeros. A medium that is only read refuses.
+    /// Truncates the file to `len` bytes, or extends it with zeros.
+    ///
+    /// Errors: `ReadOnlyFilesystem` if the medium cannot be written.
     fn set_len(&self, _len: u64) -> io::Result<()> {
         Err(read_only())
     }
 
     /// Makes every completed write durable.
     ///
-    /// A file that was open for writing is `closing` once: no call follows. Commits have made durable by then what had to
-    /// be, and a medium has only to hand over what it holds back itself.
+    /// The last call to the driver of a file open for writing has `closing` set. Earlier calls have made all
+    /// commits durable by then, so the driver only needs to pass on data that it buffers itself.
     fn flush(&self, closing: bool) -> io::Result<()>;
 
-    /// Reads every range that `queue` asks for, in any order, each exactly once: [`next`](ReadQueue::next) says which,
-    /// [`place`](ReadQueue::place) where its bytes go, and [`arrived`](ReadQueue::arrived) follows when they are there.
+    /// Reads the ranges of `queue`, each once, in any order: [`next`](ReadQueue::next) returns a range,
+    /// [`place`](ReadQueue::place) the memory for its bytes, and the driver calls
+    /// [`arrived`](ReadQueue::arrived) when the bytes are there.
     ///
-    /// A driver that serves several requests at a time asks for as many before the first has arrived. It returns when
-    /// nothing is under way and `next` has nothing more, or with the first error; the others are given up then.
+    /// A driver that serves several requests at a time takes as many from the queue before the first arrives.
+    /// It returns when no request is in progress and `next` returns `None`, or at the first error; other
+    /// requests are then abandoned.
     fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
         while let Some(request) = queue.next() {
             self.read_at(request.offset, queue.place(request.id)?)?;
@@ -71,73 +94,75 @@ pub trait Driver: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Several writes at once, of which none meets another; a driver that can submit them together does. If it fails, any of
-    /// them may have been done, whole or in part.
+    /// Does several writes that do not overlap, together if the driver can. After an error, each write may be
+    /// complete, partial or missing.
     fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
         requests.iter().try_for_each(|request| self.write_at(request.offset, request.src))
     }
 
-    /// How this medium likes to be used.
+    /// Returns how this medium performs best.
     fn hints(&self) -> Hints;
 }
 
 fn read_only() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the medium is for reading alone")
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the medium cannot be written")
 }
 
-/// What one call reads: many ranges, each asked for when the driver has room for it.
+/// The ranges of one [`read_many`](Driver::read_many), which the driver takes one by one when it can serve
+/// another request.
 ///
-/// The queue does no I/O, so that a driver may hold on to what it likes while it calls it.
+/// The queue does no I/O, so a driver may hold its own locks while it calls the queue.
 pub trait ReadQueue {
-    /// The next range to read. `None` says that there is none until one of those under way has arrived, and none at all
-    /// if none is.
+    /// Returns the next range to read. `None` means that there is no range until one that is in progress
+    /// arrives; if none is in progress, the queue is finished.
     fn next(&mut self) -> Option<Request>;
 
-    /// The memory that the bytes of a request go to, as many as it asked for. What is written there stays until the
-    /// request has arrived, whatever else is asked for and arrives meanwhile.
+    /// Returns the memory for the bytes of a request. Bytes written there stay until the request has arrived,
+    /// even if other requests are taken or arrive meanwhile.
     ///
-    /// Errors: there is no memory for them; the driver returns the error.
+    /// Errors: the memory cannot be allocated. The driver returns this error.
     fn place(&mut self, id: u64) -> io::Result<&mut [u8]>;
 
-    /// The bytes of a request are in its place. The queue uses them at once, on this thread.
+    /// Tells the queue that the bytes of a request are in place. The queue uses them at once, on this thread.
     fn arrived(&mut self, id: u64);
 
-    /// Calls `f` with the offset and length of ranges that this queue or another one will ask for, of at most `most` tasks: for a
-    /// medium that fetches while threads wait. Each range is named once. A queue that shares its work with others leaves some
-    /// for them, and [`next`](Self::next) is `None` though there is more to come.
+    /// Calls `f` with the offset and length of ranges of up to `most` tasks that this queue or another queue
+    /// will ask for. A medium can fetch them in advance. Each range is passed once. A queue that shares its
+    /// work with others leaves some tasks to them: then [`next`](Self::next) returns `None` although tasks
+    /// remain.
     fn upcoming(&mut self, _most: usize, _f: &mut dyn FnMut(u64, u64)) {}
 }
 
 /// One range of a file to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Which of those under way this is: given back to the queue as it was.
+    /// Identifies the request; the driver passes it back to the queue.
     pub id: u64,
-    /// Where.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub len: usize,
 }
 
 /// One write of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
-    /// Where.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// What.
+    /// The bytes to write.
     pub src: &'a [u8],
 }
 
-/// How a medium likes to be used.
+/// How a medium performs best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
-    /// Reading over a gap of so many bytes costs no more than a second request.
+    /// The longest gap, in bytes, that costs no more to read than a second request.
     pub coalesce_gap: u64,
-    /// The longest span worth one request.
+    /// The most bytes that one request should read.
     pub max_span: u64,
-    /// How many requests of one [`read_many`](Driver::read_many) it has under way at most. Where it is 1, asking for what
-    /// may be needed later gains nothing.
+    /// The most requests of one [`read_many`](Driver::read_many) that are in progress at a time. If it is 1,
+    /// requesting data in advance gains nothing.
     pub queue_depth: usize,
-    /// Whether calls may come from many threads at once; if not, the engine reads on one.
+    /// Whether many threads may call the driver at once; if not, the engine reads on one thread.
     pub concurrent: bool,
 }
