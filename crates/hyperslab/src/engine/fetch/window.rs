@@ -1,5 +1,5 @@
-//! What one worker has under way: tasks whose bytes were asked for, and what is asked for next. No byte is read here; the
-//! driver asks for requests while it has room for them, and a task is finished when its last byte has arrived.
+//! The tasks that one worker has in progress, and their requests. This module reads no byte: the driver takes
+//! requests while it can serve more of them, and a task is finished when its last byte has arrived.
 
 use std::io;
 use std::ops::Range;
@@ -31,20 +31,20 @@ pub(in crate::engine) struct Window<'w> {
     touches: &'w [usize],
     users: &'w [User<'w>],
     claims: &'w Claims<'w, ReadTask>,
-    /// Claimed, and not begun.
+    /// The tasks that are claimed and not begun.
     tasks: &'w [ReadTask],
-    /// An unfiltered piece of which some boxes are begun.
+    /// The unfiltered piece whose boxes are being requested.
     boxes: Option<Boxes<'w>>,
     jobs: SmallVec<[Option<Job<'w>>; 1]>,
-    /// Those jobs that have more to ask for, the next one last.
+    /// The indices of jobs with requests left, the next one last.
     asking: SmallVec<[usize; 2]>,
-    /// Where in them there are none.
+    /// The indices of `jobs` that are empty.
     free: SmallVec<[usize; 2]>,
-    /// A request that was asked for and is to be asked for again.
+    /// A request that was taken from the queue and is returned by it again.
     again: Option<Request>,
-    /// Buffers, with the requests under way that they are lent to.
+    /// Buffers, each with the key of the request that it is lent to.
     lent: SmallVec<[(u64, Vec<u8>); 1]>,
-    /// The request that bytes were last wanted for: the one that failed, if one does.
+    /// The last request whose place was asked for: if a read fails, it is this one.
     last: u64,
     scratch: &'w mut WorkerScratch,
     error: Option<Error>,
@@ -54,13 +54,13 @@ pub(in crate::engine) struct Window<'w> {
 struct Boxes<'w> {
     task: &'w ReadTask,
     extent: Extent,
-    /// Which of its users is next, and which of that one's parts.
+    /// The number of the next user, and of the next part of that user.
     next: (usize, usize),
 }
 
-/// What is read for one or several tasks.
+/// The requests of one or several tasks.
 struct Job<'w> {
-    /// How many requests it has, how many were asked for, and how many have arrived.
+    /// The number of requests, of those that the driver has taken, and of those that have arrived.
     count: u64,
     asked: u64,
     arrived: u64,
@@ -69,11 +69,11 @@ struct Job<'w> {
 
 #[expect(clippy::large_enum_variant, reason = "a worker has few of them, and makes one for each small read")]
 enum Kind<'w> {
-    /// Neighbouring tasks, whose stored bytes are one range; the way of the first, if that is known.
+    /// Neighbouring tasks whose stored bytes are one range, and the way of the first task if it is known.
     Whole { tasks: &'w [ReadTask], extent: Extent, way: Option<Way> },
-    /// A box of an unfiltered piece, which begins at `at`.
+    /// A box of the unfiltered piece at `at`.
     Spans { at: Addr, spans: Spans, region: Region<'w> },
-    /// Blocks of a Blosc chunk: ranges of its stored bytes, of which those before `known` have arrived.
+    /// Blocks of a Blosc chunk: ranges of its stored bytes. The bytes before `known` have arrived.
     Blocks {
         task: &'w ReadTask,
         wanted: Wanted,
@@ -118,7 +118,7 @@ impl<'w> Window<'w> {
         self.end(read)
     }
 
-    /// The same for a single task, which needs this: a request that no other can be under way with needs no queue.
+    /// Reads and finishes a single task whose need is `need`. A request that is the only one needs no queue.
     pub(in crate::engine) fn drive_one(mut self, need: Need) -> Result<()> {
         self.tasks = self.claims.take(0);
         self.begin(Some(need))?;
@@ -148,7 +148,7 @@ impl<'w> Window<'w> {
         read.map_err(Error::io("read", self.base.saturating_add(at.get()), len as u64))
     }
 
-    /// The next request, if there is one that waits for no other.
+    /// Returns the next request that does not depend on one in progress.
     fn advance(&mut self) -> Result<Option<Request>> {
         loop {
             if let Some(&index) = self.asking.last() {
@@ -171,7 +171,7 @@ impl<'w> Window<'w> {
         }
     }
 
-    /// The next request of a job that has one.
+    /// Returns the next request of the job at `index`.
     fn ask(&mut self, index: usize) -> Option<Request> {
         let job = self.jobs.get_mut(index)?.as_mut()?;
         let number = job.asked;
@@ -184,7 +184,7 @@ impl<'w> Window<'w> {
         Some(Request { id: number << JOB_BITS | index as u64, offset, len })
     }
 
-    /// Takes up the next task, with neighbours that are read together with it.
+    /// Begins the next task, together with the neighbours that are read in the same request.
     fn begin(&mut self, need: Option<Need>) -> Result<()> {
         let Some((task, rest)) = self.tasks.split_first() else { return Ok(()) };
         let (run, raw) = (self.run, self.raw);
@@ -229,7 +229,7 @@ impl<'w> Window<'w> {
         self.asking.push(index);
     }
 
-    /// Uses what has arrived; whether that was all of its job.
+    /// Uses the bytes of a request that arrived. Returns whether its job is finished.
     fn finish(&mut self, id: u64) -> Result<bool> {
         let (index, number) = split(id);
         let Some(job) = self.jobs.get_mut(index).and_then(Option::as_mut) else { return Ok(false) };
@@ -291,7 +291,7 @@ impl<'w> Window<'w> {
 }
 
 impl Job<'_> {
-    /// Where request number `number` reads, and how much.
+    /// Returns the address and length of request number `number`.
     #[inline]
     fn range(&self, number: u64) -> (Addr, usize) {
         match &self.kind {
@@ -306,7 +306,7 @@ impl Job<'_> {
 }
 
 impl<'w> Boxes<'w> {
-    /// What to read for the next box.
+    /// Returns the job of the next box.
     fn next(
         &mut self,
         run: &Run<'_>,
@@ -412,12 +412,12 @@ impl ReadQueue for Window<'_> {
     }
 }
 
-/// The job that a request is of, and which of its requests it is.
+/// Returns the index of a request's job, and the number of the request in its job.
 fn split(id: u64) -> (usize, u64) {
     ((id & ((1 << JOB_BITS) - 1)) as usize, id >> JOB_BITS)
 }
 
-/// The length of an extent that was checked to be in memory's reach.
+/// Returns the length of an extent, which was checked to fit into memory.
 fn size(extent: Extent) -> usize {
     usize::try_from(extent.len).unwrap_or(usize::MAX)
 }
@@ -427,18 +427,18 @@ fn part(ranges: &[Range<usize>], number: u64) -> Range<usize> {
     range.cloned().unwrap_or_default()
 }
 
-/// The buffer that is lent to a request that has arrived, which has so many bytes.
+/// Returns the buffer of `len` bytes that is lent to a request that has arrived.
 fn lent_to(lent: &mut [(u64, Vec<u8>)], key: u64, len: usize) -> Result<&mut (u64, Vec<u8>)> {
     let found = lent.iter_mut().find(|(other, buffer)| *other == key && buffer.len() >= len);
     let unasked = || Error::io("read", 0, len as u64)(io::Error::other("the driver put its bytes nowhere"));
     found.ok_or_else(unasked)
 }
 
-/// Bits of an id that say which job it is of.
+/// The bits of a request's id that hold the index of its job.
 const JOB_BITS: u32 = 16;
-/// The key of a buffer for all requests of a job.
+/// Marks the key of a buffer that all requests of a job share.
 const WHOLE: u64 = !0 << JOB_BITS;
-/// The key of a buffer that is lent to no request.
+/// The key of a buffer that is not lent.
 const NOBODY: u64 = !0;
-/// No driver has as many requests under way.
+/// The most jobs of one worker; no driver has as many requests in progress.
 const MOST_JOBS: usize = 1 << 12;
