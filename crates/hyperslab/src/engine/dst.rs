@@ -1,12 +1,12 @@
-//! The caller's memory, filled by several workers at once at places that never meet.
+//! The caller's memory, which several workers fill at once, at positions that do not overlap.
 //!
-//! Why that is sound. A [`Destination`] is a `&mut [u8]`, and a read borrows it mutably for as long as it lasts, so nobody
-//! else reads or writes its bytes meanwhile: neither another read, nor the same read under another of its selections. The
-//! strides of a strided one were checked, so that two different positions of a result of its shape never share a byte
-//! ([`Destination::strided`]), and a result of any other shape is refused ([`Destination::share`]). A plan gives every
-//! position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts partition the
-//! selection), and the executor gives every task to exactly one worker. So two [`Region`]s of one destination are never
-//! used for the same byte.
+//! This is sound for the following reasons. A [`Destination`] is a `&mut [u8]`, and a read borrows it mutably
+//! until it ends, so no other code reads or writes its bytes meanwhile: neither another read, nor the same
+//! read for another of its selections. [`Destination::strided`] checks that two positions of a result of its
+//! shape never share a byte, and [`Destination::share`] refuses a result of any other shape. A plan gives
+//! every position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts
+//! partition the selection), and the executor gives every task to exactly one worker. So two [`Region`]s of
+//! one destination are never used for the same byte.
 
 use std::marker::PhantomData;
 
@@ -16,26 +16,27 @@ use smallvec::SmallVec;
 use crate::error::{RequestError, Result};
 use crate::select::Coord;
 
-/// Where the elements of a selection go: memory of the caller, contiguous or with a stride for each dimension.
+/// The caller's memory for the elements of a selection, contiguous or with a stride for each dimension.
 ///
-/// A read has it for itself. Two reads into one destination, on two threads or in one call, are not possible:
+/// Only one read at a time can use a destination. Two reads into one, on two threads or in one call, do not
+/// compile:
 ///
 /// ```compile_fail,E0499
-/// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
+/// # use hyperslab::{Dataset, Destination, ReadOptions, Selection};
 /// fn twice(dataset: &Dataset, what: &Selection, dst: &mut Destination<'_>) -> hyperslab::Result<()> {
 ///     dataset.read_many(&mut [(what, dst), (what, dst)], &ReadOptions::default())
 /// }
 /// ```
 ///
 /// ```compile_fail,E0308
-/// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
+/// # use hyperslab::{Dataset, Destination, ReadOptions, Selection};
 /// fn shared(dataset: &Dataset, what: &Selection, dst: &Destination<'_>) -> hyperslab::Result<()> {
 ///     dataset.read_with(what, dst, &ReadOptions::default())
 /// }
 /// ```
 ///
 /// ```
-/// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
+/// # use hyperslab::{Dataset, Destination, ReadOptions, Selection};
 /// fn once<'d>(dataset: &Dataset, what: &Selection, [a, b]: [&mut Destination<'d>; 2]) -> hyperslab::Result<()> {
 ///     dataset.read_with(what, a, &ReadOptions::default())?;
 ///     dataset.read_many(&mut [(what, a), (what, b)], &ReadOptions::default())
@@ -44,9 +45,9 @@ use crate::select::Coord;
 #[derive(Debug)]
 pub struct Destination<'a> {
     bytes: &'a mut [u8],
-    /// `None` if it is row-major and dense.
+    /// `None` for a row-major destination without gaps.
     strided: Option<Strided>,
-    /// Whether the system has yet to give pages for the memory.
+    /// Whether the system has not allocated the pages of the memory yet.
     is_untouched: bool,
 }
 
@@ -55,19 +56,20 @@ pub struct Destination<'a> {
 struct Strided {
     shape: Coord,
     element_size: usize,
-    /// Bytes from one position to the next along each dimension.
+    /// The bytes from one position to the next along each dimension.
     strides: SmallVec<[u64; 4]>,
 }
 
 impl<'a> Destination<'a> {
-    /// A dense, row-major destination.
+    /// Creates a row-major destination without gaps.
     pub fn contiguous(bytes: &'a mut [u8]) -> Self {
         Self { bytes, strided: None, is_untouched: false }
     }
 
-    /// A destination of the given shape whose first element is the first of `bytes`, with `strides` in bytes.
+    /// Creates a destination of this shape, whose first element begins at the first of `bytes`, with
+    /// `strides` in bytes.
     ///
-    /// Refuses strides under which elements would overlap or leave `bytes`.
+    /// Errors: `Request` if elements would overlap, or leave `bytes`.
     pub fn strided(
         bytes: &'a mut [u8],
         shape: &[u64],
@@ -77,7 +79,7 @@ impl<'a> Destination<'a> {
         let mut axes: SmallVec<[(usize, u64); 4]> =
             strides.iter().copied().zip(shape.iter().copied()).filter(|&(_, count)| count > 1).collect();
         axes.sort_unstable();
-        // Sorted by stride, each must step over all that the smaller ones span.
+        // Sorted by size, each stride must step over everything that the smaller strides span.
         let mut span = element_size as u64;
         for &(stride, count) in &axes {
             let steps = (stride as u64).checked_mul(count - 1);
@@ -97,8 +99,10 @@ impl<'a> Destination<'a> {
         Ok(Self { bytes, strided, is_untouched: false })
     }
 
-    /// The destination for a result of `shape` with elements of `element_size` bytes, shared by the workers of one read,
-    /// and the strides to use, in bytes. Refuses a result that it is not for.
+    /// Returns the destination for a result of `shape`, with elements of `element_size` bytes, to be shared
+    /// by the workers of one read, and its strides in bytes.
+    ///
+    /// Errors: `Request` if the destination was created for another shape or size.
     pub(super) fn share(
         &mut self,
         shape: &[u64],
@@ -122,7 +126,7 @@ impl<'a> Destination<'a> {
         Ok((Shared { base, len, is_untouched: self.is_untouched, memory: PhantomData }, strides))
     }
 
-    /// The row-major strides of a result that has exactly the size of the memory.
+    /// Returns the row-major strides of a result that has exactly the size of the memory.
     fn dense(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[u64; 4]>> {
         let mut strides: SmallVec<[u64; 4]> = SmallVec::from_elem(0, shape.len());
         let mut pitch = Some(element_size as u64);
@@ -138,8 +142,8 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// The same for memory that was just allocated: workers fault it in as they write, and where it is large the system is
-    /// asked for huge pages, which makes a fault per 2 MiB and not per 4 KiB.
+    /// Marks memory that was just allocated. Its pages are allocated when workers write them. For a large
+    /// destination this asks the system for huge pages, which reduces the faults to one per 2 MiB.
     #[must_use]
     pub fn untouched(mut self) -> Self {
         self.is_untouched = true;
@@ -154,8 +158,8 @@ impl<'a> Destination<'a> {
         }
         let start = (self.bytes.as_ptr() as usize).next_multiple_of(PAGE);
         let end = (self.bytes.as_ptr() as usize + self.bytes.len()) / PAGE * PAGE;
-        // SAFETY: the whole pages from `start` to `end` lie inside memory that this destination borrows; the advice
-        // changes how they are backed and not what they hold. A refusal is of no consequence.
+        // SAFETY: the whole pages from `start` to `end` lie inside memory that this destination borrows; the
+        // advice changes how they are backed and not what they hold. A refusal is of no consequence.
         #[cfg(target_os = "linux")]
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
@@ -178,13 +182,14 @@ unsafe impl Send for Shared<'_> {}
 unsafe impl Sync for Shared<'_> {}
 
 impl<'a> Shared<'a> {
-    /// A worker's view of all the bytes. The worker writes only where its tasks say (module head).
+    /// Returns a worker's view of all bytes. The worker writes only at the positions of its tasks (see the
+    /// module's head).
     pub(super) fn region(self) -> Region<'a> {
         Region { base: self.base, len: self.len, memory: PhantomData }
     }
 
-    /// How results are written: past the caches if so much is read that nobody will find the beginning in a cache when
-    /// the end is there. Not into untouched memory, whose pages the system puts into the cache when it clears them.
+    /// Returns how results are written. A result that is larger than the caches bypasses them. Untouched
+    /// memory does not, as the system brings its pages into the cache when it clears them.
     pub(super) fn stores(self) -> Stores {
         if self.len >= BEYOND_CACHES && !self.is_untouched { Stores::PastCache } else { Stores::Cached }
     }
@@ -202,22 +207,22 @@ impl Target for Region<'_> {
     #[inline]
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
         assert!(offset <= self.len && len <= self.len - offset, "a plan leaves its destination");
-        // SAFETY: the bytes lie inside the destination (just asserted), which outlives `self`; nobody else uses them
-        // while the slice lives, because this task alone was given these positions (module head).
+        // SAFETY: the bytes lie inside the destination (just asserted), which outlives `self`; nobody else
+        // uses them while the slice lives, because this task alone was given these positions (module head).
         unsafe { std::slice::from_raw_parts_mut(self.base.add(offset), len) }
     }
 
     #[inline]
     fn comb(&mut self, offset: usize, stride: isize, count: usize, len: usize) -> Comb<'_> {
-        // SAFETY: the destination outlives `self` and the comb checks that its runs lie inside; nobody else uses them
-        // while it lives, because this task alone was given these positions (module head).
+        // SAFETY: the destination outlives `self` and the comb checks that its runs lie inside; nobody else
+        // uses them while it lives, because this task alone was given these positions (module head).
         unsafe { Comb::within(self.base, self.len, offset, stride, count, len) }
     }
 }
 
-/// More than the share of a cache that a program can count on, on all but the largest machines.
+/// The bytes of a result that no cache holds, on all but the largest machines.
 const BEYOND_CACHES: usize = 64 << 20;
-/// Below this, faults cost less than the call.
+/// The smallest memory for which faults cost more than the call.
 const HUGE_PAGES_FROM: usize = 4 << 20;
 
 #[cfg(test)]

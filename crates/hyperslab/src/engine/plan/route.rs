@@ -1,34 +1,37 @@
-//! How the elements of one piece get to the destination: decided here, before a byte is read, from what is known then.
+//! The route of the elements of one piece to the destination. It is selected here, before a byte is read.
 
 use super::place::Wanted;
 
-/// How elements get from the file to the destination.
+/// The route of elements from the file to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// Never written: the fill value goes to the destination.
+    /// The chunk was never written: the fill value goes to the destination.
     Fill,
-    /// In memory, changed or kept from a read before, or in the object header: copied.
+    /// The elements are in memory (changed, kept from an earlier read, or in the object header) and are
+    /// copied.
     Copy,
-    /// Without filters: the spans that are wanted are read, straight into the destination where they are contiguous.
+    /// Without filters: the selected spans are read, straight into the destination if they are contiguous
+    /// there.
     Direct,
-    /// Without filters, and small: read whole, with its neighbours, then copied.
+    /// A small chunk without filters: it is read whole, together with its neighbours, then copied.
     Whole,
-    /// Decoded straight into the destination.
+    /// The chunk is decoded straight into the destination.
     DecodeInto,
-    /// Of a Blosc chunk, the blocks that are touched are decoded straight into the destination.
+    /// The blocks of a Blosc chunk that the selection touches are decoded straight into the destination.
     Blocks,
-    /// Decoded into a worker's buffer, then copied; the last filter may put elements together in the destination.
+    /// The chunk is decoded into a worker's buffer, then copied; the last filter may unshuffle into the
+    /// destination.
     Scatter,
-    /// Decoded into memory of its own, copied, and kept for the next read.
+    /// The chunk is decoded into new memory, copied, and kept for the next read.
     Keep,
 }
 
-/// What the route of a filtered chunk depends on beside what is wanted of it.
+/// The properties of a filtered chunk that decide its route.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct Filtered {
-    /// Whether Blosc is its only filter, which can decode a part of it.
+    /// Whether Blosc is the only filter; Blosc can decode a part of a chunk.
     pub(in crate::engine) is_blosc: bool,
-    /// Bytes that it decodes to, and of an element.
+    /// The bytes of the decoded chunk, and of an element.
     pub(in crate::engine) decoded: usize,
     pub(in crate::engine) element_size: usize,
     /// Whether the cache takes a chunk of this size.
@@ -36,7 +39,7 @@ pub(in crate::engine) struct Filtered {
 }
 
 impl Route {
-    /// All there are.
+    /// All routes.
     pub const ALL: [Self; 8] = [
         Self::Fill,
         Self::Copy,
@@ -48,7 +51,7 @@ impl Route {
         Self::Keep,
     ];
 
-    /// Its name, as `explain` prints it.
+    /// Returns the name of the route, as `explain` prints it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fill => "fill",
@@ -62,8 +65,8 @@ impl Route {
         }
     }
 
-    /// The route of a filtered chunk that is not in memory. `is_touched` says whether small parts of it were read a short
-    /// while ago; it is asked only if that matters.
+    /// Returns the route of a filtered chunk that is not in memory. `is_touched` returns whether small parts
+    /// of the chunk were read recently; it is called only if the route depends on that.
     pub(in crate::engine) fn filtered(
         wanted: &Wanted,
         chunk: Filtered,
@@ -76,16 +79,17 @@ impl Route {
                 let is_small = bytes.saturating_mul(SMALL_PARTS) <= chunk.decoded;
                 if is_small && chunk.may_keep && !is_all && is_touched() { Self::Keep } else { Self::Blocks }
             }
-            // All there is, or more than is ever kept: nobody comes back for the rest.
+            // Caching the chunk would gain nothing: the selection takes all of it, or the cache does not take
+            // it.
             Wanted::Box { is_all: true, .. } | Wanted::Several { by_one: false } => Self::Scatter,
             Wanted::Box { .. } | Wanted::Several { by_one: true } if chunk.may_keep => Self::Keep,
             Wanted::Box { .. } | Wanted::Several { .. } => Self::Scatter,
         }
     }
 
-    /// The route of an unfiltered chunk of so many bytes; `spans` says how many spans of it are wanted, and how many bytes
-    /// these have. A small chunk is read whole, unless that is one span, of a chunk that has no neighbours to be read with
-    /// or of which it is little.
+    /// Returns the route of an unfiltered chunk of `len` bytes; `spans` returns the number and the bytes of
+    /// its selected spans. A small chunk is read whole. The exception is a single span of a chunk that has no
+    /// neighbours in the read, or a span that is a small part of the chunk.
     pub fn unfiltered(len: u64, is_alone: bool, spans: impl FnOnce() -> (u64, u64)) -> Self {
         if !is_small(len) {
             return Self::Direct;
@@ -99,25 +103,27 @@ impl Route {
     }
 }
 
-/// Whether a chunk of so many stored bytes is read whole, and with its neighbours.
+/// Returns whether a chunk of `len` stored bytes is read whole, together with its neighbours.
 pub const fn is_small(stored: u64) -> bool {
     stored <= SMALL_BYTES
 }
 
-/// How many of the stored bytes of a Blosc chunk are read before it is known where its blocks are: all, if most of it is wanted.
+/// Returns the number of stored bytes of a Blosc chunk that are read to find its blocks: all bytes if most of
+/// the chunk is selected.
 pub(in crate::engine) fn blocks_front(stored: usize, wanted: usize, decoded: usize) -> usize {
     if wanted.saturating_mul(4) > decoded { stored } else { stored.min(FRONT_BYTES) }
 }
 
-/// A chunk of more bytes is read alone: the call costs little beside it, and its buffer stays in the cache.
+/// A chunk of more bytes is read by itself: the call costs little in comparison, and the buffer stays in the
+/// cache.
 const SMALL_BYTES: u64 = 32 << 10;
-/// Small chunks are read together until they have so many bytes: as many as a worker reads before it decodes.
+/// The most bytes of small chunks that are read together: a worker reads as many before it decodes.
 pub const JOINED_BYTES: u64 = 256 << 10;
-/// A smaller chunk is read whole: a run of it costs as much.
+/// A smaller chunk is read whole, as reading one run of it costs as much.
 const THIN_FROM_BYTES: u64 = 4 << 10;
-/// A read of less than one part in so many of a chunk is small: one that may come again next door.
+/// A read of less than this part of a chunk is small: a read of a neighbouring part may follow.
 const SMALL_PARTS: usize = 64;
-/// The header of a frame and the offsets of many blocks.
+/// The bytes for the header of a frame and the offsets of many blocks.
 const FRONT_BYTES: usize = 4 << 10;
 
 #[cfg(test)]

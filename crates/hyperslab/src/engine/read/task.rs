@@ -1,4 +1,4 @@
-//! What one task of a read needs, and how it is finished when that is there. Nothing is read here.
+//! The bytes that one task of a read needs, and the work when they are there. Nothing is read here.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -26,33 +26,33 @@ use crate::index::ChunkRecord;
 pub(in crate::engine) struct Run<'a> {
     pub(in crate::engine) reading: Reading<'a>,
     pub(in crate::engine) emit: Emit<'a>,
-    /// Made when the first chunk is met that was never written.
+    /// The converted fill value, computed at the first chunk that was never written.
     pub(in crate::engine) fill: OnceLock<Vec<u8>>,
-    /// Decoded bytes of a piece.
+    /// The bytes of a decoded piece.
     pub(in crate::engine) piece_bytes: usize,
     pub(in crate::engine) chunked: Option<&'a ChunkedStorage>,
     pub(in crate::engine) hints: Hints,
-    /// Whether one piece is all that is read.
+    /// Whether the read has only one piece.
     pub(in crate::engine) is_alone: bool,
 }
 
-/// What has to be read before a task can be finished.
+/// The bytes that must be read before a task can be finished.
 pub(in crate::engine) enum Need {
-    /// Nothing: all is in memory, where a chunk was kept, in that.
+    /// None: the elements are in memory, or in this kept chunk.
     Ready(Option<Arc<Vec<u8>>>),
-    /// The spans of an unfiltered piece that are wanted.
+    /// The selected spans of an unfiltered piece.
     Spans(Extent),
-    /// The first bytes of a Blosc chunk, which say what more of it is needed for what is wanted.
+    /// The first bytes of a Blosc chunk, from which the other ranges that the selection needs are computed.
     Front(Extent, usize, Wanted),
-    /// All stored bytes; with the way, if it was needed to know that.
+    /// All stored bytes; with the way if it is known already.
     Whole(Extent, Option<Way>),
 }
 
-/// What is wanted of a filtered chunk, and the route that it takes.
+/// The route of a filtered chunk, and the selection of it.
 pub(in crate::engine) type Way = (Route, Wanted);
 
 impl Run<'_> {
-    /// What has to be read for a task.
+    /// Returns the bytes that must be read for a task.
     pub(in crate::engine) fn need(&self, task: &ReadTask, users: Users<'_>) -> Need {
         match task.source {
             _ if task.held.is_some() => Need::Ready(None),
@@ -80,7 +80,8 @@ impl Run<'_> {
         }
     }
 
-    /// The stored bytes of a small chunk that will be read whole: for a task beside which others are read.
+    /// Returns the stored bytes of a small chunk that is read whole, so that its neighbours can be read with
+    /// it.
     pub(in crate::engine) fn neighbour(&self, task: &ReadTask, users: Users<'_>) -> Option<Extent> {
         let extent = task.extent().filter(|extent| task.held.is_none() && is_small(extent.len))?;
         let is_whole = match task.source {
@@ -90,7 +91,7 @@ impl Run<'_> {
         is_whole.then_some(extent)
     }
 
-    /// Both in one request, if that is worth while.
+    /// Returns the extent of both if they should be one request.
     pub(in crate::engine) fn join(&self, before: Extent, next: Extent) -> Option<Extent> {
         let gap = next.addr.get().checked_sub(before.end()?.get())?;
         let len = before.len.checked_add(gap)?.checked_add(next.len)?;
@@ -99,8 +100,8 @@ impl Run<'_> {
         is_worth_it.then_some(Extent::new(before.addr, len))
     }
 
-    /// The route of a task as things are, how many requests it makes and of how many bytes; more where a Blosc chunk
-    /// says so in its first bytes.
+    /// Returns the current route of a task, and the number and bytes of its requests. A Blosc chunk may need
+    /// more requests after its first bytes.
     pub(in crate::engine) fn forecast(&self, task: &ReadTask, users: Users<'_>) -> (Route, u64, u64) {
         let len = task.extent().map_or(0, |extent| extent.len);
         let route = match task.source {
@@ -129,7 +130,7 @@ impl Run<'_> {
         }
     }
 
-    /// Calls `f` with the place and length of what a task will read first.
+    /// Calls `f` with the address and length of each range that a task will read first.
     pub(in crate::engine) fn expect(&self, task: &ReadTask, users: Users<'_>, mut f: impl FnMut(Addr, u64)) {
         let Some(Extent { addr, .. }) = task.extent() else { return };
         match self.forecast(task, users) {
@@ -160,7 +161,8 @@ impl Run<'_> {
         Route::filtered(wanted, chunk, is_touched)
     }
 
-    /// How many of the stored bytes of a Blosc chunk are read first to find out where its blocks are, if not all.
+    /// Returns the number of stored bytes of a Blosc chunk that are read first to find its blocks; `None` if
+    /// all bytes are read.
     fn front(&self, extent: Extent, wanted: &Wanted) -> Option<usize> {
         let Wanted::Box { elements, .. } = wanted else { return None };
         let stored = usize::try_from(extent.len).unwrap_or(usize::MAX);
@@ -168,7 +170,7 @@ impl Run<'_> {
         (front < stored && !is_small(extent.len)).then_some(front)
     }
 
-    /// How many spans of an unfiltered piece are wanted, and of how many bytes.
+    /// Returns the number and the bytes of the selected spans of an unfiltered piece.
     fn spans(&self, task: &ReadTask, users: Users<'_>) -> (u64, u64) {
         let (mut count, mut bytes) = (0, 0);
         self.each_spans(task, users, |spans| {
@@ -178,9 +180,9 @@ impl Run<'_> {
         (count, bytes)
     }
 
-    /// Calls `f` with the spans of each box that is wanted of an unfiltered piece.
+    /// Calls `f` with the spans of each selected box of an unfiltered piece.
     fn each_spans(&self, task: &ReadTask, users: Users<'_>, mut f: impl FnMut(&Spans)) {
-        // Looking at the places cannot fail.
+        // The closure does not fail.
         let _: Result<()> = each_place(users, &task.coord, |axes, offset, _| {
             f(&Spans::new(&self.emit, axes, offset, self.hints));
             Ok(())
@@ -196,12 +198,13 @@ impl Run<'_> {
         self.reading.cache.get(&self.key(record))
     }
 
-    /// What a decoded chunk is kept under.
+    /// Returns the key of a decoded chunk in the cache.
     fn key(&self, record: ChunkRecord) -> ChunkKey {
         ChunkKey::new(self.reading.store, self.reading.array.header, record)
     }
 
-    /// Finishes a task for which nothing is read; `kept` is its chunk, decoded, if it was kept.
+    /// Finishes a task that needs no bytes from the file; `kept` is its decoded chunk, if it was in the
+    /// cache.
     pub(in crate::engine) fn copy(
         &self,
         task: &ReadTask,
@@ -231,7 +234,8 @@ impl Run<'_> {
         }
     }
 
-    /// Finishes a task of which the bytes that it needs of its `stored` ones are there, on its way, if that is known already.
+    /// Finishes a task. `stored` holds the bytes that the task needs; `way` is its way if it is known
+    /// already.
     pub(in crate::engine) fn finish(
         &self,
         task: &ReadTask,
@@ -251,8 +255,8 @@ impl Run<'_> {
         self.decode(chunk, users, way, stored, scratch)
     }
 
-    /// What of a stored Blosc chunk of `len` bytes is needed, of which the first ones are `front`; appended to `ranges`
-    /// if these are parts.
+    /// Returns which bytes of a stored Blosc chunk are needed, given its length and first bytes. If only
+    /// parts are needed, they are appended to `ranges`.
     pub(in crate::engine) fn blocks(
         &self,
         task: &ReadTask,
@@ -271,7 +275,7 @@ impl Run<'_> {
         }
     }
 
-    /// The chunk of a task, if it goes through filters.
+    /// Returns the chunk of a task if it has filters.
     fn chunk<'t>(&'t self, task: &'t ReadTask) -> Option<StoredChunk<'t>> {
         match (task.source, self.chunked) {
             (Source::Chunk(record), Some(chunked)) => {
@@ -281,7 +285,8 @@ impl Run<'_> {
         }
     }
 
-    /// Copies what is wanted of a decoded piece, or hands it on, converted where that is wanted.
+    /// Copies the selected elements of a decoded piece to the destination, or passes them to the sink,
+    /// converted if required.
     fn scatter(&self, source: &[u8], users: Users<'_>, coord: &[u64], filters: &mut Scratch) -> Result<()> {
         each_place(users, coord, |axes, offset, region| {
             let gather = self.emit.gather(axes, offset);
@@ -297,7 +302,7 @@ impl Run<'_> {
         self.fill.get_or_init(|| self.emit.fill_element(&self.reading.array.fill))
     }
 
-    /// Decodes a chunk, by its route.
+    /// Decodes a chunk along its route.
     fn decode(
         &self,
         chunk: StoredChunk<'_>,
@@ -335,7 +340,7 @@ impl Run<'_> {
                 }
             }
             _ => {
-                // What is kept needs memory of its own, and is decoded straight into it.
+                // A kept chunk is decoded straight into new memory.
                 let keeps = route == Route::Keep;
                 let mut buffer = if keeps { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
                 let whole = sized(&mut buffer, self.piece_bytes)?;
