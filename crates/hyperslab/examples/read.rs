@@ -16,8 +16,8 @@ fn main() -> hyperslab::Result<()> {
     println!("{part:?}");
 
     // Every tenth day of one place.
-    let days = Axis::Dim(Dim { start: 0, step: 10, count: 3 });
-    let series = Selection::from_axes([days, Dim::one(5).into(), Dim::one(7).into()]);
+    let days = Dim { start: 0, step: 10, count: 3 };
+    let series = Selection::from_axes([days, Dim::one(5), Dim::one(7)].map(Axis::Range));
     println!("{:?}", temperature.read::<f32>(series)?);
 
     // Single elements, in the order given.

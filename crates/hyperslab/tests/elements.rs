@@ -122,7 +122,7 @@ fn elements_of_another_class_are_refused() {
     ));
     let error = numbers.write(.., &[1.0_f32, 2.0]).unwrap_err();
     assert!(
-        matches!(error.root(), Error::Request(RequestError::SourceSize { expected: 1, found: 2 })),
+        matches!(error.root(), Error::Request(RequestError::SourceSize { expected: 4, found: 8 })),
         "{error}"
     );
 }

@@ -1,22 +1,56 @@
-//! The example programs run.
+//! The example programs run. `cargo test` builds them before the tests.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
-macro_rules! examples {
-    ($($name:ident)*) => {$(
-        #[path = "../examples"]
-        mod $name {
-            #![allow(dead_code, clippy::cast_precision_loss, clippy::cast_possible_truncation)]
-            include!(concat!("../examples/", stringify!($name), ".rs"));
+use std::path::PathBuf;
+use std::process::Command;
 
-            #[test]
-            fn runs() {
-                main().unwrap();
-            }
-        }
-    )*};
+/// Returns the directory of the compiled examples, beside that of the tests.
+fn examples() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.parent().and_then(|dependencies| dependencies.parent()).unwrap().join("examples")
 }
 
-examples! { read write attributes threads }
+#[track_caller]
+fn run(name: &str, arguments: &[&str]) -> String {
+    let program = examples().join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    let output = Command::new(&program).args(arguments).output();
+    let output = output.unwrap_or_else(|error| {
+        panic!("{}: {error}: build it with `cargo build --examples --all-features`", program.display())
+    });
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{name}: {err}");
+    out
+}
+
+#[test]
+fn reading_prints_the_selected_elements() {
+    let out = run("read", &[]);
+    assert!(out.starts_with("[30, 20, 10] of "), "{out}");
+    assert!(out.contains("[270.3, 270.4, 270.5, 270.6, 271.3"), "elements 100 to 103 and 110: {out}");
+}
+
+#[test]
+fn writing_makes_a_file_that_is_smaller_than_its_data() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("climate.h5");
+    assert!(run("write", &[path.to_str().unwrap()]).contains("of 24000 stored"));
+    assert!(hyperslab::File::open(path).unwrap().dataset("surface/t2m").unwrap().shape() == [30, 20, 10]);
+}
+
+#[test]
+fn attributes_strings_and_structs_are_printed() {
+    let out = run("attributes", &[]);
+    assert!(out.contains("[\"Ada\", \"Grace\"]") && out.contains("Station { id: 5792"), "{out}");
+}
+
+#[test]
+fn threads_sum_their_rows() {
+    assert_eq!(run("threads", &[]), "[0, 160, 320, 480]\n");
+}
+
+#[test]
 #[cfg(feature = "ndarray")]
-examples! { arrays }
+fn arrays_are_printed() {
+    assert!(run("arrays", &[]).contains("[[[240.0, 241.0, 242.0, 243.0, 244.0, 245.0]]]"));
+}
