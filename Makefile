@@ -39,7 +39,7 @@ demo: $(VENV)/demo.stamp develop
 
 test: $(VENV)/test.stamp develop
 	$(BIN)/python -m pytest -q crates/python/tests
-	cargo test --workspace --locked --quiet
+	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest hyperslab
 
@@ -50,8 +50,8 @@ soak: $(VENV)/test.stamp develop
 
 lint: $(VENV)/test.stamp
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	cargo clippy --workspace --features hyperslab/ndarray --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features hyperslab/ndarray --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 

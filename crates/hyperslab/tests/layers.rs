@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("process", &[]),
+    ("filter", &[]),
     ("driver", &["error", "process"]),
     ("select", &["error"]),
     ("types", &["error"]),
