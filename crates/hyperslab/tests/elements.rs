@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
+use std::sync::Arc;
+
 use hyperslab::datatype::{Charset, Datatype, Padding, Text};
+use hyperslab::driver::{Driver, Memory};
 use hyperslab::{Element, Error, File, RequestError, Selection};
+use hyperslab_testkit::sound::assert_sound;
 
 hyperslab::record! {
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +34,8 @@ const PARTICLES: [Particle; 2] = [
 ];
 
 fn round_trip<T: Element + Clone + PartialEq + std::fmt::Debug>(values: &[T]) {
-    let file = File::in_memory().unwrap();
+    let memory = Arc::new(Memory::default());
+    let file = File::options().create(true).open_on(memory.clone()).unwrap();
     let len = values.len() as u64;
     let plain = file.root().new_dataset::<T>("plain").shape([len]).create_with(values).unwrap();
     assert_eq!(plain.read::<T>(Selection::All).unwrap(), values);
@@ -39,6 +44,10 @@ fn round_trip<T: Element + Clone + PartialEq + std::fmt::Debug>(values: &[T]) {
     assert_eq!(chunked.read::<T>([1..len]).unwrap(), values[1..]);
     file.root().set_attribute("a", values.to_vec()).unwrap();
     assert_eq!(file.root().attribute_values::<T>("a").unwrap(), values);
+    file.close().unwrap();
+    let mut bytes = vec![0; usize::try_from(memory.len().unwrap()).unwrap()];
+    memory.read_at(0, &mut bytes).unwrap();
+    assert_sound(&bytes);
 }
 
 #[test]

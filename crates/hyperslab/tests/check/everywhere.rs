@@ -23,8 +23,8 @@ fn every_test_that_writes_a_file_checks_it() {
         .map(|entry| entry.unwrap().path())
         .map(|path| (path.clone(), text(&path)))
         .collect();
-    let writes =
-        |text: &String| ["File::create", "File::open_writable"].iter().any(|call| text.contains(call));
+    let calls = ["File::create", ".create(true)", ".write(true)", "File::in_memory"];
+    let writes = |text: &String| calls.iter().any(|call| text.contains(call));
     let checks =
         |text: &String| ["assert_sound(", "assert_accounted("].iter().any(|call| text.contains(call));
     let (checked, unchecked): (Vec<_>, Vec<_>) =

@@ -20,7 +20,7 @@ impl Dataset {
     /// A chunk that is written whole is encoded and written at once, on as many threads as there are; one that is written in
     /// part is kept until it is flushed, or until there are too many. If it fails, elements may be old or new, each.
     ///
-    /// Parts of variable length are [ids](crate::internals::VlenId), which belong to the dataset from then on; what its elements led to before
+    /// Parts of variable length are [ids](hyperslab_format::heap::global::VariableElement), which belong to the dataset from then on; what its elements led to before
     /// is taken out of the file.
     pub fn write_with(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
         self.write_unnamed(None, what, bytes, options).map_err(|error| error.at(self.path()))
