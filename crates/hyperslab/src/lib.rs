@@ -35,6 +35,7 @@ mod heap;
 mod index;
 mod object;
 mod process;
+mod record;
 mod select;
 mod store;
 mod tree;

@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("process", &[]),
     ("filter", &[]),
+    ("record", &["datatype", "internals"]),
     ("driver", &["error", "process"]),
     ("select", &["error"]),
     ("types", &["error"]),
