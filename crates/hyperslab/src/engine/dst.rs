@@ -1,12 +1,12 @@
-//! The caller's memory, filled by several workers at once at places that never meet.
+//! The caller's memory, which several workers fill at once without overlap.
 //!
-//! Why that is sound. A [`Destination`] is a `&mut [u8]`, and a read borrows it mutably for as long as it lasts, so nobody
-//! else reads or writes its bytes meanwhile: neither another read, nor the same read under another of its selections. The
-//! strides of a strided one were checked, so that two different positions of a result of its shape never share a byte
-//! ([`Destination::strided`]), and a result of any other shape is refused ([`Destination::share`]). A plan gives every
-//! position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts partition the
-//! selection), and the executor gives every task to exactly one worker. So two [`Region`]s of one destination are never
-//! used for the same byte.
+//! Why this is sound. A [`Destination`] is a `&mut [u8]` that a read borrows mutably until it returns.
+//! Meanwhile no other code reads or writes the bytes: neither another read, nor the same read for another of
+//! its selections. [`Destination::strided`] checks the strides, so two different positions of a result of its
+//! shape never share a byte. [`Destination::share`] refuses a result of any other shape. A plan gives every
+//! position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts
+//! partition the selection), and the executor gives every task to exactly one worker. So no byte is ever used
+//! through two [`Region`]s of one destination.
 
 use std::marker::PhantomData;
 
@@ -16,9 +16,10 @@ use smallvec::SmallVec;
 use crate::error::{RequestError, Result};
 use crate::select::Coord;
 
-/// Where the elements of a selection go: memory of the caller, contiguous or with a stride for each dimension.
+/// The memory that the elements of a selection are read into, contiguous or with a stride for each dimension.
 ///
-/// A read has it for itself. Two reads into one destination, on two threads or in one call, are not possible:
+/// A read has exclusive access. Two reads into one destination, on two threads or in one call, do not
+/// compile:
 ///
 /// ```compile_fail,E0499
 /// # use hyperslab::{Dataset, Selection, engine::{Destination, ReadOptions}};
@@ -44,30 +45,31 @@ use crate::select::Coord;
 #[derive(Debug)]
 pub struct Destination<'a> {
     bytes: &'a mut [u8],
-    /// `None` if it is row-major and dense.
+    /// `None` if the destination is row-major and dense.
     strided: Option<Strided>,
-    /// Whether the system has yet to give pages for the memory.
+    /// Whether the operating system has not mapped pages to the memory yet.
     is_untouched: bool,
 }
 
-/// Strides under which no two elements of a result of this shape share a byte.
+/// Strides with which no two elements of a result of this shape share a byte.
 #[derive(Debug)]
 struct Strided {
     shape: Coord,
     element_size: usize,
-    /// Bytes from one position to the next along each dimension.
+    /// The distance in bytes from one position to the next along each dimension.
     strides: SmallVec<[u64; 4]>,
 }
 
 impl<'a> Destination<'a> {
-    /// A dense, row-major destination.
+    /// Returns a dense, row-major destination.
     pub fn contiguous(bytes: &'a mut [u8]) -> Self {
         Self { bytes, strided: None, is_untouched: false }
     }
 
-    /// A destination of the given shape whose first element is the first of `bytes`, with `strides` in bytes.
+    /// Returns a destination of the given shape, with `strides` in bytes. Its first element is at the start
+    /// of `bytes`.
     ///
-    /// Refuses strides under which elements would overlap or leave `bytes`.
+    /// Refuses strides with which elements would overlap or leave `bytes`.
     pub fn strided(
         bytes: &'a mut [u8],
         shape: &[u64],
@@ -77,7 +79,7 @@ impl<'a> Destination<'a> {
         let mut axes: SmallVec<[(usize, u64); 4]> =
             strides.iter().copied().zip(shape.iter().copied()).filter(|&(_, count)| count > 1).collect();
         axes.sort_unstable();
-        // Sorted by stride, each must step over all that the smaller ones span.
+        // In ascending order, each stride must be at least the span of all smaller ones.
         let mut span = element_size as u64;
         for &(stride, count) in &axes {
             let steps = (stride as u64).checked_mul(count - 1);
@@ -97,8 +99,9 @@ impl<'a> Destination<'a> {
         Ok(Self { bytes, strided, is_untouched: false })
     }
 
-    /// The destination for a result of `shape` with elements of `element_size` bytes, shared by the workers of one read,
-    /// and the strides to use, in bytes. Refuses a result that it is not for.
+    /// Returns the destination for the workers of one read, and its strides in bytes. The result has the
+    /// shape `shape` and elements of `element_size` bytes. Refuses a result that does not match the
+    /// destination.
     pub(super) fn share(
         &mut self,
         shape: &[u64],
@@ -122,7 +125,7 @@ impl<'a> Destination<'a> {
         Ok((Shared { base, len, is_untouched: self.is_untouched, memory: PhantomData }, strides))
     }
 
-    /// The row-major strides of a result that has exactly the size of the memory.
+    /// Returns the row-major strides of a result. Refuses a result whose size is not that of the memory.
     fn dense(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[u64; 4]>> {
         let mut strides: SmallVec<[u64; 4]> = SmallVec::from_elem(0, shape.len());
         let mut pitch = Some(element_size as u64);
@@ -138,8 +141,9 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// The same for memory that was just allocated: workers fault it in as they write, and where it is large the system is
-    /// asked for huge pages, which makes a fault per 2 MiB and not per 4 KiB.
+    /// Marks the memory as just allocated, so that its pages are mapped when workers first write to them. For
+    /// a large destination this asks the system for huge pages: one page fault per 2 MiB instead of one per 4
+    /// KiB.
     #[must_use]
     pub fn untouched(mut self) -> Self {
         self.is_untouched = true;
@@ -154,8 +158,8 @@ impl<'a> Destination<'a> {
         }
         let start = (self.bytes.as_ptr() as usize).next_multiple_of(PAGE);
         let end = (self.bytes.as_ptr() as usize + self.bytes.len()) / PAGE * PAGE;
-        // SAFETY: the whole pages from `start` to `end` lie inside memory that this destination borrows; the advice
-        // changes how they are backed and not what they hold. A refusal is of no consequence.
+        // SAFETY: the whole pages from `start` to `end` are inside memory that this destination borrows. The
+        // advice changes how they are backed and not their contents. A refusal has no effect.
         #[cfg(target_os = "linux")]
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
@@ -163,7 +167,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// A destination while a read fills it.
+/// A destination that a read is filling.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared<'a> {
     base: *mut u8,
@@ -172,19 +176,21 @@ pub(super) struct Shared<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: it stands for a `&mut [u8]`, which may be sent to other threads.
+// SAFETY: this type represents a `&mut [u8]`, which may be sent to other threads.
 unsafe impl Send for Shared<'_> {}
-// SAFETY: as above; one that is shared only hands out regions, whose contract is in the module's head.
+// SAFETY: as above. A shared reference gives access only to regions; the module docs state their contract.
 unsafe impl Sync for Shared<'_> {}
 
 impl<'a> Shared<'a> {
-    /// A worker's view of all the bytes. The worker writes only where its tasks say (module head).
+    /// Returns a worker's view of all bytes. The worker writes only the positions of its tasks (see the
+    /// module docs).
     pub(super) fn region(self) -> Region<'a> {
         Region { base: self.base, len: self.len, memory: PhantomData }
     }
 
-    /// How results are written: past the caches if so much is read that nobody will find the beginning in a cache when
-    /// the end is there. Not into untouched memory, whose pages the system puts into the cache when it clears them.
+    /// Returns how to write results. A read larger than the caches bypasses them, because its first bytes
+    /// would be evicted before the last are written. Untouched memory is written through the caches: the
+    /// system brings its pages into the cache when it clears them.
     pub(super) fn stores(self) -> Stores {
         if self.len >= BEYOND_CACHES && !self.is_untouched { Stores::PastCache } else { Stores::Cached }
     }
@@ -201,23 +207,23 @@ pub(super) struct Region<'a> {
 impl Target for Region<'_> {
     #[inline]
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
-        assert!(offset <= self.len && len <= self.len - offset, "a plan leaves its destination");
-        // SAFETY: the bytes lie inside the destination (just asserted), which outlives `self`; nobody else uses them
-        // while the slice lives, because this task alone was given these positions (module head).
+        assert!(offset <= self.len && len <= self.len - offset, "a plan writes outside its destination");
+        // SAFETY: the bytes are inside the destination (just asserted), which outlives `self`. No other code
+        // uses them while the slice lives, because only this task has these positions (module docs).
         unsafe { std::slice::from_raw_parts_mut(self.base.add(offset), len) }
     }
 
     #[inline]
     fn comb(&mut self, offset: usize, stride: isize, count: usize, len: usize) -> Comb<'_> {
-        // SAFETY: the destination outlives `self` and the comb checks that its runs lie inside; nobody else uses them
-        // while it lives, because this task alone was given these positions (module head).
+        // SAFETY: the destination outlives `self`, and the comb checks that its runs are inside. No other
+        // code uses the bytes while the comb lives, because only this task has these positions (module docs).
         unsafe { Comb::within(self.base, self.len, offset, stride, count, len) }
     }
 }
 
-/// More than the share of a cache that a program can count on, on all but the largest machines.
+/// More than a program's usual share of the cache on all but the largest machines.
 const BEYOND_CACHES: usize = 64 << 20;
-/// Below this, faults cost less than the call.
+/// Below this size, page faults cost less than the system call.
 const HUGE_PAGES_FROM: usize = 4 << 20;
 
 #[cfg(test)]
@@ -237,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strided_destination_takes_the_result_that_it_was_made_for_alone() {
+    fn a_strided_destination_refuses_results_of_other_shapes() {
         let mut bytes = [0; 24];
         let mut destination = Destination::strided(&mut bytes, &[2, 3], &[4, 8], 4).unwrap();
         assert_eq!(destination.share(&[2, 3], 4).unwrap().1.as_slice(), [4, 8]);

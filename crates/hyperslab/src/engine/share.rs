@@ -1,4 +1,4 @@
-//! Shares the tasks of a read or a write among workers; the first error ends it.
+//! Shares the tasks of a read or a write among workers. The first error stops all workers.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -12,16 +12,16 @@ use crate::error::Result;
 pub(super) struct Claims<'t, T> {
     tasks: &'t [T],
     workers: usize,
-    /// How many tasks a claim has at most.
+    /// The maximum number of tasks of a claim.
     most: usize,
     next: AtomicUsize,
-    /// How many tasks are claimed, or a medium knows of them.
+    /// The number of tasks that are claimed or that a medium was told of.
     told: AtomicUsize,
     has_failed: AtomicBool,
 }
 
 impl<'t, T> Claims<'t, T> {
-    /// All tasks for one worker.
+    /// Returns claims that give all tasks to one worker.
     pub(super) fn all(tasks: &'t [T]) -> Self {
         Self {
             tasks,
@@ -33,8 +33,9 @@ impl<'t, T> Claims<'t, T> {
         }
     }
 
-    /// The next tasks of a worker that has so many under way. None if it has its share of what is left, so that others
-    /// are not without when it still waits; nor when there are no more.
+    /// Returns the next tasks for a worker that has `under_way` unfinished tasks. Empty if no tasks are left.
+    /// Also empty if the worker has its share of the remaining tasks, so that other workers get work while
+    /// this one waits.
     pub(super) fn take(&self, under_way: usize) -> &'t [T] {
         let left = self.tasks.len().saturating_sub(self.next.load(Ordering::Relaxed));
         let is_enough = self.workers > 1 && under_way > 0 && under_way >= left / self.workers;
@@ -46,7 +47,8 @@ impl<'t, T> Claims<'t, T> {
         &rest[..self.most.min(rest.len())]
     }
 
-    /// The next `most` tasks that nobody has claimed and no medium was told of. Workers that ask at once may get the same ones.
+    /// Returns the next `most` tasks that are not claimed and that no medium was told of. Workers that call
+    /// at the same time may get the same tasks.
     pub(super) fn untold(&self, most: usize) -> &'t [T] {
         let start = self.told.load(Ordering::Relaxed).max(self.next.load(Ordering::Relaxed));
         let rest = self.tasks.get(start..).unwrap_or_default();
@@ -56,7 +58,7 @@ impl<'t, T> Claims<'t, T> {
     }
 }
 
-/// Runs `work` with the claims of all tasks on so many threads; `task_bytes` says how large a task is.
+/// Runs `work` on `workers` threads, which claim the tasks. `task_bytes` is the size of a task.
 pub(super) fn claim<T: Sync>(
     tasks: &[T],
     workers: usize,
@@ -79,7 +81,7 @@ pub(super) fn claim<T: Sync>(
     first_error.into_inner().map_or(Ok(()), Err)
 }
 
-/// Runs `work` on consecutive tasks, on so many threads; `task_bytes` says how large a task is.
+/// Runs `work` with slices of consecutive tasks on `workers` threads. `task_bytes` is the size of a task.
 pub(super) fn run<T: Sync>(
     tasks: &[T],
     workers: usize,
@@ -96,7 +98,7 @@ pub(super) fn run<T: Sync>(
     })
 }
 
-/// Calls `work` with every number below `count`, on all threads. The first error ends it.
+/// Calls `work` with every number below `count`, on all threads. Stops at the first error and returns it.
 pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + Sync)) -> Result<(), E> {
     let (next, has_failed, first_error) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(None));
     let workers = usize::try_from(count).unwrap_or(usize::MAX).min(pool::threads());
@@ -115,7 +117,7 @@ pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + S
     first_error.into_inner().map_or(Ok(()), Err)
 }
 
-/// Bytes of the tasks that a worker claims at a time.
+/// The total size in bytes of the tasks in one claim.
 pub const CLAIM_BYTES: usize = 1 << 20;
 
 #[cfg(test)]
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_that_waits_leaves_work_to_others() {
+    fn a_waiting_worker_leaves_tasks_to_others() {
         let tasks: Vec<u32> = (0..100).collect();
         let claims = Claims { workers: 2, most: 1, ..Claims::all(&tasks) };
         let fill = |mut under_way: usize| {
@@ -133,12 +135,12 @@ mod tests {
             under_way
         };
         let (first, second) = (fill(0), fill(0));
-        assert!((30..=50).contains(&first), "a driver that takes any number: {first}");
-        assert!((20..=50).contains(&second), "{second} for another");
-        assert!(first + second < 100, "and some for who is done first");
+        assert!((30..=50).contains(&first), "a driver with any number of reads under way: {first}");
+        assert!((20..=50).contains(&second), "the second worker: {second}");
+        assert!(first + second < 100, "some are left for the worker that finishes first");
         let left = 100 - first - second;
         assert_eq!([5, 100, 100].map(|most| claims.untold(most).len()), [5, left - 5, 0]);
-        // Who has nothing under way gets the rest, one after another.
+        // A worker with nothing under way gets the remaining tasks, one at a time.
         assert_eq!(
             (first + second..100).filter(|_| !claims.take(0).is_empty()).count(),
             100 - first - second
