@@ -1,4 +1,4 @@
-//! Which elements of a chunk are wanted, and where in the caller's memory they go.
+//! Which elements of a chunk are selected, and where in the caller's memory they go.
 
 use std::ops::ControlFlow;
 
@@ -10,33 +10,33 @@ use crate::engine::read::emit::{Axes, Emit};
 use crate::error::Result;
 use crate::select::{Coord, Part, Tiling, inside};
 
-/// A selection and where it goes.
+/// A selection and its destination.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct User<'a> {
     pub(in crate::engine) cut: Cut<'a>,
     pub(in crate::engine) dst: Shared<'a>,
 }
 
-/// Those of several selections that touch one chunk.
+/// Those selections of a read that touch one chunk.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct Users<'a> {
-    /// All there are.
+    /// All selections of the read.
     all: &'a [User<'a>],
-    /// The numbers of those that are meant.
+    /// The indices in `all` of the selections that touch the chunk.
     touching: &'a [usize],
 }
 
-/// A selection, cut by chunks.
+/// A selection, divided by chunks.
 #[derive(Clone, Copy)]
 pub(in crate::engine) enum Cut<'a> {
-    /// Of any number of chunks.
+    /// A selection that touches any number of chunks.
     Tiling(&'a Tiling),
-    /// Of the one chunk that the read touches: a small read needs no more.
+    /// A selection inside one chunk, for small reads.
     Part(&'a Part),
 }
 
 impl User<'_> {
-    /// Calls `f` with every part of the chunk at `coord` that is wanted.
+    /// Calls `f` with every selected part of the chunk at `coord`.
     pub(in crate::engine) fn parts(&self, coord: &[u64], mut f: impl FnMut(&Part)) {
         match self.cut {
             Cut::Tiling(tiling) => tiling.parts(coord, |part| f(&part)),
@@ -44,7 +44,7 @@ impl User<'_> {
         }
     }
 
-    /// The part number `number` of the chunk at `coord`, if there are as many.
+    /// Returns part `number` of the chunk at `coord`. `None` if the chunk has fewer parts.
     pub(in crate::engine) fn part(&self, coord: &[u64], number: usize) -> Option<Part> {
         let mut found = None;
         match self.cut {
@@ -57,7 +57,7 @@ impl User<'_> {
         found
     }
 
-    /// Whether the chunk at `coord` is wanted as a list of several points.
+    /// Returns whether several single points of the chunk at `coord` are selected.
     fn wants_points(&self, coord: &[u64]) -> bool {
         match self.cut {
             Cut::Tiling(tiling) => tiling.points(coord).is_some_and(|points| points.len() > 1),
@@ -67,7 +67,7 @@ impl User<'_> {
 }
 
 impl<'a> Users<'a> {
-    /// Those of `all` that touch the chunk of a task; `touches` are those of all tasks.
+    /// Returns the selections that touch the chunk of a task. `touches` are the indices for all tasks.
     pub(in crate::engine) fn of(task: &ReadTask, touches: &'a [usize], all: &'a [User<'a>]) -> Self {
         Self { all, touching: &touches[task.users.clone()] }
     }
@@ -76,12 +76,12 @@ impl<'a> Users<'a> {
         self.touching.iter().map(move |&number| self.all[number])
     }
 
-    /// Number `number` of them.
+    /// Returns the selection with index `number` among those that touch the chunk.
     pub(in crate::engine) fn get(self, number: usize) -> Option<User<'a>> {
         self.touching.get(number).map(|&number| self.all[number])
     }
 
-    /// The only one, if there is one.
+    /// Returns the selection if exactly one touches the chunk.
     pub(in crate::engine) fn only(self) -> Option<User<'a>> {
         match self.touching {
             &[number] => Some(self.all[number]),
@@ -90,7 +90,7 @@ impl<'a> Users<'a> {
     }
 }
 
-/// Calls `f` with every box of the chunk at `coord` that a user wants, and where it goes.
+/// Calls `f` with every selected box of the chunk at `coord` and with its place in the destination.
 pub(in crate::engine) fn each_place(
     users: Users<'_>,
     coord: &[u64],
@@ -108,19 +108,19 @@ pub(in crate::engine) fn each_place(
     result
 }
 
-/// What of a chunk is wanted.
+/// The selected elements of a chunk.
 #[derive(Debug)]
 pub(in crate::engine) enum Wanted {
-    /// All of it as it is, in one run of the destination.
+    /// All elements without conversion, into one run of the destination.
     Dense { offset: usize },
-    /// One box; `is_all` if the array has no other element of the chunk.
+    /// One box. `is_all` if the box covers all elements of the chunk that are inside the array.
     Box { axes: Axes, offset: usize, elements: usize, is_all: bool },
-    /// Several boxes or points, by several users or one.
+    /// Several boxes or points. `by_one` if they belong to one selection.
     Several { by_one: bool },
 }
 
 impl Wanted {
-    /// What `users` want of the chunk at `coord` of an array of the shape `extent`.
+    /// Returns the elements that `users` select of the chunk at `coord`, in an array of the shape `extent`.
     pub(in crate::engine) fn of(users: Users<'_>, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {
         let Some(user) = users.only() else { return Self::Several { by_one: false } };
         if user.wants_points(coord) {
@@ -157,6 +157,6 @@ impl Wanted {
 }
 
 pub(in crate::engine) fn destination_offset(part: &Part) -> usize {
-    // Inside the destination, which is in memory; `Region::run` checks it again.
+    // The offset is inside the destination, which is in memory. `Region::run` checks it again.
     usize::try_from(part.dst).unwrap_or(usize::MAX)
 }

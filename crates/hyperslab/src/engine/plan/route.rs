@@ -1,42 +1,43 @@
-//! How the elements of one piece get to the destination: decided here, before a byte is read, from what is known then.
+//! Chooses how the elements of one piece get to the destination, before any byte is read.
 
 use super::place::Wanted;
 
-/// How elements get from the file to the destination.
+/// The way of elements from the file to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// Never written: the fill value goes to the destination.
+    /// For a piece that was never written: the fill value is written to the destination.
     Fill,
-    /// In memory, changed or kept from a read before, or in the object header: copied.
+    /// For a piece in memory (changed, cached, or in the object header): copied.
     Copy,
-    /// Without filters: the spans that are wanted are read, straight into the destination where they are contiguous.
+    /// For an unfiltered piece: only the selected spans are read, directly into the destination if they are
+    /// contiguous there.
     Direct,
-    /// Without filters, and small: read whole, with its neighbours, then copied.
+    /// For a small unfiltered piece: read whole, together with its neighbours, then copied.
     Whole,
-    /// Decoded straight into the destination.
+    /// Decoded directly into the destination.
     DecodeInto,
-    /// Of a Blosc chunk, the blocks that are touched are decoded straight into the destination.
+    /// For a Blosc chunk: only the touched blocks are decoded, directly into the destination.
     Blocks,
-    /// Decoded into a worker's buffer, then copied; the last filter may put elements together in the destination.
+    /// Decoded into a worker's buffer, then copied. The last filter may assemble elements in the destination.
     Scatter,
-    /// Decoded into memory of its own, copied, and kept for the next read.
+    /// Decoded into newly allocated memory, copied, and cached for the next read.
     Keep,
 }
 
-/// What the route of a filtered chunk depends on beside what is wanted of it.
+/// The properties of a filtered chunk that decide its route, besides the selected elements.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct Filtered {
-    /// Whether Blosc is its only filter, which can decode a part of it.
+    /// Whether Blosc is the only filter. Blosc can decode a part of a chunk.
     pub(in crate::engine) is_blosc: bool,
-    /// Bytes that it decodes to, and of an element.
+    /// The size of the decoded chunk and of an element, in bytes.
     pub(in crate::engine) decoded: usize,
     pub(in crate::engine) element_size: usize,
-    /// Whether the cache takes a chunk of this size.
+    /// Whether the cache accepts a chunk of this size.
     pub(in crate::engine) may_keep: bool,
 }
 
 impl Route {
-    /// All there are.
+    /// All routes.
     pub const ALL: [Self; 8] = [
         Self::Fill,
         Self::Copy,
@@ -48,7 +49,7 @@ impl Route {
         Self::Keep,
     ];
 
-    /// Its name, as `explain` prints it.
+    /// Returns the route's name, as `explain` prints it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fill => "fill",
@@ -62,8 +63,8 @@ impl Route {
         }
     }
 
-    /// The route of a filtered chunk that is not in memory. `is_touched` says whether small parts of it were read a short
-    /// while ago; it is asked only if that matters.
+    /// Returns the route of a filtered chunk that is not in memory. `is_touched` returns whether small parts
+    /// of the chunk were read recently; it is called only if the answer matters.
     pub(in crate::engine) fn filtered(
         wanted: &Wanted,
         chunk: Filtered,
@@ -76,16 +77,16 @@ impl Route {
                 let is_small = bytes.saturating_mul(SMALL_PARTS) <= chunk.decoded;
                 if is_small && chunk.may_keep && !is_all && is_touched() { Self::Keep } else { Self::Blocks }
             }
-            // All there is, or more than is ever kept: nobody comes back for the rest.
+            // The whole chunk is selected, or it is too large for the cache: caching would gain nothing.
             Wanted::Box { is_all: true, .. } | Wanted::Several { by_one: false } => Self::Scatter,
             Wanted::Box { .. } | Wanted::Several { by_one: true } if chunk.may_keep => Self::Keep,
             Wanted::Box { .. } | Wanted::Several { .. } => Self::Scatter,
         }
     }
 
-    /// The route of an unfiltered chunk of so many bytes; `spans` says how many spans of it are wanted, and how many bytes
-    /// these have. A small chunk is read whole, unless that is one span, of a chunk that has no neighbours to be read with
-    /// or of which it is little.
+    /// Returns the route of an unfiltered chunk of `len` bytes. `spans` returns the number of selected spans
+    /// and their total bytes. A small chunk is read whole unless a single span is selected, and either the
+    /// chunk has no neighbours to be read with (`is_alone`) or the span is a small fraction of it.
     pub fn unfiltered(len: u64, is_alone: bool, spans: impl FnOnce() -> (u64, u64)) -> Self {
         if !is_small(len) {
             return Self::Direct;
@@ -99,25 +100,27 @@ impl Route {
     }
 }
 
-/// Whether a chunk of so many stored bytes is read whole, and with its neighbours.
+/// Returns whether a chunk of `stored` bytes is read together with its neighbours.
 pub const fn is_small(stored: u64) -> bool {
     stored <= SMALL_BYTES
 }
 
-/// How many of the stored bytes of a Blosc chunk are read before it is known where its blocks are: all, if most of it is wanted.
+/// Returns how many stored bytes of a Blosc chunk to read first, to learn where its blocks are. All of them
+/// if most of the chunk is selected.
 pub(in crate::engine) fn blocks_front(stored: usize, wanted: usize, decoded: usize) -> usize {
     if wanted.saturating_mul(4) > decoded { stored } else { stored.min(FRONT_BYTES) }
 }
 
-/// A chunk of more bytes is read alone: the call costs little beside it, and its buffer stays in the cache.
+/// A larger chunk is read in a request of its own: the call costs little in comparison, and the buffer stays
+/// in the cache.
 const SMALL_BYTES: u64 = 32 << 10;
-/// Small chunks are read together until they have so many bytes: as many as a worker reads before it decodes.
+/// The maximum size in bytes of a request that joins small chunks. A worker decodes after each request.
 pub const JOINED_BYTES: u64 = 256 << 10;
-/// A smaller chunk is read whole: a run of it costs as much.
+/// A smaller chunk is read whole, because reading a part of it costs as much.
 const THIN_FROM_BYTES: u64 = 4 << 10;
-/// A read of less than one part in so many of a chunk is small: one that may come again next door.
+/// A read of less than `1 / SMALL_PARTS` of a chunk is small, and more such reads nearby are likely.
 const SMALL_PARTS: usize = 64;
-/// The header of a frame and the offsets of many blocks.
+/// Enough for the header of a frame and the offsets of many blocks.
 const FRONT_BYTES: usize = 4 << 10;
 
 #[cfg(test)]
@@ -129,12 +132,12 @@ mod tests {
     }
 
     #[test]
-    fn a_filtered_chunk_takes_the_shortest_way_that_what_is_wanted_of_it_allows() {
+    fn a_filtered_chunk_takes_the_shortest_route_for_its_selected_elements() {
         use Route::{Blocks, DecodeInto, Keep, Scatter};
         let dense = Wanted::Dense { offset: 0 };
         let (one, many) = (Wanted::Several { by_one: true }, Wanted::Several { by_one: false });
         let (part, all, tiny) = (boxed(500, false), boxed(900, true), boxed(2, false));
-        // With Blosc and without.
+        // The expected routes: with Blosc, and without.
         for (wanted, routes) in [
             (&dense, [DecodeInto, DecodeInto]),
             (&part, [Blocks, Keep]),
@@ -162,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfiltered_chunk_is_read_whole_where_that_costs_no_more() {
+    fn an_unfiltered_chunk_is_read_whole_if_that_costs_no_more() {
         let route = |len, count, bytes| Route::unfiltered(len, false, || (count, bytes));
         assert_eq!(route(SMALL_BYTES + 1, 1000, 16_000), Route::Direct, "large");
         assert_eq!(route(SMALL_BYTES, 2, 16), Route::Whole, "several spans");

@@ -1,4 +1,4 @@
-//! Chunks that are moved from one place to another without anybody seeing their elements.
+//! Transfers of whole chunks between places that do not look at their elements.
 
 pub(in crate::engine) mod extents;
 pub(in crate::engine) mod recode;
