@@ -1,5 +1,6 @@
-//! What one worker has under way: tasks whose bytes were asked for, and what is asked for next. No byte is read here; the
-//! driver asks for requests while it has room for them, and a task is finished when its last byte has arrived.
+//! The reads of one worker: the tasks whose bytes were requested, and the next requests. This module reads
+//! nothing itself. The driver takes requests while it has room for them, and a task is finished when its last
+//! byte has arrived.
 
 use std::io;
 use std::ops::Range;
@@ -26,41 +27,41 @@ use crate::error::{Error, Result};
 pub(in crate::engine) struct Window<'w> {
     run: &'w Run<'w>,
     raw: RawData<'w>,
-    /// Added to every address.
+    /// The offset of address 0 in the medium.
     base: u64,
     touches: &'w [usize],
     users: &'w [User<'w>],
     claims: &'w Claims<'w, ReadTask>,
-    /// Claimed, and not begun.
+    /// The tasks that are claimed and not started.
     tasks: &'w [ReadTask],
-    /// An unfiltered piece of which some boxes are begun.
+    /// The unfiltered piece whose boxes are being requested.
     boxes: Option<Boxes<'w>>,
     jobs: SmallVec<[Option<Job<'w>>; 1]>,
-    /// Those jobs that have more to ask for, the next one last.
+    /// The indices of jobs with more requests to make, the next one last.
     asking: SmallVec<[usize; 2]>,
-    /// Where in them there are none.
+    /// The indices of empty places in `jobs`.
     free: SmallVec<[usize; 2]>,
-    /// A request that was asked for and is to be asked for again.
+    /// A request that was taken and must be returned again.
     again: Option<Request>,
-    /// Buffers, with the requests under way that they are lent to.
+    /// Buffers with the keys of the requests that use them.
     lent: SmallVec<[(u64, Vec<u8>); 1]>,
-    /// The request that bytes were last wanted for: the one that failed, if one does.
+    /// The last request that a buffer was given for. If a read fails, this request failed.
     last: u64,
     scratch: &'w mut WorkerScratch,
     error: Option<Error>,
 }
 
-/// The boxes of an unfiltered piece, one after another.
+/// The boxes of an unfiltered piece, in order.
 struct Boxes<'w> {
     task: &'w ReadTask,
     extent: Extent,
-    /// Which of its users is next, and which of that one's parts.
+    /// The index of the next user, and the number of that user's next part.
     next: (usize, usize),
 }
 
-/// What is read for one or several tasks.
+/// The reads for one task, or for several neighbouring tasks.
 struct Job<'w> {
-    /// How many requests it has, how many were asked for, and how many have arrived.
+    /// The number of requests, of requests made, and of requests that have arrived.
     count: u64,
     asked: u64,
     arrived: u64,
@@ -69,11 +70,11 @@ struct Job<'w> {
 
 #[expect(clippy::large_enum_variant, reason = "a worker has few of them, and makes one for each small read")]
 enum Kind<'w> {
-    /// Neighbouring tasks, whose stored bytes are one range; the way of the first, if that is known.
+    /// Neighbouring tasks whose stored bytes form one range. `way` is that of the first task, if computed.
     Whole { tasks: &'w [ReadTask], extent: Extent, way: Option<Way> },
-    /// A box of an unfiltered piece, which begins at `at`.
+    /// A box of an unfiltered piece, which begins at address `at`.
     Spans { at: Addr, spans: Spans, region: Region<'w> },
-    /// Blocks of a Blosc chunk: ranges of its stored bytes, of which those before `known` have arrived.
+    /// Blocks of a Blosc chunk, as ranges of its stored bytes. The bytes before `known` have arrived.
     Blocks {
         task: &'w ReadTask,
         wanted: Wanted,
@@ -118,7 +119,8 @@ impl<'w> Window<'w> {
         self.end(read)
     }
 
-    /// The same for a single task, which needs this: a request that no other can be under way with needs no queue.
+    /// Reads and finishes a single task, whose need is `need`. A request that is alone in flight bypasses the
+    /// queue.
     pub(in crate::engine) fn drive_one(mut self, need: Need) -> Result<()> {
         self.tasks = self.claims.take(0);
         self.begin(Some(need))?;
@@ -148,7 +150,7 @@ impl<'w> Window<'w> {
         read.map_err(Error::io("read", self.base.saturating_add(at.get()), len as u64))
     }
 
-    /// The next request, if there is one that waits for no other.
+    /// Returns the next request that does not depend on the result of another.
     fn advance(&mut self) -> Result<Option<Request>> {
         loop {
             if let Some(&index) = self.asking.last() {
@@ -171,7 +173,7 @@ impl<'w> Window<'w> {
         }
     }
 
-    /// The next request of a job that has one.
+    /// Returns the next request of a job that has one.
     fn ask(&mut self, index: usize) -> Option<Request> {
         let job = self.jobs.get_mut(index)?.as_mut()?;
         let number = job.asked;
@@ -184,7 +186,7 @@ impl<'w> Window<'w> {
         Some(Request { id: number << JOB_BITS | index as u64, offset, len })
     }
 
-    /// Takes up the next task, with neighbours that are read together with it.
+    /// Starts the next task, together with the neighbours that are read in the same request.
     fn begin(&mut self, need: Option<Need>) -> Result<()> {
         let Some((task, rest)) = self.tasks.split_first() else { return Ok(()) };
         let (run, raw) = (self.run, self.raw);
@@ -229,7 +231,7 @@ impl<'w> Window<'w> {
         self.asking.push(index);
     }
 
-    /// Uses what has arrived; whether that was all of its job.
+    /// Processes the bytes of a request that arrived. Returns whether its job is complete.
     fn finish(&mut self, id: u64) -> Result<bool> {
         let (index, number) = split(id);
         let Some(job) = self.jobs.get_mut(index).and_then(Option::as_mut) else { return Ok(false) };
@@ -262,7 +264,7 @@ impl<'w> Window<'w> {
                         Needed::More(longer) => more.push(*known..longer.clamp(*known + 1, len)),
                         Needed::Whole => more.push(*known..len),
                         Needed::Parts => {
-                            // Nothing more is to be found out.
+                            // The blocks are known: no further look into the chunk is needed.
                             for range in more.iter_mut() {
                                 range.start = range.start.max(*known);
                             }
@@ -291,7 +293,7 @@ impl<'w> Window<'w> {
 }
 
 impl Job<'_> {
-    /// Where request number `number` reads, and how much.
+    /// Returns the address and length of request `number`.
     #[inline]
     fn range(&self, number: u64) -> (Addr, usize) {
         match &self.kind {
@@ -306,7 +308,7 @@ impl Job<'_> {
 }
 
 impl<'w> Boxes<'w> {
-    /// What to read for the next box.
+    /// Returns the job for the next box.
     fn next(
         &mut self,
         run: &Run<'_>,
@@ -321,7 +323,7 @@ impl<'w> Boxes<'w> {
             self.next.1 += 1;
             let spans = Spans::new(&run.emit, &Emit::axes(&part), destination_offset(&part), run.hints);
             let Some(last) = spans.count.checked_sub(1) else { continue };
-            // Spans rise, so the whole box lies in the file if both ends do.
+            // Spans ascend, so the whole box is inside the file if both ends are.
             let first = moved(self.extent.addr, spans.at(0).0);
             let end = moved(self.extent.addr, spans.at(last).0 + spans.len);
             run.reading.raw().check(Extent::new(first, end.get() - first.get()))?;
@@ -356,7 +358,8 @@ impl ReadQueue for Window<'_> {
     fn place(&mut self, id: u64) -> io::Result<&mut [u8]> {
         let (index, number) = split(id);
         let job = self.jobs.get_mut(index).and_then(Option::as_mut);
-        let job = job.ok_or_else(|| io::Error::other("a driver reads what it was not asked for"))?;
+        let job =
+            job.ok_or_else(|| io::Error::other("the driver asks for the buffer of an unknown request"))?;
         self.last = id;
         let (key, len, range) = match &mut job.kind {
             Kind::Spans { spans, region, .. } if spans.is_direct => {
@@ -381,7 +384,7 @@ impl ReadQueue for Window<'_> {
 
     fn arrived(&mut self, id: u64) {
         let (index, _) = split(id);
-        // Most often a span of many, which is where it belongs.
+        // The common case: one of many spans, read directly into the destination.
         if let Some(Some(Job { count, arrived, kind: Kind::Spans { spans, .. }, .. })) =
             self.jobs.get_mut(index)
             && spans.is_direct
@@ -391,7 +394,7 @@ impl ReadQueue for Window<'_> {
             return;
         }
         if self.error.is_some() {
-            // Nothing is finished any more.
+            // After an error, no further task is finished.
             return;
         }
         match self.finish(id) {
@@ -412,12 +415,12 @@ impl ReadQueue for Window<'_> {
     }
 }
 
-/// The job that a request is of, and which of its requests it is.
+/// Splits a request id into the index of its job and the number of the request within the job.
 fn split(id: u64) -> (usize, u64) {
     ((id & ((1 << JOB_BITS) - 1)) as usize, id >> JOB_BITS)
 }
 
-/// The length of an extent that was checked to be in memory's reach.
+/// Returns the length of an extent that was checked to fit the address space.
 fn size(extent: Extent) -> usize {
     usize::try_from(extent.len).unwrap_or(usize::MAX)
 }
@@ -427,18 +430,22 @@ fn part(ranges: &[Range<usize>], number: u64) -> Range<usize> {
     range.cloned().unwrap_or_default()
 }
 
-/// The buffer that is lent to a request that has arrived, which has so many bytes.
+/// Returns the buffer of an arrived request, which has `len` bytes.
 fn lent_to(lent: &mut [(u64, Vec<u8>)], key: u64, len: usize) -> Result<&mut (u64, Vec<u8>)> {
     let found = lent.iter_mut().find(|(other, buffer)| *other == key && buffer.len() >= len);
-    let unasked = || Error::io("read", 0, len as u64)(io::Error::other("the driver put its bytes nowhere"));
+    let unasked = || {
+        Error::io("read", 0, len as u64)(io::Error::other(
+            "the driver reports a request complete without having asked for its buffer",
+        ))
+    };
     found.ok_or_else(unasked)
 }
 
-/// Bits of an id that say which job it is of.
+/// The number of bits of a request id that hold the job's index.
 const JOB_BITS: u32 = 16;
-/// The key of a buffer for all requests of a job.
+/// The key of a buffer that all requests of a job share.
 const WHOLE: u64 = !0 << JOB_BITS;
-/// The key of a buffer that is lent to no request.
+/// The key of a buffer that no request uses.
 const NOBODY: u64 = !0;
-/// No driver has as many requests under way.
+/// More than any driver has requests in flight.
 const MOST_JOBS: usize = 1 << 12;

@@ -1,4 +1,5 @@
-//! What one task of a read needs, and how it is finished when that is there. Nothing is read here.
+//! What one task of a read needs, and how to finish the task once the bytes have arrived. Reads nothing
+//! itself.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -22,37 +23,37 @@ use crate::engine::scratch::{WorkerScratch, sized};
 use crate::error::Result;
 use crate::index::ChunkRecord;
 
-/// One read, prepared.
+/// A prepared read.
 pub(in crate::engine) struct Run<'a> {
     pub(in crate::engine) reading: Reading<'a>,
     pub(in crate::engine) emit: Emit<'a>,
-    /// Made when the first chunk is met that was never written.
+    /// The converted fill value. Computed at the first chunk that was never written.
     pub(in crate::engine) fill: OnceLock<Vec<u8>>,
-    /// Decoded bytes of a piece.
+    /// The decoded size of a piece in bytes.
     pub(in crate::engine) piece_bytes: usize,
     pub(in crate::engine) chunked: Option<&'a ChunkedStorage>,
     pub(in crate::engine) hints: Hints,
-    /// Whether one piece is all that is read.
+    /// Whether the read touches only one piece.
     pub(in crate::engine) is_alone: bool,
 }
 
-/// What has to be read before a task can be finished.
+/// The bytes to read before a task can be finished.
 pub(in crate::engine) enum Need {
-    /// Nothing: all is in memory, where a chunk was kept, in that.
+    /// None: all data are in memory. Holds the decoded chunk if it is cached.
     Ready(Option<Arc<Vec<u8>>>),
-    /// The spans of an unfiltered piece that are wanted.
+    /// The selected spans of an unfiltered piece.
     Spans(Extent),
-    /// The first bytes of a Blosc chunk, which say what more of it is needed for what is wanted.
+    /// The first bytes of a Blosc chunk. They say which other parts contain the selected elements.
     Front(Extent, usize, Wanted),
-    /// All stored bytes; with the way, if it was needed to know that.
+    /// All stored bytes. Holds the way if it has been computed already.
     Whole(Extent, Option<Way>),
 }
 
-/// What is wanted of a filtered chunk, and the route that it takes.
+/// The route of a filtered chunk, and its selected elements.
 pub(in crate::engine) type Way = (Route, Wanted);
 
 impl Run<'_> {
-    /// What has to be read for a task.
+    /// Returns what must be read for a task.
     pub(in crate::engine) fn need(&self, task: &ReadTask, users: Users<'_>) -> Need {
         match task.source {
             _ if task.held.is_some() => Need::Ready(None),
@@ -80,7 +81,8 @@ impl Run<'_> {
         }
     }
 
-    /// The stored bytes of a small chunk that will be read whole: for a task beside which others are read.
+    /// Returns the stored bytes of a task's chunk if it is small and will be read whole. Such a chunk can be
+    /// read together with its neighbours.
     pub(in crate::engine) fn neighbour(&self, task: &ReadTask, users: Users<'_>) -> Option<Extent> {
         let extent = task.extent().filter(|extent| task.held.is_none() && is_small(extent.len))?;
         let is_whole = match task.source {
@@ -90,7 +92,7 @@ impl Run<'_> {
         is_whole.then_some(extent)
     }
 
-    /// Both in one request, if that is worth while.
+    /// Returns the extent of one request for both extents, if joining them is worthwhile.
     pub(in crate::engine) fn join(&self, before: Extent, next: Extent) -> Option<Extent> {
         let gap = next.addr.get().checked_sub(before.end()?.get())?;
         let len = before.len.checked_add(gap)?.checked_add(next.len)?;
@@ -99,8 +101,8 @@ impl Run<'_> {
         is_worth_it.then_some(Extent::new(before.addr, len))
     }
 
-    /// The route of a task as things are, how many requests it makes and of how many bytes; more where a Blosc chunk
-    /// says so in its first bytes.
+    /// Returns the route that a task would take now, the number of its requests and their total bytes. A
+    /// Blosc chunk may need more requests, depending on its first bytes.
     pub(in crate::engine) fn forecast(&self, task: &ReadTask, users: Users<'_>) -> (Route, u64, u64) {
         let len = task.extent().map_or(0, |extent| extent.len);
         let route = match task.source {
@@ -129,7 +131,7 @@ impl Run<'_> {
         }
     }
 
-    /// Calls `f` with the place and length of what a task will read first.
+    /// Calls `f` with the address and length of the task's first reads.
     pub(in crate::engine) fn expect(&self, task: &ReadTask, users: Users<'_>, mut f: impl FnMut(Addr, u64)) {
         let Some(Extent { addr, .. }) = task.extent() else { return };
         match self.forecast(task, users) {
@@ -160,7 +162,8 @@ impl Run<'_> {
         Route::filtered(wanted, chunk, is_touched)
     }
 
-    /// How many of the stored bytes of a Blosc chunk are read first to find out where its blocks are, if not all.
+    /// Returns how many stored bytes of a Blosc chunk to read first, to find its blocks. `None` if all bytes
+    /// are read at once.
     fn front(&self, extent: Extent, wanted: &Wanted) -> Option<usize> {
         let Wanted::Box { elements, .. } = wanted else { return None };
         let stored = usize::try_from(extent.len).unwrap_or(usize::MAX);
@@ -168,7 +171,7 @@ impl Run<'_> {
         (front < stored && !is_small(extent.len)).then_some(front)
     }
 
-    /// How many spans of an unfiltered piece are wanted, and of how many bytes.
+    /// Returns the number and the total bytes of the selected spans of an unfiltered piece.
     fn spans(&self, task: &ReadTask, users: Users<'_>) -> (u64, u64) {
         let (mut count, mut bytes) = (0, 0);
         self.each_spans(task, users, |spans| {
@@ -178,9 +181,9 @@ impl Run<'_> {
         (count, bytes)
     }
 
-    /// Calls `f` with the spans of each box that is wanted of an unfiltered piece.
+    /// Calls `f` with the spans of each selected box of an unfiltered piece.
     fn each_spans(&self, task: &ReadTask, users: Users<'_>, mut f: impl FnMut(&Spans)) {
-        // Looking at the places cannot fail.
+        // Only looks at the places, which cannot fail.
         let _: Result<()> = each_place(users, &task.coord, |axes, offset, _| {
             f(&Spans::new(&self.emit, axes, offset, self.hints));
             Ok(())
@@ -196,12 +199,12 @@ impl Run<'_> {
         self.reading.cache.get(&self.key(record))
     }
 
-    /// What a decoded chunk is kept under.
+    /// Returns the cache key of a chunk.
     fn key(&self, record: ChunkRecord) -> ChunkKey {
         ChunkKey::new(self.reading.store, self.reading.array.header, record)
     }
 
-    /// Finishes a task for which nothing is read; `kept` is its chunk, decoded, if it was kept.
+    /// Finishes a task that reads nothing. `kept` is the decoded chunk if it was cached.
     pub(in crate::engine) fn copy(
         &self,
         task: &ReadTask,
@@ -231,7 +234,8 @@ impl Run<'_> {
         }
     }
 
-    /// Finishes a task of which the bytes that it needs of its `stored` ones are there, on its way, if that is known already.
+    /// Finishes a task whose bytes have arrived in `stored`. `way` is the task's way if it has been computed
+    /// already.
     pub(in crate::engine) fn finish(
         &self,
         task: &ReadTask,
@@ -251,8 +255,8 @@ impl Run<'_> {
         self.decode(chunk, users, way, stored, scratch)
     }
 
-    /// What of a stored Blosc chunk of `len` bytes is needed, of which the first ones are `front`; appended to `ranges`
-    /// if these are parts.
+    /// Returns which bytes of a stored Blosc chunk of `len` bytes are needed, given its first bytes `front`.
+    /// If only parts are needed, appends them to `ranges`.
     pub(in crate::engine) fn blocks(
         &self,
         task: &ReadTask,
@@ -271,7 +275,7 @@ impl Run<'_> {
         }
     }
 
-    /// The chunk of a task, if it goes through filters.
+    /// Returns the chunk of a task, if it is filtered.
     fn chunk<'t>(&'t self, task: &'t ReadTask) -> Option<StoredChunk<'t>> {
         match (task.source, self.chunked) {
             (Source::Chunk(record), Some(chunked)) => {
@@ -281,7 +285,8 @@ impl Run<'_> {
         }
     }
 
-    /// Copies what is wanted of a decoded piece, or hands it on, converted where that is wanted.
+    /// Copies the selected elements of a decoded piece to the destination or passes them to the sink,
+    /// converted if necessary.
     fn scatter(&self, source: &[u8], users: Users<'_>, coord: &[u64], filters: &mut Scratch) -> Result<()> {
         each_place(users, coord, |axes, offset, region| {
             let gather = self.emit.gather(axes, offset);
@@ -297,7 +302,7 @@ impl Run<'_> {
         self.fill.get_or_init(|| self.emit.fill_element(&self.reading.array.fill))
     }
 
-    /// Decodes a chunk, by its route.
+    /// Decodes a chunk by its route.
     fn decode(
         &self,
         chunk: StoredChunk<'_>,
@@ -335,7 +340,7 @@ impl Run<'_> {
                 }
             }
             _ => {
-                // What is kept needs memory of its own, and is decoded straight into it.
+                // A chunk to be cached needs newly allocated memory, and is decoded directly into it.
                 let keeps = route == Route::Keep;
                 let mut buffer = if keeps { Vec::new() } else { std::mem::take(&mut scratch.chunk) };
                 let whole = sized(&mut buffer, self.piece_bytes)?;
