@@ -1,4 +1,4 @@
-//! Why there is no conversion.
+//! The reasons why two datatypes cannot be converted.
 
 use hyperslab_format::datatype::{ByteOrder, Datatype};
 
@@ -8,7 +8,7 @@ pub(super) fn no_conversion(from: &Datatype, to: &Datatype, why: &'static str) -
     RequestError::NoConversion { from: describe(from), to: describe(to), why }
 }
 
-/// Why elements of `from` do not become elements of `to`.
+/// Returns the reason why elements of `from` cannot be converted to `to`.
 pub(super) fn reason(from: &Datatype, to: &Datatype) -> &'static str {
     use Datatype::{Array, Enumeration, Opaque, Reference, Sequence, VariableText};
     match (from, to) {
@@ -23,7 +23,7 @@ pub(super) fn reason(from: &Datatype, to: &Datatype) -> &'static str {
     }
 }
 
-/// A datatype in a few words.
+/// Describes a datatype in a few words.
 pub(super) fn describe(datatype: &Datatype) -> String {
     let order = |size: u32, order: ByteOrder| match order {
         _ if size < 2 => "",
