@@ -1,25 +1,26 @@
-//! Many reads from a medium that fetches what it is told of while a thread waits for something else: a disk serves many
-//! requests at once, and few threads wait for one each.
+//! Reads many ranges from a medium that can fetch ranges in advance. A disk serves many requests at once,
+//! more than there are threads that could each wait for one.
 
 use std::collections::VecDeque;
 use std::io;
 
 use super::{Driver, ReadQueue, Request};
 
-/// A medium whose bytes are in memory, or have to be fetched.
+/// A medium whose bytes may be in memory (in the page cache, for example) or may need to be fetched.
 pub trait Medium: Driver {
-    /// Fills `dst` as far as the bytes from `offset` on are in memory; says how far. `None` where the medium cannot tell.
+    /// Fills the beginning of `dst` with the bytes at `offset` that are in memory, and returns how many were
+    /// filled. `None` if the medium cannot tell.
     fn read_now(&self, _offset: u64, _dst: &mut [u8]) -> Option<usize> {
         None
     }
 
-    /// Begins to fetch so many bytes, and returns before they are there. Errors are met by the read.
+    /// Starts to fetch `len` bytes, and returns before they have arrived. Errors appear in the read.
     fn fetch(&self, _offset: u64, _len: u64) {}
 }
 
-/// [`Driver::read_many`] for such a medium. What is in memory is read at once, one range after another, so that each is
-/// used while it is in the processor's caches. Where something is not, what follows is asked for in advance, as much of it
-/// as the medium fetches at a time, and read in order.
+/// Implements [`Driver::read_many`] for a [`Medium`]. Ranges in memory are read one after another, so that
+/// each is processed while it is in the processor's caches. At the first range that is not in memory, the
+/// ranges that follow are fetched in advance, as many as the medium fetches at a time, and read in order.
 pub fn read_ahead(medium: &impl Medium, queue: &mut dyn ReadQueue) -> io::Result<()> {
     let mut untried = TRIED_EVERY;
     while let Some(request) = queue.next() {
@@ -44,11 +45,11 @@ pub fn read_ahead(medium: &impl Medium, queue: &mut dyn ReadQueue) -> io::Result
 #[derive(Default)]
 struct Window {
     requests: VecDeque<Ahead>,
-    /// The bytes from the first request of each fetch to the last one.
+    /// The bytes that the fetches cover, including the gaps within a fetch.
     bytes: u64,
     /// The number of fetches that the requests need.
     fetches: usize,
-    /// How many of the requests the medium knows of.
+    /// The number of requests that the medium was told of.
     told: usize,
 }
 
@@ -56,14 +57,14 @@ struct Window {
 #[derive(Clone, Copy)]
 struct Ahead {
     request: Request,
-    /// Whether it begins a fetch: it is not near the one before.
+    /// Whether the request begins a fetch, because it is not near the previous request.
     begins: bool,
-    /// The bytes by which it makes the fetch longer.
+    /// The number of bytes that the request adds to its fetch.
     bytes: u64,
 }
 
 impl Window {
-    /// Reads the first request, of which `filled` bytes are there, and all that follow.
+    /// Reads the first request, of which `filled` bytes have been read, and all that follow.
     fn read(
         mut self,
         medium: &impl Medium,
@@ -101,7 +102,7 @@ impl Window {
         self.requests.push_back(ahead);
     }
 
-    /// Whether it holds one part in `parts` of what it may hold.
+    /// Returns whether the window holds at least `1 / parts` of its capacity.
     fn is_full(&self, parts: usize) -> bool {
         let fetches = self.fetches * parts;
         fetches >= QUEUE_DEPTH
@@ -109,7 +110,8 @@ impl Window {
             || (fetches.max(self.requests.len()) >= LEAST && self.bytes * parts as u64 >= WINDOW_BYTES)
     }
 
-    /// Asks for more until it is full, and tells the medium of that; if it is not known to be missing, only where it is.
+    /// Takes requests until the window is full, and tells the medium of them. Unless the bytes are known to
+    /// be missing (`is_missing`), first checks whether they are.
     fn fill(&mut self, medium: &impl Medium, queue: &mut dyn ReadQueue, is_missing: bool) {
         while !self.is_full(1)
             && let Some(request) = queue.next()
@@ -139,20 +141,22 @@ impl Window {
     }
 }
 
-/// Ranges at most this far apart are fetched as one: a disk moves as many bytes in the time of a second request
-/// (docs/io-hints.md).
+/// Ranges at most this far apart are fetched as one, because a disk transfers as many bytes in the time of a
+/// second request (docs/io-hints.md).
 const GAP: u64 = 16 << 10;
-/// But not more than this at a time: some media take no longer requests.
+/// The maximum length of one fetch. Some media do not accept longer requests.
 const SPAN: u64 = 4 << 20;
-/// How many bytes a disk is kept busy with,
+/// The number of bytes in flight that keep a disk busy. The window is full at this size
 const WINDOW_BYTES: u64 = 32 << 20;
-/// however few requests these are,
+/// if it also has at least this many requests.
 const LEAST: usize = 4;
-/// and how many requests it takes at once.
+/// The maximum number of fetches in flight.
 pub(super) const QUEUE_DEPTH: usize = 256;
-/// As many small ranges wait for few fetches: rows of chunks without a filter.
+/// The maximum number of requests in the window. Many small ranges may share few fetches: rows of unfiltered
+/// chunks.
 const MOST_REQUESTS: usize = 16 << 10;
-/// What was in memory is tried again after so many bytes, a request counted as [`GAP`] of them.
+/// While data are in memory, the check is repeated after this many bytes. Each request adds [`GAP`] to the
+/// count.
 const TRIED_EVERY: u64 = 512 << 10;
-/// So many of the requests that the medium would be told of together are tried, whether it needs to be told.
+/// The number of requests to check before the medium is told of a group of them.
 const PROBES: usize = 2;

@@ -1,4 +1,5 @@
-//! Positioned input and output on one file: the trait, and what a medium says of itself.
+//! Positioned input and output on one file: the [`Driver`] trait, its implementations, and the hints of a
+//! medium.
 
 use std::fmt::Debug;
 use std::io;
@@ -19,50 +20,54 @@ pub use overlay::Overlay;
 pub use posix::{Create, Locking, Posix};
 pub use trace::{Operation, Trace};
 
-/// One file. All methods take `&self`; offsets are absolute. Reads are exact: past the end is `UnexpectedEof`.
+/// Access to one file. All methods take `&self`, and offsets are absolute. Reads are exact: a read past the
+/// end fails with `UnexpectedEof`.
 ///
-/// Every driver passes the one suite in `tests/contracts.rs`.
+/// Every driver passes the test suite in `tests/contracts.rs`.
 pub trait Driver: Debug + Send + Sync {
-    /// The length of the file in bytes.
+    /// Returns the length of the file in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether there is nothing in it.
+    /// Returns whether the file has length 0.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Fills `dst` with the bytes from `offset` on.
+    /// Fills `dst` with the bytes at `offset`.
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()>;
 
-    /// Writes `src` at `offset`; past the end the file grows, with zeros between. A medium that is only read refuses.
+    /// Writes `src` at `offset`. A write past the end extends the file, with zeros in the gap. A read-only
+    /// medium returns an error.
     fn write_at(&self, _offset: u64, _src: &[u8]) -> io::Result<()> {
         Err(read_only())
     }
 
-    /// So many bytes from `offset` on will be written next: a medium that can makes room for all of them at once. The length of
-    /// the file stays.
+    /// Reserves space for `len` bytes at `offset` that will be written next, if the medium can. The length of
+    /// the file does not change.
     ///
-    /// Errors: there is no room for them. A medium that cannot tell says nothing.
+    /// Errors: there is not enough space. A medium that cannot tell returns `Ok`.
     fn reserve(&self, _offset: u64, _len: u64) -> io::Result<()> {
         Ok(())
     }
 
-    /// Cuts the file, or extends it with zeros. A medium that is only read refuses.
+    /// Truncates the file or extends it with zeros. A read-only medium returns an error.
     fn set_len(&self, _len: u64) -> io::Result<()> {
         Err(read_only())
     }
 
     /// Makes every completed write durable.
     ///
-    /// A file that was open for writing is `closing` once: no call follows. Commits have made durable by then what had to
-    /// be, and a medium has only to hand over what it holds back itself.
+    /// The last call on a file that was open for writing has `closing` set. By then, commits have made
+    /// durable everything that needs it, so the medium only has to write out what it buffers itself.
     fn flush(&self, closing: bool) -> io::Result<()>;
 
-    /// Reads every range that `queue` asks for, in any order, each exactly once: [`next`](ReadQueue::next) says which,
-    /// [`place`](ReadQueue::place) where its bytes go, and [`arrived`](ReadQueue::arrived) follows when they are there.
+    /// Reads every range that `queue` requests, each exactly once and in any order. [`next`](ReadQueue::next)
+    /// returns a request, [`place`](ReadQueue::place) the memory for its bytes, and the driver calls
+    /// [`arrived`](ReadQueue::arrived) once the bytes are there.
     ///
-    /// A driver that serves several requests at a time asks for as many before the first has arrived. It returns when
-    /// nothing is under way and `next` has nothing more, or with the first error; the others are given up then.
+    /// A driver that serves several requests at a time takes that many before the first has arrived. It
+    /// returns when no request is in flight and `next` returns `None`, or at the first error. After an error
+    /// the other requests are dropped.
     fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
         while let Some(request) = queue.next() {
             self.read_at(request.offset, queue.place(request.id)?)?;
@@ -71,13 +76,13 @@ pub trait Driver: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Several writes at once, of which none meets another; a driver that can submit them together does. If it fails, any of
-    /// them may have been done, whole or in part.
+    /// Performs several writes that do not overlap. A driver that can submit them together does. After an
+    /// error, each of the writes may have been done in full, in part, or not at all.
     fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
         requests.iter().try_for_each(|request| self.write_at(request.offset, request.src))
     }
 
-    /// How this medium likes to be used.
+    /// Returns how to use this medium efficiently.
     fn hints(&self) -> Hints;
 }
 
@@ -85,37 +90,39 @@ fn read_only() -> io::Error {
     io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the medium is for reading alone")
 }
 
-/// What one call reads: many ranges, each asked for when the driver has room for it.
+/// The ranges that one call reads. The driver takes each range when it has room for it.
 ///
-/// The queue does no I/O, so that a driver may hold on to what it likes while it calls it.
+/// A queue does no I/O, so a driver may hold locks while it calls the queue.
 pub trait ReadQueue {
-    /// The next range to read. `None` says that there is none until one of those under way has arrived, and none at all
-    /// if none is.
+    /// Returns the next range to read. `None` means that there is none until a request in flight has arrived;
+    /// if none is in flight, there are no more.
     fn next(&mut self) -> Option<Request>;
 
-    /// The memory that the bytes of a request go to, as many as it asked for. What is written there stays until the
-    /// request has arrived, whatever else is asked for and arrives meanwhile.
+    /// Returns the memory for the bytes of a request, with the requested length. Bytes written there stay
+    /// until the request has arrived, whatever other requests are made and arrive in the meantime.
     ///
-    /// Errors: there is no memory for them; the driver returns the error.
+    /// Errors: the memory cannot be allocated. The driver returns the error.
     fn place(&mut self, id: u64) -> io::Result<&mut [u8]>;
 
-    /// The bytes of a request are in its place. The queue uses them at once, on this thread.
+    /// Tells the queue that the bytes of a request are in their place. The queue processes them at once, on
+    /// this thread.
     fn arrived(&mut self, id: u64);
 
-    /// Calls `f` with the offset and length of ranges that this queue or another one will ask for, of at most `most` tasks: for a
-    /// medium that fetches while threads wait. Each range is named once. A queue that shares its work with others leaves some
-    /// for them, and [`next`](Self::next) is `None` though there is more to come.
+    /// Calls `f` with the offset and length of ranges that this queue or another one will request, for at
+    /// most `most` tasks. A medium can fetch these ranges while threads wait. Each range is passed once. A
+    /// queue that shares its work with others leaves tasks for them, so [`next`](Self::next) may return
+    /// `None` although ranges remain.
     fn upcoming(&mut self, _most: usize, _f: &mut dyn FnMut(u64, u64)) {}
 }
 
 /// One range of a file to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Which of those under way this is: given back to the queue as it was.
+    /// Identifies the request. The driver passes the value back to the queue unchanged.
     pub id: u64,
-    /// Where.
+    /// The offset in the file.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub len: usize,
 }
 
@@ -128,16 +135,16 @@ pub struct WriteRequest<'a> {
     pub src: &'a [u8],
 }
 
-/// How a medium likes to be used.
+/// How to use a medium efficiently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
-    /// Reading over a gap of so many bytes costs no more than a second request.
+    /// The longest gap in bytes that is cheaper to read than a second request.
     pub coalesce_gap: u64,
-    /// The longest span worth one request.
+    /// The longest span in bytes that is worth one request.
     pub max_span: u64,
-    /// How many requests of one [`read_many`](Driver::read_many) it has under way at most. Where it is 1, asking for what
-    /// may be needed later gains nothing.
+    /// The maximum number of requests of one [`read_many`](Driver::read_many) in flight. If it is 1, requests
+    /// in advance gain nothing.
     pub queue_depth: usize,
-    /// Whether calls may come from many threads at once; if not, the engine reads on one.
+    /// Whether several threads may make calls at once. If not, the engine reads on one thread.
     pub concurrent: bool,
 }
