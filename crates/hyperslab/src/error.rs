@@ -184,11 +184,11 @@ pub enum RequestError {
     /// A part of a selection does not have the length that the other parts or the array require.
     #[error("{what} has length {given}, expected {expected}")]
     Length {
-        /// Which part.
+        /// The name of the part.
         what: &'static str,
-        /// Its length.
+        /// The length of the part.
         given: u64,
-        /// The length it needs.
+        /// The required length.
         expected: u64,
     },
     /// The number of elements is too large to be counted, or to be held in a list.

@@ -146,9 +146,9 @@ impl Window {
 const GAP: u64 = 16 << 10;
 /// The maximum length of one fetch. Some media do not accept longer requests.
 const SPAN: u64 = 4 << 20;
-/// The number of bytes in flight that keep a disk busy. The window is full at this size
+/// The number of bytes in flight that keep a disk busy.
 const WINDOW_BYTES: u64 = 32 << 20;
-/// if it also has at least this many requests.
+/// The number of requests in flight below which the window accepts more than [`WINDOW_BYTES`].
 const LEAST: usize = 4;
 /// The maximum number of fetches in flight.
 pub(super) const QUEUE_DEPTH: usize = 256;

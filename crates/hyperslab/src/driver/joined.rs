@@ -18,7 +18,7 @@ pub struct Joined {
 /// A part of a file.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// Where the file may be: the first of these that is there counts.
+    /// The possible paths of the file. The first that exists is used.
     pub candidates: Vec<PathBuf>,
     /// The offset of the part in its file.
     pub offset: u64,

@@ -129,9 +129,9 @@ pub struct Request {
 /// One write of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
-    /// Where.
+    /// The offset in the file.
     pub offset: u64,
-    /// What.
+    /// The bytes to write.
     pub src: &'a [u8],
 }
 
