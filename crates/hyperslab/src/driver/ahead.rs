@@ -110,8 +110,8 @@ impl Window {
             || (fetches.max(self.requests.len()) >= LEAST && self.bytes * parts as u64 >= WINDOW_BYTES)
     }
 
-    /// Takes requests until the window is full, and tells the medium of them. Unless the bytes are known to
-    /// be missing (`is_missing`), first checks whether they are.
+    /// Takes requests until the window is full, and tells the medium of them if their bytes are not in memory.
+    /// Checks a few requests for that, unless `is_missing` says so.
     fn fill(&mut self, medium: &impl Medium, queue: &mut dyn ReadQueue, is_missing: bool) {
         while !self.is_full(1)
             && let Some(request) = queue.next()

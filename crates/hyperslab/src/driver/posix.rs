@@ -195,8 +195,8 @@ impl Locking {
     }
 }
 
-/// Returns the processes that hold a lock on a file, from a table in the format of `/proc/locks`: `1: FLOCK
-/// ADVISORY  WRITE 708 00:13:9527 0 EOF`. Lines of waiting processes contain an arrow.
+/// Returns the processes that hold a lock on a file, from a table in the format of `/proc/locks`:
+/// `1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF`. Lines of waiting processes contain an arrow.
 fn holders(table: &str, device: u64, inode: u64) -> Vec<u32> {
     let held = table.lines().filter_map(|line| {
         let mut fields = line.split_whitespace().filter(|_| !line.contains("->"));

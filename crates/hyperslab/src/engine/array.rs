@@ -31,7 +31,7 @@ pub struct StoredArray {
 }
 
 impl StoredArray {
-    /// Returns the size of all elements in bytes. Its overflow was checked when the dataset was opened.
+    /// Returns the size of all elements in bytes. Opening the dataset checked that it fits a `u64`.
     pub(super) fn len_bytes(&self) -> u64 {
         self.shape.iter().product::<u64>() * self.element_size as u64
     }
