@@ -67,7 +67,7 @@ pub enum Error {
     },
     /// A transaction was interrupted, and because of later changes to the file it can be neither completed
     /// nor undone.
-    #[error("the file needs recovery: {why}; `hyperslab recover --dry-run FILE` says what is there")]
+    #[error("the file needs recovery: {why}; run `hyperslab recover --dry-run FILE` to see its state")]
     NeedsRecovery {
         /// The obstacle to recovery.
         why: &'static str,
@@ -224,7 +224,7 @@ pub enum RequestError {
         name: String,
     },
     /// The file that an external link names does not exist in any of the searched places.
-    #[error("no file {name:?}, to which an external link leads")]
+    #[error("no file {name:?}, the target of an external link")]
     NoSuchFile {
         /// The name in the link.
         name: String,
@@ -268,10 +268,12 @@ pub enum RequestError {
     #[error("the file is closed")]
     Closed,
     /// The file was opened by the parent of this process.
-    #[error("the file was opened by the process that this one was forked from: open it here to change it")]
+    #[error("the file was opened before this process was forked: open it again here to change it")]
     Forked,
     /// The parent was changing the file at the time of the fork, so the child's copy in memory is unusable.
-    #[error("another thread was changing the file when this process was forked: open it here to read it")]
+    #[error(
+        "another thread was changing the file when this process was forked: open it again here to read it"
+    )]
     ForkedInChange,
     /// The process already has the file open in a way that excludes another open.
     #[error("{why}")]
@@ -280,7 +282,7 @@ pub enum RequestError {
         why: &'static str,
     },
     /// Another file has replaced the open one.
-    #[error("the file was written anew since it was opened: open it again")]
+    #[error("another file has replaced this one since it was opened: open it again")]
     OtherFile,
     /// The data to write do not have the size of the selection.
     #[error("the source has {found} bytes, the selection {expected}")]
@@ -291,13 +293,13 @@ pub enum RequestError {
         found: u64,
     },
     /// An object or attribute of this name already exists.
-    #[error("the name {name:?} exists already")]
+    #[error("the name {name:?} already exists")]
     Exists {
         /// The name.
         name: String,
     },
     /// A dataset cannot grow to the requested size.
-    #[error("axis {axis} cannot have {len} elements: the dataset was made for at most {max}")]
+    #[error("axis {axis} cannot have {len} elements: its maximum is {max}")]
     MaxShape {
         /// The axis, counted from 0.
         axis: usize,
@@ -307,7 +309,7 @@ pub enum RequestError {
         max: u64,
     },
     /// The dataset's shape changed after a selection or a destination was made for it.
-    #[error("the dataset was given another shape meanwhile: ask for it again")]
+    #[error("the shape of the dataset has changed: ask for it again")]
     Reshaped,
     /// An option or argument has an invalid value.
     #[error("{what}: {why}")]

@@ -10,8 +10,8 @@ use super::{Create, Driver as _, Posix};
 /// A file that gets its name, replacing any existing file, only when it is [finished](Self::finish). If
 /// dropped before, it is removed.
 ///
-/// Until then its name is `NAME.part`. A `NAME.part` left over from a killed program is overwritten. If
-/// another program is writing it, opening it is an error.
+/// Until then its name is `NAME.part`. A `NAME.part` left over from a killed program is overwritten. One that
+/// another program is writing is an error.
 #[derive(Debug)]
 pub struct Aside {
     medium: Arc<Posix>,
@@ -100,7 +100,7 @@ fn target(to: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
             return match fs::metadata(&at) {
                 Ok(found) if found.is_file() => Ok((at, Some(found.permissions()))),
                 Ok(_) => {
-                    let why = format!("{} is no regular file, and cannot be replaced by one", at.display());
+                    let why = format!("{} is not a regular file and cannot be replaced", at.display());
                     Err(io::Error::new(io::ErrorKind::InvalidInput, why))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((at, None)),

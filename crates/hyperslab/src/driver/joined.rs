@@ -61,7 +61,7 @@ impl Opened {
             // Check before opening: opening a pipe would wait for a writer.
             let metadata = fs::metadata(path)?;
             if !metadata.is_file() {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
             }
             // libhdf5 does not lock the file either.
             Ok((Posix::open_unlocked(path)?, metadata.len()))

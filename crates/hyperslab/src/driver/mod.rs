@@ -87,7 +87,7 @@ pub trait Driver: Debug + Send + Sync {
 }
 
 fn read_only() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the medium is for reading alone")
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the medium is read-only")
 }
 
 /// The ranges that one call reads. The driver takes each range when it has room for it.

@@ -146,8 +146,9 @@ impl Posix {
         };
         let has = if self.is_writable { "has it open" } else { "has it open for writing" };
         let why = format!(
-            "unable to lock the file: {who} {has}; wait until it has closed it (without locks, by locking=False or \
-             HDF5_USE_FILE_LOCKING=FALSE, it may be read half-changed, and two writers destroy it)"
+            "unable to lock the file: {who} {has}; wait until it closes the file (locking=False or \
+             HDF5_USE_FILE_LOCKING=FALSE opens it without a lock, but a reader may see half-made changes and two \
+             writers destroy it)"
         );
         io::Error::new(io::ErrorKind::WouldBlock, why)
     }
@@ -218,7 +219,7 @@ fn named(process: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     match (process, name.trim()) {
         // The process belongs to another container.
-        (0, _) => "a process that cannot be seen from here".to_owned(),
+        (0, _) => "a process of another container".to_owned(),
         // The process has ended, and one that it forked still has the file open.
         (_, "") => format!("process {process}, or one that it started,"),
         (_, name) => format!("process {process} ({name})"),

@@ -84,7 +84,7 @@ fn asked_threads() -> Result<Option<NonZeroUsize>, String> {
     let number = asked.to_str().and_then(|text| text.trim().parse().ok());
     number.map(Some).ok_or_else(|| {
         format!(
-            "{THREADS}={} is no number of threads and is ignored: give a whole number from 1 on",
+            "{THREADS}={} is not a number of threads and is ignored: use a whole number, at least 1",
             asked.display()
         )
     })

@@ -43,7 +43,7 @@ pub fn parse(text: &str, extent: &[u64]) -> Result<Parsed, RequestError> {
         let len = extent.get(axis).copied().unwrap_or(0);
         match item {
             Item::Ellipsis if ellipsis => {
-                return Err(syntax(column, "`...` may be used once"));
+                return Err(syntax(column, "`...` may occur only once"));
             }
             Item::Ellipsis => {
                 ellipsis = true;

@@ -47,13 +47,13 @@ impl Fields {
                 (end <= usize::try_from(compound.size).ok()?).then_some(offset)
             };
             let (Some(src), Some(dst)) = (place(source, from), place(member, to)) else {
-                return Err(error("a member lies outside its compound"));
+                return Err(error("a member is outside its compound"));
             };
             let conversion = Conversion::nested(&source.datatype, &member.datatype, widths, depth)?;
             fields.push(Field { src, dst, conversion });
         }
         if fields.is_empty() {
-            return Err(error("they have no member in common"));
+            return Err(error("they have no common member"));
         }
         fields.sort_by_key(|field| field.dst);
         if fields.windows(2).any(|pair| pair[0].dst + pair[0].conversion.dst_size() > pair[1].dst) {

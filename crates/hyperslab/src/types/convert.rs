@@ -154,7 +154,7 @@ impl Conversion {
         let size = |datatype| {
             size_of(datatype, widths)
                 .filter(|size| *size > 0)
-                .ok_or_else(|| fail("elements of no, or of too many, bytes"))
+                .ok_or_else(|| fail("the element size is 0 or too large"))
         };
         let (src_size, dst_size) = (size(from)?, size(to)?);
         let plan = if from == to {
@@ -193,7 +193,7 @@ impl Conversion {
                 (Datatype::VariableText(_), Datatype::VariableText(_)) => Plan::Copy,
                 (Datatype::Sequence(one), Datatype::Sequence(other)) => {
                     if !Self::nested(one, other, widths, depth + 1)?.is_identity() {
-                        return Err(fail("elements of sequences of variable length are not converted"));
+                        return Err(fail("elements of variable-length sequences cannot be converted"));
                     }
                     Plan::Copy
                 }

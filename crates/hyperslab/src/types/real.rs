@@ -52,7 +52,7 @@ impl Layout {
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let (size, order, bits) = match self {
             Self::Integer(layout) if layout.size > 8 => {
-                return Err("integers of more than 8 bytes are not converted");
+                return Err("integers of more than 8 bytes cannot be converted");
             }
             Self::Integer(layout) => (layout.size, layout.order, layout.bits),
             Self::Float(float) => (float.size as usize, float.order, float.bits),
@@ -60,13 +60,13 @@ impl Layout {
         let within =
             |location: u32, size: u32| u64::from(location) + u64::from(size) <= 8 * self.size() as u64;
         if size == 0 || size > 16 {
-            return Err("numbers of more than 16 bytes are not converted");
+            return Err("numbers of 0 or more than 16 bytes cannot be converted");
         }
         if order == ByteOrder::Vax && size % 2 == 1 {
             return Err("VAX order needs an even number of bytes");
         }
         if bits.precision == 0 || !within(bits.offset.into(), bits.precision.into()) {
-            return Err("its significant bits do not lie inside its bytes");
+            return Err("the significant bits are not inside the element");
         }
         if let Self::Float(float) = self {
             let inside = within(float.sign_location.into(), 1)
@@ -76,7 +76,7 @@ impl Layout {
                 || !(1..=31).contains(&float.exponent_size)
                 || !(1..=112).contains(&float.mantissa_size)
             {
-                return Err("its sign, exponent and mantissa do not lie inside its bytes");
+                return Err("the sign, exponent and mantissa are not inside the element or are too wide");
             }
         }
         Ok(())

@@ -135,7 +135,7 @@ fn is_among(touched: &[Option<ChunkKey>; TOUCHED], key: ChunkKey) -> bool {
 const OVERHEAD: u64 = 96;
 /// The number of touches that are remembered.
 const TOUCHED: usize = 16;
-/// The number of remembered touches of a chunk from which the next touch makes it worth caching.
+/// The number of remembered touches of a chunk that make it worth caching at the next touch.
 const TOUCHES: usize = 2;
 
 #[cfg(test)]

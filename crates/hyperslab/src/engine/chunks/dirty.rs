@@ -47,7 +47,7 @@ impl DirtyChunks {
         self.chunks.lock().get(&dataset)?.get(coord).cloned()
     }
 
-    /// Returns the chunk for a change. `load` returns its contents so far.
+    /// Returns the chunk to be changed, and holds it from now on. `load` returns its contents so far.
     pub(in crate::engine) fn get_or_load(
         &self,
         dataset: Addr,

@@ -119,8 +119,7 @@ impl<'w> Window<'w> {
         self.end(read)
     }
 
-    /// Reads and finishes a single task, whose need is `need`. A request that is alone in flight bypasses the
-    /// queue.
+    /// Reads and finishes a single task with this need. A request with no other in flight bypasses the queue.
     pub(in crate::engine) fn drive_one(mut self, need: Need) -> Result<()> {
         self.tasks = self.claims.take(0);
         self.begin(Some(need))?;
@@ -358,8 +357,7 @@ impl ReadQueue for Window<'_> {
     fn place(&mut self, id: u64) -> io::Result<&mut [u8]> {
         let (index, number) = split(id);
         let job = self.jobs.get_mut(index).and_then(Option::as_mut);
-        let job =
-            job.ok_or_else(|| io::Error::other("the driver asks for the buffer of an unknown request"))?;
+        let job = job.ok_or_else(|| io::Error::other("the driver reads an unknown request"))?;
         self.last = id;
         let (key, len, range) = match &mut job.kind {
             Kind::Spans { spans, region, .. } if spans.is_direct => {
@@ -433,11 +431,7 @@ fn part(ranges: &[Range<usize>], number: u64) -> Range<usize> {
 /// Returns the buffer of an arrived request, which has `len` bytes.
 fn lent_to(lent: &mut [(u64, Vec<u8>)], key: u64, len: usize) -> Result<&mut (u64, Vec<u8>)> {
     let found = lent.iter_mut().find(|(other, buffer)| *other == key && buffer.len() >= len);
-    let unasked = || {
-        Error::io("read", 0, len as u64)(io::Error::other(
-            "the driver reports a request complete without having asked for its buffer",
-        ))
-    };
+    let unasked = || Error::io("read", 0, len as u64)(io::Error::other("the driver asked for no buffer"));
     found.ok_or_else(unasked)
 }
 

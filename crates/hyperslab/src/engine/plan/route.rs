@@ -77,7 +77,7 @@ impl Route {
                 let is_small = bytes.saturating_mul(SMALL_PARTS) <= chunk.decoded;
                 if is_small && chunk.may_keep && !is_all && is_touched() { Self::Keep } else { Self::Blocks }
             }
-            // The whole chunk is selected, or it is too large for the cache: caching would gain nothing.
+            // The whole chunk is selected, or several selections are read at once: no later read is expected.
             Wanted::Box { is_all: true, .. } | Wanted::Several { by_one: false } => Self::Scatter,
             Wanted::Box { .. } | Wanted::Several { by_one: true } if chunk.may_keep => Self::Keep,
             Wanted::Box { .. } | Wanted::Several { .. } => Self::Scatter,
@@ -100,7 +100,7 @@ impl Route {
     }
 }
 
-/// Returns whether a chunk of `stored` bytes is read together with its neighbours.
+/// Returns whether a chunk of `stored` bytes is read whole and together with its neighbours.
 pub const fn is_small(stored: u64) -> bool {
     stored <= SMALL_BYTES
 }

@@ -45,7 +45,7 @@ impl Reading<'_> {
         let size = self.array.element_size;
         let map = if columns.is_empty() { None } else { Some(ByteMap::columns(size, columns)) };
         let map = map.map(|map| {
-            let why = "each is a range of bytes of an element, and they are not empty";
+            let why = "each must be a non-empty range of bytes of an element";
             map.ok_or_else(|| RequestError::Argument { what: format!("columns {columns:?}"), why })
         });
         let map = map.transpose()?;

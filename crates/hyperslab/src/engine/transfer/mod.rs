@@ -1,4 +1,4 @@
-//! Transfers of whole chunks between places that do not look at their elements.
+//! Moves chunks from one place to another without passing their elements to the caller.
 
 pub(in crate::engine) mod extents;
 pub(in crate::engine) mod recode;

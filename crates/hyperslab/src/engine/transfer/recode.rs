@@ -34,7 +34,7 @@ impl Recode<'_> {
         let (Storage::Chunked(from), Storage::Chunked(to)) =
             (&self.from.array.storage, &self.to.array.storage)
         else {
-            return Err(Error::unsupported("other filters for data without chunks", "IV.A.2.l"));
+            return Err(Error::unsupported("filters for data without chunks", "IV.A.2.l"));
         };
         let pieces = Pieces::of(self.from.array);
         let chunk_bytes = self.to.piece_bytes(&Pieces::of(self.to.array))?;

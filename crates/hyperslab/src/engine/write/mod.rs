@@ -162,7 +162,7 @@ impl Write<'_> {
         bytes.ok_or_else(|| Error::unsupported("a chunk larger than the address space", "IV.A.2.i"))
     }
 
-    /// Returns the chunk of a task for a change, as a reader would see it. The chunk is held from now on.
+    /// Returns the chunk of a task to be changed, as a reader would see it. It is held from now on.
     fn hold(&self, task: &ReadTask, piece_bytes: usize, scratch: &mut WorkerScratch) -> Result<HeldChunk> {
         self.cache.dirty.get_or_load(self.array.header, &task.coord, || {
             let mut chunk = vec![0; piece_bytes];
@@ -238,7 +238,7 @@ impl Run<'_> {
             }
             (Storage::Contiguous(_), Source::Raw(extent)) => self.in_place(task, &cut, extent, scratch),
             (Storage::Contiguous(_), _) => {
-                Err(Error::unsupported("writing to data without a place", "IV.A.2.i"))
+                Err(Error::unsupported("writing to unallocated contiguous data", "IV.A.2.i"))
             }
             (Storage::Elsewhere(_), _) => Err(Error::unsupported("writing external raw data", "IV.A.2.h")),
             (Storage::Compact(_), _) => Err(Error::unsupported("writing to a header", "IV.A.2.i")),

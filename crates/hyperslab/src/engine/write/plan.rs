@@ -72,7 +72,7 @@ impl Write<'_> {
             let tiling = what.tiling(&shape, &piece)?;
             input.check_count(what.count(&shape)?)?;
             let tiling = if options.by_chunks {
-                let why = "elements in the order of chunks are a box of neighbours in chunked data";
+                let why = "elements in chunk order need a box of neighbouring elements of a chunked dataset";
                 let by_chunks = if is_chunked { tiling.by_chunks(input.memory_size as u64) } else { None };
                 by_chunks.ok_or_else(|| RequestError::Argument { what: "selection".to_owned(), why })?
             } else {
