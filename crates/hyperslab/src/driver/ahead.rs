@@ -110,7 +110,7 @@ impl Window {
             || (fetches.max(self.requests.len()) >= LEAST && self.bytes * parts as u64 >= WINDOW_BYTES)
     }
 
-    /// Takes requests until the window is full, and tells the medium of them if their bytes are not in memory.
+    /// Takes requests until the window is full. Tells the medium of them if their bytes are not in memory.
     /// Checks a few requests for that, unless `is_missing` says so.
     fn fill(&mut self, medium: &impl Medium, queue: &mut dyn ReadQueue, is_missing: bool) {
         while !self.is_full(1)

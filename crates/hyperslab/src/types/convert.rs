@@ -470,7 +470,7 @@ pub(super) mod tests {
         assert!(Conversion::between(&to, &from).is_err(), "UTF-8 does not fit ASCII");
         let without = compound(8, vec![member("a", 0, u8::datatype()), member("t", 1, text(Charset::Ascii))]);
         let conversion = Conversion::between(&without, &from).unwrap();
-        assert!(!conversion.is_identity(), "there are no bytes for b");
+        assert!(!conversion.is_identity(), "the source has no member b");
         let mut dst = [9; 8];
         conversion.apply(&[1, 2, 3, 4, 5, 6, 7, 8], &mut dst, 1).unwrap();
         assert_eq!(dst, [1, 2, 3, 4, 9, 9, 9, 9]);
@@ -567,7 +567,7 @@ pub(super) mod tests {
             Convert::run(&conversion, &src, &mut found);
             let mut planned = vec![0; found.len()];
             Conversion { map: None, ..conversion }.run(&src, &mut planned);
-            assert_eq!(found, planned, "as member by member, on zeros");
+            assert_eq!(found, planned, "the byte map and the plan, starting from zeros");
         }
     }
 

@@ -150,7 +150,7 @@ mod tests {
                 let chunk = Filtered { is_blosc, decoded: 1000, element_size: 1, may_keep: true };
                 assert_eq!(Route::filtered(wanted, chunk, || true), expected, "{wanted:?} {chunk:?}");
                 let never =
-                    Route::filtered(wanted, Filtered { may_keep: false, ..chunk }, || panic!("not asked"));
+                    Route::filtered(wanted, Filtered { may_keep: false, ..chunk }, || panic!("not called"));
                 let expected = match expected {
                     Keep if is_blosc && matches!(wanted, Wanted::Box { .. }) => Blocks,
                     Keep => Scatter,
@@ -160,8 +160,8 @@ mod tests {
             }
         }
         let chunk = Filtered { is_blosc: true, decoded: 1000, element_size: 1, may_keep: true };
-        assert_eq!(Route::filtered(&tiny, chunk, || false), Blocks, "the first time");
-        assert_eq!(Route::filtered(&part, chunk, || panic!("not asked")), Blocks, "not small");
+        assert_eq!(Route::filtered(&tiny, chunk, || false), Blocks, "the first small read");
+        assert_eq!(Route::filtered(&part, chunk, || panic!("not called")), Blocks, "not a small read");
     }
 
     #[test]
@@ -170,7 +170,11 @@ mod tests {
         assert_eq!(route(SMALL_BYTES + 1, 1000, 16_000), Route::Direct, "large");
         assert_eq!(route(SMALL_BYTES, 2, 16), Route::Whole, "several spans");
         assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4), Route::Direct, "one thin span");
-        assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4 + 1), Route::Whole, "one span of a good part");
+        assert_eq!(
+            route(SMALL_BYTES, 1, SMALL_BYTES / 4 + 1),
+            Route::Whole,
+            "one span of more than a quarter"
+        );
         assert_eq!(route(THIN_FROM_BYTES - 1, 1, 8), Route::Whole, "tiny");
         assert_eq!(Route::unfiltered(100, true, || (1, 100)), Route::Direct, "alone");
         assert_eq!(Route::unfiltered(100, true, || (2, 100)), Route::Whole, "alone, but twice");

@@ -18,7 +18,7 @@ pub struct Move {
     pub to: Addr,
 }
 
-/// Copies all `moves` from one store to the other, which may be the same. Uses several threads for many bytes.
+/// Copies all `moves` from one store to the other, or within one store. Uses several threads for many bytes.
 pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
     moves.iter().try_for_each(|one| from.check(one.from, RAW_DATA).map(drop))?;
     let pieces = pieces(moves);
