@@ -1,4 +1,5 @@
-//! What can go wrong, by who is to blame: the file, the caller, the medium, or a feature that is not there yet.
+//! The errors, grouped by their origin: the file, the caller, the medium, or a feature that is not supported
+//! yet.
 
 use std::io;
 
@@ -8,52 +9,52 @@ use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 /// The result of every operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file is wrong: it is damaged, or not HDF5.
+    /// The file is damaged or not an HDF5 file.
     #[error("{0}")]
     Format(#[source] FormatError),
     /// A chunk cannot be decoded.
     #[error("{source}, in the chunk at {coord:?} of {len} bytes at {addr:#x}")]
     Chunk {
-        /// What the filter says.
+        /// The error of the filter.
         source: FilterError,
-        /// The chunk's first element.
+        /// The index of the chunk's first element.
         coord: Vec<u64>,
-        /// Its address in the file.
+        /// The chunk's address in the file.
         addr: u64,
-        /// Its stored bytes.
+        /// The number of stored bytes.
         len: u64,
     },
     /// A chunk cannot be encoded.
     #[error("{source}, encoding the chunk at {coord:?}")]
     Encode {
-        /// What the filter says.
+        /// The error of the filter.
         source: FilterError,
-        /// The chunk's first element.
+        /// The index of the chunk's first element.
         coord: Vec<u64>,
     },
-    /// The filters of a dataset make no sense.
+    /// The filters of a dataset are invalid.
     #[error("{source}")]
     Filter {
-        /// What is wrong with them.
+        /// The error of the filter.
         source: FilterError,
     },
-    /// The caller asks for what cannot be.
+    /// The caller's request cannot be fulfilled.
     #[error("{0}")]
     Request(#[from] RequestError),
     /// The medium failed.
     #[error("{op}{} failed: {source}", span(*.offset, *.len))]
     Io {
-        /// What was tried: "read", "open".
+        /// The failed operation: "read", "open".
         op: &'static str,
-        /// Where.
+        /// The offset in the file.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes.
         len: u64,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// Valid HDF5, or a valid request, that hyperslab does not handle yet.
@@ -64,27 +65,29 @@ pub enum Error {
         /// The section of the specification.
         spec: &'static str,
     },
-    /// A transaction was interrupted, and what became of the file since leaves no way to finish or undo it.
-    #[error("the file needs recovery: {why}; `hyperslab recover --dry-run FILE` says what is there")]
+    /// A transaction was interrupted, and because of later changes to the file it can be neither completed
+    /// nor undone.
+    #[error("the file needs recovery: {why}; run `hyperslab recover --dry-run FILE` to see its state")]
     NeedsRecovery {
-        /// What stands in the way.
+        /// The obstacle to recovery.
         why: &'static str,
     },
-    /// A commit failed half-way: which state is in the file will be seen when it is opened next.
+    /// A commit failed half-way. Opening the file again shows whether the old or the new state is in it.
     #[error("an earlier commit failed half-way: close the file and open it again")]
     Poisoned,
-    /// Any of these, at an object of the file.
+    /// Any other error, with the object of the file at which it occurred.
     #[error("{source} ({path})")]
     At {
         /// The path of the object.
         path: String,
-        /// What went wrong there.
+        /// The error at that object.
         source: Box<Error>,
     },
 }
 
 impl Error {
-    /// Names the object at which this went wrong, once: the innermost name stays.
+    /// Adds the path of the object at which the error occurred. An error that has a path keeps it, so the
+    /// innermost path remains.
     #[must_use]
     pub fn at(self, path: &str) -> Self {
         match self {
@@ -93,7 +96,7 @@ impl Error {
         }
     }
 
-    /// The error itself, without the object's name.
+    /// Returns the error without the object's path.
     pub fn root(&self) -> &Self {
         match self {
             Self::At { source, .. } => source.root(),
@@ -101,23 +104,24 @@ impl Error {
         }
     }
 
-    /// Whether a dataset has another shape than the caller knew.
+    /// Returns whether the error says that a dataset's shape is not the one that the caller expected.
     pub fn is_reshaped(&self) -> bool {
         matches!(self.root(), Self::Request(RequestError::Reshaped))
     }
 
-    /// Valid HDF5 that is not handled yet, as an error.
+    /// Returns the error for valid HDF5 that is not supported yet.
     pub fn unsupported(feature: impl Into<String>, spec: &'static str) -> Self {
         Self::Unsupported { feature: feature.into(), spec }
     }
 
-    /// A failure of the medium.
+    /// Returns a function that makes an error of the medium.
     pub fn io(op: &'static str, offset: u64, len: u64) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { op, offset, len, source }
     }
 }
 
-/// A structure that is valid but not handled is [`Error::Unsupported`]; any other format error stays.
+/// A valid structure that is not supported becomes [`Error::Unsupported`]; any other format error becomes
+/// [`Error::Format`].
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
         match error.kind {
@@ -127,12 +131,12 @@ impl From<FormatError> for Error {
     }
 }
 
-/// The error of an `S` at `at` that decodes, but does not fit the rest of the file.
+/// Returns the error for an `S` at `at` that decodes but contradicts the rest of the file.
 pub(crate) fn broken<S: Structure>(at: Addr, kind: ErrorKind) -> Error {
     FormatError { kind, structure: S::NAME, spec: S::SPEC, at, offset: 0 }.into()
 }
 
-/// The same of a field that has another value than was `expected`.
+/// Returns the error for a field whose value is not the `expected` one.
 pub(crate) fn misfit<S: Structure>(
     at: Addr,
     field: &'static str,
@@ -142,106 +146,106 @@ pub(crate) fn misfit<S: Structure>(
     broken::<S>(at, ErrorKind::Value { field, value: value.into(), expected })
 }
 
-/// What an operation was about, if it was about some bytes.
+/// Describes the bytes of an operation. Empty if there are none.
 fn span(offset: u64, len: u64) -> String {
     if len == 0 { String::new() } else { format!(" of {len} bytes at offset {offset}") }
 }
 
-/// The caller is wrong.
+/// An error in the caller's request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The selection is for another number of dimensions than the array has.
+    /// The selection and the array have different numbers of dimensions.
     #[error("the selection has {given} dimensions, the array has {rank}")]
     Rank {
-        /// Dimensions of the selection.
+        /// The number of dimensions of the selection.
         given: usize,
-        /// Dimensions of the array.
+        /// The number of dimensions of the array.
         rank: usize,
     },
-    /// An index, or the last element of a range, lies outside the array.
+    /// An index, or the last element of a range, is outside the array.
     #[error("index {index} is out of bounds for axis {axis} with size {len}")]
     OutOfBounds {
         /// The axis, counted from 0.
         axis: usize,
-        /// The offending index.
+        /// The index.
         index: i128,
         /// The size of that axis.
         len: u64,
     },
-    /// A range that steps by zero, or backwards.
+    /// The step of a range is zero or negative.
     #[error("step {step} on axis {axis}: steps must be 1 or more")]
     Step {
         /// The axis, counted from 0.
         axis: usize,
-        /// The step asked for.
+        /// The requested step.
         step: i128,
     },
-    /// The parts of one description of a selection do not have the length of each other or of the array.
+    /// A part of a selection does not have the length that the other parts or the array require.
     #[error("{what} has length {given}, expected {expected}")]
     Length {
-        /// Which part.
+        /// The name of the part.
         what: &'static str,
-        /// Its length.
+        /// The length of the part.
         given: u64,
-        /// The length it needs.
+        /// The required length.
         expected: u64,
     },
-    /// More elements than can be counted, or than a list of them may hold.
+    /// The number of elements is too large to be counted, or to be held in a list.
     #[error("{what}: more than {limit} elements")]
     TooMany {
-        /// Of what there are too many.
+        /// The name of the item that has too many elements.
         what: &'static str,
-        /// The most there can be.
+        /// The limit.
         limit: u64,
     },
-    /// No conversion leads from the one datatype to the other.
+    /// There is no conversion between the two datatypes.
     #[error("no conversion from {from} to {to}: {why}")]
     NoConversion {
-        /// The datatype of the elements there are.
+        /// The datatype of the existing elements.
         from: String,
-        /// The datatype asked for.
+        /// The requested datatype.
         to: String,
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// The text of a selection cannot be read.
+    /// The text of a selection has a syntax error.
     #[error("column {column}: {what}")]
     Syntax {
-        /// Where, counted from 1.
+        /// The position, counted from 1.
         column: usize,
-        /// What is wrong there.
+        /// The error at that position.
         what: String,
     },
-    /// There is no such object.
+    /// The object does not exist.
     #[error("no object named {name:?}")]
     NoSuchObject {
-        /// The path, or the part of it that is missing.
+        /// The path, or the missing part of it.
         name: String,
     },
-    /// The file that an external link names is nowhere to be found.
-    #[error("no file {name:?}, to which an external link leads")]
+    /// The file that an external link names does not exist in any of the searched places.
+    #[error("no file {name:?}, the target of an external link")]
     NoSuchFile {
         /// The name in the link.
         name: String,
     },
-    /// There is no such attribute.
+    /// The attribute does not exist.
     #[error("no attribute named {name:?}")]
     NoSuchAttribute {
-        /// Its name.
+        /// The attribute's name.
         name: String,
     },
-    /// The object is of another kind.
+    /// The object is of another kind than the requested one.
     #[error("{name:?} is a {found}, not a {expected}")]
     WrongKind {
         /// The object's path.
         name: String,
-        /// What it is.
+        /// The object's kind.
         found: &'static str,
-        /// What was asked for.
+        /// The requested kind.
         expected: &'static str,
     },
-    /// Links lead in a circle, or further than any file needs.
+    /// Links form a cycle, or a path passes through too many of them.
     #[error("{name:?} leads through more than {limit} links")]
     TooManyLinks {
         /// The path.
@@ -252,71 +256,73 @@ pub enum RequestError {
     /// The destination does not have the size of the selection.
     #[error("the destination has {found} bytes, the selection {expected}")]
     DestinationSize {
-        /// Bytes of the selection.
+        /// The size of the selection in bytes.
         expected: u64,
-        /// Bytes of the destination.
+        /// The size of the destination in bytes.
         found: u64,
     },
-    /// The file is open for reading alone.
+    /// The file is open for reading only.
     #[error("the file is open for reading: open it with mode \"r+\" or \"a\" to change it")]
     ReadOnly,
     /// The file was closed.
     #[error("the file is closed")]
     Closed,
-    /// The file is that of the parent of this process.
-    #[error("the file was opened by the process that this one was forked from: open it here to change it")]
+    /// The file was opened by the parent of this process.
+    #[error("the file was opened before this process was forked: open it again here to change it")]
     Forked,
-    /// The same, and what the child has of it in memory is of no use.
-    #[error("another thread was changing the file when this process was forked: open it here to read it")]
+    /// The parent was changing the file at the time of the fork, so the child's copy in memory is unusable.
+    #[error(
+        "another thread was changing the file when this process was forked: open it again here to read it"
+    )]
     ForkedInChange,
-    /// The process has the file open in a way that stands against another.
+    /// The process already has the file open in a way that excludes another open.
     #[error("{why}")]
     AlreadyOpen {
-        /// What cannot be.
+        /// The reason.
         why: &'static str,
     },
-    /// Another file has been written in the place of the one that is open.
-    #[error("the file was written anew since it was opened: open it again")]
+    /// Another file has replaced the open one.
+    #[error("another file has replaced this one since it was opened: open it again")]
     OtherFile,
-    /// What is given to be written does not have the size of the selection.
+    /// The data to write do not have the size of the selection.
     #[error("the source has {found} bytes, the selection {expected}")]
     SourceSize {
-        /// Bytes of the selection.
+        /// The size of the selection in bytes.
         expected: u64,
-        /// Bytes given.
+        /// The size of the data in bytes.
         found: u64,
     },
-    /// There is an object or attribute of this name already.
-    #[error("the name {name:?} exists already")]
+    /// An object or attribute of this name already exists.
+    #[error("the name {name:?} already exists")]
     Exists {
         /// The name.
         name: String,
     },
-    /// A dataset cannot grow so far.
-    #[error("axis {axis} cannot have {len} elements: the dataset was made for at most {max}")]
+    /// A dataset cannot grow to the requested size.
+    #[error("axis {axis} cannot have {len} elements: its maximum is {max}")]
     MaxShape {
         /// The axis, counted from 0.
         axis: usize,
-        /// The length asked for.
+        /// The requested length.
         len: u64,
-        /// The most it can have.
+        /// The maximum length.
         max: u64,
     },
-    /// A dataset has another shape than the one for which a selection or a destination was made.
-    #[error("the dataset was given another shape meanwhile: ask for it again")]
+    /// The dataset's shape changed after a selection or a destination was made for it.
+    #[error("the shape of the dataset has changed: ask for it again")]
     Reshaped,
-    /// A value that an option or argument cannot have.
+    /// An option or argument has an invalid value.
     #[error("{what}: {why}")]
     Argument {
-        /// What was given.
+        /// The argument.
         what: String,
-        /// Why it cannot be so.
+        /// The reason why it is invalid.
         why: &'static str,
     },
-    /// A commit that contradicts itself, or the file.
+    /// A commit contradicts itself or the file.
     #[error("the commit has {what}")]
     Commit {
-        /// What is wrong with it.
+        /// The contradiction.
         what: &'static str,
     },
     /// The destination's strides make elements overlap.

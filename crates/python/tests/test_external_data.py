@@ -59,7 +59,7 @@ def test_what_is_no_file_is_not_read(split, what):
         raw.mkdir()
     else:
         subprocess.run(["mkfifo", raw], check=True)
-    with hs.File(split) as f, pytest.raises(OSError, match="no regular file"):
+    with hs.File(split) as f, pytest.raises(OSError, match="not a regular file"):
         f["d"][:]
 
 

@@ -303,7 +303,7 @@ def test_a_number_of_threads_that_is_none_is_named_once():
         environment = os.environ | {"HYPERSLAB_THREADS": asked}
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
         assert done.stdout == "True\n", done.stderr
-        assert done.stderr.count(f"HYPERSLAB_THREADS={asked} is no number of threads") == is_warned, done.stderr
+        assert done.stderr.count(f"HYPERSLAB_THREADS={asked} is not a number of threads") == is_warned, done.stderr
         assert ("RuntimeWarning" in done.stderr) == is_warned
 
 

@@ -1,4 +1,4 @@
-//! A file that is written aside, under another name in the same folder, and renamed when it is whole.
+//! A file that is written under another name in the same directory and renamed when it is complete.
 
 use std::fs;
 use std::io;
@@ -7,33 +7,36 @@ use std::sync::Arc;
 
 use super::{Create, Driver as _, Posix};
 
-/// A file that appears under its name, or replaces the one that has it, when it is [finished](Self::finish). Dropped before, it
-/// is removed.
+/// A file that gets its name, replacing any existing file, only when it is [finished](Self::finish). If
+/// dropped before, it is removed.
 ///
-/// Until then it is `NAME.part`. What a program that was killed has left there is written over; a file there that another
-/// program is writing is an error.
+/// Until then its name is `NAME.part`. A `NAME.part` left over from a killed program is overwritten. One that
+/// another program is writing is an error.
 #[derive(Debug)]
 pub struct Aside {
     medium: Arc<Posix>,
     part: PathBuf,
     to: PathBuf,
-    /// The permissions of what is replaced, and what keeps others from opening it until it is.
+    /// The permissions of the replaced file. `_lock` keeps others from opening that file until it is
+    /// replaced.
     before: Option<fs::Permissions>,
     _lock: Option<Posix>,
     is_named: bool,
 }
 
 impl Aside {
-    /// Begins an empty file that will be at `to`; where that is a symbolic link, at what it names.
+    /// Starts an empty file that will be at `to`. If `to` is a symbolic link, the file will be at the link's
+    /// target.
     ///
-    /// Errors: as the system says; somebody has the file open that would be replaced, or it is no regular file.
+    /// Errors: an error from the system; another program has the existing file open; the existing file is not
+    /// a regular file.
     pub fn new(to: &Path) -> io::Result<Self> {
         let (to, before) = target(to)?;
         let lock = before.is_some().then(|| Posix::open_writable(&to, Create::No)).transpose()?;
         Self::begin(to, before, lock)
     }
 
-    /// The same, where the caller has the file open that is replaced.
+    /// Does the same for a caller that has the existing file open.
     pub fn replacing(to: &Path) -> io::Result<Self> {
         let (to, before) = target(to)?;
         Self::begin(to, before, None)
@@ -49,24 +52,26 @@ impl Aside {
         Ok(aside)
     }
 
-    /// The file, to be written.
+    /// Returns the file to write to.
     pub fn medium(&self) -> &Arc<Posix> {
         &self.medium
     }
 
-    /// Makes the file durable and gives it its name, with the permissions of the file that it replaces. It may be written further.
+    /// Makes the file durable and gives it its name, with the permissions of the file that it replaces.
+    /// Writing to it may continue.
     pub fn finish(mut self) -> io::Result<()> {
         if let Some(before) = self.before.take() {
-            // Where a file system has none, or they are not ours to give, it keeps those of a new file.
+            // If the file system has no permissions or we may not set them, the file keeps those of a new
+            // file.
             let _ = self.medium.set_permissions(before);
         }
-        // Else a loss of power could leave the name with nothing behind it.
+        // Without this, a loss of power could leave the name with an empty file.
         self.medium.flush(false)?;
         fs::rename(&self.part, &self.to)?;
         self.is_named = true;
         let folder = self.to.parent().filter(|folder| !folder.as_os_str().is_empty());
         match fs::File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()) {
-            // Not every file system can sync a folder.
+            // Some file systems cannot sync a directory.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
             {
@@ -80,13 +85,14 @@ impl Aside {
 impl Drop for Aside {
     fn drop(&mut self) {
         if !self.is_named {
-            // What failed is the news, not that nothing of it could be removed.
+            // The original failure matters to the caller, and a failed removal does not.
             let _ = fs::remove_file(&self.part);
         }
     }
 }
 
-/// What a path names through symbolic links, whether it is there or not; and the permissions of the file that is there.
+/// Follows symbolic links from `to`. Returns the final path, and the permissions of the file there if it
+/// exists.
 fn target(to: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
     let mut at = to.to_owned();
     for _ in 0..MAX_LINKS {
@@ -94,7 +100,7 @@ fn target(to: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
             return match fs::metadata(&at) {
                 Ok(found) if found.is_file() => Ok((at, Some(found.permissions()))),
                 Ok(_) => {
-                    let why = format!("{} is no regular file, and cannot be replaced by one", at.display());
+                    let why = format!("{} is not a regular file and cannot be replaced", at.display());
                     Err(io::Error::new(io::ErrorKind::InvalidInput, why))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((at, None)),
@@ -106,22 +112,23 @@ fn target(to: &Path) -> io::Result<(PathBuf, Option<fs::Permissions>)> {
     Err(io::Error::other(format!("{}: too many symbolic links", to.display())))
 }
 
-/// The file at `part`, locked.
+/// Opens and locks the file at `part`.
 fn claimed(part: &Path) -> io::Result<Posix> {
     loop {
         if part.is_symlink() {
-            // Nobody makes files so: what it names would be emptied.
+            // This program never creates such a link, and opening it would empty its target.
             fs::remove_file(part)?;
         }
         let medium = Posix::open_writable(part, Create::IfMissing)?;
-        // Who had the lock before may have renamed the file since it was opened: then it is not ours to empty.
+        // The previous holder of the lock may have renamed the file since it was opened. Then it must not be
+        // emptied.
         if medium.is_at(part) {
             return Ok(medium);
         }
     }
 }
 
-/// As many symbolic links as Linux follows.
+/// The number of symbolic links that Linux follows.
 const MAX_LINKS: usize = 40;
 
 #[cfg(test)]
@@ -135,7 +142,7 @@ mod tests {
         aside.finish()
     }
 
-    /// A file `a` of these bytes is all that is in a directory.
+    /// Asserts that the directory contains only a file `a` with these bytes.
     fn assert_only(directory: &Path, bytes: &[u8]) {
         let names: Vec<_> =
             fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -144,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_finished_leaves_what_was_there() {
+    fn a_file_that_is_not_finished_leaves_the_old_file() {
         let directory = tempfile::tempdir().unwrap();
         let to = directory.path().join("a");
         fs::write(&to, b"before").unwrap();
@@ -155,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_program_has_left_is_written_over_and_what_another_is_writing_is_not() {
+    fn a_leftover_part_file_is_overwritten_unless_another_program_is_writing_it() {
         let directory = tempfile::tempdir().unwrap();
         let to = directory.path().join("a");
         fs::write(directory.path().join("a.part"), b"what a killed program has left").unwrap();
@@ -164,7 +171,7 @@ mod tests {
         assert_eq!(Aside::new(&to).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         let medium = Arc::clone(first.medium());
         first.finish().unwrap();
-        // It is still locked, and it is whole: neither the one nor the other makes it anybody else's to empty.
+        // The new file is complete and still locked, so no other writer may empty it under either name.
         assert_eq!(Aside::new(&to).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         assert_only(directory.path(), b"first");
         drop(medium);
@@ -185,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_links_name_is_made_and_replaced_and_keeps_its_permissions() {
+    fn the_target_of_links_is_created_or_replaced_and_keeps_its_permissions() {
         let directory = tempfile::tempdir().unwrap();
         let link = directory.path().join("link");
         fs::create_dir(directory.path().join("below")).unwrap();
@@ -205,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_renamed_leaves_nothing() {
+    fn a_file_that_cannot_be_renamed_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let to = directory.path().join("a");
         let aside = Aside::new(&to).unwrap();
@@ -225,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_elsewhere_or_is_no_file_is_not_replaced() {
+    fn a_file_that_is_open_elsewhere_or_not_regular_is_not_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let to = directory.path().join("a");
         fs::write(&to, b"before").unwrap();

@@ -1,4 +1,5 @@
-//! Parts of several files, one after another, as one medium that is read: the elements of a dataset with external raw data.
+//! Parts of several files, one after another, as one read-only medium. Used for datasets with external raw
+//! data.
 
 use std::fs;
 use std::io;
@@ -7,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::{Driver, Hints, Posix};
 
-/// The parts. A file is opened when it is first read; what lies beyond its end is zeros, as for libhdf5.
+/// The joined parts. A file is opened at its first read. Bytes beyond its end read as zeros, as in libhdf5.
 #[derive(Debug)]
 pub struct Joined {
     parts: Vec<Opened>,
@@ -17,25 +18,25 @@ pub struct Joined {
 /// A part of a file.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// Where the file may be: the first of these that is there counts.
+    /// The possible paths of the file. The first that exists is used.
     pub candidates: Vec<PathBuf>,
-    /// The first byte of the part in its file.
+    /// The offset of the part in its file.
     pub offset: u64,
-    /// Bytes of the part.
+    /// The length of the part in bytes.
     pub len: u64,
 }
 
 #[derive(Debug)]
 struct Opened {
     part: Part,
-    /// Where the part begins among all.
+    /// The offset of the part in the joined medium.
     start: u64,
-    /// The file, and its length.
+    /// The file and its length.
     file: OnceLock<(Posix, u64)>,
 }
 
 impl Joined {
-    /// The parts, one after another. An error where together they are longer than any file.
+    /// Joins the parts. Fails if their total length does not fit a `u64`.
     pub fn new(parts: Vec<Part>) -> io::Result<Self> {
         let mut len = 0_u64;
         let mut placed = Vec::with_capacity(parts.len());
@@ -57,12 +58,12 @@ impl Opened {
         let candidates = &self.part.candidates;
         let path = candidates.iter().find(|path| path.exists()).or(candidates.first());
         let opened = path.map_or(Err(io::ErrorKind::NotFound.into()), |path| {
-            // Before it is opened: a pipe would wait for somebody who writes to it.
+            // Check before opening: opening a pipe would wait for a writer.
             let metadata = fs::metadata(path)?;
             if !metadata.is_file() {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
             }
-            // libhdf5 takes no lock of it either.
+            // libhdf5 does not lock the file either.
             Ok((Posix::open_unlocked(path)?, metadata.len()))
         });
         let opened = opened.map_err(|error| {
@@ -73,7 +74,7 @@ impl Opened {
         Ok(self.file.get_or_init(|| opened))
     }
 
-    /// Fills `dst` with the bytes of the part from `at` on.
+    /// Fills `dst` with the bytes of the part at offset `at`.
     fn read(&self, at: u64, dst: &mut [u8]) -> io::Result<()> {
         let (file, len) = self.file()?;
         let from = self.part.offset + at;
@@ -114,7 +115,7 @@ impl Driver for Joined {
     }
 
     fn hints(&self) -> Hints {
-        // Requests are served one by one.
+        // Requests are served one at a time.
         Hints { queue_depth: 1, ..Posix::HINTS }
     }
 }
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_missing_is_named_and_hurts_its_own_part_alone() {
+    fn a_missing_file_is_named_and_affects_only_its_own_part() {
         let folder = tempfile::tempdir().unwrap();
         let (here, gone) = (folder.path().join("here"), folder.path().join("gone"));
         fs::write(&here, b"ab").unwrap();

@@ -1,4 +1,4 @@
-//! A file in memory: an image that grows as it is written.
+//! A file in memory, whose image grows with writes.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use crate::process;
 #[derive(Debug)]
 pub struct Memory {
     image: RwLock<Vec<u8>>,
-    /// How many forks there were when it was made.
+    /// The number of forks when the image was created.
     forks: u32,
-    /// Where it goes when it is flushed, if anywhere.
+    /// The file that a flush writes to, if any.
     backing: Option<PathBuf>,
 }
 
@@ -25,22 +25,23 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// The file with these bytes.
+    /// Returns a file with these bytes.
     pub fn new(image: Vec<u8>) -> Self {
         Self { image: RwLock::new(image), forks: process::forks(), backing: None }
     }
 
-    /// The same, which is written to `path` when it is flushed or closed: in place of what is there, at once.
+    /// Does the same as [`new`](Self::new). A flush or close replaces the file at `path` with the image,
+    /// atomically.
     pub fn backed(image: Vec<u8>, path: PathBuf) -> Self {
         Self { backing: Some(path), ..Self::new(image) }
     }
 
-    /// A copy of the bytes of the file as they are now.
+    /// Returns a copy of the current bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         self.image.read().clone()
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub fn into_bytes(self) -> Vec<u8> {
         self.image.into_inner()
     }
@@ -49,7 +50,8 @@ impl Memory {
         if self.forks == process::forks() {
             return Ok(self.image.read());
         }
-        // A thread that wrote at the fork is not here to finish.
+        // In a forked child, a thread that was writing at the time of the fork does not exist and cannot
+        // finish.
         let image = self.image.try_read_recursive();
         image.ok_or_else(|| io::Error::other("the file was being written when this process was forked"))
     }

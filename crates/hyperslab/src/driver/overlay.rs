@@ -1,21 +1,23 @@
-//! A view of another driver with some bytes replaced and another length: a file as it will be, without writing it.
+//! A view of another driver with some bytes replaced and another length. Shows a file as a write would leave
+//! it, without writing.
 
 use std::io;
 use std::sync::Arc;
 
 use super::{Driver, Hints};
 
-/// The view. It cannot be written.
+/// A read-only view.
 #[derive(Debug)]
 pub struct Overlay {
     inner: Arc<dyn Driver>,
-    /// Offsets and bytes, ascending; none meets another.
+    /// Offsets and bytes, ascending and without overlaps.
     patches: Vec<(u64, Vec<u8>)>,
     len: u64,
 }
 
 impl Overlay {
-    /// The first `len` bytes of `inner` with the bytes of `patches` at their offsets. No patch may meet another.
+    /// Returns a view of the first `len` bytes of `inner` with the bytes of `patches` at their offsets.
+    /// Patches must not overlap.
     pub fn new(inner: Arc<dyn Driver>, mut patches: Vec<(u64, Vec<u8>)>, len: u64) -> Self {
         patches.sort_unstable_by_key(|(offset, _)| *offset);
         Self { inner, patches, len }
@@ -26,7 +28,7 @@ impl Overlay {
         if end.is_some_and(|end| end <= self.len) { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Lays the patches over the bytes read from `offset`.
+    /// Applies the patches to the bytes that were read from `offset`.
     fn patch(&self, offset: u64, dst: &mut [u8]) {
         let end = offset.saturating_add(dst.len() as u64);
         let ends_before = |(at, bytes): &(u64, Vec<u8>)| at.saturating_add(bytes.len() as u64) <= offset;
@@ -34,7 +36,7 @@ impl Overlay {
         let meeting = self.patches.iter().skip(first).take_while(|(at, _)| *at < end);
         for (at, bytes) in meeting {
             let from = offset.max(*at);
-            // Both differences are within slices, whose lengths are sizes.
+            // Both differences are at most the length of a slice, so they fit a `usize`.
             let skip = |start: u64| usize::try_from(from - start).unwrap_or(usize::MAX);
             let source = bytes.get(skip(*at)..).unwrap_or_default();
             let target = dst.get_mut(skip(offset)..).unwrap_or_default();
@@ -59,7 +61,7 @@ impl Driver for Overlay {
         Ok(())
     }
 
-    /// Reads go through the view one at a time.
+    /// The view serves one read at a time.
     fn hints(&self) -> Hints {
         Hints { queue_depth: 1, ..self.inner.hints() }
     }

@@ -1,5 +1,5 @@
-//! A file on a POSIX file system, through positioned reads and writes: no seek pointer, and the advisory lock that libhdf5
-//! takes.
+//! A file on a POSIX file system, with positioned reads and writes (no seek pointer) and the advisory lock
+//! that libhdf5 takes.
 
 use std::env;
 use std::fs::{self, OpenOptions, TryLockError};
@@ -25,60 +25,61 @@ use crate::process;
 pub struct Posix {
     file: fs::File,
     is_writable: bool,
-    /// The number of [forks](crate::process::forks) in the process that locked it.
+    /// The number of [forks](crate::process::forks) in the process when it took the lock.
     locked_by: Option<u32>,
 }
 
-/// What to do about a file that is to be written.
+/// How to open a file for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Create {
-    /// It must be there.
+    /// The file must exist.
     No,
-    /// It is made if it is not there.
+    /// The file is created if it does not exist.
     IfMissing,
-    /// It must not be there.
+    /// The file must not exist and is created.
     New,
 }
 
-/// Whether a file is locked while it is open. The environment variable `HDF5_USE_FILE_LOCKING` has the last word, as in
-/// libhdf5.
+/// Whether a file is locked while it is open. The environment variable `HDF5_USE_FILE_LOCKING` overrides
+/// this, as in libhdf5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Locking {
-    /// Where its file system has locks.
+    /// Locked if its file system supports locks.
     #[default]
     BestEffort,
-    /// Always: a file system without locks is an error.
+    /// Always locked. A file system without locks is an error.
     Required,
-    /// Never.
+    /// Never locked.
     No,
 }
 
 impl Posix {
-    /// A system call costs about as much as copying 8 KiB out of the page cache: docs/io-hints.md.
+    /// A system call costs about as much as copying 8 KiB from the page cache; see docs/io-hints.md.
     pub(super) const HINTS: Hints =
         Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: QUEUE_DEPTH, concurrent: true };
 
-    /// Opens an existing file for reading, which others may do at the same time.
+    /// Opens an existing file for reading. Other programs may read it at the same time.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::open_unlocked(path)?.locked(Locking::default())
     }
 
-    /// Opens a file for reading and writing, which nobody else may do at the same time. Its contents stay.
+    /// Opens a file for reading and writing, with its contents unchanged. No other program may open it at the
+    /// same time.
     pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
         Self::open_writable_unlocked(path, create)?.locked(Locking::default())
     }
 
-    /// As [`open`](Self::open), without a lock.
+    /// Does the same as [`open`](Self::open) without a lock.
     pub fn open_unlocked(path: &Path) -> io::Result<Self> {
         let file = fs::File::open(path)?;
-        // A directory opens, and fails only at the first read, with a message that names no cause.
+        // Opening a directory succeeds, and the first read fails with a message that does not name the cause.
         if file.metadata()?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
         Ok(Self::new(file))
     }
 
-    /// As [`open_writable`](Self::open_writable), without a lock.
+    /// Does the same as [`open_writable`](Self::open_writable) without a lock.
     pub fn open_writable_unlocked(path: &Path, create: Create) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -92,26 +93,26 @@ impl Posix {
         Ok(opened)
     }
 
-    /// Whether the file has this path, which is no link.
+    /// Returns whether `path` names this file without a symbolic link.
     pub(super) fn is_at(&self, path: &Path) -> bool {
         let there = fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()));
         matches!((there, self.identity()), (Ok(there), Ok(here)) if there == here)
     }
 
-    /// Says who may read and write the file.
+    /// Sets the permissions of the file.
     pub(super) fn set_permissions(&self, permissions: fs::Permissions) -> io::Result<()> {
         self.file.set_permissions(permissions)
     }
 
-    /// The driver of a file opened by the caller, with what access and lock it has.
+    /// Returns the driver for a file that the caller opened, with the access and lock that it has.
     pub fn new(file: fs::File) -> Self {
         Self { file, is_writable: false, locked_by: None }
     }
 
-    /// Takes the lock that libhdf5 would take: shared for reading, alone for writing. Where the file system has none it goes
-    /// without, if that is allowed.
+    /// Takes the lock that libhdf5 would take: shared for reading, exclusive for writing. If the file system
+    /// has no locks, continues without one, unless a lock is required.
     ///
-    /// Errors: `WouldBlock`, with the name of the process that holds the lock where the system tells it.
+    /// Errors: `WouldBlock`, with the name of the process that holds the lock if the system provides it.
     pub fn locked(mut self, locking: Locking) -> io::Result<Self> {
         let locking = locking.effective();
         if locking == Locking::No {
@@ -122,13 +123,13 @@ impl Posix {
             Ok(()) => self.locked_by = Some(process::forks()),
             Err(TryLockError::WouldBlock) => return Err(self.is_locked_by_others()),
             Err(TryLockError::Error(error)) if locking == Locking::Required => return Err(error),
-            // File systems without locks.
+            // The file system has no locks.
             Err(TryLockError::Error(_)) => {}
         }
         Ok(self)
     }
 
-    /// Device and inode: what makes two paths lead to one file.
+    /// Returns the device and inode numbers. Two paths with equal numbers name the same file.
     pub fn identity(&self) -> io::Result<(u64, u64)> {
         let metadata = self.file.metadata()?;
         Ok((metadata.dev(), metadata.ino()))
@@ -145,18 +146,19 @@ impl Posix {
         };
         let has = if self.is_writable { "has it open" } else { "has it open for writing" };
         let why = format!(
-            "unable to lock the file: {who} {has}; wait until it has closed it (without locks, by locking=False or \
-             HDF5_USE_FILE_LOCKING=FALSE, it may be read half-changed, and two writers destroy it)"
+            "unable to lock the file: {who} {has}; wait until it closes the file (locking=False or \
+             HDF5_USE_FILE_LOCKING=FALSE opens it without a lock, but a reader may see half-made changes and two \
+             writers destroy it)"
         );
         io::Error::new(io::ErrorKind::WouldBlock, why)
     }
 
-    /// Writes requests of which each begins where the one before ends.
+    /// Writes requests that are contiguous in the file.
     #[cfg(target_os = "linux")]
     fn write_joined(&self, run: &[WriteRequest<'_>]) -> io::Result<()> {
         let mut slices: Vec<IoSlice<'_>> = run.iter().map(|request| IoSlice::new(request.src)).collect();
         let (mut slices, mut offset) = (&mut slices[..], run.first().map_or(0, |request| request.offset));
-        // Drops empty slices at the front: a write of nothing would look like a full disk.
+        // Drop empty slices at the front: a write of zero bytes would look like a full disk.
         IoSlice::advance_slices(&mut slices, 0);
         while !slices.is_empty() {
             match rustix::io::pwritev(&self.file, slices, offset) {
@@ -166,7 +168,7 @@ impl Posix {
                     offset += written as u64;
                 }
                 Err(Errno::INTR) => {}
-                // As for reads.
+                // See `read_at`.
                 Err(Errno::BADF) => {
                     return run.iter().try_for_each(|request| self.write_at(request.offset, request.src));
                 }
@@ -177,12 +179,12 @@ impl Posix {
     }
 }
 
-/// As many slices as Linux takes in one call (`IOV_MAX`).
+/// The number of slices that Linux accepts in one call (`IOV_MAX`).
 #[cfg(target_os = "linux")]
 const MAX_SLICES: usize = 1024;
 
 impl Locking {
-    /// What the user's environment makes of it.
+    /// Returns the setting after applying the environment variable.
     #[must_use]
     pub fn effective(self) -> Self {
         match env::var("HDF5_USE_FILE_LOCKING").map(|value| value.to_uppercase()).as_deref() {
@@ -194,8 +196,8 @@ impl Locking {
     }
 }
 
-/// The processes that hold a lock of a file, in a table as `/proc/locks` has it:
-/// `1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF`. Those that wait have an arrow in front.
+/// Returns the processes that hold a lock on a file, from a table in the format of `/proc/locks`:
+/// `1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF`. Lines of waiting processes contain an arrow.
 fn holders(table: &str, device: u64, inode: u64) -> Vec<u32> {
     let held = table.lines().filter_map(|line| {
         let mut fields = line.split_whitespace().filter(|_| !line.contains("->"));
@@ -204,7 +206,7 @@ fn holders(table: &str, device: u64, inode: u64) -> Vec<u32> {
     });
     let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff00);
     let exact = format!("{major:02x}:{minor:02x}:{inode}");
-    // Some file systems have devices of their own, which the table does not know.
+    // Some file systems report device numbers that the table does not contain.
     let all: Vec<(u32, &str)> = held.collect();
     let is_known = all.iter().any(|(_, place)| *place == exact);
     all.into_iter().filter(|(_, place)| !is_known || *place == exact).map(|(process, _)| process).collect()
@@ -216,16 +218,16 @@ fn named(process: u32) -> String {
     }
     let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     match (process, name.trim()) {
-        // Of another container.
-        (0, _) => "a process that cannot be seen from here".to_owned(),
-        // It has ended, and left the file open to one that it was forked into.
+        // The process belongs to another container.
+        (0, _) => "a process of another container".to_owned(),
+        // The process has ended, and one that it forked still has the file open.
         (_, "") => format!("process {process}, or one that it started,"),
         (_, name) => format!("process {process} ({name})"),
     }
 }
 
-/// A forked child has the same open file, lock included: without this the lock would stay until the child ends. The child
-/// itself leaves the parent's lock alone.
+/// A forked child shares the open file and its lock. Unlocking here keeps the lock from lasting until the
+/// child ends. The child itself does not release the parent's lock.
 impl Drop for Posix {
     fn drop(&mut self) {
         if self.locked_by == Some(process::forks()) {
@@ -245,7 +247,8 @@ impl Driver for Posix {
         self.file.read_exact_at(dst, offset)
     }
 
-    /// Without the C library, whose `pread` is a cancellation point: that costs a tenth of a read of a few hundred bytes.
+    /// Bypasses the C library, whose `pread` is a cancellation point. That would cost a tenth of a read of a
+    /// few hundred bytes.
     #[cfg(target_os = "linux")]
     fn read_at(&self, mut offset: u64, mut dst: &mut [u8]) -> io::Result<()> {
         while !dst.is_empty() {
@@ -256,7 +259,8 @@ impl Driver for Posix {
                     offset += read as u64;
                 }
                 Err(Errno::INTR) => {}
-                // A file that only a library put before the C library knows: a file system outside the kernel.
+                // Only a library that intercepts the C library knows this descriptor, for example a file
+                // system in user space.
                 Err(Errno::BADF) => return self.file.read_exact_at(dst, offset),
                 Err(error) => return Err(error.into()),
             }
@@ -268,7 +272,7 @@ impl Driver for Posix {
         self.file.write_all_at(src, offset)
     }
 
-    /// Writes that follow each other in the file are one call.
+    /// Writes that are contiguous in the file take one call.
     #[cfg(target_os = "linux")]
     fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
         let follows = |a: &WriteRequest<'_>, b: &WriteRequest<'_>| {
@@ -291,13 +295,14 @@ impl Driver for Posix {
         Ok(())
     }
 
-    /// A file of that length is left alone: ext4 sends a file that was ever cut to nothing to the disk when it is closed, and
-    /// the program waits, even if there was nothing to cut.
+    /// Leaves a file with this length unchanged. ext4 writes a file that was ever truncated to zero to the
+    /// disk when it is closed, and the program waits for that, even if the file was empty before.
     fn set_len(&self, len: u64) -> io::Result<()> {
         if self.len()? == len { Ok(()) } else { self.file.set_len(len) }
     }
 
-    /// `sync_data` also makes a changed length durable. The system holds nothing back that closing would lose.
+    /// `sync_data` also makes a changed length durable. Closing needs no flush, because the system loses
+    /// nothing when a file is closed.
     fn flush(&self, closing: bool) -> io::Result<()> {
         if closing { Ok(()) } else { self.file.sync_data() }
     }
@@ -317,7 +322,7 @@ impl Medium for Posix {
         match rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(dst)], offset, ReadWriteFlags::NOWAIT) {
             Ok(read) => Some(read),
             Err(Errno::AGAIN) => Some(0),
-            // A file system that cannot say.
+            // The file system does not support the request.
             Err(_) => None,
         }
     }
@@ -325,7 +330,7 @@ impl Medium for Posix {
     #[cfg(target_os = "linux")]
     fn fetch(&self, offset: u64, len: u64) {
         let Some(len) = NonZeroU64::new(len) else { return };
-        // A file that takes no advice is read without.
+        // A file that does not accept the advice is read without it.
         let _ = rustix::fs::fadvise(&self.file, offset, Some(len), Advice::WillNeed);
     }
 }

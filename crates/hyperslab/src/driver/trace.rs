@@ -1,4 +1,4 @@
-//! A wrapper that records what is asked of a driver: the basis of tests and of I/O statistics.
+//! A wrapper that records the operations on a driver, for tests and I/O statistics.
 
 use std::io;
 
@@ -9,32 +9,32 @@ use super::{Driver, Hints, ReadQueue, Request, WriteRequest};
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// A read, alone or one of many.
+    /// A read, single or from a queue.
     Read {
-        /// Where.
+        /// The offset in the file.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes.
         len: u64,
     },
-    /// A write, alone or as part of a batch.
+    /// A write, single or in a batch.
     Write {
-        /// Where.
+        /// The offset in the file.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes.
         len: u64,
     },
-    /// Room made for writes to come.
+    /// A reservation of space for later writes.
     Reserve {
-        /// Where.
+        /// The offset in the file.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes.
         len: u64,
     },
     /// A change of length.
     SetLen(u64),
     /// A flush.
     Flush {
-        /// Whether it said that no call follows.
+        /// Whether it was the flush before closing the file.
         closing: bool,
     },
 }
@@ -52,7 +52,7 @@ impl<D: Driver> Trace<D> {
         Self { inner, log: Mutex::default() }
     }
 
-    /// The operations since the last call, in the order in which they were begun.
+    /// Returns the operations since the last call, in the order in which they began.
     pub fn take(&self) -> Vec<Operation> {
         std::mem::take(&mut self.log.lock())
     }
@@ -108,7 +108,7 @@ impl<D: Driver> Driver for Trace<D> {
     }
 }
 
-/// A queue whose requests are recorded as they are asked for.
+/// A queue whose requests are recorded when the driver takes them.
 struct Traced<'q> {
     queue: &'q mut dyn ReadQueue,
     trace: &'q dyn Fn(Operation),

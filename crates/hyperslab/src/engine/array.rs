@@ -1,4 +1,5 @@
-//! What the engine knows of a dataset: where its elements are and how to decode them. Built once, shared by handles.
+//! The engine's description of a dataset: where its elements are and how to decode them. Built once and
+//! shared by handles.
 
 use std::sync::Arc;
 
@@ -13,29 +14,29 @@ use crate::index::ChunkIndex;
 /// A stored array.
 #[derive(Debug)]
 pub struct StoredArray {
-    /// The address of the dataset's object header: which dataset of the file this is.
+    /// The address of the dataset's object header, which identifies the dataset in its file.
     pub header: Addr,
-    /// Elements along each dimension; empty for a scalar.
+    /// The number of elements along each dimension; empty for a scalar.
     pub shape: Vec<u64>,
     /// The datatype of the elements in the file.
     pub datatype: Arc<Datatype>,
-    /// Bytes of one element in the file.
+    /// The size of one element in the file, in bytes.
     pub element_size: usize,
-    /// What elements hold that were never written.
+    /// The value of elements that were never written.
     pub fill: Fill,
-    /// Whether every reader takes a chunk that is not there for one that holds [`fill`](Self::fill).
+    /// Whether every reader treats a missing chunk as a chunk full of [`fill`](Self::fill).
     pub may_skip_fill: bool,
     /// Where the elements are.
     pub storage: Storage,
 }
 
 impl StoredArray {
-    /// Bytes of all elements: checked when the dataset was opened.
+    /// Returns the size of all elements in bytes. Opening the dataset checked that it fits a `u64`.
     pub(super) fn len_bytes(&self) -> u64 {
         self.shape.iter().product::<u64>() * self.element_size as u64
     }
 
-    /// The same array with its elements one after another at `extent`.
+    /// Returns the same array with its elements stored contiguously at `extent`.
     #[must_use]
     pub fn at(&self, extent: Extent) -> Self {
         Self {
@@ -55,22 +56,23 @@ impl StoredArray {
 pub enum Storage {
     /// In the object header.
     Compact(Vec<u8>),
-    /// In one extent, or nowhere yet.
+    /// In one extent. `None` if not allocated yet.
     Contiguous(Option<Extent>),
-    /// One after another from the first byte of another medium on.
+    /// Contiguous, from the first byte of another medium (such as an external file).
     Elsewhere(Box<dyn Driver>),
     /// In chunks.
     Chunked(Box<ChunkedStorage>),
 }
 
-/// Chunks, how they are found and how they are decoded.
+/// The chunks of a dataset: how to find and how to decode them.
 #[derive(Debug)]
 pub struct ChunkedStorage {
-    /// Elements of a chunk along each dimension.
+    /// The number of elements of a chunk along each dimension.
     pub chunk_shape: Vec<u64>,
-    /// The filters, prepared.
+    /// The prepared filters.
     pub pipeline: Arc<Pipeline>,
-    /// Whether chunks that reach over the edge of the dataset are stored unfiltered (spec IV.A.2.i, version 4 flags).
+    /// Whether chunks that cross the edge of the dataset are stored unfiltered (spec IV.A.2.i, version 4
+    /// flags).
     pub unfiltered_edges: bool,
     /// Where each chunk is.
     pub index: ChunkIndex,

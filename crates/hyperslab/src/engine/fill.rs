@@ -1,16 +1,16 @@
-//! What elements hold that were never written.
+//! The value of elements that were never written.
 
 /// The fill value of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fill {
     /// Zeros.
     Zeros,
-    /// One element, of the stored datatype.
+    /// One element of the stored datatype.
     Value(Vec<u8>),
 }
 
 impl Fill {
-    /// Sets all elements of a piece to it.
+    /// Sets all elements of `piece` to the fill value.
     pub(super) fn write(&self, piece: &mut [u8]) {
         match self {
             Self::Zeros => piece.fill(0),
@@ -19,7 +19,7 @@ impl Fill {
     }
 }
 
-/// Sets all elements of a piece that do not lie within its first `kept` to the fill value.
+/// Sets the elements of `piece` to the fill value, except those whose indices are all below `kept`.
 pub(super) fn fill_outside(piece: &mut [u8], shape: &[u64], kept: &[u64], value: &Fill) {
     let (Some((&len, shape)), Some((&first, kept))) = (shape.split_first(), kept.split_first()) else {
         return;
@@ -32,7 +32,8 @@ pub(super) fn fill_outside(piece: &mut [u8], shape: &[u64], kept: &[u64], value:
     }
 }
 
-/// Fills `bytes` with an element, again and again: what is filled is copied behind itself, so that few copies are short.
+/// Fills `bytes` with copies of `element`. Each step doubles the filled part by copying it, so few copies are
+/// short.
 pub(super) fn repeat(bytes: &mut [u8], element: &[u8]) {
     if let Some((&first, rest)) = element.split_first()
         && rest.iter().all(|&byte| byte == first)
@@ -64,7 +65,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_kept_stays_and_the_rest_is_filled(
+        fn the_kept_box_is_unchanged_and_the_rest_is_filled(
             sides in prop::collection::vec((1u64..5, 0u64..5), 0..4), value in any::<[u8; 2]>()
         ) {
             let shape: Vec<u64> = sides.iter().map(|side| side.0).collect();

@@ -1,4 +1,4 @@
-//! Plans reads and writes and runs them: threads, buffers, routes.
+//! Plans reads and writes, and runs the plans: threads, buffers, routes.
 
 mod array;
 mod chunks;

@@ -1,4 +1,4 @@
-//! The one pool of threads, and how work is handed to it. Threads are made here and nowhere else.
+//! The thread pool of the process, and functions that run work on it. No other module starts threads.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
@@ -8,14 +8,15 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::process::PerProcess;
 
-/// The pool of the process, shared by all files: as many threads as `HYPERSLAB_THREADS` says, else as the process may
-/// use, the caller's included. A forked child has none of its parent's threads, and makes its own.
+/// The pool that all files of the process share. `HYPERSLAB_THREADS` sets its number of threads, the caller's
+/// thread included; the default is the number of processors that the process may use. A forked child inherits
+/// no threads and makes a pool of its own.
 static POOL: LazyLock<PerProcess<RwLock<Pool>>> =
     LazyLock::new(|| PerProcess::new(RwLock::new(Pool::new(default_threads()))));
 
 struct Pool {
     threads: usize,
-    /// Without the caller's own thread, which works too; absent if that is all.
+    /// The threads besides the caller's, which works too. `None` if the caller's thread is the only one.
     helpers: Option<Arc<ThreadPool>>,
 }
 
@@ -40,12 +41,12 @@ fn pool() -> &'static RwLock<Pool> {
     })
 }
 
-/// How many threads a read uses, the caller's included, unless it says otherwise.
+/// Returns the default number of threads of a read, the caller's included.
 pub fn threads() -> usize {
     pool().read().threads
 }
 
-/// Sets how many threads reads use; reads under way keep what they have.
+/// Sets the default number of threads of a read. Reads that have started keep their number.
 pub fn set_threads(threads: NonZeroUsize) {
     let mut pool = pool().write();
     if pool.threads != threads.get() {
@@ -53,7 +54,8 @@ pub fn set_threads(threads: NonZeroUsize) {
     }
 }
 
-/// Runs `work` on the caller's thread and on up to `workers - 1` others, each with its number; returns when all have.
+/// Runs `work` on the caller's thread and on up to `workers - 1` others. Returns when all calls have
+/// returned.
 pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     let helpers = if workers > 1 { pool().read().helpers.clone() } else { None };
     let Some(helpers) = helpers else {
@@ -67,21 +69,22 @@ pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     });
 }
 
-/// What is wrong with `HYPERSLAB_THREADS`, if anything is. Returns it once: who asks first tells the user. If nobody has
-/// asked before the first read, that read writes it to standard error.
+/// Returns a message that says why the value of `HYPERSLAB_THREADS` is ignored, if it is. Returns the message
+/// only once, so the first caller should show it. If there was no call before the first read, that read
+/// prints the message to standard error.
 pub fn threads_warning() -> Option<String> {
     WARNING.lock().take()
 }
 
 static WARNING: LazyLock<Mutex<Option<String>>> = LazyLock::new(|| Mutex::new(asked_threads().err()));
 
-/// As many threads as the environment asks for.
+/// Reads the number of threads from the environment.
 fn asked_threads() -> Result<Option<NonZeroUsize>, String> {
     let Some(asked) = std::env::var_os(THREADS).filter(|asked| !asked.is_empty()) else { return Ok(None) };
     let number = asked.to_str().and_then(|text| text.trim().parse().ok());
     number.map(Some).ok_or_else(|| {
         format!(
-            "{THREADS}={} is no number of threads and is ignored: give a whole number from 1 on",
+            "{THREADS}={} is not a number of threads and is ignored: use a whole number, at least 1",
             asked.display()
         )
     })
@@ -108,6 +111,6 @@ mod tests {
         run(9, &|| {
             runs.fetch_add(1, Ordering::Relaxed);
         });
-        assert!([1, 9].contains(&runs.load(Ordering::Relaxed)), "1 where there is one thread, else all 9");
+        assert!([1, 9].contains(&runs.load(Ordering::Relaxed)), "1 run with one thread, else all 9");
     }
 }

@@ -1,4 +1,5 @@
-//! The memory a worker keeps from read to read: grown to what it needed, cut back when that was a lot.
+//! Buffers that each worker thread reuses from read to read. They grow as needed, and large ones are freed
+//! afterwards.
 
 use std::cell::RefCell;
 use std::io;
@@ -6,20 +7,20 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 
-/// Buffers of one thread.
+/// The buffers of one thread.
 #[derive(Debug, Default)]
 pub(super) struct WorkerScratch {
-    /// Stored bytes as read from the file.
+    /// Stored bytes, as read from the file.
     pub(super) stored: Vec<u8>,
-    /// Buffers for more of them, where several ranges are read at a time.
+    /// More buffers for stored bytes, for reads of several ranges at a time.
     pub(super) spare: Vec<Vec<u8>>,
     /// One decoded chunk.
     pub(super) chunk: Vec<u8>,
-    /// Parts of a stored chunk to read.
+    /// The parts of a stored chunk to read.
     pub(super) ranges: Vec<Range<usize>>,
     /// Elements before and after conversion.
     pub(super) convert: [Vec<u8>; 2],
-    /// What filters need.
+    /// The buffers of the filters.
     pub(super) filters: hyperslab_filters::Scratch,
 }
 
@@ -35,33 +36,34 @@ pub(super) fn with<R>(f: impl FnOnce(&mut WorkerScratch) -> R) -> R {
             scratch.trim();
             result
         }
-        // A read inside a read of the same thread: a driver that calls back, say. It gets buffers of its own.
+        // A read within a read of the same thread, for example by a driver that calls back. It gets new
+        // buffers.
         Err(_) => f(&mut WorkerScratch::default()),
     })
 }
 
-/// The first `len` bytes of `buffer`, grown if need be; what they hold is left over from before.
+/// Returns the first `len` bytes of `buffer`, which grows if necessary. Their contents are unspecified.
 ///
-/// `len` may come from a file: more than there is memory is an error, and memory that is not used is not touched.
+/// `len` may come from a file. A length beyond the available memory is an error. Unused memory stays untouched.
 pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if buffer.len() < len {
-        // Growing copies nothing that anybody wants: drop it first.
+        // The old contents are not needed: drop them first, so that growing copies nothing.
         *buffer = Vec::new();
         buffer.try_reserve_exact(len).map_err(|_| out_of_memory(len as u64))?;
         *buffer = Vec::new();
-        // Zeroed by the system when touched, unlike `resize`.
+        // Unlike with `resize`, the system zeroes the pages when they are first touched.
         *buffer = vec![0; len];
     }
     Ok(&mut buffer[..len])
 }
 
-/// There is not enough memory for `len` bytes.
+/// Returns the error for a failed allocation of `len` bytes.
 fn out_of_memory(len: u64) -> Error {
     Error::io("allocation", 0, len)(io::ErrorKind::OutOfMemory.into())
 }
 
 impl WorkerScratch {
-    /// A buffer for stored bytes, until it is [put back](Self::put_back).
+    /// Takes a buffer for stored bytes. The caller returns it with [`put_back`](Self::put_back).
     pub(super) fn take(&mut self) -> Vec<u8> {
         if self.stored.capacity() > 0 {
             std::mem::take(&mut self.stored)
@@ -91,7 +93,7 @@ impl WorkerScratch {
     }
 }
 
-/// A larger buffer is given back after the read that needed it.
+/// A buffer with a larger capacity is freed after the read.
 const KEEP_BYTES: usize = 64 << 20;
 
 #[cfg(test)]
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_there_is_memory_is_an_error() {
+    fn a_length_beyond_the_memory_is_an_error() {
         let mut buffer = vec![1; 10];
         assert!(sized(&mut buffer, isize::MAX.unsigned_abs()).is_err());
         assert!(sized(&mut buffer, usize::MAX).is_err());

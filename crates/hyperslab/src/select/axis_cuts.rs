@@ -1,10 +1,10 @@
-//! The indices of a selection along one axis, cut by the chunks along it.
+//! Divides the indices of a selection along one axis by the chunks along it.
 
 use std::sync::Arc;
 
 use super::{Dim, Part};
 
-/// The indices along one axis, cut by the chunks along it.
+/// The indices along one axis, divided by chunks.
 #[derive(Debug, Clone)]
 pub(super) enum AxisCuts {
     Range { dim: Dim, chunk: u64 },
@@ -14,18 +14,18 @@ pub(super) enum AxisCuts {
 #[derive(Debug, Clone)]
 pub(super) struct ListCuts {
     cuts: Vec<Cut>,
-    /// The coordinate of each touched chunk, rising, and where its cuts begin.
+    /// The coordinate of each touched chunk, ascending, and the index of its first cut.
     groups: Vec<(u64, usize)>,
 }
 
-/// Evenly spaced indices inside one chunk that are evenly spaced in the result too.
+/// Indices inside one chunk that are evenly spaced both in the chunk and in the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
-    /// Relative to the chunk.
+    /// The indices relative to the chunk.
     within: Dim,
-    /// Which index of the result the first is.
+    /// The position in the result of the first index.
     pub(super) position: u64,
-    /// How far apart they are in the result.
+    /// The distance between neighbours in the result.
     position_step: u64,
 }
 
@@ -52,7 +52,7 @@ impl AxisCut<'_> {
 }
 
 impl AxisCuts {
-    /// How many indices are selected.
+    /// Returns the number of selected indices.
     pub(super) fn count(&self) -> u64 {
         match self {
             Self::Range { dim, .. } => dim.count,
@@ -60,21 +60,22 @@ impl AxisCuts {
         }
     }
 
-    /// How many chunks are touched along this axis.
+    /// Returns the number of touched chunks along this axis.
     pub(super) fn len(&self) -> u64 {
         match self {
             Self::Range { dim, chunk } => match dim.last() {
                 None => 0,
-                // No gap is as long as a chunk: every chunk between the first and the last is touched.
+                // Every step is at most a chunk long, so every chunk between the first and the last is
+                // touched.
                 Some(last) if dim.step <= *chunk => last / chunk - dim.start / chunk + 1,
-                // Every element lies in a chunk of its own.
+                // Every index is in a chunk of its own.
                 Some(_) => dim.count,
             },
             Self::List(list) => list.groups.len() as u64,
         }
     }
 
-    /// The coordinate of the touched chunk number `index`, which is less than `len`.
+    /// Returns the coordinate of the touched chunk number `index`, which is less than `len`.
     pub(super) fn chunk(&self, index: u64) -> u64 {
         match self {
             Self::Range { dim, chunk } if dim.step <= *chunk => dim.start / chunk + index,
@@ -97,7 +98,7 @@ impl AxisCuts {
 
 impl ListCuts {
     pub(super) fn new(list: &Arc<[u64]>, chunk: u64) -> Self {
-        // Sorted by chunk; inside a chunk in the order of the result.
+        // Sort by chunk, and within a chunk by the position in the result.
         let mut sorted: Vec<(u64, u64, u64)> =
             list.iter().zip(0..).map(|(&index, position)| (index / chunk, position, index % chunk)).collect();
         sorted.sort_unstable();
@@ -116,7 +117,8 @@ impl ListCuts {
 }
 
 impl Cut {
-    /// The indices of `dim` in the chunk at `at` of those that are `chunk` long.
+    /// Returns the indices of `dim` inside chunk number `at`; chunks have `chunk` elements. `None` if there
+    /// are none.
     pub(super) fn of(dim: Dim, chunk: u64, at: u64) -> Option<Self> {
         let lo = at.checked_mul(chunk)?;
         let (position, end) = dim.positions(lo, lo.saturating_add(chunk));
@@ -127,14 +129,14 @@ impl Cut {
         })
     }
 
-    /// Makes it the next axis of a part.
+    /// Appends the cut as the next axis of a part.
     pub(super) fn add_to(self, part: &mut Part, stride: u64) {
         part.within.push(self.within);
         part.dst += self.position * stride;
         part.dst_strides.push(self.position_step * stride);
     }
 
-    /// Takes one more index in, if it goes on evenly. `position` is past those of the cut.
+    /// Adds one more index if it continues the even spacing. `position` is after the positions of the cut.
     fn extend(&mut self, index: u64, position: u64) -> bool {
         let Dim { start, step, count } = self.within;
         let last = start + (count - 1) * step;

@@ -1,4 +1,5 @@
-//! Boxes that an array is cut into, so that it is read or written piece by piece, and few chunks are met twice.
+//! Divides an array into boxes for reading or writing it piece by piece, with few chunks touched by more than
+//! one box.
 
 use super::{Coord, Dim, Selection, Slab};
 
@@ -11,30 +12,31 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Boxes of whole chunks, of at most so many elements where one chunk has not more: where they fit of whole chunks of
-    /// another shape, too, and as long as can be along the last axes.
+    /// Divides an array into boxes of whole chunks with at most `most` elements, or of one chunk if a chunk
+    /// has more. If possible the boxes also consist of whole chunks of the shape `other`. They are as long as
+    /// possible along the last axes.
     pub fn new(shape: &[u64], chunk: &[u64], other: Option<&[u64]>, most: u64) -> Self {
         let side = side(shape, chunk, other, most);
         let counts = shape.iter().zip(&side).map(|(len, side)| len.div_ceil(*side)).collect();
         Self { shape: shape.to_vec(), side, counts }
     }
 
-    /// How many there are.
+    /// Returns the number of boxes.
     pub fn len(&self) -> u64 {
         self.counts.iter().fold(1, |all: u64, &count| all.saturating_mul(count))
     }
 
-    /// Whether there are none: the array has no elements.
+    /// Returns whether there are no boxes, because the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The shape of a box; at the edge of the array they are smaller.
+    /// Returns the shape of a box. Boxes at the edge of the array are smaller.
     pub fn side(&self) -> &[u64] {
         &self.side
     }
 
-    /// The box of this number.
+    /// Returns the box with this number in row-major order.
     pub fn nth(&self, mut number: u64) -> Selection {
         let mut coord = Coord::from_elem(0, self.counts.len());
         for (at, count) in coord.iter_mut().zip(&self.counts).rev() {
@@ -44,7 +46,7 @@ impl Boxes {
         self.at(&coord)
     }
 
-    /// The box at a place counted in boxes along each axis.
+    /// Returns the box at a position in the grid of boxes.
     pub fn at(&self, coord: &[u64]) -> Selection {
         let axes = coord.iter().zip(&self.side).zip(&self.shape);
         let dims = axes.map(|((at, side), end)| {
@@ -55,7 +57,7 @@ impl Boxes {
     }
 }
 
-/// The shape of a box.
+/// Returns the shape of a box.
 fn side(shape: &[u64], chunk: &[u64], other: Option<&[u64]>, most: u64) -> Vec<u64> {
     let mut side = chunk.to_vec();
     let fits = |side: &[u64]| {
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_box_has_whole_chunks_of_both_shapes_where_they_fit() {
+    fn a_box_has_whole_chunks_of_both_shapes_if_they_fit() {
         assert_eq!(side(&[1000, 1000], &[10, 100], Some(&[15, 30]), 40_000), [30, 1200]);
         assert_eq!(side(&[1000, 1000], &[10, 100], Some(&[15, 30]), 9_000), [30, 300]);
         assert_eq!(side(&[1000, 1000], &[10, 100], None, 1), [10, 100]);

@@ -1,11 +1,12 @@
-//! Whether a selection takes whole chunks: all that an array has of each.
+//! Whether a selection covers whole chunks: all of their elements inside the array.
 
 use super::axis_cuts::AxisCuts;
 use super::tiling::Cuts;
 use super::{Dim, Tiling, inside};
 
 impl Tiling {
-    /// Whether one part of the chunk at `coord` is all that an array of the shape `extent` has of it.
+    /// Returns whether one part covers all elements of the chunk at `coord` that are inside an array of the
+    /// shape `extent`.
     pub fn covers(&self, coord: &[u64], extent: &[u64]) -> bool {
         let used = inside(coord, &self.chunk, extent);
         let mut covers = false;
@@ -13,7 +14,8 @@ impl Tiling {
         covers
     }
 
-    /// Whether this [covers](Self::covers) every chunk that it touches. A box is not asked chunk by chunk.
+    /// Returns whether this [covers](Self::covers) every chunk that it touches. A box is checked without a
+    /// loop over chunks.
     pub fn covers_all(&self, extent: &[u64]) -> bool {
         let axis_covers = |(axis, &end): (&AxisCuts, &u64)| match axis {
             AxisCuts::Range { dim, chunk } => Some(dim.covers_chunks(*chunk, end)),
@@ -30,17 +32,17 @@ impl Tiling {
 }
 
 impl Dim {
-    /// Whether these are the indices `0..len`.
+    /// Returns whether these are the indices `0..len`.
     pub(super) fn covers(self, len: u64) -> bool {
         self.start == 0 && self.count == len && (self.step == 1 || self.count <= 1)
     }
 
-    /// Whether of each chunk that these indices of an axis of `end` touch, they are all that the axis has.
+    /// Returns whether the indices cover every chunk that they touch, along an axis of `end` elements.
     fn covers_chunks(self, chunk: u64, end: u64) -> bool {
         let Some(last) = self.last() else { return true };
         let begins = self.start.is_multiple_of(chunk);
         let ends = last + 1 == end || (last + 1).is_multiple_of(chunk);
-        // Where a step leaves an index out, it has to be a whole chunk that is left out.
+        // An index that a step leaves out must be a whole chunk.
         let leaves_no_gap = self.step == 1 || self.count == 1 || chunk == 1;
         begins && ends && leaves_no_gap
     }
@@ -62,7 +64,7 @@ mod tests {
         }
 
         #[test]
-        fn indices_cover_the_chunks_of_which_none_is_left_out(
+        fn indices_cover_a_chunk_if_they_leave_none_of_its_indices_out(
             start in 0_u64..9, step in 1_u64..4, count in 0_u64..9, chunk in 1_u64..5, more in 0_u64..5
         ) {
             let dim = Dim { start, step, count };

@@ -2,49 +2,49 @@
 
 use std::iter;
 
-/// `count` indices from `start`, `step` apart.
+/// The `count` indices `start`, `start + step`, `start + 2 * step`, ...
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dim {
     /// The first index.
     pub start: u64,
-    /// The distance from one index to the next; 1 or more.
+    /// The distance from one index to the next, at least 1.
     pub step: u64,
-    /// How many indices.
+    /// The number of indices.
     pub count: u64,
 }
 
 impl Dim {
-    /// The indices `start..end`; none if `end` is not after `start`.
+    /// Returns the indices `start..end`. Empty if `end <= start`.
     pub const fn range(start: u64, end: u64) -> Self {
         Self { start, step: 1, count: end.saturating_sub(start) }
     }
 
-    /// The single index `index`.
+    /// Returns the single index `index`.
     pub const fn one(index: u64) -> Self {
         Self { start: index, step: 1, count: 1 }
     }
 
-    /// How many indices there are.
+    /// Returns the number of indices.
     pub const fn len(self) -> u64 {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no indices.
     pub const fn is_empty(self) -> bool {
         self.count == 0
     }
 
-    /// The last index; `None` if there is none or it does not fit a `u64`.
+    /// Returns the last index. `None` if there is none or it does not fit a `u64`.
     pub fn last(self) -> Option<u64> {
         self.count.checked_sub(1)?.checked_mul(self.step)?.checked_add(self.start)
     }
 
-    /// One more than the last index, or `start` if there are none.
+    /// Returns the last index plus one, or `start` if there are no indices.
     pub fn end(self) -> u64 {
         self.last().map_or(self.start, |last| last.saturating_add(1))
     }
 
-    /// The indices in order.
+    /// Returns the indices in order.
     pub fn iter(self) -> impl Iterator<Item = u64> {
         let mut next = Some(self.start);
         (0..self.count).map_while(move |_| {
@@ -54,14 +54,15 @@ impl Dim {
         })
     }
 
-    /// Whether `index` is one of the indices.
+    /// Returns whether `index` is one of the indices.
     pub fn contains(self, index: u64) -> bool {
         index.checked_sub(self.start).is_some_and(|distance| {
             distance % self.step.max(1) == 0 && distance / self.step.max(1) < self.count
         })
     }
 
-    /// Which of the indices lie inside the half-open interval `[lo, hi)`: the first, and one past the last.
+    /// Returns the positions of the indices in the half-open interval `[lo, hi)`: the first, and one past the
+    /// last.
     pub fn positions(self, lo: u64, hi: u64) -> (u64, u64) {
         let position = |bound: u64| {
             let distance = bound.saturating_sub(self.start);
@@ -71,7 +72,7 @@ impl Dim {
         (position(lo), position(hi))
     }
 
-    /// The indices inside the half-open interval `[lo, hi)`, or `None` if there are none.
+    /// Returns the indices in the half-open interval `[lo, hi)`. `None` if there are none.
     pub fn clip(self, lo: u64, hi: u64) -> Option<Self> {
         let (first, end) = self.positions(lo, hi);
         (first < end).then(|| Self {
@@ -81,7 +82,7 @@ impl Dim {
         })
     }
 
-    /// The arithmetic sequence that `indices` are, if they rise evenly.
+    /// Returns `indices` as an arithmetic sequence, if they ascend evenly.
     pub(crate) fn from_indices(indices: &[u64]) -> Option<Self> {
         let (&start, step) = match indices {
             [] => return Some(Self::range(0, 0)),
@@ -119,7 +120,7 @@ mod tests {
         }
 
         #[test]
-        fn a_dim_is_found_again_in_its_indices(dim in dims()) {
+        fn from_indices_inverts_iter(dim in dims()) {
             let indices: Vec<u64> = dim.iter().collect();
             let found = Dim::from_indices(&indices).unwrap();
             prop_assert_eq!(found.iter().collect::<Vec<_>>(), indices);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_that_do_not_rise_evenly_are_no_dim() {
+    fn from_indices_rejects_uneven_indices() {
         for indices in [&[3, 3][..], &[2, 1], &[0, 1, 3], &[0, 2, 1]] {
             assert_eq!(Dim::from_indices(indices), None, "{indices:?}");
         }

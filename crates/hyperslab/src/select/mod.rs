@@ -1,7 +1,8 @@
-//! Which elements of an array: whole, boxes, lists along axes, lists of points. Pure, without I/O.
+//! Selections of array elements: everything, boxes, lists along axes, lists of points. Pure computations
+//! without I/O.
 //!
-//! A [`Selection`] is checked against the shape of an array, cut by chunks ([`Tiling`]) or written out as runs of
-//! neighbouring elements ([`Runs`]).
+//! A [`Selection`] is checked against the shape of an array. It can be divided by chunks ([`Tiling`]), or
+//! listed as runs of neighbouring elements ([`Runs`]).
 
 mod axis_cuts;
 mod boxes;
@@ -34,21 +35,21 @@ pub use tiling::{Tiling, Touched};
 
 use crate::error::RequestError;
 
-/// The shape of an array; of usual ranks without an allocation.
+/// The shape of an array. Up to four dimensions need no allocation.
 pub type Shape = SmallVec<[u64; 4]>;
 /// The coordinate of an element or of a chunk.
 pub type Coord = SmallVec<[u64; 4]>;
 
-/// Which elements of an array.
+/// A selection of the elements of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Selection {
-    /// All of them.
+    /// All elements.
     All,
-    /// None of them.
+    /// No elements.
     None,
     /// A box of evenly spaced indices.
     Slab(Slab),
-    /// The product of indices along every axis, at least one of them a list.
+    /// The product of indices along every axis, with a list along at least one.
     Grid(Vec<Axis>),
     /// The elements at a list of coordinates.
     Points(Points),
@@ -59,18 +60,18 @@ pub enum Selection {
 pub enum Axis {
     /// Evenly spaced.
     Range(Dim),
-    /// One by one, in any order, repeated if the same index occurs again.
+    /// A list in any order. An index may occur several times and is then selected several times.
     List(Arc<[u64]>),
 }
 
 impl Axis {
-    /// The indices as a range if they rise evenly, as a list otherwise.
+    /// Returns a range if the indices ascend evenly, otherwise a list.
     pub fn from_indices(indices: impl Into<Arc<[u64]>>) -> Self {
         let indices = indices.into();
         Dim::from_indices(&indices).map_or(Self::List(indices), Self::Range)
     }
 
-    /// How many indices there are.
+    /// Returns the number of indices.
     pub fn len(&self) -> u64 {
         match self {
             Self::Range(dim) => dim.count,
@@ -78,7 +79,7 @@ impl Axis {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no indices.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -95,7 +96,7 @@ impl Axis {
 }
 
 impl Selection {
-    /// The product of `axes`: a slab if they are all ranges.
+    /// Returns the product of `axes`, which is a slab if all axes are ranges.
     pub fn from_axes(axes: impl Into<Vec<Axis>>) -> Self {
         let axes = axes.into();
         let dims = axes.iter().map(|axis| match axis {
@@ -108,7 +109,8 @@ impl Selection {
         }
     }
 
-    /// Whether every element lies inside an array of the shape `extent`, and they can be counted.
+    /// Checks that every element is inside an array of the shape `extent`, and that the number of elements
+    /// fits a `u64`.
     pub fn check(&self, extent: &[u64]) -> Result<(), RequestError> {
         let same_rank = |given: usize| {
             if given == extent.len() { Ok(()) } else { Err(RequestError::Rank { given, rank: extent.len() }) }
@@ -141,7 +143,7 @@ impl Selection {
         self.count(extent).map(drop)
     }
 
-    /// The shape of the array that a read returns, with every axis of the selection.
+    /// Returns the shape of the array that a read returns, including axes of length 1.
     pub fn shape(&self, extent: &[u64]) -> Shape {
         match self {
             Self::All => extent.into(),
@@ -152,7 +154,7 @@ impl Selection {
         }
     }
 
-    /// How many elements are selected in an array of the shape `extent`.
+    /// Returns the number of selected elements in an array of the shape `extent`.
     pub fn count(&self, extent: &[u64]) -> Result<u64, RequestError> {
         let shape = self.shape(extent);
         if shape.contains(&0) {
@@ -164,13 +166,13 @@ impl Selection {
             .ok_or(RequestError::TooMany { what: "selection", limit: u64::MAX })
     }
 
-    /// The selection, checked and cut by chunks of the shape `chunk`.
+    /// Checks the selection and divides it by chunks of the shape `chunk`.
     pub fn tiling(&self, extent: &[u64], chunk: &[u64]) -> Result<Tiling, RequestError> {
         Tiling::new(self, extent, chunk)
     }
 
-    /// If this is a box that lies in one chunk of the shape `chunk`: the chunk's coordinate, and the box relative to it.
-    /// Checked like a [`Tiling`], and much cheaper.
+    /// Returns the chunk's coordinate and the box relative to it, if this is a box inside one chunk of the
+    /// shape `chunk`. Makes the same checks as a [`Tiling`] at a much lower cost.
     pub fn in_one_chunk(&self, extent: &[u64], chunk: &[u64]) -> Result<Option<(Coord, Slab)>, RequestError> {
         let found = match self {
             Self::Slab(slab) => slab.in_one_chunk(chunk),
@@ -183,7 +185,7 @@ impl Selection {
         Ok(found)
     }
 
-    /// The box of chunk coordinates that holds every touched chunk.
+    /// Returns the smallest box of chunk coordinates that contains every touched chunk.
     pub fn chunk_box(
         &self,
         extent: &[u64],
@@ -192,7 +194,8 @@ impl Selection {
         Ok(self.tiling(extent, chunk)?.chunk_box())
     }
 
-    /// The parts of the selection inside the chunk at `coord`. Several chunks are better served by one [`Tiling`].
+    /// Calls `f` with the parts of the selection inside the chunk at `coord`. For several chunks, make one
+    /// [`Tiling`].
     pub fn parts(
         &self,
         extent: &[u64],
@@ -204,8 +207,8 @@ impl Selection {
         Ok(())
     }
 
-    /// The selected elements, in the order of the result, as maximal runs of neighbours in an array of the shape
-    /// `extent` that lies row by row.
+    /// Returns the selected elements, in the order of the result, as maximal runs of neighbours in a
+    /// row-major array of the shape `extent`.
     pub fn runs(&self, extent: &[u64]) -> Result<Runs, RequestError> {
         Runs::new(self, extent)
     }
@@ -252,11 +255,11 @@ fn check_dim(dim: Dim, axis: usize, len: u64) -> Result<(), RequestError> {
     }
 }
 
-/// The distance, in elements, between neighbours along each axis of an array that lies row by row.
+/// Returns the distance, in elements, between neighbours along each axis of a row-major array.
 fn row_strides(shape: &[u64]) -> Coord {
     let mut strides = Coord::from_elem(1, shape.len());
     for axis in (1..shape.len()).rev() {
-        // An overflow needs an axis without elements further out, and then nothing is ever located.
+        // An overflow is possible only if another axis is empty, and then no element is ever located.
         strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
     }
     strides
@@ -281,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_outside_is_named_with_its_axis() {
+    fn the_error_for_an_index_out_of_bounds_names_its_axis() {
         let slab: Selection = [0..3, 2..5].into();
         assert_eq!(slab.check(&[3, 4]), Err(RequestError::OutOfBounds { axis: 1, index: 4, len: 4 }));
         let grid = Selection::Grid(vec![Axis::Range(Dim::range(0, 3)), Axis::List([1, 9, 2].into())]);
@@ -292,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_overflow_or_stand_still_are_refused() {
+    fn ranges_that_overflow_or_have_step_zero_are_refused() {
         let dim =
             |start, step, count| Selection::Slab(Slab([Dim { start, step, count }].into_iter().collect()));
         assert!(matches!(

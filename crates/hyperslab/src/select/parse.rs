@@ -1,20 +1,20 @@
-//! The text of a selection, as in `[0:10, ::2, 5, ...]`: NumPy's syntax.
+//! Parses the text of a selection, as in `[0:10, ::2, 5, ...]`: NumPy's syntax.
 
 use smallvec::SmallVec;
 
 use super::{Axis, Dim, Selection};
 use crate::error::RequestError;
 
-/// What a text selects.
+/// A parsed selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
     /// The selection, with every axis of the array.
     pub selection: Selection,
-    /// The axes that were given as a single integer, which NumPy drops from the result.
+    /// The axes with a single integer, which NumPy drops from the result.
     pub dropped: SmallVec<[usize; 4]>,
 }
 
-/// One item between commas, and the column of each of its numbers.
+/// One item between commas. Each number carries its column.
 enum Item {
     Index(Number),
     Slice { start: Option<Number>, stop: Option<Number>, step: Option<Number> },
@@ -28,7 +28,7 @@ struct Number {
     column: usize,
 }
 
-/// Reads a selection of an array of the shape `extent`. The brackets around it may be left out.
+/// Parses a selection of an array of the shape `extent`. The brackets around it are optional.
 pub fn parse(text: &str, extent: &[u64]) -> Result<Parsed, RequestError> {
     let items = Parser { text: text.as_bytes(), at: 0 }.items()?;
     let given = items.iter().filter(|(item, _)| !matches!(item, Item::Ellipsis)).count();
@@ -43,7 +43,7 @@ pub fn parse(text: &str, extent: &[u64]) -> Result<Parsed, RequestError> {
         let len = extent.get(axis).copied().unwrap_or(0);
         match item {
             Item::Ellipsis if ellipsis => {
-                return Err(syntax(column, "`...` may be used once"));
+                return Err(syntax(column, "`...` may occur only once"));
             }
             Item::Ellipsis => {
                 ellipsis = true;
@@ -66,7 +66,7 @@ pub fn parse(text: &str, extent: &[u64]) -> Result<Parsed, RequestError> {
 }
 
 impl Number {
-    /// As an index into an axis of `len` elements; negative numbers count from its end.
+    /// Returns the index into an axis of `len` elements. Negative numbers count from the end.
     fn index(self, axis: usize, len: u64) -> Result<u64, RequestError> {
         let index = if self.value < 0 { self.value + i128::from(len) } else { self.value };
         u64::try_from(index).ok().filter(|index| *index < len).ok_or_else(|| {
@@ -75,7 +75,7 @@ impl Number {
         })
     }
 
-    /// As an end of a slice, which is moved into the axis.
+    /// Returns the number as a bound of a slice, clamped to the axis.
     fn bound(self, len: u64) -> u64 {
         let value = if self.value < 0 { self.value + i128::from(len) } else { self.value };
         u64::try_from(value.max(0)).unwrap_or(u64::MAX).min(len)
@@ -100,7 +100,7 @@ fn slice(
     Ok(Dim { start, step, count: stop.saturating_sub(start).div_ceil(step) })
 }
 
-/// `column` is counted from 1.
+/// Returns a syntax error. `column` counts from 1.
 fn syntax(column: usize, what: impl Into<String>) -> RequestError {
     RequestError::Syntax { column, what: what.into() }
 }
@@ -111,9 +111,9 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// All items, each with its column.
+    /// Parses all items, each with its column.
     fn items(mut self) -> Result<Vec<(Item, usize)>, RequestError> {
-        // `[[1, 2]]` is brackets around a list; `[1, 2], :` begins with a list.
+        // In `[[1, 2]]` the outer brackets enclose a list; `[1, 2], :` begins with a list.
         let bracketed = self.peek() == Some(b'[') && self.closing_bracket() == Some(self.last());
         if bracketed {
             self.at += 1;
@@ -199,7 +199,7 @@ impl Parser<'_> {
         Ok(Some(Number { value: if negative { -i128::from(value) } else { value.into() }, column }))
     }
 
-    /// The next byte that is not blank.
+    /// Skips blanks and returns the next byte.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;
@@ -207,7 +207,7 @@ impl Parser<'_> {
         self.text.get(self.at).copied()
     }
 
-    /// Where the bracket at the current place closes.
+    /// Returns the offset of the bracket that closes the one at the current position.
     fn closing_bracket(&self) -> Option<usize> {
         let mut depth = 0usize;
         for (at, byte) in self.text.iter().enumerate().skip(self.at) {
@@ -223,7 +223,7 @@ impl Parser<'_> {
         None
     }
 
-    /// Where the last byte that is not blank is.
+    /// Returns the offset of the last byte that is not blank.
     fn last(&self) -> usize {
         self.text.iter().rposition(|byte| !byte.is_ascii_whitespace()).unwrap_or(0)
     }
@@ -250,9 +250,9 @@ mod tests {
         (slab.0.iter().map(|dim| (dim.start, dim.step, dim.count)).collect(), parsed.dropped.to_vec())
     }
 
-    /// The counts are those of `len(range(n)[slice])` in Python.
+    /// The counts equal `len(range(n)[slice])` in Python.
     #[test]
-    fn slices_mean_what_they_mean_in_numpy() {
+    fn slices_select_the_same_elements_as_in_numpy() {
         let cases = [
             ("", vec![(0, 1, 10), (0, 1, 6)], vec![]),
             ("[]", vec![(0, 1, 10), (0, 1, 6)], vec![]),
@@ -311,7 +311,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_parsed_is_in_bounds(text in r"[\[\]0-9:,.\- é]{0,24}", extent in proptest::collection::vec(0u64..9, 0..4)) {
+        fn every_parsed_selection_is_in_bounds(text in r"[\[\]0-9:,.\- é]{0,24}", extent in proptest::collection::vec(0u64..9, 0..4)) {
             if let Ok(parsed) = parse(&text, &extent) {
                 prop_assert_eq!(parsed.selection.check(&extent), Ok(()));
                 prop_assert_eq!(parsed.selection.shape(&extent).len(), extent.len());

@@ -1,28 +1,28 @@
-//! A box of elements of a chunk with its place in the result.
+//! A box of a chunk's elements with its place in the result.
 
 use smallvec::SmallVec;
 
 use super::Dim;
 
-/// The part of a selection that lies in one chunk, or one of several.
+/// The part of a selection inside one chunk, or one of several such parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     /// The box, relative to the chunk.
     pub within: SmallVec<[Dim; 4]>,
-    /// The element of the result at which its first element goes, counted row by row.
+    /// The row-major position in the result of the box's first element.
     pub dst: u64,
-    /// How many elements of the result lie between neighbours along each axis.
+    /// The distance in the result, in elements, between neighbours along each axis.
     pub dst_strides: SmallVec<[u64; 4]>,
 }
 
 impl Part {
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn count(&self) -> u64 {
         self.within.iter().map(|dim| dim.count).product()
     }
 
-    /// Whether this is every element of the box `0..used`: of a whole chunk, or of what an array has of a chunk at
-    /// its edge.
+    /// Returns whether this is every element of the box `0..used`. The box is a whole chunk, or the part of a
+    /// chunk at the edge that is inside the array.
     pub fn covers(&self, used: &[u64]) -> bool {
         self.within.len() == used.len() && self.within.iter().zip(used).all(|(dim, &len)| dim.covers(len))
     }

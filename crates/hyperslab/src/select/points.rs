@@ -1,11 +1,11 @@
-//! Lists of coordinates, and the same sorted by chunk.
+//! Lists of coordinates, and the same lists sorted by chunk.
 
 use std::sync::Arc;
 
 use super::{Coord, Selection};
 use crate::error::RequestError;
 
-/// A list of coordinates; reading it gives a one-dimensional array in the order of the list.
+/// A list of coordinates. Reading it returns a one-dimensional array in the order of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Points {
     rank: usize,
@@ -14,7 +14,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// The points whose coordinates are laid out one after the other, `rank` numbers each.
+    /// Returns the points with these coordinates, `rank` consecutive numbers for each point.
     pub fn new(rank: usize, coords: impl Into<Arc<[u64]>>) -> Result<Self, RequestError> {
         let coords = coords.into();
         let len = coords.len().checked_div(rank).unwrap_or(0);
@@ -29,29 +29,29 @@ impl Points {
         Ok(Self { rank, len, coords })
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The coordinates of each point.
+    /// Returns the coordinates of each point.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u64]> {
         self.coords.chunks_exact(self.rank.max(1))
     }
 }
 
 impl Selection {
-    /// The elements of an array of the shape `shape` where `mask`, laid out row by row, is true.
+    /// Returns the elements of an array of the shape `shape` for which `mask`, in row-major order, is true.
     pub fn from_mask(mask: &[bool], shape: &[u64]) -> Result<Self, RequestError> {
         let expected = shape.iter().try_fold(1u64, |count, &len| count.checked_mul(len)).unwrap_or(u64::MAX);
         if mask.len() as u64 != expected {
@@ -78,31 +78,31 @@ impl Selection {
     }
 }
 
-/// A point inside a chunk, and its place in the result.
+/// A point inside a chunk and its position in the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointAt {
-    /// The element of the chunk, counted row by row.
+    /// The row-major offset in the chunk.
     pub offset: u64,
-    /// The element of the result.
+    /// The position in the result.
     pub position: u64,
 }
 
-/// Points sorted by chunk, and inside a chunk by offset.
+/// Points sorted by chunk, and within a chunk by offset.
 #[derive(Debug, Clone)]
 pub(super) struct PointsByChunk {
     points: Vec<PointAt>,
-    /// The row-by-row number of each touched chunk in the grid of chunks, and where its points begin.
+    /// The row-major number of each touched chunk in the grid of chunks, and the index of its first point.
     groups: Vec<(u64, usize)>,
     grid: Coord,
 }
 
 impl PointsByChunk {
-    /// No points at all, in an array of any rank.
+    /// Returns an empty list, for an array of any rank.
     pub(super) fn none() -> Self {
         Self { points: Vec::new(), groups: Vec::new(), grid: Coord::new() }
     }
 
-    /// `points`, which lie inside `extent`, cut by chunks of the shape `chunk`.
+    /// Sorts `points`, which are inside `extent`, by chunks of the shape `chunk`.
     pub(super) fn new(points: &Points, extent: &[u64], chunk: &[u64]) -> Result<Self, RequestError> {
         let grid: Coord = extent.iter().zip(chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
         for (what, sizes) in [("chunks of the array", &grid[..]), ("elements of a chunk", chunk)] {
@@ -132,12 +132,12 @@ impl PointsByChunk {
         Ok(Self { points: placed.into_iter().map(|(_, point)| point).collect(), groups, grid })
     }
 
-    /// How many chunks are touched.
+    /// Returns the number of touched chunks.
     pub(super) fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// The coordinate of the touched chunk number `index`.
+    /// Returns the coordinate of the touched chunk number `index`.
     pub(super) fn chunk(&self, index: usize) -> Option<Coord> {
         let (mut number, _) = *self.groups.get(index)?;
         let mut coord: Coord = self.grid.clone();
@@ -149,7 +149,7 @@ impl PointsByChunk {
         Some(coord)
     }
 
-    /// The points inside the chunk at `coord`.
+    /// Returns the points inside the chunk at `coord`.
     pub(super) fn inside(&self, coord: &[u64]) -> &[PointAt] {
         if coord.len() != self.grid.len() || coord.iter().zip(&self.grid).any(|(at, len)| at >= len) {
             return &[];
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_selects_where_it_is_true() {
+    fn a_mask_selects_the_elements_where_it_is_true() {
         let mask = [false, true, true, false, false, true];
         let expected = Points::new(2, [0, 1, 0, 2, 1, 2]).unwrap();
         assert_eq!(Selection::from_mask(&mask, &[2, 3]), Ok(Selection::Points(expected)));

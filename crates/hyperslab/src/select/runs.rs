@@ -1,4 +1,4 @@
-//! A selection as runs of neighbouring elements.
+//! Lists a selection as runs of neighbouring elements.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use smallvec::SmallVec;
 use super::{Axis, Dim, Points, Selection, Slab, row_strides};
 use crate::error::RequestError;
 
-/// Neighbouring elements of an array that lies row by row.
+/// Neighbouring elements of a row-major array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The first element.
+    /// The position of the first element.
     pub offset: u64,
-    /// How many.
+    /// The number of elements.
     pub len: u64,
 }
 
@@ -20,7 +20,7 @@ pub struct Run {
 #[derive(Debug, Clone)]
 pub struct Runs {
     source: Source,
-    /// The run that later ones may still lengthen.
+    /// The last run, which the next one may lengthen.
     pending: Option<Run>,
 }
 
@@ -31,7 +31,7 @@ enum Source {
     Points { points: Points, strides: SmallVec<[u64; 4]>, next: usize },
 }
 
-/// Walks the product of axes, the last one fastest; each turn is a run of `len` elements.
+/// Walks the product of axes, the last one fastest. Each step is a run of `len` elements.
 #[derive(Debug, Clone)]
 struct Odometer {
     wheels: SmallVec<[Wheel; 4]>,
@@ -122,14 +122,14 @@ impl Source {
 }
 
 impl Odometer {
-    /// Every axis has at least one index.
+    /// `indices` has at least one index for every axis.
     fn new(indices: SmallVec<[Indices; 4]>, extent: &[u64]) -> Self {
         let mut wheels: SmallVec<[Wheel; 4]> = indices
             .into_iter()
             .zip(row_strides(extent))
             .map(|(indices, stride)| Wheel { count: indices.len(), indices, stride, turn: 0 })
             .collect();
-        // Trailing axes that are taken whole are part of every run, and so is one range before them.
+        // Trailing axes that are selected whole are part of every run. So is one range before them.
         let mut len = 1;
         let mut base = None;
         while let Some(wheel) = wheels.last() {
@@ -177,7 +177,7 @@ impl Indices {
         }
     }
 
-    /// The index number `turn`, which is less than `len`.
+    /// Returns the index at position `turn`, which is less than `len`.
     fn at(&self, turn: u64) -> u64 {
         match self {
             Self::Even(dim) => dim.start + turn * dim.step,
@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_are_the_elements_in_order_and_maximal(case in cases()) {
+        fn runs_are_maximal_and_list_the_elements_in_order(case in cases()) {
             let strides = row_strides(&case.extent);
             let expected: Vec<u64> = case
                 .elements()
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_rows_are_one_run_without_counting_them() {
+    fn whole_rows_are_one_run_and_are_not_enumerated() {
         let slab: Selection = [1 << 20..1 << 40, 0..1 << 20].into();
         let runs: Vec<Run> = slab.runs(&[1 << 41, 1 << 20]).unwrap().collect();
         assert_eq!(runs, [Run { offset: 1 << 40, len: (1 << 60) - (1 << 40) }]);

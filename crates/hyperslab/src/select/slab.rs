@@ -16,27 +16,28 @@ pub struct HyperslabAxis {
     pub start: u64,
     /// The distance from one block to the next.
     pub stride: u64,
-    /// How many blocks.
+    /// The number of blocks.
     pub count: u64,
-    /// How many indices a block has.
+    /// The number of indices of a block.
     pub block: u64,
 }
 
-/// The most indices that the blocks of one axis are written out to.
+/// The maximum number of indices in the list that represents the blocks of one axis.
 const LIST_LIMIT: u64 = 1 << 28;
 
 impl Slab {
-    /// Everything in an array of the shape `extent`.
+    /// Returns the slab of all elements of an array of the shape `extent`.
     pub fn whole(extent: &[u64]) -> Self {
         Self(extent.iter().map(|&len| Dim::range(0, len)).collect())
     }
 
-    /// How many indices each axis has.
+    /// Returns the number of indices along each axis.
     pub fn shape(&self) -> Shape {
         self.0.iter().map(|dim| dim.count).collect()
     }
 
-    /// If this lies in one chunk of the shape `chunk`: the chunk's coordinate, and the box relative to it.
+    /// Returns the chunk's coordinate and the box relative to it, if the slab is inside one chunk of the
+    /// shape `chunk`.
     pub(super) fn in_one_chunk(&self, chunk: &[u64]) -> Option<(Coord, Self)> {
         if self.0.len() != chunk.len() {
             return None;
@@ -56,7 +57,7 @@ impl Slab {
         Some((coord, Self(within)))
     }
 
-    /// As HDF5 describes it.
+    /// Returns the slab as an HDF5 hyperslab.
     pub fn hyperslab(&self) -> Vec<HyperslabAxis> {
         self.0
             .iter()
@@ -71,7 +72,8 @@ impl Slab {
 }
 
 impl Selection {
-    /// The selection that HDF5 describes by start, stride, count and block, inside an array of the shape `extent`.
+    /// Returns the selection for an HDF5 hyperslab (start, stride, count and block) of an array of the shape
+    /// `extent`.
     pub fn from_hyperslab(axes: &[HyperslabAxis], extent: &[u64]) -> Result<Self, RequestError> {
         if axes.len() != extent.len() {
             return Err(RequestError::Rank { given: axes.len(), rank: extent.len() });
@@ -93,7 +95,7 @@ impl HyperslabAxis {
             return Ok(Axis::Range(Dim::range(0, 0)));
         }
         if count > 1 && stride < block {
-            // HDF5 forbids blocks that overlap, and so a stride of zero.
+            // HDF5 forbids overlapping blocks, and therefore a stride of zero.
             return Err(RequestError::Step { axis, step: stride.into() });
         }
         let last = u128::from(start) + u128::from(count - 1) * u128::from(stride) + u128::from(block - 1);
@@ -125,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_hyperslab_selects_the_blocks_hdf5_means(
+        fn a_hyperslab_selects_the_blocks_that_hdf5_defines(
             start in 0u64..20, block in 0u64..5, gap in 0u64..4, count in 0u64..6, len in 0u64..60
         ) {
             let stride = (block + gap).max(1);
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slab_as_a_hyperslab_is_the_same_slab() {
+    fn a_slab_survives_the_conversion_to_a_hyperslab_and_back() {
         let slab = Slab([Dim { start: 2, step: 3, count: 4 }, Dim::range(1, 9)].into_iter().collect());
         let back = Selection::from_hyperslab(&slab.hyperslab(), &[20, 20]).unwrap();
         assert_eq!(back, Selection::Slab(slab));

@@ -1,11 +1,11 @@
-//! Random selections, and their elements by brute force.
+//! Random selections for tests, and their elements computed by brute force.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{Axis, Dim, Points, Selection, Slab};
 
-/// A selection of an array in chunks.
+/// A selection of a chunked array.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     pub(super) selection: Selection,
@@ -14,7 +14,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// The coordinates of the selected elements, in the order of the result.
+    /// Returns the coordinates of the selected elements, in the order of the result.
     pub(super) fn elements(&self) -> Vec<Vec<u64>> {
         let lists: Vec<Vec<u64>> = match &self.selection {
             Selection::None => return Vec::new(),
@@ -37,7 +37,7 @@ impl Case {
     }
 }
 
-/// Every coordinate in an array of the shape `shape`.
+/// Returns every coordinate of an array of the shape `shape`, in row-major order.
 pub(super) fn row_by_row(shape: &[u64]) -> Vec<Vec<u64>> {
     shape.iter().fold(vec![Vec::new()], |outer, &len| {
         outer.iter().flat_map(|at| (0..len).map(|i| [&at[..], &[i]].concat())).collect()

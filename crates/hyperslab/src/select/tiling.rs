@@ -1,4 +1,4 @@
-//! A selection cut by chunks: which chunks it touches, and its parts inside each.
+//! A selection divided by chunks: the chunks that it touches, and its parts inside each.
 
 use std::ops::{ControlFlow, Range};
 
@@ -9,17 +9,17 @@ use super::points::PointsByChunk;
 use super::{Axis, Coord, Dim, Part, PointAt, Selection, Slab, row_strides};
 use crate::error::RequestError;
 
-/// A selection prepared for one shape of an array and one shape of its chunks.
+/// A selection prepared for one shape of an array and one chunk shape.
 ///
-/// Chunks that are not touched cost nothing. For a slab, neither making this nor asking for a part allocates, up to
-/// four dimensions.
+/// Chunks that are not touched cost nothing. For a slab of up to four dimensions, neither creating a tiling
+/// nor asking for a part allocates.
 #[derive(Debug, Clone)]
 pub struct Tiling {
     pub(super) cuts: Cuts,
     pub(super) chunk: Coord,
-    /// Element strides of the result.
+    /// The strides of the result: in elements, or in the unit given to [`with_strides`](Self::with_strides).
     strides: Coord,
-    /// The unit of places in a result that holds chunk after chunk, and not row after row.
+    /// The size of an element if the result holds the elements chunk by chunk instead of row by row.
     by_chunks: Option<u64>,
     len: u64,
 }
@@ -31,7 +31,7 @@ pub(super) enum Cuts {
 }
 
 impl Tiling {
-    /// `selection` of an array of the shape `extent`, cut by chunks of the shape `chunk`.
+    /// Divides `selection` of an array of the shape `extent` by chunks of the shape `chunk`.
     pub(super) fn new(selection: &Selection, extent: &[u64], chunk: &[u64]) -> Result<Self, RequestError> {
         selection.check(extent)?;
         if chunk.len() != extent.len() {
@@ -57,7 +57,8 @@ impl Tiling {
             Selection::Points(points) => Cuts::Points(PointsByChunk::new(points, extent, chunk)?),
         };
         let len = match &cuts {
-            // Every touched chunk holds an element, so there are no more of them than `check` could count.
+            // Every touched chunk contains a selected element, so the product is at most the count that
+            // `check` computed.
             Cuts::Axes(axes) if axes.iter().any(|axis| axis.len() == 0) => 0,
             Cuts::Axes(axes) => axes.iter().map(AxisCuts::len).product(),
             Cuts::Points(points) => points.len() as u64,
@@ -71,15 +72,17 @@ impl Tiling {
         })
     }
 
-    /// The same with other strides of the result, one for each of its axes: those of a destination, in its unit.
+    /// Returns the tiling with other strides of the result, one for each of its axes. The caller chooses the
+    /// unit.
     #[must_use]
     pub fn with_strides(mut self, strides: Coord) -> Self {
         self.strides = strides;
         self
     }
 
-    /// The same where the result holds what is selected of one chunk after another, in row-by-row order of the grid, each row by row;
-    /// an element of it is so many units. `None` for anything but a box of neighbouring elements.
+    /// Returns the tiling for a result that holds the elements chunk by chunk: the chunks in row-major order
+    /// of the grid, and the elements of each chunk in row-major order. An element of the result has the size
+    /// `unit`. `None` unless the selection is a box of neighbouring elements.
     pub fn by_chunks(mut self, unit: u64) -> Option<Self> {
         let is_box = match &self.cuts {
             Cuts::Axes(axes) => axes.iter().all(|axis| match axis {
@@ -92,27 +95,28 @@ impl Tiling {
         is_box.then_some(self)
     }
 
-    /// How far apart neighbours along each axis of the result are: in elements, unless told otherwise.
+    /// Returns the distance between neighbours along each axis of the result: in elements by default,
+    /// otherwise in the caller's unit.
     pub fn strides(&self) -> &[u64] {
         &self.strides
     }
 
-    /// How many chunks are touched.
+    /// Returns the number of touched chunks.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether no chunk is touched, because nothing is selected.
+    /// Returns whether no chunk is touched, because nothing is selected.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The coordinates of the touched chunks, in row-by-row order of the grid of chunks.
+    /// Returns the coordinates of the touched chunks, in row-major order of the grid of chunks.
     pub fn touched(&self) -> Touched<'_> {
         self.touched_in(0..self.len)
     }
 
-    /// Those number `range` of them.
+    /// Returns the coordinates of those touched chunks whose number is in `range`.
     pub fn touched_in(&self, range: Range<u64>) -> Touched<'_> {
         let lens: Coord = match &self.cuts {
             Cuts::Axes(axes) => axes.iter().map(AxisCuts::len).collect(),
@@ -127,7 +131,7 @@ impl Tiling {
         Touched { tiling: self, next: range.start..range.end.min(self.len), turn, lens }
     }
 
-    /// The box of chunk coordinates that holds every touched chunk.
+    /// Returns the smallest box of chunk coordinates that contains every touched chunk.
     pub fn chunk_box(&self) -> SmallVec<[Range<u64>; 4]> {
         if self.len == 0 {
             return self.chunk.iter().map(|_| 0..0).collect();
@@ -150,7 +154,8 @@ impl Tiling {
         }
     }
 
-    /// The parts of the selection inside the chunk at `coord`; none if it is not touched.
+    /// Calls `f` with the parts of the selection inside the chunk at `coord`. Does nothing if the chunk is
+    /// not touched.
     pub fn parts(&self, coord: &[u64], mut f: impl FnMut(Part)) {
         self.parts_from(coord, 0, |part| {
             f(part);
@@ -158,7 +163,8 @@ impl Tiling {
         });
     }
 
-    /// The parts inside the chunk at `coord` from the one number `first` on, until `f` breaks.
+    /// Calls `f` with the parts inside the chunk at `coord`, starting at part number `first`, until `f`
+    /// breaks.
     pub fn parts_from(&self, coord: &[u64], first: usize, mut f: impl FnMut(Part) -> ControlFlow<()>) {
         if coord.len() != self.chunk.len() || self.len == 0 {
             return;
@@ -172,7 +178,7 @@ impl Tiling {
         }
     }
 
-    /// If the selection is a list of points: those inside the chunk at `coord`.
+    /// Returns the points inside the chunk at `coord`, if the selection is a list of points.
     pub fn points(&self, coord: &[u64]) -> Option<&[PointAt]> {
         match &self.cuts {
             Cuts::Axes(_) => None,
@@ -230,7 +236,7 @@ impl Tiling {
         }
     }
 
-    /// The same where no axis is a list: then there is no more than one part, and little to do for it.
+    /// Returns the only part, if no axis is a list. This is the fast path.
     fn only_box(&self, axes: &[AxisCuts], coord: &[u64]) -> Option<Part> {
         let mut part = Part::default();
         for ((axis, &at), &stride) in axes.iter().zip(coord).zip(&self.strides) {
@@ -240,8 +246,10 @@ impl Tiling {
         Some(part)
     }
 
-    /// Where a part is in a result that holds chunk after chunk; `positions` are those of its first element among what is selected
-    /// along each axis. Before it there are, for each axis, the chunks with a lower coordinate there and the same ones before.
+    /// Sets the place of a part in a result that holds the elements chunk by chunk. `positions` are the
+    /// positions of the part's first element along each axis of the selection. For each axis, the elements
+    /// before the part are those of the chunks with a lower coordinate on this axis and equal coordinates on
+    /// earlier axes.
     fn place_by_chunks(axes: &[AxisCuts], positions: &Coord, unit: u64, part: &mut Part) {
         let (mut dst, mut later, mut stride) = (0, 1_u64, unit);
         let earlier: Coord = part
@@ -275,9 +283,9 @@ impl Tiling {
 pub struct Touched<'t> {
     tiling: &'t Tiling,
     next: Range<u64>,
-    /// Along each axis, which of the chunks that are touched comes next.
+    /// The number along each axis of the next touched chunk.
     turn: Coord,
-    /// How many there are.
+    /// The number of touched chunks along each axis.
     lens: Coord,
 }
 
@@ -317,7 +325,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn touched_chunks_are_the_same_begun_anywhere(case in cases(), share in 0u64..=8) {
+        fn touched_chunks_are_the_same_from_any_start(case in cases(), share in 0u64..=8) {
             let Case { selection, extent, chunk } = &case;
             let tiling = selection.tiling(extent, chunk).unwrap();
             let middle = tiling.len() * share / 8;
@@ -357,7 +365,7 @@ mod tests {
         }
 
         #[test]
-        fn the_parts_of_a_chunk_are_the_same_from_any_of_them_on(case in cases()) {
+        fn the_parts_of_a_chunk_are_the_same_from_any_first_part(case in cases()) {
             let tiling = case.selection.tiling(&case.extent, &case.chunk).unwrap();
             for coord in tiling.touched() {
                 let mut all = Vec::new();
@@ -374,7 +382,7 @@ mod tests {
         }
 
         #[test]
-        fn chunk_after_chunk_every_element_follows_the_one_before(case in cases()) {
+        fn a_tiling_by_chunks_places_the_elements_one_after_another(case in cases()) {
             let Case { selection, extent, chunk } = &case;
             let Some(tiling) = selection.tiling(extent, chunk).unwrap().by_chunks(3) else {
                 let is_dense = |slab: &Slab| slab.0.iter().all(|dim| dim.step == 1 || dim.count <= 1);
@@ -446,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_arrays_cost_only_what_is_touched() {
+    fn huge_arrays_cost_only_their_touched_chunks() {
         let most = u64::MAX / 2;
         let dim = Dim { start: 3, step: most / 4, count: 4 };
         let slab = Selection::Slab(Slab([dim, Dim::one(most - 1)].into_iter().collect()));
@@ -467,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_that_cannot_be_are_refused_and_chunks_outside_are_empty() {
+    fn impossible_chunk_shapes_are_refused_and_chunks_outside_are_empty() {
         assert!(Selection::All.tiling(&[4], &[0]).is_err());
         assert!(Selection::All.tiling(&[4], &[2, 2]).is_err());
         let outside = Selection::Slab(Slab([Dim::one(9)].into_iter().collect()));

@@ -1,4 +1,4 @@
-//! Compounds: members matched by name, moved and converted one by one.
+//! Conversions of compounds: members are matched by name, then moved and converted one by one.
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Complex, Compound, Datatype, Member};
@@ -8,7 +8,7 @@ use super::convert::{offset, size_of};
 use super::refusal::no_conversion;
 use crate::error::RequestError;
 
-/// Bytes gathered at a time.
+/// The number of bytes gathered at a time.
 const BLOCK: usize = 4096;
 
 /// The members that both compounds have.
@@ -27,7 +27,7 @@ struct Field {
 }
 
 impl Fields {
-    /// Matches members by name. Bytes of the destination that belong to no member of the source stay as they are.
+    /// Matches members by name. Bytes of the destination outside the matched members are left unchanged.
     pub(super) fn between(
         from: &Compound,
         to: &Compound,
@@ -47,13 +47,13 @@ impl Fields {
                 (end <= usize::try_from(compound.size).ok()?).then_some(offset)
             };
             let (Some(src), Some(dst)) = (place(source, from), place(member, to)) else {
-                return Err(error("a member lies outside its compound"));
+                return Err(error("a member is outside its compound"));
             };
             let conversion = Conversion::nested(&source.datatype, &member.datatype, widths, depth)?;
             fields.push(Field { src, dst, conversion });
         }
         if fields.is_empty() {
-            return Err(error("they have no member in common"));
+            return Err(error("they have no common member"));
         }
         fields.sort_by_key(|field| field.dst);
         if fields.windows(2).any(|pair| pair[0].dst + pair[0].conversion.dst_size() > pair[1].dst) {
@@ -64,19 +64,20 @@ impl Fields {
         Ok(Self { fields, complete })
     }
 
-    /// Whether every member stays where and as it is, so that whole elements may be copied.
+    /// Returns whether every member keeps its place and its bytes, so that whole elements may be copied.
     pub(super) fn is_identity(&self) -> bool {
         self.complete
             && self.fields.iter().all(|field| field.src == field.dst && field.conversion.is_identity())
     }
 
-    /// Whether some of the `dst_size` bytes of an element are left as they are.
+    /// Returns whether some of the `dst_size` bytes of an element are left unchanged.
     pub(super) fn is_partial(&self, dst_size: usize) -> bool {
         let written: usize = self.fields.iter().map(|field| field.conversion.dst_size()).sum();
         written < dst_size || self.fields.iter().any(|field| field.conversion.is_partial())
     }
 
-    /// Which byte of an element each of `dst_size` bytes afterwards is, if all are.
+    /// Returns the source byte of each of the `dst_size` bytes of an element, if the conversion only moves
+    /// bytes and sets all of them.
     pub(super) fn moved(&self, dst_size: usize) -> Option<Vec<u16>> {
         let mut moved = Vec::with_capacity(dst_size);
         for field in &self.fields {
@@ -88,7 +89,7 @@ impl Fields {
         (moved.len() == dst_size).then_some(moved)
     }
 
-    /// Converts every element; `src` and `dst` hold the same number of them, of the given sizes.
+    /// Converts every element. `src` and `dst` hold the same number of elements, of the given sizes.
     pub(super) fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize, dst_size: usize) {
         for field in &self.fields {
             field.run(src, dst, src_size, dst_size);
@@ -97,7 +98,7 @@ impl Fields {
 }
 
 impl Field {
-    /// Takes in a neighbour that is copied along with this one.
+    /// Merges the next field into this one, if both are copied and adjacent in source and destination.
     fn absorb(&mut self, next: &Self) -> bool {
         let size = self.conversion.dst_size();
         let neighbours = self.conversion.is_identity()
@@ -123,7 +124,7 @@ impl Field {
             }
             return;
         }
-        // Gathered, so that the loops of the conversion see many elements at once.
+        // Gather the member first, so that the conversion's loops process many elements at once.
         let (mut gathered, mut converted) = ([0; BLOCK], [0; BLOCK]);
         for (from, to) in src.chunks(block * src_step).zip(dst.chunks_mut(block * dst_step)) {
             let elements = to.len() / dst_step;
@@ -139,7 +140,8 @@ impl Field {
     }
 }
 
-/// Copies `size` bytes of each element. Both sides are elements, the place of the bytes in one, and its size.
+/// Copies `size` bytes of each element. Each side is a triple: the elements, the offset of the bytes in an
+/// element, and the size of an element.
 fn copy(size: usize, from: (&[u8], usize, usize), to: (&mut [u8], usize, usize)) {
     match size {
         1 => copy_each::<1>(size, from, to),
@@ -151,7 +153,7 @@ fn copy(size: usize, from: (&[u8], usize, usize), to: (&mut [u8], usize, usize))
     }
 }
 
-/// `copy` of `N` bytes, or of any number if that is 0.
+/// Copies `N` bytes of each element, or `size` bytes if `N` is 0.
 fn copy_each<const N: usize>(
     size: usize,
     (src, from, src_step): (&[u8], usize, usize),
@@ -163,7 +165,8 @@ fn copy_each<const N: usize>(
     }
 }
 
-/// A complex number as the compound of two members that `like` is, if it is one: `r` and `i`, or longer names.
+/// Returns a complex number as a compound with the member names and order of `like`: `r` and `i`, or longer
+/// names. `None` if `like` is not such a compound.
 pub(super) fn complex_as_compound(complex: &Complex, like: &Compound, widths: Widths) -> Option<Compound> {
     let [one, two] = &like.members[..] else { return None };
     let is = |member: &Member, names: &[&str]| names.contains(&member.name.as_str());

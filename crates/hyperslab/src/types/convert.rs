@@ -1,4 +1,5 @@
-//! The conversion of elements from one datatype to another, made once and applied to many.
+//! Conversions of elements from one datatype to another. A conversion is created once and applied to many
+//! elements.
 
 use hyperslab_filters::{ByteMap, Convert};
 use hyperslab_format::Widths;
@@ -11,17 +12,17 @@ use super::refusal::{no_conversion, reason};
 use super::text::TextConversion;
 use crate::error::RequestError;
 
-/// Datatypes nested more deeply than this are not converted.
+/// Datatypes with a deeper nesting are not converted.
 const DEPTH: u32 = 32;
 /// Larger elements are moved member by member, which is as fast.
 const MAP_BYTES: usize = 1024;
 
-/// How elements of one datatype become elements of another, as libhdf5 would convert them: numbers that do not fit
-/// are moved to the nearest end, fractions are cut off, not a number becomes the integer 0.
+/// A conversion from one datatype to another, with the results of libhdf5: numbers out of range are clamped,
+/// fractions are truncated, and NaN becomes the integer 0.
 #[derive(Debug, Clone)]
 pub struct Conversion {
     plan: Plan,
-    /// Does the same, if it only moves bytes.
+    /// The same conversion as a byte map, if it only moves bytes.
     map: Option<ByteMap>,
     src_size: usize,
     dst_size: usize,
@@ -29,22 +30,22 @@ pub struct Conversion {
 
 #[derive(Debug, Clone)]
 enum Plan {
-    /// The bytes stay as they are.
+    /// The bytes are unchanged.
     Copy,
     Number(Stages),
     Text(TextConversion),
     Fields(Fields),
-    /// Several elements for each.
+    /// Several inner elements for each element.
     Repeat(Box<Conversion>),
 }
 
 impl Conversion {
-    /// From elements of `from` to elements of `to`, in a file with addresses of eight bytes.
+    /// Returns the conversion from `from` to `to`, in a file with addresses of eight bytes.
     pub fn between(from: &Datatype, to: &Datatype) -> Result<Self, RequestError> {
         Self::with_widths(from, to, Widths::EIGHT)
     }
 
-    /// From elements of `from` to elements of `to`; `widths` decide the size of ids of variable length.
+    /// Returns the conversion from `from` to `to`. `widths` determines the size of variable-length elements.
     pub fn with_widths(from: &Datatype, to: &Datatype, widths: Widths) -> Result<Self, RequestError> {
         let mut conversion = Self::nested(from, to, widths, 0)?;
         if !conversion.is_identity() {
@@ -53,7 +54,7 @@ impl Conversion {
         Ok(conversion)
     }
 
-    /// The same, if elements do not stay as they are.
+    /// Returns the conversion from `from` to `to`, or `None` if it changes nothing.
     pub fn needed(from: &Datatype, to: &Datatype, widths: Widths) -> Result<Option<Box<Self>>, RequestError> {
         if from == to {
             return Ok(None);
@@ -62,13 +63,13 @@ impl Conversion {
         Ok((!conversion.is_identity()).then(|| Box::new(conversion)))
     }
 
-    /// Whether elements stay as they are, so that they may be read straight into their destination.
+    /// Returns whether the bytes are unchanged, so that elements may be read directly into their destination.
     pub fn is_identity(&self) -> bool {
         matches!(self.plan, Plan::Copy)
     }
 
-    /// Whether some bytes of the destination may be left as they were: members that the source does not have, and
-    /// gaps between members.
+    /// Returns whether some bytes of the destination may be left unchanged: members that the source does not
+    /// have, and gaps between members.
     pub fn is_partial(&self) -> bool {
         match &self.plan {
             Plan::Copy | Plan::Number(_) | Plan::Text(_) => false,
@@ -77,17 +78,17 @@ impl Conversion {
         }
     }
 
-    /// Bytes of an element of the source.
+    /// Returns the size in bytes of a source element.
     pub fn src_size(&self) -> usize {
         self.src_size
     }
 
-    /// Bytes of an element of the destination.
+    /// Returns the size in bytes of a destination element.
     pub fn dst_size(&self) -> usize {
         self.dst_size
     }
 
-    /// Converts the first `elements` of `src` into the first of `dst`.
+    /// Converts the first `elements` elements of `src` to the first ones of `dst`.
     pub fn apply(&self, src: &[u8], dst: &mut [u8], elements: usize) -> Result<(), RequestError> {
         let needed = |what, given: usize, size: usize| match elements.checked_mul(size) {
             Some(needed) if needed <= given => Ok(needed),
@@ -102,7 +103,7 @@ impl Conversion {
         Ok(())
     }
 
-    /// Converts every element; `src` and `dst` hold the same number of them.
+    /// Converts every element. `src` and `dst` hold the same number of elements.
     pub(super) fn run(&self, src: &[u8], dst: &mut [u8]) {
         if let Some(map) = &self.map {
             return map.run(src, dst);
@@ -116,12 +117,13 @@ impl Conversion {
         }
     }
 
-    /// Elements of `size` bytes as they are.
+    /// Returns the conversion that copies elements of `size` bytes.
     pub(super) fn copy(size: usize) -> Self {
         Self { plan: Plan::Copy, map: None, src_size: size, dst_size: size }
     }
 
-    /// Which byte of an element each byte afterwards is, if all are.
+    /// Returns the source byte of each byte of an element, if the conversion only moves bytes and sets all of
+    /// them.
     pub(super) fn moved(&self) -> Option<Vec<u16>> {
         match &self.plan {
             _ if self.dst_size > MAP_BYTES => None,
@@ -152,7 +154,7 @@ impl Conversion {
         let size = |datatype| {
             size_of(datatype, widths)
                 .filter(|size| *size > 0)
-                .ok_or_else(|| fail("elements of no, or of too many, bytes"))
+                .ok_or_else(|| fail("the element size is 0 or too large"))
         };
         let (src_size, dst_size) = (size(from)?, size(to)?);
         let plan = if from == to {
@@ -191,7 +193,7 @@ impl Conversion {
                 (Datatype::VariableText(_), Datatype::VariableText(_)) => Plan::Copy,
                 (Datatype::Sequence(one), Datatype::Sequence(other)) => {
                     if !Self::nested(one, other, widths, depth + 1)?.is_identity() {
-                        return Err(fail("elements of sequences of variable length are not converted"));
+                        return Err(fail("elements of variable-length sequences cannot be converted"));
                     }
                     Plan::Copy
                 }
@@ -213,7 +215,7 @@ impl Conversion {
     }
 }
 
-/// As the filters apply it: what the source has no member for is zero.
+/// The form that the filters apply: destination bytes without a source member become zero.
 impl Convert for Conversion {
     fn size(&self) -> usize {
         self.dst_size
@@ -231,17 +233,17 @@ impl Convert for Conversion {
     }
 }
 
-/// Numbers of bytes, counted from byte `at` of a larger element.
+/// Adds `at` to each byte number.
 pub(super) fn offset<N: Into<usize>>(bytes: impl Iterator<Item = N>, at: usize) -> Option<Vec<u16>> {
     bytes.map(|byte| u16::try_from(at.checked_add(byte.into())?).ok()).collect()
 }
 
-/// Bytes of an element, if they can be addressed.
+/// Returns the size of an element in bytes, if it fits an `isize`.
 pub(super) fn size_of(datatype: &Datatype, widths: Widths) -> Option<usize> {
     isize::try_from(datatype.size(widths)).ok().map(isize::cast_unsigned)
 }
 
-/// Whether every name of `from` has the same value in `to`.
+/// Checks that every name of `from` has the same value in `to`.
 fn same_names(from: &Enumeration, to: &Enumeration) -> Result<(), &'static str> {
     let value = |enumeration: &Enumeration, bytes: &[u8]| match layout(&enumeration.base) {
         Some(Layout::Integer(layout))
@@ -268,7 +270,8 @@ pub(super) mod tests {
     use super::super::refusal::describe;
     use super::*;
 
-    /// What `make.py` beside it wrote: datatype, bytes, datatype, bytes as libhdf5 converts them.
+    /// The output of `testdata/make.py`: on each line a datatype, bytes, a second datatype, and the bytes as
+    /// libhdf5 converts them.
     const H5PY: &str = include_str!("testdata/h5py_conversions.txt");
 
     pub(in crate::types) fn parse(words: &str) -> Datatype {
@@ -309,7 +312,7 @@ pub(super) mod tests {
         (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
     }
 
-    /// `datatype` and elements of it, in the other byte order.
+    /// Returns `datatype` and its elements in the other byte order.
     fn turned(datatype: &Datatype, elements: &[u8]) -> (Datatype, Vec<u8>) {
         let mut datatype = datatype.clone();
         let (size, order) = match &mut datatype {
@@ -331,7 +334,7 @@ pub(super) mod tests {
         dst
     }
 
-    /// Which bytes make it not a number is left open.
+    /// Splits the elements, and makes every NaN equal: its bit pattern is unspecified.
     fn quieted(datatype: &Datatype, elements: &[u8]) -> Vec<Vec<u8>> {
         let Some(layout) = layout(datatype) else { panic!("{datatype:?}") };
         let nan = |bytes: &[u8]| layout.read(bytes) == super::super::real::Real::NotANumber;
@@ -342,7 +345,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn numbers_become_what_libhdf5_makes_of_them_in_every_byte_order() {
+    fn numbers_convert_as_in_libhdf5_in_every_byte_order() {
         let mut seen = 0;
         let mut wrong: Vec<String> = Vec::new();
         for line in H5PY.lines().filter(|line| !line.starts_with('#')) {
@@ -393,7 +396,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn not_a_number_is_the_integer_zero_and_the_powers_of_two_saturate() {
+    fn nan_converts_to_zero_and_values_out_of_range_saturate() {
         let found = convert(&f64::datatype(), &u64::datatype(), f64::bytes(&[f64::NAN, 2f64.powi(64), -1.0]));
         assert_eq!(found, u64::bytes(&[0, u64::MAX, 0]));
         let found = convert(
@@ -445,7 +448,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_compound_of_the_same_members_in_the_same_places_is_copied_whole() {
+    fn a_compound_with_equal_members_at_equal_offsets_is_copied_whole() {
         let text = |charset| Datatype::Text(Text { size: 3, padding: Padding::NullPadded, charset });
         let from = compound(
             8,
@@ -467,14 +470,14 @@ pub(super) mod tests {
         assert!(Conversion::between(&to, &from).is_err(), "UTF-8 does not fit ASCII");
         let without = compound(8, vec![member("a", 0, u8::datatype()), member("t", 1, text(Charset::Ascii))]);
         let conversion = Conversion::between(&without, &from).unwrap();
-        assert!(!conversion.is_identity(), "there are no bytes for b");
+        assert!(!conversion.is_identity(), "the source has no member b");
         let mut dst = [9; 8];
         conversion.apply(&[1, 2, 3, 4, 5, 6, 7, 8], &mut dst, 1).unwrap();
         assert_eq!(dst, [1, 2, 3, 4, 9, 9, 9, 9]);
     }
 
     #[test]
-    fn nested_compounds_and_arrays_keep_what_the_source_does_not_have() {
+    fn nested_compounds_and_arrays_keep_members_that_the_source_lacks() {
         let inner = |size, members| {
             Datatype::Array(Array { base: Box::new(compound(size, members)), shape: vec![2] })
         };
@@ -500,7 +503,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn complex_numbers_are_compounds_of_two_parts_and_back() {
+    fn complex_numbers_convert_to_compounds_and_back() {
         let complex = |base| Datatype::Complex(Complex { base: Box::new(base) });
         let parts = compound(16, vec![member("r", 0, f64::datatype()), member("i", 8, f64::datatype())]);
         let found = convert(&complex(f32::datatype()), &parts, f32::bytes(&[1.5, -2.0]));
@@ -516,7 +519,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn enumerations_are_read_as_their_numbers_and_as_each_other_if_the_values_agree() {
+    fn enumerations_convert_to_their_numbers_and_to_each_other_if_the_values_agree() {
         let named = |base: Datatype, members: Vec<(&str, Vec<u8>)>| {
             let members = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
             Datatype::Enumeration(Enumeration { base: Box::new(base), members })
@@ -531,7 +534,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_only_moves_bytes_says_which_ones() {
+    fn a_conversion_that_only_moves_bytes_returns_a_byte_map() {
         let number = |order| Datatype::Integer(Integer::whole(4, true, order));
         let (little, big) = (number(ByteOrder::Little), number(ByteOrder::Big));
         let two = |one: &Datatype, other: &Datatype| {
@@ -564,7 +567,7 @@ pub(super) mod tests {
             Convert::run(&conversion, &src, &mut found);
             let mut planned = vec![0; found.len()];
             Conversion { map: None, ..conversion }.run(&src, &mut planned);
-            assert_eq!(found, planned, "as member by member, on zeros");
+            assert_eq!(found, planned, "the byte map and the plan, starting from zeros");
         }
     }
 

@@ -1,11 +1,11 @@
-//! Loops over plain numbers of this machine: casts that saturate as libhdf5's do.
+//! Loops over numbers of the processor's types, with casts that saturate as in libhdf5.
 
 use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use smallvec::{SmallVec, smallvec};
 
-/// A number that this machine computes with, or nearly.
+/// A number type that the processor supports, or that is easily converted to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Native {
     I8,
@@ -26,7 +26,7 @@ pub(super) enum Native {
 pub(super) type Kernel = fn(src: &[u8], dst: &mut [u8]);
 
 impl Native {
-    /// The integer of `size` bytes, if there is one.
+    /// Returns the integer type of `size` bytes, if there is one.
     pub(super) fn integer(size: u32, signed: bool) -> Option<Self> {
         Some(match (size, signed) {
             (1, true) => Self::I8,
@@ -41,7 +41,7 @@ impl Native {
         })
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(super) fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -52,7 +52,7 @@ impl Native {
     }
 }
 
-/// A cast that moves what does not fit to the nearest end: HDF5's hard conversions. NaN becomes 0.
+/// A cast that clamps values out of range, as HDF5's hard conversions do. NaN becomes 0.
 trait Cast<T> {
     fn cast(self) -> T;
 }
@@ -97,7 +97,7 @@ by_as!(f32 => i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 by_as!(f64 => i8 u8 i16 u16 i32 u32 i64 u64 f64);
 
 impl Cast<f32> for f64 {
-    /// Beyond the largest finite number is infinite, even where rounding would come back to it.
+    /// A value beyond the largest finite `f32` becomes infinite, even if rounding would make it finite.
     #[inline]
     #[allow(clippy::cast_possible_truncation)]
     fn cast(self) -> f32 {
@@ -151,8 +151,8 @@ impl Cast<f32> for bf16 {
     }
 }
 
-/// Rounds so that a second rounding, to fewer bits, gives what a single one would have given: an inexact result
-/// is cut off and its last bit set.
+/// Rounds so that a second rounding to fewer bits gives the same result as a single rounding: truncates an
+/// inexact result and sets its last bit.
 #[inline]
 #[allow(clippy::cast_possible_truncation, clippy::float_cmp)]
 fn round_to_odd(value: f64) -> f32 {
@@ -171,7 +171,7 @@ fn each<S: Pod + Cast<D>, D: Pod>(src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// `each`, eight at a time where the processor can.
+/// Does the same as `each`, eight elements at a time if the processor supports it.
 fn from_halves(src: &[u8], dst: &mut [u8]) {
     match (bytemuck::try_cast_slice::<_, f16>(src), bytemuck::try_cast_slice_mut::<_, f32>(dst)) {
         (Ok(src), Ok(dst)) if src.len() == dst.len() => src.convert_to_f32_slice(dst),
@@ -179,7 +179,7 @@ fn from_halves(src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// A number that casts to every number this machine computes with.
+/// A number that casts to every integer and float type of the processor.
 trait Scalar:
     Pod
     + Cast<i8>
@@ -217,7 +217,7 @@ fn to_scalar<S: Scalar>(to: Native) -> Option<Kernel> {
     })
 }
 
-/// The loop from `from` to `to`, if there is one without a step between.
+/// Returns the loop from `from` to `to`, if there is one without an intermediate type.
 fn direct(from: Native, to: Native) -> Option<Kernel> {
     match (from, to) {
         (Native::F16, Native::F32) => Some(from_halves),
@@ -240,7 +240,8 @@ fn direct(from: Native, to: Native) -> Option<Kernel> {
     }
 }
 
-/// The loops from `from` to `to`, each with the numbers it makes; `None` if a step between would round twice.
+/// Returns the loops from `from` to `to`, each with its output type. `None` if an intermediate type would
+/// round twice.
 pub(super) fn route(from: Native, to: Native) -> Option<SmallVec<[(Kernel, Native); 2]>> {
     use Native::{Bf16, F16, F32, F64, I8, I16, I32, U8, U16, U32};
     if from == to {
@@ -250,7 +251,7 @@ pub(super) fn route(from: Native, to: Native) -> Option<SmallVec<[(Kernel, Nativ
         return Some(smallvec![(kernel, to)]);
     }
     let between = match (from, to) {
-        // Exact in the step between; or too large for float16 anyway.
+        // The intermediate type is exact, or the value is too large for float16 anyway.
         (F16 | Bf16, _) | (I8 | U8 | I16 | U16, Bf16) | (_, F16) => F32,
         (I32 | U32, Bf16) => F64,
         _ => return None,

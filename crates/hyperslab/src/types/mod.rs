@@ -1,4 +1,4 @@
-//! Datatypes in memory: conversions between datatypes, and Rust's own scalars.
+//! Datatypes in memory: conversions between datatypes, and Rust's scalar types.
 
 mod compound;
 mod convert;

@@ -1,4 +1,4 @@
-//! Conversions between numbers, as a chain of loops over blocks that stay in the cache.
+//! Conversions between numbers: a chain of loops over blocks that fit the cache.
 
 use hyperslab_filters::{ByteMap, Convert};
 use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer};
@@ -8,41 +8,41 @@ use super::kernels::{Kernel, Native, route};
 use super::real::{IntegerLayout, Layout};
 use super::scalar::NATIVE;
 
-/// Elements of a block.
+/// The number of elements of a block.
 const BLOCK: usize = 512;
 
-/// The loops of one conversion; each takes what the one before made.
+/// The loops of one conversion. The output of each is the input of the next.
 #[derive(Debug, Clone)]
 pub(super) struct Stages(SmallVec<[Stage; 3]>);
 
 #[derive(Debug, Clone)]
 struct Stage {
     step: Step,
-    /// Bytes of an element made.
+    /// The size in bytes of an output element.
     size: usize,
 }
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// The bytes in reverse order.
+    /// Reverses the bytes of each element.
     Swap(Box<ByteMap>),
     Cast(Kernel),
-    /// From the bits of a layout to a number of eight bytes.
+    /// Extracts the number from the bits of a layout, as an integer of eight bytes.
     Unpack(IntegerLayout),
-    /// The other way round.
+    /// The inverse of `Unpack`.
     Pack(IntegerLayout),
-    /// Through exact numbers.
+    /// Converts through exact numbers.
     Exact(Layout, Layout),
 }
 
-/// What a number is to a conversion.
+/// The representation of a number, which decides how it is converted.
 enum Form {
     Native { native: Native, swapped: bool },
     Packed(IntegerLayout),
     Other,
 }
 
-/// The layout of a number; `None` if `datatype` is none.
+/// Returns the layout of a number. `None` if `datatype` is not a number.
 pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
     let bytes = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
     match datatype {
@@ -74,7 +74,8 @@ pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
 }
 
 impl Stages {
-    /// The loops from `from` to `to`, or why there are none. No loops at all mean that the bytes are the same.
+    /// Returns the loops from `from` to `to`, or the reason why there are none. An empty chain means that the
+    /// bytes are the same.
     pub(super) fn between(from: Layout, mut to: Layout) -> Result<Self, &'static str> {
         from.check()?;
         to.check()?;
@@ -118,19 +119,19 @@ impl Stages {
             casts.into_iter().map(|(kernel, to)| Stage { step: Step::Cast(kernel), size: to.size() }),
         );
         match (&stages[..], &end) {
-            // Two swaps undo each other.
+            // Two swaps cancel each other.
             ([Stage { step: Step::Swap(_), .. }], Some(Stage { step: Step::Swap(_), .. })) => stages.clear(),
             _ => stages.extend(end),
         }
         Ok(Self(stages))
     }
 
-    /// Whether the bytes stay as they are.
+    /// Returns whether the bytes are unchanged.
     pub(super) fn is_identity(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Which byte of an element each byte afterwards is, if all are.
+    /// Returns the source byte of each byte of the output, if the conversion only moves bytes.
     pub(super) fn moved(&self) -> Option<&[u16]> {
         match &self.0[..] {
             [Stage { step: Step::Swap(map), .. }] => map.bytes(),
@@ -138,7 +139,7 @@ impl Stages {
         }
     }
 
-    /// Converts every element; `src` and `dst` hold the same number of them, of the given sizes.
+    /// Converts every element. `src` and `dst` hold the same number of elements, of the given sizes.
     pub(super) fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize, dst_size: usize) {
         if let [stage] = &self.0[..] {
             return stage.run(src, dst, src_size);
@@ -166,7 +167,7 @@ impl Stages {
 }
 
 impl Stage {
-    /// Turns the bytes of numbers of `size` bytes round.
+    /// Returns the stage that reverses the bytes of numbers of `size` bytes.
     fn swap(size: usize) -> Option<Self> {
         let bytes: Vec<u16> = (0..8).take(size).rev().collect();
         Some(Self { step: Step::Swap(Box::new(ByteMap::new(size, &bytes)?)), size })
@@ -178,7 +179,7 @@ impl Stage {
             Step::Cast(kernel) => kernel(src, dst),
             Step::Unpack(layout) => {
                 for (to, from) in dst.as_chunks_mut::<8>().0.iter_mut().zip(src.chunks_exact(src_size)) {
-                    // At most 64 significant bits, so the lowest 64 are the number in its own signedness.
+                    // At most 64 bits are significant, so the lowest 64 are the number in its own signedness.
                     #[allow(clippy::cast_possible_truncation)]
                     let low = layout.read(from) as i64;
                     *to = low.to_ne_bytes();

@@ -1,8 +1,9 @@
-//! Exact numbers, and the numbers of the format that no machine computes with: slow, and right for every layout.
+//! Exact numbers, and conversions for layouts that the processor has no type for. Slow, and correct for every
+//! layout.
 
 use hyperslab_format::datatype::{BitRange, ByteOrder, Float, Normalization};
 
-/// A number without rounding.
+/// A number without rounding errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Real {
     /// `mantissa * 2^exponent`.
@@ -17,7 +18,7 @@ pub(super) enum Real {
     NotANumber,
 }
 
-/// How an integer of at most eight bytes lies in its bytes.
+/// The layout of an integer of at most eight bytes.
 #[allow(clippy::struct_excessive_bools)] // the flags of the specification's message
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct IntegerLayout {
@@ -27,11 +28,11 @@ pub(super) struct IntegerLayout {
     pub(super) bits: BitRange,
     pub(super) low_pad: bool,
     pub(super) high_pad: bool,
-    /// Whether it is a bitfield, of which other bitfields take what bits they have room for.
+    /// Whether the number is a bitfield. Conversions between bitfields drop the bits that do not fit.
     pub(super) bitfield: bool,
 }
 
-/// The layout of one of the two numbers of a conversion.
+/// The layout of the source or the destination of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     Integer(IntegerLayout),
@@ -39,7 +40,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Integer(layout) => layout.size,
@@ -47,11 +48,11 @@ impl Layout {
         }
     }
 
-    /// Why numbers of this layout cannot be converted, if so.
+    /// Returns an error with the reason if numbers of this layout cannot be converted.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let (size, order, bits) = match self {
             Self::Integer(layout) if layout.size > 8 => {
-                return Err("integers of more than 8 bytes are not converted");
+                return Err("integers of more than 8 bytes cannot be converted");
             }
             Self::Integer(layout) => (layout.size, layout.order, layout.bits),
             Self::Float(float) => (float.size as usize, float.order, float.bits),
@@ -59,13 +60,13 @@ impl Layout {
         let within =
             |location: u32, size: u32| u64::from(location) + u64::from(size) <= 8 * self.size() as u64;
         if size == 0 || size > 16 {
-            return Err("numbers of more than 16 bytes are not converted");
+            return Err("numbers of 0 or more than 16 bytes cannot be converted");
         }
         if order == ByteOrder::Vax && size % 2 == 1 {
             return Err("VAX order needs an even number of bytes");
         }
         if bits.precision == 0 || !within(bits.offset.into(), bits.precision.into()) {
-            return Err("its significant bits do not lie inside its bytes");
+            return Err("the significant bits are not inside the element");
         }
         if let Self::Float(float) = self {
             let inside = within(float.sign_location.into(), 1)
@@ -75,13 +76,13 @@ impl Layout {
                 || !(1..=31).contains(&float.exponent_size)
                 || !(1..=112).contains(&float.mantissa_size)
             {
-                return Err("its sign, exponent and mantissa do not lie inside its bytes");
+                return Err("the sign, exponent and mantissa are not inside the element or are too wide");
             }
         }
         Ok(())
     }
 
-    /// The number in `bytes`, which are one element.
+    /// Reads the number in `bytes`, which are one element.
     pub(super) fn read(&self, bytes: &[u8]) -> Real {
         match self {
             Self::Integer(layout) => {
@@ -92,7 +93,7 @@ impl Layout {
         }
     }
 
-    /// Puts `value` into `bytes`, which are one element.
+    /// Writes `value` to `bytes`, which are one element.
     pub(super) fn write(&self, value: Real, bytes: &mut [u8]) {
         match self {
             Self::Integer(layout) => layout.write(value.truncated(), bytes),
@@ -111,7 +112,7 @@ impl IntegerLayout {
         }
     }
 
-    /// Moves `value` to the nearest number that fits; a bitfield loses the bits above.
+    /// Writes the nearest number that fits. A bitfield drops the high bits instead.
     pub(super) fn write(&self, value: i128, bytes: &mut [u8]) {
         let BitRange { offset, precision } = self.bits;
         let (low, high) = if self.signed {
@@ -126,7 +127,7 @@ impl IntegerLayout {
 }
 
 impl Real {
-    /// Towards zero, and to the nearest end of `i128`. Not a number is 0.
+    /// Returns the number rounded towards zero and clamped to `i128`. NaN becomes 0.
     fn truncated(self) -> i128 {
         match self {
             Self::Infinite { negative: true } => i128::MIN,
@@ -146,8 +147,8 @@ impl Real {
     }
 }
 
-/// Without an implied leading bit, the leading bit is stored: libhdf5 calls the x87 numbers "not normalized" and reads
-/// them so.
+/// Reads a float. Without an implied leading bit, the leading bit is stored: libhdf5 describes x87 numbers as
+/// "not normalized" and reads them in this way.
 fn read_float(float: &Float, bytes: &[u8]) -> Real {
     let bits = load(bytes, float.order);
     let negative = bits >> float.sign_location & 1 == 1;
@@ -186,10 +187,10 @@ fn write_float(float: &Float, value: Real, bytes: &mut [u8]) {
             let biased = (highest + i64::from(float.exponent_bias)).max(1);
             let lowest = biased - i64::from(float.exponent_bias) - i64::from(fraction_bits);
             let rounded = rounded_shift(mantissa, lowest - exponent);
-            // Rounding up may need one more bit.
+            // Rounding up may carry into one more bit.
             let (rounded, biased) =
                 if rounded == leading << 1 { (leading, biased + 1) } else { (rounded, biased) };
-            // Without its leading bit the number is subnormal, which is marked by an exponent of zero.
+            // A number without its leading bit is subnormal and has the exponent zero.
             let exponent = if rounded < leading { 0 } else { biased.cast_unsigned().into() };
             if exponent >= top { infinite(negative) } else { (negative, exponent, rounded) }
         }
@@ -201,7 +202,8 @@ fn write_float(float: &Float, value: Real, bytes: &mut [u8]) {
     store(padded(bits, float.bits, float.low_pad, float.high_pad), bytes, float.order);
 }
 
-/// `mantissa / 2^down`, to the nearest, ties to even. A negative `down` must not push bits out at the top.
+/// Returns `mantissa / 2^down`, rounded to nearest, ties to even. A negative `down` must not shift bits out
+/// at the top.
 fn rounded_shift(mantissa: u128, down: i64) -> u128 {
     let Ok(down) = u32::try_from(down) else {
         return u32::try_from(-down).ok().and_then(|up| mantissa.checked_shl(up)).unwrap_or(0);
@@ -217,14 +219,14 @@ fn rounded_shift(mantissa: u128, down: i64) -> u128 {
     }
 }
 
-/// `bits` with ones around the significant ones where the padding asks for them.
+/// Returns `bits` with the padding bits around the significant ones set where the layout asks for ones.
 fn padded(bits: u128, range: BitRange, low_pad: bool, high_pad: bool) -> u128 {
     let low = if low_pad { mask(range.offset.into()) } else { 0 };
     let high = if high_pad { !mask(u64::from(range.offset) + u64::from(range.precision)) } else { 0 };
     bits | low | high
 }
 
-/// The lowest `count` bits.
+/// Returns a mask of the lowest `count` bits.
 fn mask(count: u64) -> u128 {
     if count >= 128 { u128::MAX } else { (1 << count) - 1 }
 }
@@ -242,13 +244,13 @@ fn store(bits: u128, bytes: &mut [u8], order: ByteOrder) {
     reorder(bytes, order);
 }
 
-/// Between `order` and little-endian; either way is the same.
+/// Converts between `order` and little-endian, in either direction.
 fn reorder(bytes: &mut [u8], order: ByteOrder) {
     match order {
         ByteOrder::Little => {}
         ByteOrder::Big => bytes.reverse(),
         ByteOrder::Vax => {
-            // Pairs are little-endian, the pairs themselves the other way round.
+            // Each pair of bytes is little-endian; the pairs are in big-endian order.
             bytes.reverse();
             bytes.chunks_exact_mut(2).for_each(<[u8]>::reverse);
         }
@@ -267,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn doubles_come_back_and_narrow_as_the_machine_narrows_them(bits in any::<u64>()) {
+        fn doubles_survive_a_round_trip_and_narrow_like_a_cast(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             let mut back = [0; 8];
             let mut narrow = [0; 4];
@@ -288,7 +290,7 @@ mod tests {
         }
 
         #[test]
-        fn doubles_near_one_round_as_the_machine_rounds_them(bits in 0x3690_0000_0000_0000u64..0x47f0_0000_0000_0000) {
+        fn doubles_in_the_range_of_singles_round_like_a_cast(bits in 0x3690_0000_0000_0000u64..0x47f0_0000_0000_0000) {
             let value = f64::from_bits(bits);
             let mut narrow = [0; 4];
             SINGLE.write(DOUBLE.read(&value.to_ne_bytes()), &mut narrow);
@@ -298,7 +300,7 @@ mod tests {
         }
 
         #[test]
-        fn integers_come_back_at_any_precision(
+        fn integers_survive_a_round_trip_at_any_precision(
             value in any::<i64>(), size in 1usize..=8, cut in 0u16..64, signed in any::<bool>(), pads in any::<(bool, bool)>()
         ) {
             let whole = 8 * u16::try_from(size).unwrap();
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn vax_order_turns_the_pairs_round() {
+    fn vax_order_reverses_the_pairs_of_bytes() {
         let mut bytes = [1, 2, 3, 4, 5, 6, 7, 8];
         reorder(&mut bytes, ByteOrder::Vax);
         assert_eq!(bytes, [7, 8, 5, 6, 3, 4, 1, 2]);

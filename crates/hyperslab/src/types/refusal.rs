@@ -1,4 +1,4 @@
-//! Why there is no conversion.
+//! The reasons why two datatypes cannot be converted.
 
 use hyperslab_format::datatype::{ByteOrder, Datatype};
 
@@ -8,22 +8,22 @@ pub(super) fn no_conversion(from: &Datatype, to: &Datatype, why: &'static str) -
     RequestError::NoConversion { from: describe(from), to: describe(to), why }
 }
 
-/// Why elements of `from` do not become elements of `to`.
+/// Returns the reason why elements of `from` cannot be converted to `to`.
 pub(super) fn reason(from: &Datatype, to: &Datatype) -> &'static str {
     use Datatype::{Array, Enumeration, Opaque, Reference, Sequence, VariableText};
     match (from, to) {
         (Sequence(_) | VariableText(_), _) | (_, Sequence(_) | VariableText(_)) => {
-            "data of variable length is read only as it is stored"
+            "variable-length data cannot be converted"
         }
         (Array(_), Array(_)) => "their shapes differ",
         (Opaque(_), Opaque(_)) => "their tags or sizes differ",
-        (Reference(_), Reference(_)) => "they refer to different things",
-        (_, Enumeration(_)) => "a number need not be a named value",
+        (Reference(_), Reference(_)) => "they are references of different kinds",
+        (_, Enumeration(_)) => "a number may have no name in the enumeration",
         _ => "their classes differ",
     }
 }
 
-/// A datatype in a few words.
+/// Describes a datatype in a few words.
 pub(super) fn describe(datatype: &Datatype) -> String {
     let order = |size: u32, order: ByteOrder| match order {
         _ if size < 2 => "",
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_converted_says_why() {
+    fn an_impossible_conversion_says_why() {
         let opaque = |tag: &str| Datatype::Opaque(Opaque { size: 4, tag: tag.into() });
         let variable =
             Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 });
@@ -75,24 +75,24 @@ mod tests {
             (
                 &variable,
                 &fixed,
-                "no conversion from string of variable length to string of 4 bytes: data of variable length is read only as it is stored",
+                "no conversion from string of variable length to string of 4 bytes: variable-length data cannot be converted",
             ),
             (&opaque("a"), &opaque("b"), "their tags or sizes differ"),
             (&fixed, &f32::datatype(), "their classes differ"),
             (
                 &ids(f32::datatype()),
                 &ids(f64::datatype()),
-                "elements of sequences of variable length are not converted",
+                "elements of variable-length sequences cannot be converted",
             ),
             (
                 &compound(4, vec![member("a", 1, f32::datatype())]),
                 &compound(4, vec![member("a", 0, f32::datatype())]),
-                "a member lies outside its compound",
+                "a member is outside its compound",
             ),
-            (&compound(0, vec![]), &compound(4, vec![]), "elements of no, or of too many, bytes"),
-            (&compound(4, vec![]), &compound(5, vec![]), "they have no member in common"),
-            (&parse("i 16 < s 0 128"), &i64::datatype(), "integers of more than 8 bytes are not converted"),
-            (&parse("i 4 < s 20 20"), &i64::datatype(), "its significant bits do not lie inside its bytes"),
+            (&compound(0, vec![]), &compound(4, vec![]), "the element size is 0 or too large"),
+            (&compound(4, vec![]), &compound(5, vec![]), "they have no common member"),
+            (&parse("i 16 < s 0 128"), &i64::datatype(), "integers of more than 8 bytes cannot be converted"),
+            (&parse("i 4 < s 20 20"), &i64::datatype(), "the significant bits are not inside the element"),
         ] {
             let error = Conversion::between(from, to).unwrap_err().to_string();
             assert!(error.ends_with(expected), "{error}");

@@ -1,4 +1,4 @@
-//! Rust's numbers and `bool`, and their datatypes in memory.
+//! Rust's numbers and `bool`, with their datatypes in memory.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -10,22 +10,23 @@ mod sealed {
 
 /// A number or `bool`.
 pub trait Scalar: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// The plain number in its place: itself, or a byte for `bool`, of which not every bit pattern is valid.
+    /// A type of the same size for which every bit pattern is valid: the number itself, or a byte for `bool`.
     type Raw: Pod + Send + Sync;
 
-    /// The datatype of this scalar in memory.
+    /// Returns the datatype of this scalar in memory.
     fn datatype() -> Datatype;
 
-    /// The bytes of `elements`.
+    /// Returns the bytes of `elements`.
     fn bytes(elements: &[Self]) -> &[u8];
 
-    /// Returns the scalar that `raw` stands for.
+    /// Returns the scalar that `raw` represents.
     fn from_raw(raw: Self::Raw) -> Self;
 
-    /// Returns the scalars that `raw` stands for, which was filled through its bytes ([`bytemuck::cast_slice_mut`]).
+    /// Returns the scalars that `raw` represents. The caller may fill `raw` through its bytes
+    /// ([`bytemuck::cast_slice_mut`]).
     fn from_raws(raw: Vec<Self::Raw>) -> Vec<Self>;
 
-    /// `elements` as bytes that may be overwritten; `None` if not every byte is valid.
+    /// Returns `elements` as bytes that may be overwritten. `None` if not every byte value is valid.
     fn bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
 }
 
@@ -76,7 +77,7 @@ numbers! {
 
 impl sealed::Sealed for bool {}
 
-/// As h5py stores it: an enumeration of one byte, `FALSE` and `TRUE`.
+/// Stored as h5py does: an enumeration of one byte with the names `FALSE` and `TRUE`.
 impl Scalar for bool {
     type Raw = u8;
 

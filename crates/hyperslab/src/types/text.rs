@@ -1,8 +1,8 @@
-//! Strings of a fixed length, into another length or padding.
+//! Conversions of fixed-length strings to another length or padding.
 
 use hyperslab_format::datatype::{Charset, Padding, Text};
 
-/// From one kind of fixed string to another.
+/// A conversion from one fixed-length string type to another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextConversion {
     from: Text,
@@ -10,7 +10,7 @@ pub(super) struct TextConversion {
 }
 
 impl TextConversion {
-    /// The conversion, or why there is none.
+    /// Returns the conversion, or the reason why there is none.
     pub(super) fn between(from: Text, to: Text) -> Result<Self, &'static str> {
         if from.charset == Charset::Utf8 && to.charset == Charset::Ascii {
             return Err("UTF-8 does not fit ASCII");
@@ -18,12 +18,12 @@ impl TextConversion {
         Ok(Self { from, to })
     }
 
-    /// Whether the bytes stay as they are.
+    /// Returns whether the bytes are unchanged.
     pub(super) fn is_identity(&self) -> bool {
         self.from.size == self.to.size && self.from.padding == self.to.padding
     }
 
-    /// Converts every element; what is too long is cut.
+    /// Converts every element. Strings that are too long are truncated.
     pub(super) fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize, dst_size: usize) {
         for (from, to) in src.chunks_exact(src_size).zip(dst.chunks_exact_mut(dst_size)) {
             let used = text_of(from, self.from.padding).len();
@@ -38,7 +38,7 @@ impl TextConversion {
     }
 }
 
-/// Returns the bytes of a string without those that fill it up.
+/// Returns the bytes of a string without its padding.
 pub fn text_of(bytes: &[u8], padding: Padding) -> &[u8] {
     let used = match padding {
         Padding::NullTerminated | Padding::NullPadded => {

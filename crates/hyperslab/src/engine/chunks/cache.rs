@@ -1,4 +1,4 @@
-//! Decoded chunks of one file, for repeated small reads. Reads of whole chunks pass by.
+//! A cache of one file's decoded chunks, for repeated small reads. Reads of whole chunks bypass it.
 
 use std::sync::Arc;
 
@@ -11,31 +11,31 @@ use super::dirty::DirtyChunks;
 use crate::index::ChunkRecord;
 use crate::store::Store;
 
-/// The cache, and which chunks were touched lately.
+/// The cache, and the chunks that were touched recently.
 #[derive(Debug)]
 pub struct ChunkCache {
     chunks: Cache<ChunkKey, Arc<Vec<u8>>, ByBytes>,
     budget_bytes: u64,
-    /// Chunks of which a small part was read, most recent first. Several touches within a short while are what makes
-    /// decoding a whole chunk worth while where a part would do.
+    /// Chunks of which a small part was read, most recent first. Only several touches within a short time
+    /// make it worthwhile to decode a whole chunk instead of a part.
     touched: Mutex<[Option<ChunkKey>; TOUCHED]>,
-    /// Chunks that were changed and are not in the file yet.
+    /// Chunks with changes that are not in the file yet.
     pub dirty: DirtyChunks,
 }
 
-/// All that decides what a chunk decodes to. A damaged file may say that a chunk is where that of another dataset is, which
-/// has other filters or another size.
+/// Everything that decides what a chunk decodes to. It includes the dataset, because a damaged file may give
+/// chunks of two datasets the same address, with different filters or sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct ChunkKey {
-    /// The object header of its dataset.
+    /// The address of the dataset's object header.
     dataset: Addr,
     record: ChunkRecord,
-    /// That of the store before it was read.
+    /// The store's epoch before the chunk was read.
     epoch: u64,
 }
 
 impl ChunkKey {
-    /// The key of a chunk that has not been read yet.
+    /// Returns the key of a chunk. Call it before the chunk is read.
     pub(in crate::engine) fn new(store: &Store, dataset: Addr, record: ChunkRecord) -> Self {
         Self { dataset, record, epoch: store.epoch() }
     }
@@ -51,7 +51,7 @@ impl Weighter<ChunkKey, Arc<Vec<u8>>> for ByBytes {
 }
 
 impl ChunkCache {
-    /// A cache of at most `budget_bytes`.
+    /// Returns a cache of at most `budget_bytes`.
     pub fn new(budget_bytes: u64) -> Self {
         let expected = usize::try_from(budget_bytes / (1 << 20)).unwrap_or(usize::MAX).max(16);
         Self {
@@ -62,49 +62,51 @@ impl ChunkCache {
         }
     }
 
-    /// What a forked child has of it: the changed chunks. `None` if another thread was changing one at the fork.
+    /// Returns the cache for a forked child, with the changed chunks only. `None` if another thread was
+    /// changing a chunk at the time of the fork.
     pub fn in_child(&self) -> Option<Self> {
         Some(Self { dirty: self.dirty.in_child()?, ..Self::new(self.budget_bytes) })
     }
 
-    /// Forgets all chunks that are in the file.
+    /// Drops all cached chunks. Changed chunks stay.
     pub fn clear(&self) {
         self.chunks.clear();
     }
 
-    /// The decoded chunk.
+    /// Returns the decoded chunk, if cached.
     pub(in crate::engine) fn get(&self, key: &ChunkKey) -> Option<Arc<Vec<u8>>> {
         self.chunks.get(key)
     }
 
-    /// Whether the decoded chunk is there. To ask changes nothing.
+    /// Returns whether the decoded chunk is cached. Does not count as a use.
     pub(in crate::engine) fn has(&self, key: &ChunkKey) -> bool {
         self.chunks.peek(key).is_some()
     }
 
-    /// Keeps a decoded chunk, if it is small enough to leave room for others.
+    /// Caches a decoded chunk, if it is small enough to leave room for others.
     pub(in crate::engine) fn insert(&self, key: ChunkKey, chunk: Arc<Vec<u8>>) {
         if self.admits(chunk.len()) {
             self.chunks.insert(key, chunk);
         }
     }
 
-    /// Forgets a chunk: other bytes are where it was.
+    /// Drops a chunk, because its place in the file was given to other bytes.
     pub(in crate::engine) fn forget(&self, key: &ChunkKey) {
         self.chunks.remove(key);
     }
 
-    /// Bytes of changed chunks that may be held.
+    /// Returns the maximum number of bytes of changed chunks.
     pub fn dirty_budget(&self) -> u64 {
         self.budget_bytes
     }
 
-    /// Whether a chunk of so many decoded bytes would be kept.
+    /// Returns whether a chunk of `len` decoded bytes would be cached.
     pub(in crate::engine) fn admits(&self, len: usize) -> bool {
         len as u64 <= self.budget_bytes / 4
     }
 
-    /// Notes that a small part of the chunk is read; true if that happened several times a short while ago.
+    /// Records that a small part of the chunk is read. Returns whether several such reads came shortly
+    /// before.
     pub(in crate::engine) fn touch(&self, key: ChunkKey) -> bool {
         let mut touched = self.touched.lock();
         let is_touched = is_among(&touched, key);
@@ -113,27 +115,27 @@ impl ChunkCache {
         is_touched
     }
 
-    /// Whether small parts of the chunk were read several times a short while ago.
+    /// Returns whether small parts of the chunk were read several times recently.
     pub(in crate::engine) fn is_touched(&self, key: ChunkKey) -> bool {
         is_among(&self.touched.lock(), key)
     }
 
-    /// Bytes held now.
+    /// Returns the number of cached bytes.
     pub fn weight_bytes(&self) -> u64 {
         self.chunks.weight()
     }
 }
 
-/// Whether a chunk is among the touched often enough.
+/// Returns whether a chunk occurs often enough among the recent touches.
 fn is_among(touched: &[Option<ChunkKey>; TOUCHED], key: ChunkKey) -> bool {
     touched.iter().filter(|&&other| other == Some(key)).count() >= TOUCHES
 }
 
-/// What an entry costs beyond its bytes.
+/// The cost of an entry in addition to its bytes.
 const OVERHEAD: u64 = 96;
-/// How many touches are remembered.
+/// The number of touches that are remembered.
 const TOUCHED: usize = 16;
-/// How many of them must have been of a chunk before the next one makes it worth keeping.
+/// The number of remembered touches of a chunk that make it worth caching at the next touch.
 const TOUCHES: usize = 2;
 
 #[cfg(test)]
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_touch_counts_unless_too_many_others_came_between() {
+    fn the_third_touch_counts_unless_too_many_other_touches_came_between() {
         let cache = ChunkCache::new(1 << 20);
         assert!(!cache.touch(key(1)));
         assert!(!cache.touch(key(1)));

@@ -1,4 +1,5 @@
-//! Decoded chunks that were changed in part, and wait to be encoded until they are whole, or until there are too many.
+//! Decoded chunks that were changed in part. They are encoded once they are whole, or when they use too much
+//! memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +17,14 @@ pub(in crate::engine) type HeldChunk = Arc<RwLock<Vec<u8>>>;
 /// The changed chunks of one file.
 #[derive(Debug, Default)]
 pub struct DirtyChunks {
-    /// By dataset (the address of its header) and coordinate.
+    /// By dataset (the address of its object header) and by position in the grid of chunks.
     chunks: Mutex<BTreeMap<Addr, BTreeMap<Coord, HeldChunk>>>,
     bytes: AtomicU64,
 }
 
 impl DirtyChunks {
-    /// The same chunks, for a forked child that only reads them; `None` if one of them, or the list, was locked at the fork.
+    /// Returns the same chunks for a forked child that only reads them. `None` if a chunk or the list was
+    /// locked at the time of the fork.
     pub(super) fn in_child(&self) -> Option<Self> {
         let chunks = self.chunks.try_lock()?.clone();
         let mut bytes = 0;
@@ -32,12 +34,12 @@ impl DirtyChunks {
         Some(Self { chunks: Mutex::new(chunks), bytes: AtomicU64::new(bytes) })
     }
 
-    /// Bytes held now.
+    /// Returns the number of bytes of changed chunks.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
     }
 
-    /// The chunk, if it was changed.
+    /// Returns the chunk, if it was changed.
     pub(in crate::engine) fn get(&self, dataset: Addr, coord: &Coord) -> Option<HeldChunk> {
         if self.bytes() == 0 {
             return None;
@@ -45,7 +47,7 @@ impl DirtyChunks {
         self.chunks.lock().get(&dataset)?.get(coord).cloned()
     }
 
-    /// The chunk to be changed; `load` says what it holds so far.
+    /// Returns the chunk to be changed, and holds it from now on. `load` returns its contents so far.
     pub(in crate::engine) fn get_or_load(
         &self,
         dataset: Addr,
@@ -62,19 +64,19 @@ impl DirtyChunks {
         Ok(held)
     }
 
-    /// The datasets that have changed chunks.
+    /// Returns the datasets that have changed chunks.
     pub fn datasets(&self) -> Vec<Addr> {
         self.chunks.lock().keys().copied().collect()
     }
 
-    /// The coordinates of a dataset's changed chunks.
+    /// Returns a dataset's changed chunks with their positions.
     pub(in crate::engine) fn of(&self, dataset: Addr) -> Vec<(Coord, HeldChunk)> {
         let chunks = self.chunks.lock();
         let found = chunks.get(&dataset).into_iter().flatten();
         found.map(|(coord, held)| (coord.clone(), Arc::clone(held))).collect()
     }
 
-    /// Forgets a chunk: it was written, replaced, or is no longer part of the dataset.
+    /// Drops a chunk that was written, replaced, or removed from the dataset.
     pub(in crate::engine) fn forget(&self, dataset: Addr, coord: &[u64]) {
         if self.bytes() == 0 {
             return;
@@ -89,12 +91,12 @@ impl DirtyChunks {
         }
     }
 
-    /// Forgets all chunks.
+    /// Drops all chunks.
     pub fn clear(&self) {
         self.datasets().into_iter().for_each(|dataset| self.forget_dataset(dataset));
     }
 
-    /// Forgets all chunks of a dataset.
+    /// Drops all chunks of a dataset.
     pub fn forget_dataset(&self, dataset: Addr) {
         let of_dataset = self.chunks.lock().remove(&dataset);
         for held in of_dataset.into_iter().flat_map(BTreeMap::into_values) {

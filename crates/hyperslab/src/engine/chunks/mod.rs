@@ -1,4 +1,4 @@
-//! Decoded chunks in memory: those kept for further reads, and those that wait to be written.
+//! Decoded chunks in memory: those cached for reads, and those with changes to be written.
 
 pub(in crate::engine) mod cache;
 pub(in crate::engine) mod dirty;

@@ -1,4 +1,4 @@
-//! A chunk in the file: its stored bytes, and what they decode to.
+//! A stored chunk: its bytes in the file, and how to decode them.
 
 use hyperslab_filters::{FilterError, Scratch};
 use hyperslab_format::Extent;
@@ -15,13 +15,14 @@ use crate::store::Store;
 /// A chunk in the file.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct StoredChunk<'a> {
-    /// Counted in chunks.
+    /// The chunk's position in the grid of chunks.
     pub(in crate::engine) coord: &'a [u64],
     pub(in crate::engine) record: ChunkRecord,
     pub(in crate::engine) chunked: &'a ChunkedStorage,
 }
 
-/// Reads all elements of a chunk into `chunk`, which has its size, as a reader would find them.
+/// Reads all elements of a chunk into `chunk`, which has the size of a chunk. Missing chunks read as the fill
+/// value.
 pub(in crate::engine) fn load(
     store: &Store,
     array: &StoredArray,
@@ -49,7 +50,7 @@ pub(in crate::engine) fn load(
 }
 
 impl StoredChunk<'_> {
-    /// Reads its stored bytes into `buffer`.
+    /// Reads the chunk's stored bytes into `buffer`.
     pub(in crate::engine) fn read<'b>(&self, store: &Store, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
         let len = store.check(self.record.extent, RAW_DATA)?;
         let bytes = sized(buffer, len)?;
@@ -57,7 +58,7 @@ impl StoredChunk<'_> {
         Ok(bytes)
     }
 
-    /// Decodes all of it from its stored bytes; `chunk` has the size of a chunk.
+    /// Decodes the whole chunk from its stored bytes. `chunk` has the size of a chunk.
     pub(in crate::engine) fn decode(
         &self,
         stored: &[u8],
@@ -68,7 +69,7 @@ impl StoredChunk<'_> {
         decoded.map_err(|source| self.error(source))
     }
 
-    /// A filter's error with the chunk's place in the dataset and in the file.
+    /// Returns a filter's error with the chunk's position in the dataset and in the file.
     pub(in crate::engine) fn error(&self, source: FilterError) -> Error {
         let Extent { addr, len } = self.record.extent;
         let coord = first_element(self.coord, &self.chunked.chunk_shape).into_vec();

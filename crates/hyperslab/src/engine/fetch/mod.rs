@@ -1,4 +1,4 @@
-//! Which bytes of the file are read, and how they get here.
+//! Which bytes of the file to read, and in which requests.
 
 pub(in crate::engine) mod ranges;
 pub(in crate::engine) mod window;

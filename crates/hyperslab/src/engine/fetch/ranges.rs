@@ -1,4 +1,5 @@
-//! Unfiltered data: only the spans that the selection touches are read, straight into the destination where it can be.
+//! Reads of unfiltered data: only the spans that the selection touches, directly into the destination if
+//! possible.
 
 use hyperslab_filters::gather::{Axis, Places};
 use hyperslab_format::Addr;
@@ -8,30 +9,31 @@ use crate::driver::Hints;
 use crate::engine::dst::Region;
 use crate::engine::read::emit::{Axes, Emit};
 
-/// A box of an unfiltered piece, as a loop over spans of the file: the inner axes of every span are read in one request,
-/// gaps included; the outer ones are looped over.
+/// A box of an unfiltered piece as a loop over spans of the file. One request reads a span: the inner axes,
+/// gaps included. The loop runs over the outer axes.
 #[derive(Debug)]
 pub(in crate::engine) struct Spans {
-    /// How many there are.
+    /// The number of spans.
     pub(in crate::engine) count: u64,
-    /// Bytes of each.
+    /// The length of each span in bytes.
     pub(in crate::engine) len: usize,
-    /// Where in the piece the first begins, and where in the destination its first element goes.
+    /// The offset of the first span in the piece, and the offset in the destination of its first element.
     first: (usize, usize),
-    /// The innermost of the outer axes with more than one index, and those around it, the next one first.
+    /// The innermost of the outer axes with more than one index. `around` holds the axes around it, from the
+    /// inside out.
     inmost: Loop,
     around: SmallVec<[Loop; 3]>,
-    /// How many axes are outer ones.
+    /// The number of outer axes.
     split: usize,
-    /// What is wanted of each span, counted from its first element on.
+    /// The selected elements of a span, relative to its first element.
     inner: Axes,
-    /// Where that goes, once it was looked up.
+    /// Their places in the destination, once computed.
     places: Option<Places>,
-    /// Whether spans go to the destination as they are.
+    /// Whether spans are read into the destination without a copy.
     pub(in crate::engine) is_direct: bool,
 }
 
-/// Bytes from one index to the next, in the piece and in the destination.
+/// One axis: the distances in bytes from one index to the next, in the piece and in the destination.
 #[derive(Debug)]
 struct Loop {
     count: u64,
@@ -46,7 +48,7 @@ impl Loop {
 }
 
 impl Spans {
-    /// Those of the elements of `axes`, which go to places from `offset` on.
+    /// Returns the spans for the elements of `axes`, whose places in the destination start at `offset`.
     pub(in crate::engine) fn new(emit: &Emit<'_>, axes: &[Axis], offset: usize, hints: Hints) -> Self {
         let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(emit.stored_size, axes.len());
         for axis in (1..axes.len()).rev() {
@@ -97,7 +99,8 @@ impl Spans {
         }
     }
 
-    /// Where in the piece span number `number` begins, and where in the destination its first element goes.
+    /// Returns the offset of span `number` in the piece, and the offset in the destination of its first
+    /// element.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "less than the count of an axis, which is a usize")]
     pub(in crate::engine) fn at(&self, number: u64) -> (usize, usize) {
@@ -107,11 +110,11 @@ impl Spans {
             rest /= inner.count;
             inner = each;
         }
-        // The outermost loop turns once.
+        // The remaining quotient is the index of the outermost loop.
         inner.moved(at, rest as usize)
     }
 
-    /// Puts the wanted elements of a span, whose first goes to `target`, into their places.
+    /// Copies the selected elements of a span to their places. The first element goes to `target`.
     pub(in crate::engine) fn scatter(
         &mut self,
         emit: &Emit<'_>,
@@ -129,7 +132,7 @@ impl Spans {
     }
 }
 
-/// Whether the selected elements of `axes` lie one after another in the destination.
+/// Returns whether the selected elements of `axes` are contiguous in the destination.
 fn is_dense_in_memory(axes: &[Axis], element_size: usize) -> bool {
     let mut run = element_size;
     axes.iter().rev().all(|axis| {
@@ -174,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn elements_a_little_apart_are_read_with_the_gaps_between_them() {
+    fn elements_with_small_gaps_are_read_with_the_gaps() {
         let axes = [axis(0, 1, 2), axis(0, 4, 16)];
         let spans = Spans::new(&emit(&[64, 64]), &axes, 0, HINTS);
         assert_eq!((spans.split, spans.len, spans.is_direct), (0, 256 + 244, false));
     }
 
     #[test]
-    fn every_span_begins_where_its_first_element_is() {
+    fn every_span_begins_at_its_first_element() {
         let piece = [8, 9, 10];
         for steps in [[1, 1, 1], [2, 3, 4], [5, 1, 9]] {
             for counts in [[1, 3, 2], [2, 1, 1], [2, 3, 2], [1, 1, 1]] {
@@ -194,7 +197,7 @@ mod tests {
                         stride: strides[d],
                     })
                     .collect();
-                // No gap is read over, so that every span is a run of elements of the last axis.
+                // Gaps are not read, so every span is a run of elements of the last axis.
                 let spans = Spans::new(&emit(&piece), &axes, 7, Hints { coalesce_gap: 0, ..HINTS });
                 let mut expected = Vec::new();
                 for i in 0..axes[0].count {

@@ -1,4 +1,4 @@
-//! What a read will do, as data: printed by `hyperslab explain`, compared by tests.
+//! The plan of a read as data. `hyperslab explain` prints it and tests compare it.
 
 use std::fmt::{self, Write};
 
@@ -10,50 +10,51 @@ use crate::engine::read::{Reading, workers};
 use crate::error::Result;
 use crate::select::{Selection, first_element};
 
-/// What a read will do.
+/// The plan of a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadPlan {
-    /// Elements of the result along each dimension.
+    /// The number of elements of the result along each dimension.
     pub shape: Vec<u64>,
-    /// Elements along each dimension of the pieces that are read: chunks, or runs of rows of contiguous data.
+    /// The number of elements of a piece along each dimension. A piece is a chunk, or a run of rows of
+    /// contiguous data.
     pub piece_shape: Vec<u64>,
-    /// One for each piece, in the order of the file.
+    /// One task for each piece, in file order.
     pub tasks: Vec<PlannedTask>,
-    /// Bytes of the result.
+    /// The size of the result in bytes.
     pub result_bytes: u64,
-    /// Stored bytes of the pieces touched.
+    /// The stored bytes of all touched pieces.
     pub stored_bytes: u64,
-    /// Bytes that will be read: of unfiltered pieces those wanted, of large Blosc chunks at least the front, of what is in
-    /// memory none; with the gaps between neighbours that are read together, more.
+    /// The bytes to read: the selected bytes of unfiltered pieces, at least the front of large Blosc chunks,
+    /// none of pieces in memory. Gaps between neighbours that are read together add to this number.
     pub read_bytes: u64,
-    /// How many threads will work.
+    /// The number of threads.
     pub threads: usize,
 }
 
-/// What will be done for one piece.
+/// The plan for one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedTask {
-    /// The piece's first element in the dataset.
+    /// The index in the dataset of the piece's first element.
     pub first: Vec<u64>,
-    /// Where it is.
+    /// Where the piece comes from.
     pub source: Source,
-    /// How its elements reach the result.
+    /// How its elements get to the result.
     pub route: Route,
-    /// How many of them are wanted.
+    /// The number of its selected elements.
     pub elements: u64,
-    /// How many requests it makes; small neighbours share one.
+    /// The number of read requests; small neighbours share one.
     pub requests: u64,
-    /// Bytes that these ask for; of a Blosc chunk that is read in part, the first of them.
+    /// The bytes that the requests ask for. Only the first request counts if part of a Blosc chunk is read.
     pub bytes: u64,
 }
 
 impl Reading<'_> {
-    /// The plan of reading `what` into a dense array of the stored datatype. Reads no data.
+    /// Returns the plan for reading `what` into a dense array of the stored datatype. Reads no data.
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
         let array = self.array;
         let pieces = Pieces::of(array);
         let size = array.element_size;
-        // Where the elements go matters as far as rows are whole: into a dense array.
+        // The destination matters only for whether rows are contiguous, so plan for a dense array.
         let mut nowhere = Destination::contiguous(&mut []);
         let (dst, _) = nowhere.share(&[0], size)?;
         let tiling = what.tiling(&array.shape, &pieces.shape)?;
@@ -75,7 +76,7 @@ impl Reading<'_> {
             let (route, requests, bytes) = run.forecast(&task, Users::of(&task, &[0], &users));
             let mut elements = 0;
             tiling.parts(&task.coord, |part| elements += part.count());
-            // What a damaged file says of its chunks may add up to anything.
+            // The chunk lengths in a damaged file may add up to anything.
             let stored = task.extent().map_or(0, |extent| extent.len);
             plan.stored_bytes = plan.stored_bytes.saturating_add(stored);
             plan.read_bytes = plan.read_bytes.saturating_add(bytes);
@@ -121,10 +122,10 @@ impl fmt::Display for ReadPlan {
 }
 
 impl ReadPlan {
-    /// The whole plan as JSON.
+    /// Returns the whole plan as JSON.
     pub fn to_json(&self) -> String {
         let mut json = String::new();
-        // Writing to a string does not fail, and nothing here needs escaping.
+        // Writing to a string does not fail, and no value here needs escaping.
         let _ = write!(
             json,
             r#"{{"shape":{:?},"piece_shape":{:?},"result_bytes":{},"stored_bytes":{},"read_bytes":{},"threads":{},"tasks":["#,
@@ -150,7 +151,7 @@ impl ReadPlan {
 }
 
 impl PlannedTask {
-    /// The address and length of the stored bytes.
+    /// Returns the address and the length of the stored bytes.
     fn place(&self) -> (Option<u64>, u64) {
         match self.source {
             Source::Fill | Source::Compact => (None, 0),
@@ -160,5 +161,5 @@ impl PlannedTask {
     }
 }
 
-/// Tasks that the text shows one by one.
+/// The number of tasks that the text lists one by one.
 const SHOWN_TASKS: usize = 20;

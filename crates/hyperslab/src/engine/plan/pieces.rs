@@ -1,4 +1,4 @@
-//! From a selection to tasks, one for each chunk that it touches. No byte of data is read here.
+//! Turns a selection into tasks, one for each chunk that it touches. Reads no data.
 
 use std::ops::Range;
 
@@ -14,21 +14,21 @@ use crate::index::ChunkRecord;
 use crate::select::{Coord, Tiling, first_element, is_cut};
 use crate::store::Store;
 
-/// What is to be done for one chunk.
+/// The read of one chunk.
 #[derive(Debug, Clone)]
 pub struct ReadTask {
-    /// The chunk, counted in chunks along each dimension.
+    /// The chunk's position in the grid of chunks.
     pub coord: Coord,
     /// Where its elements come from.
     pub source: Source,
-    /// Which of the selections touch it: a range of the plan's `users`.
+    /// The selections that touch the chunk, as a range of the plan's `users`.
     pub(in crate::engine) users: Range<usize>,
-    /// The chunk itself, if it was changed and is not in the file yet.
+    /// The chunk itself, if it has changes that are not in the file yet.
     pub(in crate::engine) held: Option<HeldChunk>,
 }
 
 impl ReadTask {
-    /// Where its stored bytes are, if it has any.
+    /// Returns the extent of the chunk's stored bytes, if it has any.
     pub(in crate::engine) fn extent(&self) -> Option<Extent> {
         match self.source {
             Source::Fill | Source::Compact => None,
@@ -37,7 +37,7 @@ impl ReadTask {
         }
     }
 
-    /// Its stored bytes, of those at `whole`.
+    /// Returns the chunk's stored bytes, given the `bytes` of the extent `whole` that contains them.
     pub(in crate::engine) fn stored_in<'b>(&self, whole: Extent, bytes: &'b [u8]) -> &'b [u8] {
         let range = self.extent().and_then(|extent| {
             let start = usize::try_from(extent.addr.get().checked_sub(whole.addr.get())?).ok()?;
@@ -50,21 +50,21 @@ impl ReadTask {
 /// Where the elements of a chunk come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Nowhere: it was never written.
+    /// Nowhere: the chunk was never written.
     Fill,
     /// From the object header.
     Compact,
-    /// From bytes of the file as they are.
+    /// From unfiltered bytes of the file.
     Raw(Extent),
     /// From a filtered chunk.
     Chunk(ChunkRecord),
 }
 
-/// How an array is cut into pieces: the chunks of the file, or runs of rows of contiguous data.
+/// The division of an array into pieces: the chunks of the file, or runs of rows of contiguous data.
 #[derive(Debug)]
 pub(in crate::engine) struct Pieces<'a> {
     array: &'a StoredArray,
-    /// Elements of a piece along each dimension.
+    /// The number of elements of a piece along each dimension.
     pub(in crate::engine) shape: Coord,
     kind: PieceKind<'a>,
 }
@@ -82,7 +82,8 @@ impl<'a> Pieces<'a> {
         Self::of_size(array, PIECE_BYTES)
     }
 
-    /// The same for elements that are converted: so small pieces of contiguous data that they are in the cache from one to the other.
+    /// Returns the pieces for a read that converts elements. Pieces of contiguous data are small enough to
+    /// stay in the cache between the read and the conversion.
     pub(in crate::engine) fn converted(array: &'a StoredArray) -> Self {
         Self::of_size(array, CONVERTED_BYTES)
     }
@@ -103,12 +104,13 @@ impl<'a> Pieces<'a> {
         Self { array, shape, kind }
     }
 
-    /// Elements of one piece. Checked when the array was opened: it fits a `usize`, in bytes too.
+    /// Returns the number of elements of one piece. Opening the array checked that the piece's size in bytes
+    /// fits a `usize`.
     pub(in crate::engine) fn elements(&self) -> u64 {
         self.shape.iter().fold(1, |total: u64, &len| total.saturating_mul(len))
     }
 
-    /// The task for one piece.
+    /// Returns the task for one piece.
     pub(in crate::engine) fn task(
         &self,
         store: &Store,
@@ -120,7 +122,7 @@ impl<'a> Pieces<'a> {
         Ok(ReadTask { coord, source, users: 0..1, held })
     }
 
-    /// The tasks for the chunks number `range` of those that `tiling` touches, in the order of the file.
+    /// Returns the tasks for those chunks that `tiling` touches whose number is in `range`, in file order.
     pub(in crate::engine) fn tasks(
         &self,
         store: &Store,
@@ -139,7 +141,7 @@ impl<'a> Pieces<'a> {
         Ok(tasks)
     }
 
-    /// The tasks for several selections: one for each chunk that any of them touches.
+    /// Returns the tasks for several selections: one task for each chunk that any of them touches.
     pub(in crate::engine) fn shared_tasks(
         &self,
         store: &Store,
@@ -167,7 +169,8 @@ impl<'a> Pieces<'a> {
         Ok((tasks, touches.into_iter().map(|(_, user)| user).collect()))
     }
 
-    /// Where the elements of a chunk come from that is stored at `record`: filtered or not, as the filters and the edge say.
+    /// Returns the source of the elements of a stored chunk. The filter mask and the chunk's position at an
+    /// edge decide whether the chunk is filtered.
     pub(in crate::engine) fn source(&self, stored: StoredChunk<'_>) -> Result<Source> {
         let StoredChunk { coord, record, chunked } = stored;
         let is_raw = chunked.pipeline.is_identity(record.mask)
@@ -175,7 +178,7 @@ impl<'a> Pieces<'a> {
         if !is_raw {
             return Ok(Source::Chunk(record));
         }
-        // An unfiltered chunk has exactly the size of a chunk.
+        // An unfiltered chunk must have exactly the size of a chunk.
         let (expected, found) =
             (self.elements().saturating_mul(self.array.element_size as u64), record.extent.len);
         if found != expected {
@@ -193,7 +196,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Finds the sources of many pieces, remembering where in the index the last was.
+/// Finds the sources of many pieces, and remembers its place in the index from one to the next.
 struct Finder<'s> {
     pieces: &'s Pieces<'s>,
     cursor: Option<(&'s ChunkedStorage, crate::index::Cursor<'s>)>,
@@ -216,7 +219,7 @@ impl Finder<'_> {
     }
 }
 
-/// Data in file order, so that a disk reads forwards; what is not in the file comes first.
+/// Sorts tasks by file offset so that disks read forward. Tasks without file data come first.
 fn sort(tasks: &mut [ReadTask]) {
     let key = |task: &ReadTask| task.extent().map_or(0, |extent| extent.addr.get());
     if !tasks.is_sorted_by_key(key) {
@@ -224,8 +227,8 @@ fn sort(tasks: &mut [ReadTask]) {
     }
 }
 
-/// The shape of a piece of contiguous data: whole rows of the inner dimensions, about so many bytes of them, so that
-/// a piece is one run of the file.
+/// Returns the shape of a piece of contiguous data: whole rows of the inner dimensions, of about `bytes`
+/// bytes, so that a piece is one run of the file.
 fn rows(array: &StoredArray, bytes: u64) -> Coord {
     let mut shape: Coord = array.shape.iter().map(|&len| len.max(1)).collect();
     let mut inner = array.element_size as u64;
@@ -241,7 +244,8 @@ fn rows(array: &StoredArray, bytes: u64) -> Coord {
     shape
 }
 
-/// Where the piece at `coord` of contiguous data begins; it is as long as a whole piece or ends with the data.
+/// Returns the extent of the piece at `coord` of contiguous data. It is a whole piece long or ends with the
+/// data.
 fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) -> Extent {
     let element = first_element(coord, piece)
         .iter()
@@ -250,11 +254,12 @@ fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) 
     let size = array.element_size as u64;
     let offset = element * size;
     let len = (piece.iter().product::<u64>() * size).min(whole.len.saturating_sub(offset));
-    // The caller checked that `whole` lies in the file, so the sum does not overflow.
+    // The caller checked that `whole` is inside the file, so the sum does not overflow.
     Extent::new(whole.addr.checked_add(offset).unwrap_or(whole.addr), len)
 }
 
-/// Large enough that a call costs nothing beside the copy, small enough that two threads share the work evenly.
+/// Large enough that a call costs nothing compared with the copy; small enough that two threads share the
+/// work evenly.
 const PIECE_BYTES: u64 = 4 << 20;
-/// With what becomes of them they fit a second-level cache.
+/// Small enough that a piece and its converted elements fit a second-level cache.
 const CONVERTED_BYTES: u64 = 128 << 10;

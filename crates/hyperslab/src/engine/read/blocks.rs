@@ -1,4 +1,4 @@
-//! Elements handed on while they are in the cache: for who computes with them, and wants no array of them.
+//! Passes elements to a callback while they are in the cache, for computations that need no array of them.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -13,26 +13,28 @@ use crate::engine::plan::place::{Cut, User};
 use crate::error::{RequestError, Result};
 use crate::select::{Selection, first_element};
 
-/// Elements that follow each other in one piece: a chunk, or a run of rows of contiguous data.
+/// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
-    /// The piece's first element in the dataset.
+    /// The index in the dataset of the piece's first element.
     pub piece: &'a [u64],
-    /// Elements of the piece along each dimension, those beyond the edge of the dataset included.
+    /// The number of elements of the piece along each dimension, including those beyond the edge of the
+    /// dataset.
     pub piece_shape: &'a [usize],
-    /// Which element of the piece comes first here, counted row by row.
+    /// The row-major number in the piece of the block's first element.
     pub first: usize,
-    /// The elements as they are stored, or their columns.
+    /// The elements as stored, or their selected columns.
     pub elements: &'a [u8],
 }
 
-/// Who takes blocks, on whichever thread decoded them. An error ends the read.
+/// A callback that takes blocks, on the thread that decoded them. An error ends the read.
 pub type Sink<'a> = dyn Fn(Block<'_>) -> Result<()> + Sync + 'a;
 
 impl Reading<'_> {
-    /// Hands the elements of `what` to `sink`, block by block while they are in the cache: those of one chunk in their order, those of
-    /// several in any order and at the same time. `columns` are ranges of bytes of an element, one after the other; all of it
-    /// if there are none.
+    /// Calls `sink` with the elements of `what`, block by block while they are in the cache. The blocks of
+    /// one chunk come in order; those of different chunks come in any order and concurrently. `columns` are
+    /// byte ranges of an element, whose bytes are joined in this order; if empty, the whole element is
+    /// passed.
     pub fn blocks(
         &self,
         what: &Selection,
@@ -43,7 +45,7 @@ impl Reading<'_> {
         let size = self.array.element_size;
         let map = if columns.is_empty() { None } else { Some(ByteMap::columns(size, columns)) };
         let map = map.map(|map| {
-            let why = "each is a range of bytes of an element, and they are not empty";
+            let why = "each must be a non-empty range of bytes of an element";
             map.ok_or_else(|| RequestError::Argument { what: format!("columns {columns:?}"), why })
         });
         let map = map.transpose()?;
@@ -60,7 +62,7 @@ impl Reading<'_> {
 }
 
 impl Run<'_> {
-    /// Calls `decode` with a function that hands what it gets to `sink`, as elements of the piece at `coord`.
+    /// Calls `decode` with a function that passes elements of the piece at `coord` on to `sink`.
     pub(super) fn hand_on(
         &self,
         sink: &Sink<'_>,

@@ -1,4 +1,4 @@
-//! From decoded elements to the caller's memory, converting on the way where the datatypes differ.
+//! Moves decoded elements to the caller's memory, and converts them if the datatypes differ.
 
 use hyperslab_filters::Convert;
 use hyperslab_filters::gather::{Axis, Gather, Target};
@@ -9,32 +9,33 @@ use crate::engine::dst::Region;
 use crate::engine::fill::{Fill, repeat};
 use crate::select::Part;
 
-/// How elements of one read get from a piece to a destination.
+/// How the elements of one read get from a piece to the destination.
 pub(in crate::engine) struct Emit<'a> {
-    /// From the stored elements to those that are wanted, if they differ.
+    /// The conversion from the stored to the requested datatype. `None` if they are the same.
     pub(in crate::engine) convert: Option<&'a dyn Convert>,
-    /// Who takes the elements, if they do not go to memory.
+    /// The receiver of the elements, if they do not go to memory.
     pub(in crate::engine) sink: Option<&'a Sink<'a>>,
-    /// Bytes of an element as stored.
+    /// The size in bytes of a stored element.
     pub(in crate::engine) stored_size: usize,
-    /// Bytes of an element as wanted.
+    /// The size in bytes of a requested element.
     pub(in crate::engine) memory_size: usize,
-    /// Elements of a piece along each dimension.
+    /// The number of elements of a piece along each dimension.
     pub(in crate::engine) piece: SmallVec<[usize; 4]>,
 }
 
-/// The axes of a part, as the filters want them.
+/// The axes of a part, in the form that the filters use.
 pub(in crate::engine) type Axes = SmallVec<[Axis; 4]>;
 
 impl Emit<'_> {
-    /// Whether elements go to memory as they are stored.
+    /// Returns whether elements go to memory unchanged.
     pub(in crate::engine) fn is_identity(&self) -> bool {
         self.convert.is_none() && self.sink.is_none()
     }
 
-    /// Where the elements of `part` of a piece go; its strides are bytes of the destination.
+    /// Returns the axes of `part` of a piece. Their strides are bytes of the destination.
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
-    // A part lies inside a piece, and its strides inside a destination: both are in memory, so all of this fits.
+    // A part is inside a piece, and its strides are inside a destination. Both are in memory, so all values
+    // fit.
     pub(in crate::engine) fn axes(part: &Part) -> Axes {
         part.within
             .iter()
@@ -48,12 +49,13 @@ impl Emit<'_> {
             .collect()
     }
 
-    /// The way of the elements at `axes` of a decoded piece to their places from `offset` on.
+    /// Returns the gather that moves the elements at `axes` of a decoded piece to their places, starting at
+    /// `offset`.
     pub(in crate::engine) fn gather<'g>(&'g self, axes: &'g [Axis], offset: usize) -> Gather<'g> {
         self.gather_of(&self.piece, axes, offset)
     }
 
-    /// The same for elements of a box of the shape `shape`.
+    /// Returns the same for the elements of a box of the shape `shape`.
     pub(in crate::engine) fn gather_of<'g>(
         &'g self,
         shape: &'g [usize],
@@ -63,7 +65,7 @@ impl Emit<'_> {
         Gather { convert: self.convert, ..Gather::new(self.stored_size, shape, axes, offset) }
     }
 
-    /// The dataset's fill value, converted: one element.
+    /// Returns one element: the dataset's fill value, converted.
     pub(in crate::engine) fn fill_element(&self, fill: &Fill) -> Vec<u8> {
         let stored = match fill {
             Fill::Zeros => vec![0; self.stored_size],

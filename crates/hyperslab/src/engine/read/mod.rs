@@ -1,4 +1,4 @@
-//! Reads of one dataset: plans them, and spreads their tasks over threads. (What one task does is in `task.rs`.)
+//! Reads of one dataset: plans a read and distributes its tasks over threads. `task.rs` runs a single task.
 
 pub(in crate::engine) mod blocks;
 pub(in crate::engine) mod emit;
@@ -30,28 +30,28 @@ use crate::types::Conversion;
 use emit::Emit;
 use task::{Need, Run};
 
-/// How to read.
+/// Options of a read.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// How many threads, the caller's included; the process's setting if not said.
+    /// The number of threads, the caller's included; by default the process's setting.
     pub threads: Option<NonZeroUsize>,
-    /// The datatype wanted; the stored one if not said.
+    /// The datatype of the result; by default the stored datatype.
     pub datatype: Option<Datatype>,
 }
 
-/// What reads of one dataset need.
+/// The objects that a read of a dataset needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading<'a> {
     /// The file.
     pub store: &'a Store,
-    /// Decoded chunks of the file.
+    /// The cache of the file's decoded chunks.
     pub cache: &'a ChunkCache,
     /// The dataset.
     pub array: &'a StoredArray,
 }
 
 impl<'a> Reading<'a> {
-    /// Where the stored bytes are.
+    /// Returns the medium that holds the stored bytes.
     pub(super) fn raw(&self) -> RawData<'a> {
         RawData::of(self.store, self.array)
     }
@@ -64,7 +64,7 @@ impl<'a> Reading<'a> {
             self.run(&pieces, conversion.as_deref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
-            // The small read: no tiling, no list of tasks, no threads.
+            // A small read: no tiling, no list of tasks, no threads.
             let (dst, dst_strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
             let part = Part { within: within.0, dst: 0, dst_strides };
             let task = {
@@ -80,7 +80,8 @@ impl<'a> Reading<'a> {
         run.all(&pieces, &tiling, user, options.threads)
     }
 
-    /// Reads several selections, each to its own destination; a chunk that several touch is decoded once.
+    /// Reads several selections, each to its own destination. A chunk that several selections touch is
+    /// decoded once.
     pub fn read_many(
         &self,
         reads: &mut [(&Selection, &mut Destination<'_>)],
@@ -113,7 +114,7 @@ impl<'a> Reading<'a> {
         if conversion.is_some() { Pieces::converted(self.array) } else { Pieces::of(self.array) }
     }
 
-    /// The conversion, if there is one to do, and the bytes of a wanted element.
+    /// Returns the conversion, if one is necessary, and the size in bytes of a requested element.
     fn conversion(&self, options: &ReadOptions) -> Result<(Option<Box<Conversion>>, usize)> {
         let needed = |wanted| Conversion::needed(&self.array.datatype, wanted, self.store.widths());
         let conversion = options.datatype.as_ref().map_or(Ok(None), needed)?;
@@ -161,7 +162,7 @@ impl<'a> Reading<'a> {
 }
 
 impl Run<'_> {
-    /// Reads all that a selection touches, a batch of tasks after the other.
+    /// Reads everything that a selection touches, in batches of tasks.
     fn all(
         &self,
         pieces: &Pieces<'_>,
@@ -196,13 +197,13 @@ impl Run<'_> {
         })
     }
 
-    /// Runs the only task of a small read, of one box.
+    /// Runs the only task of a small read, which selects one box.
     fn one(&self, task: &ReadTask, part: &Part, dst: Shared<'_>) -> Result<()> {
         let raw = self.reading.raw();
         if let (Source::Raw(extent), None, true) = (task.source, &task.held, self.emit.is_identity()) {
             let spans = Spans::new(&self.emit, &Emit::axes(part), 0, self.hints);
             if spans.count == 1 && spans.is_direct {
-                // One span, whatever the size of the piece, is all that is read.
+                // A single span: only its bytes are read, whatever the size of the piece.
                 let (at, _) = spans.at(0);
                 let at =
                     Extent::new(Addr::new(extent.addr.get().saturating_add(at as u64)), spans.len as u64);
@@ -220,7 +221,7 @@ impl Run<'_> {
     }
 }
 
-/// How many threads work on so many pieces.
+/// Returns the number of worker threads for `tasks` pieces of `piece_bytes` bytes each.
 pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
     if (tasks as u64).saturating_mul(piece_bytes) < PARALLEL_BYTES || !store.hints().concurrent {
         return 1;
@@ -228,7 +229,7 @@ pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Op
     threads.map_or_else(pool::threads, NonZeroUsize::get).min(tasks).max(1)
 }
 
-/// Tasks planned at a time: a plan never holds more, however long the read.
+/// The number of tasks planned at a time. It bounds the memory of a plan, however large the read.
 const BATCH_TASKS: u64 = 65_536;
-/// Less is read on the caller's thread: waking another costs more.
+/// A smaller read uses only the caller's thread, because waking another thread would cost more.
 const PARALLEL_BYTES: u64 = 256 << 10;

@@ -1,4 +1,4 @@
-//! Copies bytes from file to file, or within one, as they are stored.
+//! Copies stored bytes from file to file, or within one file.
 
 use hyperslab_format::{Addr, Extent};
 
@@ -9,16 +9,16 @@ use crate::engine::share;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Bytes that are to be copied.
+/// A copy of one extent.
 #[derive(Debug, Clone, Copy)]
 pub struct Move {
-    /// Where they are.
+    /// The bytes to copy.
     pub from: Extent,
-    /// Where they go: space that nothing reaches yet.
+    /// The target address, in allocated space that no structure refers to yet.
     pub to: Addr,
 }
 
-/// Copies all these bytes from one store to the other, which may be the same; on several threads where they are many.
+/// Copies all `moves` from one store to the other, or within one store. Uses several threads for many bytes.
 pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
     moves.iter().try_for_each(|one| from.check(one.from, RAW_DATA).map(drop))?;
     let pieces = pieces(moves);
@@ -34,7 +34,8 @@ pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
     })
 }
 
-/// The same bytes, in as few pieces of at most [`PIECE_BYTES`] as there can be: neighbours that stay neighbours are one.
+/// Divides the same bytes into as few pieces of at most [`PIECE_BYTES`] as possible. Extents that are
+/// adjacent in both places become one.
 fn pieces(moves: &[Move]) -> Vec<Move> {
     let mut pieces: Vec<Move> = Vec::new();
     for &one in moves {
@@ -61,7 +62,7 @@ fn pieces(moves: &[Move]) -> Vec<Move> {
     pieces
 }
 
-/// As much is read and written at a time.
+/// The maximum number of bytes that are read and written at a time.
 const PIECE_BYTES: u64 = 4 << 20;
 
 #[cfg(test)]
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_that_stay_neighbours_are_copied_as_one() {
+    fn extents_adjacent_in_both_places_are_copied_as_one() {
         let found = pieces(&[one(10, 5, 100), one(15, 5, 105), one(20, 5, 111), one(30, 5, 116)]);
         let found: Vec<_> =
             found.iter().map(|piece| (piece.from.addr.get(), piece.from.len, piece.to.get())).collect();

@@ -1,5 +1,5 @@
-//! Moves chunks from one dataset to another that has chunks of the same shape and other filters: each is read, decoded,
-//! encoded and written by one worker, so that nothing waits for anything.
+//! Copies chunks to a dataset with the same chunk shape and other filters. One worker reads, decodes, encodes
+//! and writes each chunk, so no worker waits for another.
 
 use std::num::NonZeroUsize;
 
@@ -16,15 +16,15 @@ use crate::select::Coord;
 /// Two datasets that differ in their filters.
 #[derive(Debug, Clone, Copy)]
 pub struct Recode<'a> {
-    /// Where chunks come from.
+    /// The dataset to read from.
     pub from: Reading<'a>,
-    /// Where they go.
+    /// The dataset to write to.
     pub to: Write<'a>,
 }
 
 impl Recode<'_> {
-    /// Moves these chunks, and returns those that the index of the second dataset must be told of. `done` is told of the
-    /// decoded bytes of each, from whichever thread moved it.
+    /// Copies `chunks`, and returns the chunks to record in the index of the second dataset. Calls `done`
+    /// with the number of decoded bytes of each chunk, on the thread that copied it.
     pub fn run(
         &self,
         chunks: &[(Coord, ChunkRecord)],
@@ -34,7 +34,7 @@ impl Recode<'_> {
         let (Storage::Chunked(from), Storage::Chunked(to)) =
             (&self.from.array.storage, &self.to.array.storage)
         else {
-            return Err(Error::unsupported("other filters for data without chunks", "IV.A.2.l"));
+            return Err(Error::unsupported("filters for data without chunks", "IV.A.2.l"));
         };
         let pieces = Pieces::of(self.from.array);
         let chunk_bytes = self.to.piece_bytes(&Pieces::of(self.to.array))?;

@@ -1,4 +1,5 @@
-//! The first step of writing chunks: their elements become the bytes that will be stored. Nothing is read, written or locked.
+//! The first step of a write of chunks: encodes elements as stored bytes. Reads and writes no file, and takes
+//! no lock.
 
 use std::borrow::Cow;
 
@@ -12,39 +13,40 @@ use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
 use crate::select::{Coord, first_element, is_cut};
 
-/// A chunk as it will be stored.
+/// A chunk in its stored form.
 #[derive(Debug, Clone)]
 pub struct Encoded<'a> {
-    /// The chunk, counted in chunks along each dimension.
+    /// The chunk's position in the grid of chunks.
     pub coord: Coord,
-    /// What becomes of it.
+    /// How the chunk is stored.
     pub form: Form<'a>,
 }
 
-/// What becomes of a chunk.
+/// How a chunk is stored.
 #[derive(Debug, Clone)]
 pub enum Form<'a> {
-    /// It goes to new space.
+    /// In newly allocated space.
     New {
-        /// Its stored bytes.
+        /// The stored bytes.
         bytes: Cow<'a, [u8]>,
-        /// The filters that it is stored without.
+        /// The filters that were skipped.
         mask: FilterMask,
     },
-    /// It has no filters, and goes to where it is already.
+    /// In its present place, because it has no filters.
     InPlace {
-        /// Its stored bytes.
+        /// The stored bytes.
         bytes: Cow<'a, [u8]>,
-        /// Where it is.
+        /// The present place.
         extent: Extent,
     },
-    /// It holds nothing but the fill value, and is stored no longer.
+    /// Not at all, because it holds only the fill value. A copy in the file is removed.
     Absent,
 }
 
 impl Write<'_> {
-    /// Encodes the elements of a chunk. `known` is where the index has it. `None` if it holds nothing but the fill value, is
-    /// left out, and was not stored before.
+    /// Encodes the elements of a chunk. `known` is its record in the index. Returns `None` if nothing changes
+    /// in the file: the chunk holds only the fill value, such chunks are left out, and it was not stored
+    /// before.
     pub fn encode<'c>(
         &self,
         chunked: &ChunkedStorage,
@@ -54,7 +56,7 @@ impl Write<'_> {
         filters: &'c mut Scratch,
     ) -> Result<Option<Encoded<'c>>> {
         let encoded = |form| Some(Encoded { coord: coord.clone(), form });
-        // What lies beyond the shape counts as well: it comes to light when the dataset grows.
+        // Elements beyond the shape count too: they become visible when the dataset grows.
         if self.skips_fill && holds(chunk, &self.array.fill) {
             return Ok(known.and_then(|_| encoded(Form::Absent)));
         }
@@ -77,7 +79,7 @@ impl Write<'_> {
 }
 
 impl Encoded<'_> {
-    /// Its stored bytes; none where it is not stored.
+    /// Returns the stored bytes. Empty if the chunk is not stored.
     pub fn bytes(&self) -> &[u8] {
         match &self.form {
             Form::New { bytes, .. } | Form::InPlace { bytes, .. } => bytes,
@@ -85,7 +87,7 @@ impl Encoded<'_> {
         }
     }
 
-    /// The same with bytes of its own, which outlive the buffers that it was encoded in.
+    /// Returns the same chunk with owned bytes, which outlive the buffers that it was encoded in.
     #[must_use]
     pub fn into_owned(self) -> Encoded<'static> {
         let form = match self.form {
@@ -99,7 +101,7 @@ impl Encoded<'_> {
     }
 }
 
-/// Whether all elements of a piece are what those are that were never written, bit by bit.
+/// Returns whether all elements of a piece equal the fill value, bit by bit.
 fn holds(piece: &[u8], fill: &Fill) -> bool {
     let value: &[u8] = match fill {
         Fill::Zeros => &[0],

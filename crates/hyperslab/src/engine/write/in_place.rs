@@ -1,4 +1,4 @@
-//! Writes to contiguous data, in place: a piece at once where it is written whole, else run by run.
+//! Writes to contiguous data in place: in one call if a whole piece is written, otherwise run by run.
 
 use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
@@ -48,7 +48,7 @@ impl Run<'_> {
     }
 }
 
-/// Calls `f` with the first byte and the length of every run of a part of a dense piece.
+/// Calls `f` with the offset and length in bytes of every run of a part of a dense piece.
 fn runs(
     part: &Part,
     piece: &[usize],
@@ -66,7 +66,7 @@ fn runs(
         if count != 1 {
             run *= count;
         } else if piece[outer - 1] != 1 {
-            // One of several: nothing before it joins on.
+            // One of several indices: the run ends here.
             outer -= 1;
             break;
         }
@@ -96,5 +96,5 @@ fn each_run(
     })
 }
 
-/// Runs that are written in one call.
+/// The maximum number of runs that are written in one call.
 const BATCH_RUNS: usize = 1024;

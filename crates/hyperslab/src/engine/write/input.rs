@@ -1,4 +1,4 @@
-//! The caller's elements on their way into a file: taken from where they are in memory to where they are in a piece.
+//! Copies the caller's elements from their places in memory to their places in a piece.
 
 use smallvec::SmallVec;
 
@@ -8,22 +8,22 @@ use crate::error::{RequestError, Result};
 use crate::select::{Coord, Part};
 use crate::types::Conversion;
 
-/// How elements of one write get from the caller's memory into a piece.
+/// How the elements of one write get from the caller's memory into a piece.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
-    /// The caller's elements, dense, in the order of the selection.
+    /// The caller's elements: dense, in the order of the selection.
     pub(super) bytes: &'a [u8],
-    /// From the caller's datatype to the stored one, if they differ.
+    /// The conversion from the caller's datatype to the stored one. `None` if they are the same.
     pub(super) conversion: Option<Box<Conversion>>,
-    /// Bytes of an element as stored.
+    /// The size in bytes of a stored element.
     pub(super) stored_size: usize,
-    /// Bytes of an element as given.
+    /// The size in bytes of one of the caller's elements.
     pub(super) memory_size: usize,
-    /// Elements of a piece along each dimension.
+    /// The number of elements of a piece along each dimension.
     pub(super) piece: SmallVec<[usize; 4]>,
 }
 
-/// A loop over elements: their bytes in one place, and in another.
+/// A loop over elements that copies each from one memory area to another.
 #[derive(Debug)]
 struct Walk {
     counts: SmallVec<[usize; 4]>,
@@ -33,7 +33,8 @@ struct Walk {
 }
 
 impl<'a> Input<'a> {
-    /// The elements in `bytes`, as `options` say, on their way into pieces of the shape `piece`.
+    /// Returns the input for the elements in `bytes` and pieces of the shape `piece`. `options` give the
+    /// caller's datatype.
     pub(super) fn of(
         write: &Write<'_>,
         piece: &[u64],
@@ -52,13 +53,14 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Whether there are as many bytes as `count` elements have.
+    /// Checks that the caller's bytes have the size of `count` elements.
     pub(super) fn check_count(&self, count: u64) -> Result<()> {
         let (expected, found) = (count.saturating_mul(self.memory_size as u64), self.bytes.len() as u64);
         if expected == found { Ok(()) } else { Err(RequestError::SourceSize { expected, found }.into()) }
     }
 
-    /// Bytes from one element to the next along each dimension of what is written, which has this shape.
+    /// Returns the distance in bytes from one element to the next along each dimension of a selection of this
+    /// shape.
     pub(super) fn strides(&self, shape: &[u64]) -> Coord {
         let mut strides = Coord::from_elem(self.memory_size as u64, shape.len());
         for axis in (1..shape.len()).rev() {
@@ -67,7 +69,7 @@ impl<'a> Input<'a> {
         strides
     }
 
-    /// The bytes of the caller that are all of a piece, if they are, as they stand.
+    /// Returns the caller's bytes of a whole piece, if they can be used without a copy.
     pub(super) fn whole(&self, part: &Part) -> Option<&'a [u8]> {
         if self.conversion.is_some() {
             return None;
@@ -83,7 +85,7 @@ impl<'a> Input<'a> {
         if is_dense { self.bytes.get(start..start.checked_add(size(run))?) } else { None }
     }
 
-    /// Copies the elements of `part` to their places in `piece`, converting on the way.
+    /// Copies the elements of `part` to their places in `piece`, converted if necessary.
     pub(super) fn place(&self, part: &Part, piece: &mut [u8], scratch: &mut [Vec<u8>; 2]) -> Result<()> {
         let counts: SmallVec<[usize; 4]> = part.within.iter().map(|dim| size(dim.count)).collect();
         let from: SmallVec<[usize; 4]> = part.dst_strides.iter().map(|&stride| size(stride)).collect();
@@ -114,7 +116,7 @@ impl<'a> Input<'a> {
 
 impl Walk {
     fn copy(mut self, from: &[u8], from_at: usize, to: &mut [u8], to_at: usize) {
-        // Axes that are dense on both sides are one run.
+        // Axes that are dense on both sides form one run.
         while let (Some(&count), Some(&a), Some(&b)) = (self.counts.last(), self.from.last(), self.to.last())
         {
             if count != 1 && (a != self.size || b != self.size) {
@@ -142,7 +144,7 @@ impl Walk {
             (0..count).for_each(|i| self.nested(axis + 1, from, from_at + i * a, to, to_at + i * b));
             return;
         }
-        // The copy of an element is one move where its size is known.
+        // With a constant size, the copy of an element is a single move.
         match self.size {
             1 => elements::<1>(count, &from[from_at..], a, &mut to[to_at..], b),
             2 => elements::<2>(count, &from[from_at..], a, &mut to[to_at..], b),
@@ -165,7 +167,7 @@ fn elements<const N: usize>(count: usize, from: &[u8], a: usize, to: &mut [u8], 
     }
 }
 
-/// Bytes from one element to the next along each dimension of a dense box.
+/// Returns the distance in bytes from one element to the next along each dimension of a dense box.
 pub(super) fn pitches(shape: &[usize], element_size: usize) -> SmallVec<[usize; 4]> {
     let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(element_size, shape.len());
     for axis in (1..shape.len()).rev() {
@@ -174,7 +176,7 @@ pub(super) fn pitches(shape: &[usize], element_size: usize) -> SmallVec<[usize; 
     pitches
 }
 
-/// What lies inside the caller's memory, or inside a piece that is in memory.
+/// Converts a value that is an offset or a size inside the caller's memory, or inside a piece in memory.
 fn size(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -1,12 +1,13 @@
-//! Writes to one dataset: cut by pieces, and spread over threads.
+//! Writes to one dataset: divides a write by pieces and distributes the pieces over threads.
 //!
-//! A write is cut once ([`WritePlan`]). A chunk that is written whole takes three steps, which any executor can drive:
-//! [`encode`](Write::encode) needs no file, [`allocate`](Write::allocate) is short and says where all chunks go,
-//! [`write`](Write::write) does the output. [`Write::run`] takes them for a few chunks at a time, on each thread by itself, so
-//! that what is encoded and not written is little. New space is new: nothing that was committed is touched.
+//! A write is divided once ([`WritePlan`]). A chunk that is written whole takes three steps, which any
+//! executor can drive: [`encode`](Write::encode) needs no file, [`allocate`](Write::allocate) is short and
+//! finds places for all chunks, [`write`](Write::write) does the output. [`Write::run`] takes the steps for a
+//! few chunks at a time, on each thread independently, so that few encoded chunks wait in memory. Chunks go
+//! to newly allocated space, so committed data are not touched.
 //!
-//! A chunk that is written in part is held decoded until it is [flushed](Write::flush). Data without filters are written in
-//! place, as in every HDF5 library.
+//! A chunk that is written in part is held decoded until [`flush`](Write::flush). Data without filters are
+//! written in place, as in every HDF5 library.
 
 mod encode;
 mod in_place;
@@ -40,44 +41,45 @@ pub use place::{Placed, Places, abandon};
 use plan::Cut;
 pub use plan::WritePlan;
 
-/// How to write.
+/// Options of a write.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// How many threads, the caller's included; the process's setting if not said.
+    /// The number of threads, the caller's included; by default the process's setting.
     pub threads: Option<NonZeroUsize>,
-    /// The datatype of the elements given; the stored one if not said.
+    /// The datatype of the caller's elements; by default the stored datatype.
     pub datatype: Option<Datatype>,
-    /// The elements are given chunk after chunk, as the grid has them row by row, and those of each chunk row by row: chunks need not
-    /// be put together. For boxes of neighbouring elements alone.
+    /// Whether the elements are given chunk by chunk: the chunks in row-major order, and the elements of each
+    /// chunk in row-major order. Then chunks need not be assembled. Only for boxes of neighbouring elements.
     pub by_chunks: bool,
 }
 
-/// What writes to one dataset need.
+/// The objects that a write to a dataset needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Write<'a> {
     /// The file.
     pub store: &'a Store,
-    /// Chunks of the file in memory.
+    /// The file's chunks in memory.
     pub cache: &'a ChunkCache,
     /// The dataset.
     pub array: &'a StoredArray,
-    /// Whether chunks that hold nothing but the fill value are left out; where they [may](StoredArray::may_skip_fill) be.
+    /// Whether to leave out chunks that hold only the fill value, if the dataset
+    /// [allows](StoredArray::may_skip_fill) it.
     pub skips_fill: bool,
 }
 
-/// One write under way.
+/// A write in progress.
 struct Run<'a> {
     write: Write<'a>,
     plan: &'a WritePlan<'a>,
-    /// Decoded bytes of a piece.
+    /// The decoded size of a piece in bytes.
     piece_bytes: usize,
 }
 
 impl Write<'_> {
-    /// Runs a write that was cut for this array, and returns the chunks that the index must be told of. If it fails, elements may
-    /// be old or new, each.
+    /// Runs a write that was planned for this array. Returns the chunks to record in the index. After a
+    /// failure, each element has either its old or its new value.
     pub fn run(&self, plan: &WritePlan<'_>, threads: Option<NonZeroUsize>) -> Result<Vec<Placed>> {
-        // A part of a held chunk needs no look into the index: the next row, say, of many that are appended one by one.
+        // A part of a held chunk needs no index lookup. Example: rows that are appended one by one.
         if !plan.is_whole()
             && let Some((coord, part)) = plan.only()
             && let Some(held) = self.cache.dirty.get(self.array.header, coord)
@@ -104,19 +106,19 @@ impl Write<'_> {
         Ok(placed)
     }
 
-    /// Whether other writers may write at the same time: where every chunk is written whole, and none in place that another
-    /// writer may take out.
+    /// Returns whether other writers may write at the same time. They may if every chunk is written whole,
+    /// and no chunk is written in place that another writer may remove.
     pub fn is_side_by_side(&self, plan: &WritePlan<'_>) -> bool {
         let is_chunked = matches!(self.array.storage, Storage::Chunked(_));
         is_chunked && plan.is_whole() && (self.gives_new_space() || !self.skips_fill)
     }
 
-    /// Whether chunks that are written whole get new space, whatever they had.
+    /// Returns whether chunks that are written whole always get new space.
     pub fn gives_new_space(&self) -> bool {
         matches!(&self.array.storage, Storage::Chunked(chunked) if !chunked.pipeline.is_empty() && !chunked.unfiltered_edges)
     }
 
-    /// Encodes the chunks that are held, and writes them; they stay held until [`forget`](Self::forget).
+    /// Encodes and writes the held chunks. They stay held until [`forget`](Self::forget).
     pub fn flush(&self, threads: Option<NonZeroUsize>) -> Result<Vec<Placed>> {
         let held = self.cache.dirty.of(self.array.header);
         let Storage::Chunked(chunked) = &self.array.storage else { return Ok(Vec::new()) };
@@ -133,7 +135,7 @@ impl Write<'_> {
         })
     }
 
-    /// The chunks that are held.
+    /// Returns the positions of the held chunks.
     pub fn held(&self) -> Vec<Coord> {
         self.cache.dirty.of(self.array.header).into_iter().map(|(coord, _)| coord).collect()
     }
@@ -143,7 +145,7 @@ impl Write<'_> {
         coords.into_iter().for_each(|coord| self.cache.dirty.forget(self.array.header, &coord));
     }
 
-    /// The same of chunks that a write replaced as a whole.
+    /// Drops the decoded copies of chunks that a write replaced entirely.
     pub fn forget_replaced(&self, plan: &WritePlan<'_>) {
         match plan.only() {
             Some((coord, _)) if plan.is_whole() => self.cache.dirty.forget(self.array.header, coord),
@@ -160,7 +162,7 @@ impl Write<'_> {
         bytes.ok_or_else(|| Error::unsupported("a chunk larger than the address space", "IV.A.2.i"))
     }
 
-    /// Returns the chunk of a task to be changed, as a reader would find it. It is held from then on.
+    /// Returns the chunk of a task to be changed, as a reader would see it. It is held from now on.
     fn hold(&self, task: &ReadTask, piece_bytes: usize, scratch: &mut WorkerScratch) -> Result<HeldChunk> {
         self.cache.dirty.get_or_load(self.array.header, &task.coord, || {
             let mut chunk = vec![0; piece_bytes];
@@ -169,8 +171,8 @@ impl Write<'_> {
         })
     }
 
-    /// Calls `encode` for each task, on so many threads, and stores the chunks that it hands on, a few at a time. Returns what
-    /// the index must be told; if anything fails, the new space is given back.
+    /// Calls `encode` for each task on `workers` threads, and stores the chunks that it passes on, a few at a
+    /// time. Returns the changes for the index. On failure, frees the new space.
     pub(in crate::engine) fn store_each<T: Sync>(
         &self,
         tasks: &[T],
@@ -197,12 +199,13 @@ impl Write<'_> {
     }
 }
 
-/// What an encoded chunk is handed on to.
+/// The function that `encode` passes an encoded chunk to.
 pub(in crate::engine) type HandOn<'h> = dyn FnMut(Encoded<'_>) -> Result<()> + 'h;
 
 impl Run<'_> {
     fn execute(&self, tasks: &[ReadTask], threads: Option<NonZeroUsize>) -> Result<Vec<Placed>> {
-        // File systems let one write at a time into a file, so several threads that do nothing else wait for each other.
+        // File systems serialize writes to one file, so several threads that only write would wait for each
+        // other.
         let workers = if tasks.first().is_some_and(|task| self.is_moved(task)) {
             1
         } else {
@@ -214,7 +217,7 @@ impl Run<'_> {
         self.write.store_each(tasks, workers, self.piece_bytes, &task)
     }
 
-    /// Whether the bytes of a piece go into the file as the caller has them.
+    /// Returns whether the caller's bytes of a piece are written to the file unchanged.
     fn is_moved(&self, task: &ReadTask) -> bool {
         let is_filtered =
             matches!(&self.write.array.storage, Storage::Chunked(chunked) if !chunked.pipeline.is_empty());
@@ -228,21 +231,22 @@ impl Run<'_> {
             (Storage::Chunked(chunked), _) if cut.is_whole => {
                 self.encode(chunked, task, &cut, scratch)?.map_or(Ok(()), store)
             }
-            // A part of a chunk: what it is part of is held until it is flushed.
+            // A part of a chunk: the chunk is held until it is flushed.
             (Storage::Chunked(_), _) => {
                 let held = self.write.hold(task, self.piece_bytes, scratch)?;
                 self.plan.place(&task.coord, &mut held.write(), &mut scratch.convert)
             }
             (Storage::Contiguous(_), Source::Raw(extent)) => self.in_place(task, &cut, extent, scratch),
             (Storage::Contiguous(_), _) => {
-                Err(Error::unsupported("writing to data without a place", "IV.A.2.i"))
+                Err(Error::unsupported("writing to unallocated contiguous data", "IV.A.2.i"))
             }
             (Storage::Elsewhere(_), _) => Err(Error::unsupported("writing external raw data", "IV.A.2.h")),
             (Storage::Compact(_), _) => Err(Error::unsupported("writing to a header", "IV.A.2.i")),
         }
     }
 
-    /// Encodes a whole chunk: as the caller has it, or put together, with the fill value outside the array.
+    /// Encodes a whole chunk, directly from the caller's bytes if possible. Otherwise assembles it first,
+    /// with the fill value outside the array.
     fn encode<'s>(
         &'s self,
         chunked: &ChunkedStorage,
@@ -269,5 +273,5 @@ impl Run<'_> {
     }
 }
 
-/// Tasks planned at a time: a plan never holds more, however long the write.
+/// The number of tasks planned at a time. It bounds the memory of a plan, however large the write.
 const BATCH_TASKS: u64 = 65_536;

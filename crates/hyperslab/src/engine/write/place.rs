@@ -1,4 +1,5 @@
-//! The second and the third step of writing chunks: encoded chunks get their places, all at once, and are written there.
+//! The second and third step of a write of chunks: allocates space for all encoded chunks at once, and writes
+//! them there.
 
 use std::borrow::Cow;
 
@@ -15,21 +16,20 @@ use crate::index::ChunkRecord;
 use crate::select::Coord;
 use crate::store::Store;
 
-/// A chunk that was written to a new place, or has none any more, which the index does not know yet.
+/// A chunk whose record in the index must change: it was written to a new place or is not stored any more.
 #[derive(Debug, Clone)]
 pub struct Placed {
-    /// The chunk, counted in chunks along each dimension.
+    /// The chunk's position in the grid of chunks.
     pub coord: Coord,
-    /// Where it is; `None` if it holds nothing but the fill value and is not stored.
+    /// The new record. `None` if the chunk holds only the fill value and is not stored.
     pub record: Option<ChunkRecord>,
 }
 
-/// Where encoded chunks go, in their order: an empty extent for a chunk that is not stored.
+/// The places of encoded chunks, in their order. The extent of a chunk that is not stored is empty.
 pub type Places = SmallVec<[Extent; 1]>;
 
 impl Write<'_> {
-    /// The second step: gives every chunk that needs one a place that nothing reaches yet, one beside the other where there is
-    /// room.
+    /// The second step: allocates space for every chunk that needs it, adjacent if there is room.
     pub fn allocate(&self, encoded: &[Encoded<'_>]) -> Result<Places> {
         let new = encoded.iter().filter(|chunk| matches!(chunk.form, Form::New { .. }));
         let mut new = self.store.allocate_all(new.map(|chunk| chunk.bytes().len() as u64))?.into_iter();
@@ -42,8 +42,8 @@ impl Write<'_> {
         Ok(encoded.iter().map(place).collect())
     }
 
-    /// The third step: writes the chunks to their places, and returns what the index must be told. If it fails, it gives back the
-    /// new places.
+    /// The third step: writes the chunks to their places. Returns the changes for the index. On failure,
+    /// frees the new places.
     pub fn write(&self, encoded: &[Encoded<'_>], places: &[Extent]) -> Result<Vec<Placed>> {
         let mut placed = Vec::with_capacity(encoded.len());
         for (chunk, &extent) in encoded.iter().zip(places) {
@@ -52,7 +52,7 @@ impl Write<'_> {
                 Form::Absent => None,
                 Form::InPlace { .. } => continue,
             };
-            // What was known of a chunk that had this place before.
+            // Drop a cached chunk that had this place before.
             record
                 .inspect(|&record| self.cache.forget(&ChunkKey::new(self.store, self.array.header, record)));
             placed.push(Placed { coord: chunk.coord.clone(), record });
@@ -74,7 +74,7 @@ impl Write<'_> {
         }
     }
 
-    /// Stores a chunk that is filtered already.
+    /// Stores a chunk whose bytes are already filtered.
     pub fn place_stored(&self, coord: &Coord, mask: FilterMask, bytes: &[u8]) -> Result<Vec<Placed>> {
         let form = Form::New { bytes: Cow::Borrowed(bytes), mask };
         let encoded = [Encoded { coord: coord.clone(), form }];
@@ -82,12 +82,12 @@ impl Write<'_> {
     }
 }
 
-/// Gives back the space of chunks that no index will know.
+/// Frees the space of chunks that will not be recorded in an index.
 pub fn abandon(store: &Store, placed: &[Placed]) {
     placed.iter().filter_map(|placed| placed.record).for_each(|record| store.release(record.extent));
 }
 
-/// The encoded chunks of one worker on their way into the file: small ones wait until they are worth one call.
+/// The encoded chunks of one worker. Small chunks wait until there are enough of them for one call.
 #[derive(Debug)]
 pub(super) struct Batch<'w> {
     write: Write<'w>,
@@ -97,12 +97,12 @@ pub(super) struct Batch<'w> {
 }
 
 impl<'w> Batch<'w> {
-    /// An empty one; `placed` collects what the index must be told.
+    /// Returns an empty batch. `placed` collects the changes for the index.
     pub(super) fn new(write: Write<'w>, placed: &'w Mutex<Vec<Placed>>) -> Self {
         Self { write, placed, waiting: Vec::new(), waiting_bytes: 0 }
     }
 
-    /// Takes a chunk, and writes it now unless it is small and others follow.
+    /// Adds a chunk. Writes it now unless it is small and others follow.
     pub(super) fn push(&mut self, encoded: Encoded<'_>, is_last: bool) -> Result<()> {
         let len = encoded.bytes().len();
         if len > SMALL_BYTES || (is_last && self.waiting.is_empty()) {
@@ -117,7 +117,7 @@ impl<'w> Batch<'w> {
         }
     }
 
-    /// Writes what waits.
+    /// Writes the waiting chunks.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.waiting_bytes = 0;
         let waiting = std::mem::take(&mut self.waiting);
@@ -132,9 +132,9 @@ impl<'w> Batch<'w> {
     }
 }
 
-/// A chunk of more bytes is written alone: the call costs little beside it.
+/// A larger chunk is written in a call of its own, because the call costs little in comparison.
 const SMALL_BYTES: usize = 32 << 10;
-/// As much as a worker keeps before it writes.
+/// The number of waiting bytes at which a worker writes.
 const BATCH_BYTES: usize = 256 << 10;
-/// As many chunks, however small.
+/// The number of waiting chunks at which a worker writes.
 const BATCH_CHUNKS: usize = 1024;

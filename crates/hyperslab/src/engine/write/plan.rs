@@ -1,5 +1,6 @@
-//! One write, cut by pieces once: which pieces it touches, and what of each. A plan knows the shape of the array and nothing
-//! of the file, so it is made before any lock is taken, and answers every question about the write.
+//! The plan of one write: the pieces that it touches, and the elements of each. A plan depends on the shape
+//! of the array and not on the file. So it is made before any lock is taken, and answers every question about
+//! the write.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,22 +15,22 @@ use crate::engine::scratch;
 use crate::error::{RequestError, Result};
 use crate::select::{Coord, Part, Selection, Tiling, inside};
 
-/// One write, cut by pieces.
+/// A write, divided by pieces.
 #[derive(Debug)]
 pub struct WritePlan<'a> {
     pub(super) input: Input<'a>,
     tiles: Tiles,
-    /// The shape of the array that it was cut for, and of its pieces.
+    /// The shape of the array that the plan was made for, and of its pieces.
     shape: Coord,
     piece: Coord,
     is_whole: bool,
 }
 
-/// The pieces that are touched.
+/// The touched pieces.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a write has one of them, and a small write the large one")]
 enum Tiles {
-    /// A box in one of them.
+    /// A box in one piece.
     One {
         coord: Coord,
         part: Part,
@@ -37,19 +38,19 @@ enum Tiles {
     Many(Box<Tiling>),
 }
 
-/// What of one piece is written.
+/// The written elements of one piece.
 #[derive(Debug)]
 pub(super) struct Cut<'p> {
-    /// What of the piece lies inside the array.
+    /// The size of the piece's box inside the array.
     pub(super) used: Coord,
-    /// Whether one part is all of that.
+    /// Whether one part covers that box.
     pub(super) is_whole: bool,
-    /// The part, if there is only one.
+    /// The part, if only one is written.
     pub(super) part: Option<Cow<'p, Part>>,
 }
 
 impl Write<'_> {
-    /// Cuts the write of `bytes`, the elements of `what` row by row, by the pieces of the array.
+    /// Plans the write of `bytes`, the elements of `what` in row-major order.
     pub fn plan<'a>(
         &self,
         what: &Selection,
@@ -71,7 +72,7 @@ impl Write<'_> {
             let tiling = what.tiling(&shape, &piece)?;
             input.check_count(what.count(&shape)?)?;
             let tiling = if options.by_chunks {
-                let why = "elements in the order of chunks are a box of neighbours in chunked data";
+                let why = "elements in chunk order need a box of neighbouring elements of a chunked dataset";
                 let by_chunks = if is_chunked { tiling.by_chunks(input.memory_size as u64) } else { None };
                 by_chunks.ok_or_else(|| RequestError::Argument { what: "selection".to_owned(), why })?
             } else {
@@ -86,28 +87,28 @@ impl Write<'_> {
 }
 
 impl WritePlan<'_> {
-    /// Whether the array still has the shape for which the write was cut.
+    /// Returns whether the array still has the shape for which the write was planned.
     pub fn fits(&self, array: &StoredArray) -> bool {
         self.shape.as_slice() == array.shape.as_slice()
     }
 
-    /// Whether every piece that is touched is written whole.
+    /// Returns whether every touched piece is written whole.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Whether every element of the array is written.
+    /// Returns whether every element of the array is written.
     pub fn is_everything(&self) -> bool {
         let pieces = self.shape.iter().zip(&self.piece).map(|(len, piece)| len.div_ceil(*piece));
         self.is_whole && self.len() == pieces.product()
     }
 
-    /// Whether no piece is touched.
+    /// Returns whether no piece is touched.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many pieces are touched.
+    /// Returns the number of touched pieces.
     pub(super) fn len(&self) -> u64 {
         match &self.tiles {
             Tiles::One { .. } => 1,
@@ -115,7 +116,7 @@ impl WritePlan<'_> {
         }
     }
 
-    /// The tasks for the pieces number `range` of them, in the order of the file.
+    /// Returns the tasks for those touched pieces whose number is in `range`, in file order.
     pub(super) fn tasks(
         &self,
         write: &Write<'_>,
@@ -131,7 +132,7 @@ impl WritePlan<'_> {
         }
     }
 
-    /// If all that is written is a box in one piece: the piece and the box.
+    /// Returns the piece and the box, if the write is a box in one piece.
     pub(super) fn only(&self) -> Option<(&Coord, &Part)> {
         match &self.tiles {
             Tiles::One { coord, part } => Some((coord, part)),
@@ -139,7 +140,7 @@ impl WritePlan<'_> {
         }
     }
 
-    /// What of the piece at `coord`, which is touched, is written.
+    /// Returns the written elements of the piece at `coord`, which must be touched.
     pub(super) fn cut(&self, coord: &Coord) -> Cut<'_> {
         let used = inside(coord, &self.piece, &self.shape);
         let tiling = match &self.tiles {
@@ -157,7 +158,7 @@ impl WritePlan<'_> {
         Cut { used, is_whole, part: last.filter(|_| parts == 1) }
     }
 
-    /// Calls `f` with every part of the piece at `coord` that is written.
+    /// Calls `f` with every written part of the piece at `coord`.
     pub(super) fn each(&self, coord: &Coord, mut f: impl FnMut(&Part)) {
         match &self.tiles {
             Tiles::One { coord: only, part } if only == coord => f(part),
@@ -177,7 +178,8 @@ impl WritePlan<'_> {
         result
     }
 
-    /// Copies the caller's elements to their places in `data`, all elements of an array that is one piece.
+    /// Copies the caller's elements to their places in `data`, which holds all elements of an array that is
+    /// one piece.
     pub fn place_in(&self, data: &mut [u8]) -> Result<()> {
         let first = Coord::from_elem(0, self.piece.len());
         scratch::with(|scratch| self.place(&first, data, &mut scratch.convert))

@@ -1,7 +1,7 @@
-//! What becomes of the chunks of a dataset that is made larger or smaller.
+//! What happens to the chunks of a dataset that grows or shrinks.
 //!
-//! Elements that were never written hold the fill value, and that is so of those that come back when a dataset grows after
-//! it shrank. So chunks that the new edge cuts lose what lies outside.
+//! Elements that were never written hold the fill value. The same is true for elements that reappear when a
+//! dataset grows after it shrank. So a chunk that the new edge cuts loses its elements outside the new shape.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -18,13 +18,15 @@ use crate::index::ChunkIndex;
 use crate::select::{Coord, inside};
 
 impl Write<'_> {
-    /// The stored and held chunks that hold something else once the array has this shape: those that its edge cuts, and
-    /// those that are filtered inside and not at the edge, or the other way round.
+    /// Returns the stored and held chunks whose stored bytes must change if the array takes this shape:
+    /// chunks that lose elements, and chunks that are filtered in the interior and not at the edge if an edge
+    /// arrives or leaves.
     pub fn changed_by(&self, shape: &[u64]) -> Result<Vec<Coord>> {
         let Storage::Chunked(chunked) = &self.array.storage else { return Ok(Vec::new()) };
         let chunk = &chunked.chunk_shape;
         let axes = self.array.shape.iter().zip(shape).zip(chunk);
-        // The first chunks that an edge touches which moves in, or which moves at all.
+        // Along each axis, the first chunk touched by an edge that moves in. If edge chunks are unfiltered,
+        // by any edge that moves.
         let from: Coord = axes
             .map(|((&old, &new), len)| {
                 let matters = new < old || (new > old && chunked.unfiltered_edges);
@@ -58,7 +60,7 @@ impl Write<'_> {
         Ok(found)
     }
 
-    /// Holds these chunks, with the fill value in everything outside `shape`.
+    /// Loads these chunks into memory as held chunks, and sets everything outside `shape` to the fill value.
     pub fn cut(&self, coords: &[Coord], shape: &[u64], threads: Option<NonZeroUsize>) -> Result<()> {
         let pieces = Pieces::of(self.array);
         let piece_bytes = self.piece_bytes(&pieces)?;
@@ -80,7 +82,7 @@ impl Write<'_> {
         })
     }
 
-    /// Forgets held chunks that lie outside `shape` as a whole.
+    /// Drops held chunks that are entirely outside `shape`.
     pub fn forget_outside(&self, shape: &[u64]) {
         let Storage::Chunked(chunked) = &self.array.storage else { return };
         let is_outside = |coord: &Coord| inside(coord, &chunked.chunk_shape, shape).contains(&0);
@@ -89,7 +91,7 @@ impl Write<'_> {
 }
 
 impl StoredArray {
-    /// The same array in its chunks with another shape, and the index that goes with it.
+    /// Returns the same array with another shape, and with the index for that shape.
     #[must_use]
     pub fn reshaped(&self, chunked: &ChunkedStorage, shape: &[u64], index: ChunkIndex) -> Self {
         let storage = Storage::Chunked(Box::new(ChunkedStorage {

@@ -1,10 +1,12 @@
-"""Writes h5py_conversions.txt: elements and what libhdf5 (through h5py) converts them to.
+"""Writes h5py_conversions.txt: elements, and the elements that libhdf5 (through h5py) converts them to.
 
-A line is a datatype, the bytes of some elements, a datatype, the bytes of the elements converted. Left out are:
-- conversions to an integer that are undefined in C: infinite, not a number, the power of two after the largest,
+Each line has a datatype, the bytes of some elements, a second datatype, and the bytes of the converted elements.
+Left out are:
+- conversions to an integer that are undefined in C: infinity, NaN, the power of two after the largest integer,
   negative float16 to unsigned;
-- numbers that round up beyond the largest finite bfloat16 or float8, which libhdf5 makes that largest number;
-- the bytes beyond the 80 bits of an x87 number, which libhdf5 leaves as they were, and which are zeroed here.
+- numbers that round up beyond the largest finite bfloat16 or float8, which libhdf5 converts to that largest number.
+
+The bytes beyond the 80 bits of an x87 number are zeroed here, because libhdf5 leaves them unchanged.
 """
 
 import os
@@ -45,7 +47,7 @@ def floating(size, exponent, mantissa, order="<", norm="implied", precision=None
 
 
 def convert(file, src, data, dst):
-    """The bytes `data` of type `src` as read with the memory type `dst`."""
+    """Returns the bytes `data` of type `src`, as read with the memory type `dst`."""
     count = len(data) // src.get_size()
     name = f"d{len(file)}".encode()
     dataset = h5d.create(file.id, name, src, h5s.create_simple((count,)))
