@@ -170,11 +170,7 @@ mod tests {
         assert_eq!(route(SMALL_BYTES + 1, 1000, 16_000), Route::Direct, "large");
         assert_eq!(route(SMALL_BYTES, 2, 16), Route::Whole, "several spans");
         assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4), Route::Direct, "one thin span");
-        assert_eq!(
-            route(SMALL_BYTES, 1, SMALL_BYTES / 4 + 1),
-            Route::Whole,
-            "one span of more than a quarter"
-        );
+        assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4 + 1), Route::Whole, "over a quarter");
         assert_eq!(route(THIN_FROM_BYTES - 1, 1, 8), Route::Whole, "tiny");
         assert_eq!(Route::unfiltered(100, true, || (1, 100)), Route::Direct, "alone");
         assert_eq!(Route::unfiltered(100, true, || (2, 100)), Route::Whole, "alone, but twice");
