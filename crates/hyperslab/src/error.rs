@@ -271,9 +271,7 @@ pub enum RequestError {
     #[error("the file was opened before this process was forked: open it again here to change it")]
     Forked,
     /// The parent was changing the file at the time of the fork, so the child's copy in memory is unusable.
-    #[error(
-        "another thread was changing the file when this process was forked: open it again here to read it"
-    )]
+    #[error("another thread was changing the file when this process was forked: open it again to read it")]
     ForkedInChange,
     /// The process already has the file open in a way that excludes another open.
     #[error("{why}")]

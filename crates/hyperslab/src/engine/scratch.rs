@@ -44,7 +44,8 @@ pub(super) fn with<R>(f: impl FnOnce(&mut WorkerScratch) -> R) -> R {
 
 /// Returns the first `len` bytes of `buffer`, which grows if necessary. Their contents are unspecified.
 ///
-/// `len` may come from a file. A length beyond the available memory is an error. Unused memory stays untouched.
+/// `len` may come from a file. A length beyond the available memory is an error, and
+/// unused memory is not touched.
 pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if buffer.len() < len {
         // The old contents are not needed: drop them first, so that growing copies nothing.

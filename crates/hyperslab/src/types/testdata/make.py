@@ -1,10 +1,11 @@
 """Writes h5py_conversions.txt: elements, and the elements that libhdf5 (through h5py) converts them to.
 
-Each line has a datatype, the bytes of some elements, a second datatype, and the bytes of the converted elements.
-Left out are:
-- conversions to an integer that are undefined in C: infinity, NaN, the power of two after the largest integer,
-  negative float16 to unsigned;
-- numbers that round up beyond the largest finite bfloat16 or float8, which libhdf5 converts to that largest number.
+Each line has a datatype, the bytes of some elements, a second datatype, and the bytes of the converted
+elements. Left out are:
+- conversions to an integer that are undefined in C: infinity, NaN, the power of two after the largest
+  integer, negative float16 to unsigned;
+- numbers that round up beyond the largest finite bfloat16 or float8, which libhdf5 converts to the
+  largest finite number.
 
 The bytes beyond the 80 bits of an x87 number are zeroed here, because libhdf5 leaves them unchanged.
 """
