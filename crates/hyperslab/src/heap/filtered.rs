@@ -1,4 +1,5 @@
-//! Reading what a fractal heap stores through filters (spec III.G): direct blocks and huge objects.
+//! Reads the parts of a fractal heap that are stored through filters (spec III.G): direct blocks and huge
+//! objects.
 
 use hyperslab_filters::pipeline::{FilterMask, Pipeline, StageSpec};
 use hyperslab_filters::{FilterId, Registry, Scratch};
@@ -8,10 +9,11 @@ use hyperslab_format::{ErrorKind, Extent, FormatError};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The most that is allocated because a heap says that its bytes need so much without filters.
+/// The largest decoded size, in bytes, that a heap may claim before memory is allocated for it.
 const MAX_SIZE: u64 = 1 << 30;
 
-/// The `size` bytes that are stored at `extent` through the filters, except those of `mask`.
+/// Reads and decodes `size` bytes that are stored at `extent` through the filters, except the filters of
+/// `mask`.
 pub(crate) fn read(
     store: &Store,
     extent: Extent,
@@ -35,7 +37,7 @@ pub(crate) fn read(
     Ok(bytes)
 }
 
-/// What a pipeline message says of its filters, for the pipeline that applies them.
+/// Converts the filters of a pipeline message to the stages of a pipeline.
 pub(crate) fn stages(pipeline: &FilterPipeline) -> Vec<StageSpec<'_>> {
     let stages = pipeline.filters.iter().map(|filter| StageSpec {
         id: FilterId(filter.id),

@@ -1,4 +1,5 @@
-//! Heaps: names of old groups, variable-length data, and the objects of new groups and dense attributes.
+//! Heaps: names of old-style groups, variable-length data, and the objects of new-style groups and dense
+//! attributes.
 
 mod filtered;
 pub mod fractal;

@@ -1,4 +1,5 @@
-//! Changing the links of an old group: nodes of links under a version 1 B-tree, names in a local heap (spec III.B to D).
+//! Changes to the links of an old-style group: symbol table nodes under a version 1 B-tree, names in a local
+//! heap (spec III.B to D).
 
 use std::cmp::Ordering;
 
@@ -11,28 +12,28 @@ use crate::error::{RequestError, Result};
 use crate::store::Txn;
 use crate::tree::GroupTreeEdit;
 
-/// Where a link of an old group leads.
+/// The target of a link in an old-style group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolTarget<'a> {
-    /// To an object.
+    /// An object.
     Hard {
-        /// Its header.
+        /// The address of its header.
         header: Addr,
-        /// Its own tree and heap, if it is an old group: entries repeat them.
+        /// Its own tree and heap, if it is an old-style group: entries repeat them.
         group: Option<SymbolTable>,
     },
-    /// To a path.
+    /// A path.
     Soft(&'a str),
 }
 
-/// Makes the tree and the heap of a group without links.
+/// Creates the tree and the heap of a group without links.
 pub fn create(txn: &mut Txn<'_>) -> Result<SymbolTable> {
     let btree = GroupTreeEdit::create(txn)?;
     let heap = local::create(txn, INITIAL_HEAP)?;
     Ok(SymbolTable { btree, heap })
 }
 
-/// Puts a link in; returns whether there was none of that name. After an error, the step must be dropped.
+/// Inserts a link; returns whether the name was new. After an error, the step must be dropped.
 pub fn insert(txn: &mut Txn<'_>, table: &SymbolTable, name: &str, target: SymbolTarget<'_>) -> Result<bool> {
     let found = order(txn, table, name)?;
     if GroupTreeEdit::new(txn, table.btree).contains(&found)? {
@@ -59,7 +60,7 @@ pub fn insert(txn: &mut Txn<'_>, table: &SymbolTable, name: &str, target: Symbol
     GroupTreeEdit::new(txn, table.btree).insert(entry, &order)
 }
 
-/// Takes a link out; returns whether there was one of that name. After an error, the step must be dropped.
+/// Removes a link; returns whether it existed. After an error, the step must be dropped.
 pub fn remove(txn: &mut Txn<'_>, table: &SymbolTable, name: &str) -> Result<bool> {
     let order = order(txn, table, name)?;
     let Some(entry) = GroupTreeEdit::new(txn, table.btree).remove(&order)? else { return Ok(false) };
@@ -70,13 +71,13 @@ pub fn remove(txn: &mut Txn<'_>, table: &SymbolTable, name: &str) -> Result<bool
     Ok(true)
 }
 
-/// Gives all space of a group's links back. The objects that they lead to stay.
+/// Frees all space of a group's links. The objects that they lead to stay.
 pub fn delete(txn: &mut Txn<'_>, table: &SymbolTable) -> Result<()> {
     GroupTreeEdit::new(txn, table.btree).delete()?;
     local::delete(txn, table.heap)
 }
 
-/// How `name` compares with the names of the heap, as they are now.
+/// Compares `name` with the current names of the heap.
 fn order<'s>(
     txn: &Txn<'s>,
     table: &SymbolTable,
@@ -87,6 +88,6 @@ fn order<'s>(
     Ok(move |offset| Ok(name.as_slice().cmp(heap.bytes_at(offset)?.as_slice())))
 }
 
-/// Bytes of the data of a new group's heap: libhdf5 expects four names of eight bytes, and needs two numbers for what is
-/// free.
+/// The size of the data of a new group's heap: libhdf5 expects four names of eight bytes, and needs two
+/// numbers for the free block.
 const INITIAL_HEAP: u64 = 88;

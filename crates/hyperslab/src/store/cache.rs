@@ -8,20 +8,21 @@ use hyperslab_format::Addr;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
-/// Blocks of one file as the file has them: sharded, so that threads rarely meet; the least useful blocks leave first.
+/// The unchanged blocks of one file, as they are in the file. The cache is sharded, so that threads rarely
+/// contend, and evicts the least useful blocks first.
 #[derive(Debug)]
 pub struct BlockCache {
     blocks: Cache<(Addr, TypeId), Block, ByBytes>,
-    /// How often everything was forgotten.
+    /// The number of times that the cache was cleared.
     epoch: AtomicU64,
 }
 
 #[derive(Debug, Clone)]
 struct Block {
     value: Arc<dyn Any + Send + Sync>,
-    /// Bytes on disk, the measure of the budget: decoded blocks are of about the same size.
+    /// The length on disk, which the budget counts: decoded blocks have about the same size.
     len: u64,
-    /// Of the cache, before the block was read.
+    /// The epoch of the cache before the block was read.
     epoch: u64,
 }
 
@@ -40,8 +41,9 @@ impl BlockCache {
         let options = OptionsBuilder::new()
             .estimated_items_capacity(expected_blocks)
             .weight_capacity(budget_bytes)
-            // A block larger than a shard is not kept. More shards, on a machine of many processors, would leave out
-            // the heap of names of a large old group, which every look-up in it needs.
+            // A block larger than a shard is not cached. With more shards, as on a machine of many
+            // processors, the name heap of a large old-style group would not fit, and every look-up in the
+            // group needs it.
             .shards(SHARDS)
             .build()
             .expect("both capacities are given");
@@ -50,12 +52,12 @@ impl BlockCache {
         Self { blocks, epoch: AtomicU64::new(0) }
     }
 
-    /// The same without its blocks.
+    /// Returns an empty cache of the same capacity.
     pub(super) fn emptied(&self) -> Self {
         Self::new(self.blocks.capacity())
     }
 
-    /// A number that rises when everything is forgotten.
+    /// Returns a number that rises when the cache is cleared.
     pub(super) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
@@ -65,37 +67,38 @@ impl BlockCache {
         if block.epoch == self.epoch() { block.value.downcast().ok() } else { None }
     }
 
-    /// Keeps a value, which counts for `len` bytes.
+    /// Caches a value, which counts as `len` bytes.
     pub fn insert<S: Send + Sync + 'static>(&self, at: Addr, value: Arc<S>, len: u64) {
         self.insert_of(self.epoch(), at, value, len);
     }
 
-    /// Keeps a value that was read since `epoch`; of no use to anybody if everything was forgotten meanwhile.
+    /// Caches a value that was read since `epoch`. The value is never found if the cache was cleared
+    /// meanwhile.
     pub(super) fn insert_of<S: Send + Sync + 'static>(&self, epoch: u64, at: Addr, value: Arc<S>, len: u64) {
         self.blocks.insert((at, TypeId::of::<S>()), Block { value, len, epoch });
     }
 
-    /// Forgets a value.
+    /// Removes a value.
     pub fn remove<S: Send + Sync + 'static>(&self, at: Addr) {
         self.blocks.remove(&(at, TypeId::of::<S>()));
     }
 
-    /// Forgets everything.
+    /// Removes all values.
     pub(super) fn clear(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         self.blocks.clear();
     }
 
-    /// Bytes held now, by the cache's own measure.
+    /// Returns the cached bytes, as the budget counts them.
     pub(super) fn weight_bytes(&self) -> u64 {
         self.blocks.weight()
     }
 }
 
-/// Parts of the cache, each with a lock of its own.
+/// The number of parts of the cache; each has its own lock.
 const SHARDS: usize = 8;
 
-/// What an entry costs beyond its bytes.
+/// The cost of an entry beyond its bytes.
 const OVERHEAD: u64 = 96;
 
 #[cfg(test)]
@@ -103,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_one_address_are_kept_apart_by_type() {
+    fn values_of_two_types_at_one_address_are_cached_separately() {
         let cache = BlockCache::new(1 << 20);
         cache.insert(Addr::new(8), Arc::new(5_u32), 4);
         assert_eq!(cache.get::<u32>(Addr::new(8)).as_deref(), Some(&5));
@@ -111,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_everything_was_forgotten_is_not_found() {
+    fn a_value_read_before_the_cache_was_cleared_is_not_found() {
         let (cache, at) = (BlockCache::new(1 << 20), Addr::new(8));
         let before = cache.epoch();
         cache.insert(at, Arc::new(5_u32), 4);
@@ -123,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_holds() {
+    fn cached_bytes_stay_within_the_budget() {
         let cache = BlockCache::new(64 << 10);
         for i in 0..10_000_u64 {
             cache.insert(Addr::new(i), Arc::new(i), 1000);

@@ -1,4 +1,5 @@
-//! The commit of one transaction: all or nothing, and other programs see the old file, the new file, or a refusal.
+//! The commit of one transaction. A commit is all or nothing: other programs see the old file, the new file,
+//! or a refusal.
 //!
 //! ```text
 //! 1  write the journal at the tail, then guard the superblock   flush   <- the commit point
@@ -7,8 +8,8 @@
 //! 4  cut the tail                                               (no flush)
 //! ```
 //!
-//! J1 to J6 and what is assumed of the medium stand in `journal.rs`; what is done with a file found half-way, in
-//! [`recovery`](super::recovery).
+//! `journal.rs` states J1 to J6 and the assumptions about the medium. [`recovery`](super::recovery) handles a
+//! file whose commit was interrupted.
 
 use hyperslab_format::superblock::{Superblock, guard};
 
@@ -16,41 +17,43 @@ use super::journal::{self, Entry, Images, Journal, decode_superblock};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 
-/// A transaction that is ready: its new blocks are written, and durable if it is to be; nothing that was reachable has been changed.
+/// A transaction that is ready to commit. Its new blocks are written, and durable if the commit is to be
+/// durable; no reachable byte has been changed.
 ///
-/// Offsets are offsets in the file, the base address already added.
+/// Offsets are file offsets: they include the base address.
 #[derive(Debug, Clone)]
 pub struct Commit {
-    /// The number of the transaction, for people.
+    /// The number of the transaction, for messages to people.
     pub transaction: u64,
-    /// Where the superblock stands.
+    /// The file offset of the superblock.
     pub superblock_at: u64,
-    /// The superblock as it is in the file; `None` in a file that never was committed.
+    /// The superblock that is in the file; `None` if the file was never committed.
     pub before: Option<Vec<u8>>,
-    /// The superblock as it will be, of the same length: it says where the file ends.
+    /// The new superblock, which has the same length and states the new end of the file.
     pub after: Vec<u8>,
-    /// Reachable bytes that change, in any order. None meets another, or the superblock.
+    /// The reachable bytes that change, in any order. Overwrites overlap neither each other nor the
+    /// superblock.
     pub overwrites: Vec<Overwrite>,
-    /// What the commit survives.
+    /// The failures that the commit survives.
     pub durability: Durability,
 }
 
-/// Bytes that replace as many at the same place.
+/// Bytes that replace the same number of bytes at an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overwrite {
-    /// Where they begin.
+    /// The file offset of the first byte.
     pub offset: u64,
     /// The new bytes.
     pub bytes: Vec<u8>,
 }
 
-/// What a commit survives.
+/// The failures that a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// The death of the program at any instruction: the order of writes, without flushes.
+    /// The death of the program at any instruction. Writes are ordered, but not flushed.
     #[default]
     Kill,
-    /// The machine losing power, too: the same order of writes, with flushes.
+    /// A loss of power, too. Writes are in the same order, and flushed.
     Power,
 }
 
@@ -63,19 +66,20 @@ impl Durability {
     }
 }
 
-/// How a commit ended.
+/// The result of a commit.
 #[derive(Debug)]
 #[must_use]
 pub enum Outcome {
     /// The new state is in the file.
     Committed,
-    /// The old state is in the file, as if nothing had been tried.
+    /// The old state is in the file; the commit changed nothing.
     Undone(Error),
-    /// Which of the two is in the file will be seen when it is opened next. Until then nobody may read or write it.
+    /// The file holds either state; the next open finds out which. Until then the file must not be read or
+    /// written.
     Poisoned(Error),
 }
 
-/// Commits `commit`.
+/// Commits `commit` to the file of `driver`.
 pub fn commit(driver: &dyn Driver, mut commit: Commit) -> Outcome {
     let durability = commit.durability;
     let plan = match plan(driver, &mut commit) {
@@ -96,15 +100,15 @@ pub fn commit(driver: &dyn Driver, mut commit: Commit) -> Outcome {
     }
 }
 
-/// How a commit will go.
+/// The steps that a commit takes.
 enum Plan {
-    /// The superblock alone changes, in one write.
+    /// Only the superblock changes, in one write.
     Superblock { ends: Ends },
-    /// The four steps, with the journal at `at`; then the file ends at `end`.
+    /// The four steps. The journal is written at `at`, and the file ends at `end` afterwards.
     Journal { journal: Journal, at: u64, end: u64 },
 }
 
-/// Where the file ends before and after.
+/// The end of the file before and after the commit.
 #[derive(Clone, Copy)]
 struct Ends {
     before: u64,
@@ -112,13 +116,14 @@ struct Ends {
 }
 
 impl Ends {
-    /// Where both states have ended.
+    /// Returns the end of the longer state.
     fn both(self) -> u64 {
         self.before.max(self.after)
     }
 }
 
-/// Checks the commit against the file and itself. Writes nothing; takes the overwrites.
+/// Checks the commit against the file and for consistency. Writes nothing; takes the overwrites out of
+/// `commit`.
 fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     let at = commit.superblock_at;
     let superblock = decode_superblock(&commit.after, at)?;
@@ -133,7 +138,8 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     let old = decode_superblock(before, at)?;
     let ends = Ends { before: old.end_of_file(), after: superblock.end_of_file() };
     let guarded = guard::set(before).ok_or_else(|| no_guard(&superblock))?;
-    // Inside its sector a superblock is whole or detectably torn, but versions 0 and 1 have no checksum to detect by.
+    // Inside its sector a superblock is whole or detectably torn, but versions 0 and 1 have no checksum that
+    // would detect it.
     if commit.overwrites.is_empty() && (superblock.version() >= 2 || *before == commit.after) {
         return Ok(Plan::Superblock { ends });
     }
@@ -145,7 +151,7 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
         overwrites: entries,
     };
     let journal_at = ends.both();
-    // The guard works as long as the file is shorter than the guard says, journal and all.
+    // The guard works only if the file, journal included, is shorter than the guard says.
     let len = journal_at + journal.encoded_len();
     match guard::bit(superblock.widths().offset) {
         Some(bit) if len < bit => Ok(Plan::Journal { journal, at: journal_at, end: ends.after }),
@@ -153,7 +159,8 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     }
 }
 
-/// The overwrites in order, with what they replace; or what is wrong with them.
+/// Returns the overwrites in order, each with the checksum of the bytes that it replaces. Errors if an
+/// overwrite is invalid.
 fn entries(driver: &dyn Driver, commit: &mut Commit, ends: Ends) -> Result<Vec<Entry>> {
     let mut taken: Vec<(u64, u64)> = vec![(commit.superblock_at, commit.after.len() as u64)];
     taken.extend(commit.overwrites.iter().map(|over| (over.offset, over.bytes.len() as u64)));
@@ -184,10 +191,11 @@ fn no_guard(superblock: &Superblock) -> Error {
     Error::unsupported(format!("changing a file of this size with addresses of {bytes} bytes"), "II.A")
 }
 
-/// The whole commit where only the superblock changes: new blocks first, then one write.
+/// Commits a change of the superblock only: makes new blocks durable first, then replaces the superblock in
+/// one write.
 fn replace_superblock(driver: &dyn Driver, commit: &Commit, ends: Ends) -> Outcome {
     let prepare = || -> Result<()> {
-        // A tail that is left over would be taken for the tail of the new superblock.
+        // A tail left over from before would be taken for the tail of the new superblock.
         let len = driver.len().map_err(Error::io("length", 0, 0))?;
         if len > ends.both() || len < ends.after {
             set_len(driver, ends.both())?;
@@ -211,19 +219,19 @@ fn replace_superblock(driver: &dyn Driver, commit: &Commit, ends: Ends) -> Outco
         return Outcome::Poisoned(error);
     }
     if ends.after < ends.before {
-        // What is left is a tail that nobody reads.
+        // If this fails, the file keeps a tail that readers ignore.
         let _ = driver.set_len(ends.after);
     }
     Outcome::Committed
 }
 
-/// Step 1. What fails before the guard is written is taken back; a flush that fails has unknown effect.
+/// Does step 1. A failure before the guard is written is undone; a failed flush has an unknown effect.
 fn begin(driver: &dyn Driver, journal: &Journal, at: u64, durability: Durability) -> Result<(), Outcome> {
     let images = &journal.images;
     let written = write_journal(driver, journal, at)
         .and_then(|()| write_change(driver, images.at, &images.before, &images.guarded));
     if let Err(error) = written {
-        // First the journal: as long as it is whole, opening the file would redo it.
+        // The journal goes first: opening the file would redo a whole journal.
         let undone = cut(driver, at)
             .and_then(|()| write_change(driver, images.at, &images.guarded, &images.before))
             .and_then(|()| durability.flush(driver));
@@ -232,24 +240,26 @@ fn begin(driver: &dyn Driver, journal: &Journal, at: u64, durability: Durability
     durability.flush(driver).map_err(Outcome::Poisoned)
 }
 
-/// The outcome of a commit that failed before it was durable, and was undone or not.
+/// Returns the outcome of a commit that failed before it was durable. `undone`: whether its writes were
+/// undone.
 fn failed(undone: bool, error: Error) -> Outcome {
     if undone { Outcome::Undone(error) } else { Outcome::Poisoned(error) }
 }
 
 fn write_journal(driver: &dyn Driver, journal: &Journal, at: u64) -> Result<()> {
-    // The trailer must be the last bytes of the file, whatever tail there was.
+    // The trailer must be the last bytes of the file, whatever tail the file had.
     cut(driver, at)?;
     write(driver, at, &journal.encode(at))
 }
 
-/// Cuts off what stands at `at` and after it. A file that ends before stays so: a full disk has no room for more.
+/// Cuts the file off at `at`. A shorter file stays as it is: a full disk has no room to extend it.
 fn cut(driver: &dyn Driver, at: u64) -> Result<()> {
     let len = driver.len().map_err(Error::io("length", 0, 0))?;
     if len > at { set_len(driver, at) } else { Ok(()) }
 }
 
-/// Steps 2 to 4, of a commit or of a redo: the journal and the guard are in the file, and durable if anything is.
+/// Does steps 2 to 4 of a commit or of a redo. The journal and the guard are in the file, and durable if the
+/// commit is to be durable.
 pub(super) fn apply(driver: &dyn Driver, journal: &Journal, end: u64, durability: Durability) -> Result<()> {
     for entry in &journal.overwrites {
         write(driver, entry.offset, &entry.bytes)?;
@@ -257,12 +267,13 @@ pub(super) fn apply(driver: &dyn Driver, journal: &Journal, end: u64, durability
     durability.flush(driver)?;
     write_change(driver, journal.images.at, &journal.images.guarded, &journal.images.after)?;
     durability.flush(driver)?;
-    // The transaction is in the file, and a tail does no harm: the next commit, or the next open, cuts it.
+    // The transaction is in the file, and a tail does no harm: the next commit or open cuts it.
     let _ = driver.set_len(end);
     Ok(())
 }
 
-/// Writes `to` over `from`, from the first byte that differs to the last: in versions 0 and 1 the guard is one byte.
+/// Writes `to` over `from`, from the first differing byte to the last. In versions 0 and 1 the guard is one
+/// byte.
 pub(super) fn write_change(driver: &dyn Driver, at: u64, from: &[u8], to: &[u8]) -> Result<()> {
     let differs = |&i: &usize| from.get(i) != to.get(i);
     let first = (0..to.len()).find(differs);

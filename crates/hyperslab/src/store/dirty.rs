@@ -1,5 +1,5 @@
-//! Changed blocks of a file that is open for writing: structures, not bytes. Each is encoded once, when it is committed or
-//! when it leaves early.
+//! The changed blocks of a file that is open for writing. Blocks are kept as structures, not bytes. Each is
+//! encoded once, when it is committed or written early.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -16,25 +16,25 @@ pub trait Block: Any + Debug + Send + Sync {
     /// Appends the bytes of the block.
     fn encode(&self, w: &mut Writer<'_>);
 
-    /// How many bytes [`encode`](Self::encode) appends.
+    /// Returns the number of bytes that [`encode`](Self::encode) appends.
     fn encoded_len(&self, widths: Widths) -> usize;
 
-    /// Bytes of memory that the block takes, about.
+    /// Returns the approximate number of bytes of memory that the block takes.
     fn memory_bytes(&self, widths: Widths) -> usize {
         self.encoded_len(widths)
     }
 
-    /// The value that readers ask for by type: an `Arc<T>`.
+    /// Returns the value that readers ask for by type: an `Arc<T>`.
     fn value(&self) -> &dyn Any;
 
-    /// Hands the value to the cache of blocks that are as the file has them.
+    /// Moves the value to the cache of unchanged blocks.
     fn remember(&self, cache: &BlockCache, at: Addr, len: u64);
 
-    /// Takes what the file has in this block's place out of that cache.
+    /// Removes the file's version of this block from the cache of unchanged blocks.
     fn forget(&self, cache: &BlockCache, at: Addr);
 }
 
-/// A structure with all that its encoding needs.
+/// A structure with everything that its encoding needs.
 #[derive(Debug)]
 pub(super) struct StructureBlock<S: Structure<Context: Sized>> {
     pub(super) value: Arc<S>,
@@ -73,13 +73,13 @@ pub(super) struct Dirty {
     bytes: u64,
 }
 
-/// Blocks in the order of addresses.
+/// Blocks in address order.
 pub(super) type Blocks = Vec<(Addr, Held)>;
 
 #[derive(Debug, Clone)]
 pub(super) struct Held {
     pub(super) block: Arc<dyn Block>,
-    /// For the budget.
+    /// The bytes that count against the budget.
     len: u64,
 }
 
@@ -95,7 +95,7 @@ impl Dirty {
         self.blocks.get(&at)?.block.value().downcast_ref::<Arc<T>>().cloned()
     }
 
-    /// The structure at `at`, to be changed in place; copied before if anybody else has it.
+    /// Returns the structure at `at` for change in place. The structure is copied first if it is shared.
     pub(super) fn edit<S>(&mut self, at: Addr) -> Option<&mut S>
     where
         S: Structure<Context: Clone + Debug + Send + Sync + Sized> + Clone + Debug + Send + Sync + 'static,
@@ -111,7 +111,7 @@ impl Dirty {
         Some(Arc::make_mut(&mut block.downcast_mut::<StructureBlock<S>>()?.value))
     }
 
-    /// Puts a block, or takes it out; returns what was there.
+    /// Puts a block, or removes it if `held` is `None`; returns the previous block.
     pub(super) fn set(&mut self, at: Addr, held: Option<Held>) -> Option<Held> {
         self.bytes += held.as_ref().map_or(0, Held::weight);
         let before = match held {
@@ -122,12 +122,12 @@ impl Dirty {
         before
     }
 
-    /// Bytes for the budget.
+    /// Returns the number of bytes that count against the budget.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Where there are blocks in an extent.
+    /// Returns the addresses of the blocks in an extent.
     pub(super) fn within(&self, extent: Extent) -> Vec<Addr> {
         let end = extent.end().unwrap_or(Addr::UNDEFINED);
         self.blocks.range(extent.addr..end).map(|(&at, _)| at).collect()
@@ -137,14 +137,14 @@ impl Dirty {
         *self = Self::default();
     }
 
-    /// All blocks, in the order of addresses.
+    /// Returns all blocks in address order.
     pub(super) fn sorted(&self) -> Blocks {
         self.blocks.iter().map(|(&at, held)| (at, held.clone())).collect()
     }
 }
 
-/// The bytes of blocks that are in the order of addresses. Blocks that lie side by side are one piece, so that they are read
-/// and written at once.
+/// Encodes `blocks`, which are in address order. Adjacent blocks form one piece, so that they are read and
+/// written at once.
 pub(super) fn pieces(blocks: &[(Addr, Held)], widths: Widths) -> impl Iterator<Item = (Addr, Vec<u8>)> {
     let mut rest = blocks.iter().peekable();
     iter::from_fn(move || {
@@ -166,7 +166,7 @@ impl Held {
     }
 }
 
-/// From so many bytes on a piece gets no further blocks.
+/// A piece that has reached this length gets no further blocks.
 const LONG_PIECE: usize = 1 << 20;
-/// What an entry costs beyond its bytes.
+/// The cost of an entry beyond its bytes.
 const OVERHEAD: u64 = 128;

@@ -1,10 +1,10 @@
-//! Sets of extents of a file: disjoint, by address, and where asked for by length.
+//! Sets of disjoint extents of a file, by address and, for free space, also by length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hyperslab_format::{Addr, Extent};
 
-/// Disjoint extents that never touch: neighbours are one.
+/// Disjoint extents that never touch: adjacent extents are merged.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Intervals(BTreeMap<u64, u64>);
 
@@ -13,7 +13,8 @@ impl Intervals {
         self.merge(extent);
     }
 
-    /// Adds an extent, which meets none; the extents that it grew together with are gone.
+    /// Adds an extent that overlaps no interval, and merges it with its neighbours. Returns the merged
+    /// extent.
     pub(super) fn merge(&mut self, extent: Extent) -> Extent {
         let (mut start, mut end) = (extent.addr.get(), extent.addr.get() + extent.len);
         if let Some((&at, &len)) = self.0.range(..start).next_back()
@@ -37,7 +38,7 @@ impl Intervals {
         self.0.range(..=at).next_back().is_some_and(|(&start, &len)| at < start + len)
     }
 
-    /// The parts of an extent that are inside and outside, in order.
+    /// Cuts an extent into its parts, in order, each with whether the part is inside an interval.
     pub(super) fn cut(&self, extent: Extent) -> Vec<(Extent, bool)> {
         let (mut at, end) = (extent.addr.get(), extent.addr.get() + extent.len);
         let mut parts = Vec::new();
@@ -55,7 +56,7 @@ impl Intervals {
         parts
     }
 
-    /// Takes out an extent that lies inside one of the intervals.
+    /// Removes an extent that is inside one of the intervals.
     pub(super) fn remove(&mut self, extent: Extent) {
         let (from, to) = (extent.addr.get(), extent.addr.get() + extent.len);
         let Some((&start, &len)) = self.0.range(..=from).next_back() else { return };
@@ -68,12 +69,12 @@ impl Intervals {
         }
     }
 
-    /// The parts of an extent that are in none.
+    /// Returns the parts of an extent that are outside all intervals.
     pub(super) fn outside(&self, extent: Extent) -> Vec<Extent> {
         self.cut(extent).into_iter().filter_map(|(part, is_inside)| (!is_inside).then_some(part)).collect()
     }
 
-    /// Drops what lies at `end` and after.
+    /// Removes everything from `end` on.
     pub(super) fn cut_at(&mut self, end: u64) {
         while let Some((start, len)) = self.0.last_key_value().map(|(&start, &len)| (start, len)) {
             if start + len <= end {
@@ -91,7 +92,7 @@ impl Intervals {
     }
 }
 
-/// Free extents, by address (neighbours grow together) and by length (the best fit).
+/// Free extents, by address (to merge neighbours) and by length (to find the best fit).
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeExtents {
     by_address: Intervals,
@@ -112,19 +113,19 @@ impl FreeExtents {
         self.by_length.insert((merged.len, start));
     }
 
-    /// The smallest extent of at least `len` bytes, and at most `most`, cut to `len`.
+    /// Takes `len` bytes from the smallest extent of at least `len` and at most `most` bytes.
     pub(super) fn take(&mut self, len: u64, most: u64) -> Option<Extent> {
         let &(found, at) = self.by_length.range((len, 0)..).next().filter(|&&(found, _)| found <= most)?;
         Some(self.cut_from(Extent::new(Addr::new(at), found), len))
     }
 
-    /// The first `len` bytes of the extent that begins at `at`.
+    /// Takes the first `len` bytes of the extent that begins at `at`.
     pub(super) fn take_at(&mut self, at: u64, len: u64) -> Option<Extent> {
         let found = self.by_address.0.get(&at).copied().filter(|&found| found >= len)?;
         Some(self.cut_from(Extent::new(Addr::new(at), found), len))
     }
 
-    /// Takes the first `len` bytes of an extent that is one of them as it is.
+    /// Takes the first `len` bytes of `extent`, which is one of the free extents.
     fn cut_from(&mut self, extent: Extent, len: u64) -> Extent {
         self.remove(extent);
         let (first, rest) = split(extent, len);
@@ -134,7 +135,7 @@ impl FreeExtents {
         first
     }
 
-    /// Takes out an extent that is one of them as it is.
+    /// Removes `extent`, which is one of the free extents.
     pub(super) fn remove(&mut self, extent: Extent) {
         self.by_address.remove(extent);
         self.by_length.remove(&(extent.len, extent.addr.get()));
@@ -148,7 +149,7 @@ impl FreeExtents {
         self.by_address.0.last_key_value().map(|(&start, &len)| Extent::new(Addr::new(start), len))
     }
 
-    /// Drops what lies at `end` and after.
+    /// Removes everything from `end` on.
     pub(super) fn cut_at(&mut self, end: u64) {
         while let Some(last) = self.last().filter(|last| last.addr.get() + last.len > end) {
             self.remove(last);
@@ -163,19 +164,19 @@ impl FreeExtents {
     }
 }
 
-/// The first `len` bytes of an extent, and the others.
+/// Splits an extent into its first `len` bytes and the rest.
 pub(super) fn split(extent: Extent, len: u64) -> (Extent, Option<Extent>) {
     let rest = Extent::new(Addr::new(extent.addr.get() + len), extent.len - len);
     (Extent::new(extent.addr, len), Some(rest).filter(|rest| rest.len > 0))
 }
 
-/// What of an extent lies before `end`.
+/// Returns the part of an extent before `end`.
 pub(super) fn before(extent: Extent, end: u64) -> Option<Extent> {
     let len = end.saturating_sub(extent.addr.get()).min(extent.len);
     (len > 0).then_some(Extent::new(extent.addr, len))
 }
 
-/// Whether two extents have a byte in common.
+/// Returns whether two extents overlap.
 pub(super) fn meet(a: Extent, b: Extent) -> bool {
     a.addr.get() < b.addr.get() + b.len && b.addr.get() < a.addr.get() + a.len
 }

@@ -1,8 +1,9 @@
-//! The journal of one transaction: what must be known to finish it, in the tail of the file itself.
+//! The journal of one transaction: the information needed to finish it, stored in the tail of the file
+//! itself.
 //!
-//! A tail, the bytes after the End of File Address, is ignored by every reader and cut by libhdf5 when it has written
-//! (spec II.A lets users keep content of their own there). A journal found at open therefore belongs to the bytes
-//! before it. It is, little-endian:
+//! A tail is the bytes after the End of File Address. Readers ignore it, and libhdf5 cuts it when it has
+//! written (spec II.A lets users keep content of their own there). A journal found at open therefore belongs
+//! to the bytes before it. Its format is, little-endian:
 //!
 //! ```text
 //! header      magic, version, bytes of a superblock, transaction number, offset of the superblock, a zero, the number of
@@ -12,7 +13,7 @@
 //!             last of the file
 //! ```
 //!
-//! Invariants, which the code of this module's neighbours names:
+//! Invariants, named in the code of the neighbouring modules:
 //!
 //! - **J1** A reachable byte of metadata is overwritten only after a journal holding its new value is durable.
 //! - **J2** No overwrite begins before the guard is durable, so no other program sees a half-applied change.
@@ -20,10 +21,11 @@
 //! - **J4** The tail is cut only after the final superblock is durable.
 //! - **J5** Space freed by a transaction is not allocated again until that transaction is durable and no open snapshot
 //!   of this process is older.
-//! - **J6** If the superblock is none of the journal's images nor a byte-wise mixture of them, nobody guesses: refuse.
+//! - **J6** If the superblock is neither one of the journal's images nor a byte-wise mixture of them, the
+//!   file is refused. Nothing is guessed.
 //!
-//! What the medium must keep: a write inside one sector of 512 bytes is all or nothing, or detectably torn; after a
-//! flush, writes are durable; a write changes no byte outside its range.
+//! Assumptions about the medium: a write inside one sector of 512 bytes is all or nothing, or detectably
+//! torn; after a flush, writes are durable; a write changes no byte outside its range.
 
 use hyperslab_format::superblock::{Superblock, guard};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
@@ -31,7 +33,7 @@ use hyperslab_format::{Addr, Reader, Widths, Writer};
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 
-/// A transaction as its journal has it.
+/// A transaction as recorded in its journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Journal {
     pub(super) transaction: u64,
@@ -39,10 +41,10 @@ pub(super) struct Journal {
     pub(super) overwrites: Vec<Entry>,
 }
 
-/// The superblock through a transaction. All images have the same length.
+/// The states of the superblock during a transaction. All images have the same length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Images {
-    /// The file offset at which they stand.
+    /// The file offset of the superblock.
     pub(super) at: u64,
     pub(super) before: Vec<u8>,
     pub(super) guarded: Vec<u8>,
@@ -57,26 +59,26 @@ pub(super) struct Entry {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What the last bytes of a file are.
+/// The result of looking for a journal at the end of a file.
 #[derive(Debug)]
 pub(super) enum Found {
     /// No journal.
     Absent,
-    /// The trailer of a journal that is not whole; its images, if they are.
+    /// The trailer of a damaged journal, with the images of the superblock if they are intact.
     Torn(Option<Images>),
-    /// A journal that is whole.
+    /// An intact journal.
     Whole(Journal),
 }
 
 impl Journal {
-    /// How many bytes [`encode`](Self::encode) makes.
+    /// Returns the number of bytes that [`encode`](Self::encode) returns.
     pub(super) fn encoded_len(&self) -> u64 {
         let header = HEADER_LEN + 3 * self.images.before.len() + 4;
         let entries: usize = self.overwrites.iter().map(|entry| ENTRY_LEN + entry.bytes.len()).sum();
         (header + entries + TRAILER_LEN) as u64
     }
 
-    /// The journal and its trailer, to be written at file offset `at`.
+    /// Returns the journal and its trailer, for file offset `at`.
     pub(super) fn encode(&self, at: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.encoded_len()).unwrap_or(0));
         let mut w = Writer::new(&mut bytes, Widths::EIGHT);
@@ -108,12 +110,13 @@ impl Journal {
         bytes
     }
 
-    /// Reads what `encode` wrote at `at`, without the trailer; `None` if it makes no sense.
+    /// Decodes the journal that `encode` made for offset `at`, without the trailer. Returns `None` if it is
+    /// invalid.
     fn decode(bytes: &[u8], at: u64) -> Option<Self> {
         let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
         let Header { transaction, images, overwrites: entries } = header(&mut r)?;
         images.check(at)?;
-        // Ascending and apart: whoever lays them over the file need not think of their order.
+        // Overwrites must ascend without overlap, so that they can be applied in any order.
         let mut overwrites: Vec<Entry> = Vec::new();
         let mut end = 0;
         for _ in 0..entries {
@@ -128,7 +131,7 @@ impl Journal {
 }
 
 impl Images {
-    /// Checks that a transaction could have had them, with its journal at `journal_at`.
+    /// Checks that a transaction with its journal at `journal_at` could have these images.
     fn check(&self, journal_at: u64) -> Option<()> {
         let end = |image: &[u8]| decode_superblock(image, self.at).ok().map(|found| found.end_of_file());
         let holds = end(&self.before)? <= journal_at
@@ -138,7 +141,8 @@ impl Images {
     }
 }
 
-/// Looks for a journal at the end of a file of `file_len` bytes. Nothing is allocated by a size that does not verify.
+/// Looks for a journal at the end of a file of `file_len` bytes. No allocation uses a size that has not been
+/// verified.
 pub(super) fn find(driver: &dyn Driver, file_len: u64) -> Result<Found> {
     let Some(trailer_at) = file_len.checked_sub(TRAILER_LEN as u64) else { return Ok(Found::Absent) };
     let mut trailer = [0; TRAILER_LEN];
@@ -183,7 +187,7 @@ fn header(r: &mut Reader<'_>) -> Option<Header> {
     (r.u32().ok()? == crc32c::crc32c(summed)).then_some(Header { transaction, images, overwrites })
 }
 
-/// Offset, length and CRC-32C of the journal.
+/// Returns the offset, length and CRC-32C of the journal.
 fn decode_trailer(bytes: &[u8]) -> Option<(u64, u64, u32)> {
     let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
     r.skip(TRAILER_MAGIC.len()).ok()?;
@@ -197,7 +201,7 @@ fn seal(bytes: &mut Vec<u8>, start: usize) {
     bytes.extend_from_slice(&crc.to_le_bytes());
 }
 
-/// The CRC-32C of `len` bytes at `offset`, read in pieces.
+/// Returns the CRC-32C of `len` bytes at `offset`, read in pieces.
 pub(super) fn crc_of(driver: &dyn Driver, offset: u64, len: u64) -> Result<u32> {
     let mut piece = vec![0; usize::try_from(len.min(PIECE)).unwrap_or(0)];
     let (mut crc, mut done) = (0, 0);
@@ -211,7 +215,7 @@ pub(super) fn crc_of(driver: &dyn Driver, offset: u64, len: u64) -> Result<u32> 
     Ok(crc)
 }
 
-/// The superblock in `image`, which stands at file offset `at`.
+/// Decodes the superblock in `image`, which is at file offset `at`.
 pub(super) fn decode_superblock(image: &[u8], at: u64) -> hyperslab_format::Result<Superblock> {
     let mut r = Reader::new(image, Widths::EIGHT, Addr::new(0));
     r.structure::<Superblock>(&()).map(|superblock| superblock.relocated(at))
@@ -225,12 +229,12 @@ const MAGIC: &[u8; 8] = b"hslabjnl";
 const TRAILER_MAGIC: &[u8; 8] = b"hslabend";
 const VERSION: u32 = 1;
 const TRAILER_LEN: usize = 32;
-/// Of version 1 with addresses of eight bytes.
+/// The length of a version 1 superblock with addresses of eight bytes.
 const LONGEST_SUPERBLOCK: usize = 100;
-/// Before the images and their checksum.
+/// The length of the header before the images and their checksum.
 const HEADER_LEN: usize = 48;
 const LONGEST_HEADER: usize = HEADER_LEN + 3 * LONGEST_SUPERBLOCK + 4;
-/// Offset, length and checksum of an overwrite, before its bytes.
+/// The length of an entry before its bytes: offset, length and checksum.
 const ENTRY_LEN: usize = 20;
 const PIECE: u64 = 1 << 20;
 
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_found() {
+    fn an_encoded_journal_is_found() {
         let Found::Whole(found) = found_in(&file_with(&journal())) else { panic!("not whole") };
         assert_eq!(found, journal());
     }
@@ -299,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_images_outlive_a_torn_body() {
+    fn the_images_of_a_journal_with_a_torn_body_are_found() {
         let mut damaged = file_with(&journal());
         let body = damaged.len() - TRAILER_LEN - 1;
         damaged[body] ^= 1;
@@ -307,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_makes_no_sense_is_not_ours() {
+    fn an_invalid_journal_is_not_whole() {
         let mut overlapping = journal();
         overlapping.overwrites[1].offset = 109;
         let mut outside = journal();
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_of_somebody_else_is_no_journal() {
+    fn a_foreign_tail_is_not_taken_for_a_journal() {
         for tail in [&b""[..], b"notes", &[0; 500], b"hslabjnl"] {
             assert!(matches!(found_in(tail), Found::Absent));
         }

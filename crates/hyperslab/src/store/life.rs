@@ -1,5 +1,5 @@
-//! The life of an open file: it is opened or made, read again where another process extends it, copied to a forked child,
-//! and closed once.
+//! The life of an open file. A file is opened or created, read again after another process has extended it,
+//! copied to a forked child, and closed once.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -18,14 +18,14 @@ use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::process;
 
-/// What a file is read and written through.
+/// The drivers through which a file is read and written.
 #[derive(Debug, Clone)]
 pub(super) struct Media {
-    /// The driver as it was given.
+    /// The driver that the caller gave.
     medium: Option<Arc<dyn Driver>>,
-    /// The same, or a view of it where a crash left the file half-way.
+    /// The same driver, or an overlay on it if a crash interrupted a commit.
     pub(super) view: Option<Arc<dyn Driver>>,
-    /// Why there is none, where there is none.
+    /// The reason why there is no driver, if there is none.
     pub(super) gone: RequestError,
 }
 
@@ -36,13 +36,13 @@ impl Media {
 }
 
 impl Store {
-    /// Finds and reads the superblock. A file that a crash left half-way is seen as recovery would leave it; nothing is
-    /// written.
+    /// Finds and reads the superblock. If a crash interrupted a commit, the file is read as recovery would
+    /// leave it. Nothing is written.
     pub fn open(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
         Self::found(&inspect(&*driver)?, driver, metadata_cache_bytes)
     }
 
-    /// Opens a file to change it. What a crash left half-way is finished first.
+    /// Opens a file for writing. Finishes or undoes an interrupted commit first.
     pub fn open_writable(
         driver: Arc<dyn Driver>,
         metadata_cache_bytes: u64,
@@ -63,7 +63,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes a new file of what `driver` has, from `base` on. It is none before the first commit, which writes `superblock`.
+    /// Creates a file in `driver`, from offset `base` on, and drops its old content. The file is not valid
+    /// before the first commit, which writes `superblock`.
     pub fn create(
         driver: Arc<dyn Driver>,
         base: u64,
@@ -71,7 +72,7 @@ impl Store {
         metadata_cache_bytes: u64,
         options: CommitOptions,
     ) -> Result<Self> {
-        // What stands before the base may begin like a file of its own.
+        // The bytes before the base may begin with the signature of another file.
         commit::set_len(&*driver, 0)?;
         commit::set_len(&*driver, base)?;
         let len = superblock.encoded_len(superblock.widths(), &()) as u64;
@@ -121,12 +122,13 @@ impl Store {
         }
     }
 
-    /// Looks at the superblock and the length again, in a file open for reading that another process extends, and forgets
-    /// what was read. In a file open for writing there is nothing to do: nobody else may change it.
+    /// Reads the superblock and the length again and drops the cached blocks, for a file open for reading
+    /// that another process extends. Does nothing for a file open for writing, which no other program may
+    /// change.
     ///
-    /// Reads that are under way in other threads end before, or see what is there afterwards.
+    /// Reads in other threads either end before the refresh or see the new state.
     ///
-    /// Errors: those of opening the file; then it is as it was before.
+    /// Errors: those of opening the file. The store is then unchanged.
     pub fn refresh(&self) -> Result<()> {
         if self.is_writable() {
             return self.driver().map(drop);
@@ -149,15 +151,15 @@ impl Store {
         }
         self.set_len(len);
         self.cache.clear();
-        // Last: who sees it finds nothing of the past in the cache.
+        // Last, so that a thread that sees the new generation finds no stale blocks in the cache.
         self.changed();
         Ok(())
     }
 
-    /// Gets everything that was changed into the file, and lets go of the driver, whatever handles are left: they say then
-    /// that the file is closed. Drivers' calls that are under way end before. The file is closed, even if that fails.
+    /// Commits all changes and releases the driver, even if handles remain; they then report that the file is
+    /// closed. Driver calls in progress end first. The file is closed even if the commit fails.
     ///
-    /// In a forked child nothing is written: the file is the parent's.
+    /// A forked child writes nothing: the file belongs to the parent.
     pub fn close(&self) -> Result<()> {
         let is_own = process::forks() == self.forks;
         let writing = self.writing.as_deref().filter(|_| is_own);
@@ -166,7 +168,7 @@ impl Store {
             return Ok(());
         }
         let committed = match writing {
-            // A transaction that is not ended is taken back.
+            // An unfinished transaction is rolled back.
             Some(writing) if !writing.in_transaction() => writing.commit(self),
             _ => Ok(()),
         };
@@ -178,7 +180,7 @@ impl Store {
         };
         self.cache.clear();
         self.changed();
-        // The driver is nobody else's now: what it calls need not wait for a lock of the file.
+        // No other thread uses the driver now, so its calls need not hold a lock of the file.
         drop(alone);
         let flushed = match medium {
             Some(medium) if writing.is_some() => medium.flush(true).map_err(Error::io("close", 0, 0)),
@@ -187,14 +189,15 @@ impl Store {
         committed.and(flushed)
     }
 
-    /// Makes the file of a forked child one that cannot be read.
+    /// Makes the file of a forked child unreadable.
     pub fn give_up(&mut self) {
         *self.media.untimely().write() =
             Media { medium: None, view: None, gone: RequestError::ForkedInChange };
     }
 
-    /// What a forked child sees of the file: as it was at the fork, what was changed and not committed included. It has
-    /// locks and caches of its own, and can only be read. If another thread was changing the file at the fork, it cannot.
+    /// Returns the store for a forked child. It shows the file at the fork, uncommitted changes included,
+    /// with its own locks and caches, and is read-only. If another thread was changing the file at the fork,
+    /// the child cannot read it.
     #[must_use]
     pub fn in_child(&self) -> Self {
         let writing = self.writing.as_ref().map(|writing| writing.in_child(self.number, self.widths()));
@@ -214,7 +217,7 @@ impl Store {
             len: AtomicU64::new(self.len_bytes()),
             superblock: self.superblock.clone(),
             cache: self.cache.emptied(),
-            // Handles look at their headers again: what they remember may be locked.
+            // Handles read their headers again: their cached state may be locked.
             generation: AtomicU64::new(self.generation() + 1),
             writing: writing.flatten().map(Box::new),
             btree_k: self.btree_k.clone(),
@@ -222,24 +225,24 @@ impl Store {
     }
 }
 
-/// Looks at the file, which must not be left to a person.
+/// Inspects the file. Errors if recovery refuses it.
 fn inspect(driver: &dyn Driver) -> Result<Report> {
     let report = recovery::inspect(driver)?;
     report.refused().map_or(Ok(report), Err)
 }
 
-/// The bytes of a file from its superblock on, if it is all there.
+/// Returns the length of the file from the superblock on. Errors if the file is incomplete.
 fn checked_len(report: &Report, view: &dyn Driver) -> Result<u64> {
     let file_len = view.len().map_err(Error::io("length", 0, 0))?;
     check_whole(report.superblock(), view, report.superblock_at(), file_len)?;
     Ok(file_len - report.superblock_at())
 }
 
-/// Refuses a file that is not all there: it was cut short, or is one of several.
+/// Refuses an incomplete file: a truncated file, or one of several parts.
 fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len: u64) -> Result<()> {
     let is_cut = superblock.end_of_file() > file_len;
     match written_by(superblock, driver, base).as_ref() {
-        // A family of one member is a file like others; the parts of a multi file are never whole.
+        // A family of one member is an ordinary file; the parts of a multi file are never complete.
         Some(b"NCSAfami") if is_cut => Err(Error::unsupported("a family of files", "II.B")),
         Some(b"NCSAmult") => {
             Err(Error::unsupported("a file split by the kind of data (multi, split)", "II.B"))
@@ -256,7 +259,8 @@ fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len
     }
 }
 
-/// The Driver Identification of the driver information block, if the superblock names one (spec II.B).
+/// Returns the Driver Identification of the driver information block, if the superblock names one (spec
+/// II.B).
 fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option<[u8; 8]> {
     let at = superblock.driver_information()?;
     let mut name = [0; 8];

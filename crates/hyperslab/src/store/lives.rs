@@ -1,27 +1,29 @@
-//! Which objects are gone: who still has a handle to one must not take what stands at its address now for the object.
+//! The deleted objects of a file. A handle to a deleted object must not take the structures now at its
+//! address for the object.
 
 use std::collections::HashMap;
 
 use hyperslab_format::Addr;
 
-/// Ends of objects, each known by the address of its header. Addresses are used again, so what counts is when.
+/// The deletions of objects, each recorded by the address of the header. Addresses are reused, so each has
+/// the time of the deletion.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lives {
-    /// The generation of the file's metadata in which the last object at an address was gone.
+    /// For each address, the metadata generation in which the last object there was deleted.
     ended: HashMap<Addr, u64>,
-    /// Made since the last commit.
+    /// Objects created since the last commit.
     born: Vec<Addr>,
-    /// Deleted since the last commit, and what was known of the address before.
+    /// Objects deleted since the last commit, each with the previous entry in `ended`.
     died: Vec<(Addr, Option<u64>)>,
 }
 
 impl Lives {
-    /// A step has made objects.
+    /// Records objects that a step has created.
     pub(super) fn born(&mut self, made: Vec<Addr>) {
         self.born.extend(made);
     }
 
-    /// A step has deleted objects; `generation` is that of the file after it.
+    /// Records objects that a step has deleted; `generation` is that of the file after the step.
     pub(super) fn died(&mut self, deleted: Vec<Addr>, generation: u64) {
         for at in deleted {
             let before = self.ended.insert(at, generation);
@@ -29,14 +31,13 @@ impl Lives {
         }
     }
 
-    /// What was made and deleted stays so.
+    /// Makes the creations and deletions since the last commit permanent.
     pub(super) fn committed(&mut self) {
         self.born.clear();
         self.died.clear();
     }
 
-    /// What was deleted since the last commit is there again, and what was made is not; `generation` is that of the file
-    /// after it.
+    /// Undoes the creations and deletions since the last commit; `generation` is that of the file afterwards.
     pub(super) fn roll_back(&mut self, generation: u64) {
         for (at, before) in self.died.drain(..).rev() {
             match before {
@@ -47,7 +48,7 @@ impl Lives {
         self.born.drain(..).for_each(|at| _ = self.ended.insert(at, generation));
     }
 
-    /// Whether the object that was at `at` in a generation is gone.
+    /// Returns whether the object that was at `at` in generation `seen` is deleted.
     pub(super) fn is_over(&self, at: Addr, seen: u64) -> bool {
         self.ended.get(&at).is_some_and(|&ended| seen < ended)
     }
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handle_is_to_the_object_of_its_own_time() {
+    fn a_handle_sees_only_the_deletion_of_its_own_object() {
         let (mut lives, at) = (Lives::default(), Addr::new(96));
         lives.died(vec![at], 5);
         assert!(lives.is_over(at, 4) && !lives.is_over(at, 5) && !lives.is_over(Addr::new(8), 4));

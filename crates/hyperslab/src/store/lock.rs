@@ -1,5 +1,6 @@
-//! The locks of a file: of its metadata, which many threads read or one changes, and of data on their way; and the order in
-//! which all locks are taken (`docs/concurrency.md`), which debug builds hold every thread to.
+//! The locks of a file. One lock guards the metadata, which many threads read or one thread changes. Another
+//! guards data in transit. All locks are taken in a fixed order (`docs/concurrency.md`), which debug builds
+//! check for every thread.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -7,18 +8,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::{MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// What a lock of a file is for, in the order in which a thread takes them: none after one that is below it here.
+/// What a lock of a file guards, in locking order: a thread never takes a lock while it holds one that is
+/// below it here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// What was given out for data and no index knows yet.
+    /// Space allocated for data that no index refers to yet.
     Data,
     /// The data of one dataset.
     Dataset,
-    /// Which data of variable length there are.
+    /// The set of variable-length objects.
     HeapObjects,
     /// The shape of one dataset.
     Shape,
-    /// Where data of variable length go next.
+    /// The heap collections with room for variable-length data.
     HeapRoom,
     /// All metadata.
     Metadata,
@@ -28,9 +30,9 @@ pub enum Rank {
     Committed,
     /// Free space.
     Space,
-    /// Which objects are gone.
+    /// The deleted objects.
     Lives,
-    /// What the file is read and written through.
+    /// The drivers through which the file is read and written.
     Media,
 }
 
@@ -41,7 +43,7 @@ pub struct Ranked<L> {
     lock: L,
 }
 
-/// A guard, and the note that its thread has it.
+/// A guard, with the record that its thread holds the lock.
 #[derive(Debug)]
 #[must_use]
 pub struct Guard<G> {
@@ -50,12 +52,13 @@ pub struct Guard<G> {
 }
 
 impl<L> Ranked<L> {
-    /// A lock of the file whose store has this number.
+    /// Wraps a lock of the file whose store has number `file`.
     pub fn new(file: u32, rank: Rank, lock: L) -> Self {
         Self { place: Place { file, rank }, lock }
     }
 
-    /// The lock, to be tried: who does not wait breaks no order.
+    /// Returns the lock itself, to be tried without waiting: a thread that does not wait cannot break the
+    /// order.
     pub fn untimely(&self) -> &L {
         &self.lock
     }
@@ -74,41 +77,41 @@ impl<T> Ranked<Mutex<T>> {
 }
 
 impl<T> Ranked<RwLock<T>> {
-    /// Returns the lock if it is free. Who does not wait breaks no order.
+    /// Returns a guard if the lock is free. A thread that does not wait cannot break the order.
     fn try_write(&self) -> Option<Guard<RwLockWriteGuard<'_, T>>> {
         let guard = self.lock.try_write()?;
         Some(Guard { guard, note: Note::of(self.place, false) })
     }
 
-    /// Waits for the lock, to share it. A thread that shares it already may share it again.
+    /// Waits for shared access. A thread that already shares the lock may share it again.
     pub fn read(&self) -> Guard<RwLockReadGuard<'_, T>> {
         self.take(true, RwLock::read_recursive)
     }
 
-    /// Waits for the lock, to have it alone.
+    /// Waits for exclusive access.
     pub fn write(&self) -> Guard<RwLockWriteGuard<'_, T>> {
         self.take(false, RwLock::write)
     }
 }
 
-/// Where a lock is in the order.
+/// The place of a lock in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     file: u32,
     rank: Rank,
 }
 
-/// That a thread has a lock. Kept in debug builds alone.
+/// The record that a thread holds a lock. Only debug builds keep it.
 #[derive(Debug)]
 struct Note(Place);
 
 thread_local!(static HELD: RefCell<Vec<(Place, bool)>> = const { RefCell::new(Vec::new()) });
 
 impl Note {
-    /// Checks the order, and notes the lock.
+    /// Checks the order, and records the lock.
     fn new(place: Place, is_shared: bool) -> Self {
         if cfg!(debug_assertions) {
-            // A thread at its end may have lost its list.
+            // A thread that is ending may have lost its list.
             let held = HELD.try_with(|held| held.borrow().clone()).unwrap_or_default();
             for (before, was_shared) in held {
                 let is_again = before == place && is_shared && was_shared;
@@ -140,7 +143,7 @@ impl Drop for Note {
 }
 
 impl<'l, T> Guard<RwLockReadGuard<'l, T>> {
-    /// The lock of a part of what it guards, if that is there.
+    /// Narrows the guard to a part of the guarded value, if `f` returns one.
     pub(super) fn try_map<U>(
         self,
         part: impl FnOnce(&T) -> Option<&U>,
@@ -166,23 +169,23 @@ impl<G: DerefMut> DerefMut for Guard<G> {
     }
 }
 
-/// The lock of one file. The thread that changes metadata may read them, too.
+/// The metadata lock of one file. The thread that changes metadata may also read it.
 #[derive(Debug)]
 pub(super) struct MetadataLock {
     lock: Ranked<RwLock<()>>,
-    /// Which thread changes metadata; 0 for none.
+    /// The thread that changes metadata; 0 if there is none.
     changing: AtomicUsize,
 }
 
-/// While this lives, nobody else takes the lock to change what it is about; a thread that changes metadata may read them, too.
-/// Empty in a file that nobody changes.
+/// Shared access: no other thread changes the guarded state while this guard lives. The thread that changes
+/// metadata may also read it. The guard is empty for a file open for reading only.
 #[derive(Debug)]
 #[must_use]
 pub struct ReadGuard<'s> {
     pub(super) _guard: Option<Guard<RwLockReadGuard<'s, ()>>>,
 }
 
-/// While this lives, nobody else reads or changes metadata.
+/// Exclusive access: no other thread reads or changes metadata while this guard lives.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct ChangeGuard<'s> {
@@ -197,7 +200,7 @@ impl MetadataLock {
 
     pub(super) fn read(&self) -> ReadGuard<'_> {
         let is_mine = self.changing.load(Ordering::Relaxed) == this_thread();
-        // A thread may read while it reads, whoever waits for a change.
+        // Recursive: a thread that already reads may read again even if another thread waits to change.
         ReadGuard { _guard: (!is_mine).then(|| self.lock.read()) }
     }
 
@@ -206,12 +209,12 @@ impl MetadataLock {
         self.changed_by(self.lock.write())
     }
 
-    /// The lock to read, if nobody has it to change.
+    /// Returns a guard for reading if no thread has the lock for a change.
     pub(super) fn try_read(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.lock.untimely().try_read_recursive()
     }
 
-    /// The lock, if nobody has it.
+    /// Returns a guard for changes if the lock is free.
     pub(super) fn try_change(&self) -> Option<ChangeGuard<'_>> {
         self.lock.try_write().map(|guard| self.changed_by(guard))
     }
@@ -228,7 +231,8 @@ impl Drop for ChangeGuard<'_> {
     }
 }
 
-/// A number of this thread, never 0. Only the thread itself ever stores its number, so what it loads is right about itself.
+/// Returns a nonzero number of this thread. Only the thread itself ever stores its number, so a comparison
+/// with it is always right.
 fn this_thread() -> usize {
     thread_local!(static MARK: u8 = const { 0 });
     MARK.with(|mark| std::ptr::from_ref(mark).addr())
@@ -243,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_are_taken_in_their_order_and_shared_again() {
+    fn locks_taken_in_order_and_shared_again_are_allowed() {
         let ([metadata, space], [other, _]) = (locks(1), locks(2));
         for _ in 0..2 {
             let first = metadata.read();
@@ -255,7 +259,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "Metadata } is taken by a thread that has")]
-    fn a_lock_that_comes_before_one_that_the_thread_has_is_refused() {
+    fn a_lock_taken_out_of_order_panics() {
         let [metadata, space] = locks(1);
         let _space = space.read();
         let _metadata = metadata.read();
@@ -263,7 +267,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "Metadata } is taken by a thread that has")]
-    fn a_lock_that_the_thread_has_is_refused_if_not_shared() {
+    fn an_exclusive_lock_taken_twice_by_a_thread_panics() {
         let [metadata, _] = locks(1);
         let _shared = metadata.read();
         let _alone = metadata.write();

@@ -1,5 +1,5 @@
-//! One file as a store of structures: where it begins, how wide its fields are, a cache of what was decoded; and how
-//! changes get into it, all or nothing.
+//! One file as a store of structures. The store knows the base address and the field widths, caches decoded
+//! structures, and commits changes all or nothing.
 
 mod cache;
 pub mod commit;
@@ -47,47 +47,49 @@ pub use writing::{CommitOptions, DataGuard};
 /// An open file, below the level of objects.
 #[derive(Debug)]
 pub struct Store {
-    /// Of this store, among those of all processes that it was copied to by a fork.
+    /// The number of this store. Copies in forked processes share it.
     number: u32,
-    /// How many [forks](process::forks) there were when the file was opened.
+    /// The number of [forks](process::forks) before the file was opened.
     forks: u32,
     media: Ranked<RwLock<Media>>,
-    /// Held by the thread that reads the file again.
+    /// Held by the thread that refreshes the file.
     refreshing: Mutex<()>,
-    /// Whether nobody begins to use the driver any more.
+    /// Whether the file is closing: new uses of the driver are refused.
     is_closing: AtomicBool,
     hints: Hints,
-    /// Added to every address: where the superblock was found.
+    /// The offset of the superblock, which is added to every address.
     base: u64,
-    /// Bytes of the file from the base address on, with those that were given out and are not written yet.
+    /// The length of the file from the base address on, including space that is allocated and not yet
+    /// written.
     len: AtomicU64,
     superblock: Superblock,
     cache: BlockCache,
-    /// Rises with every change of metadata, and when the file is read again.
+    /// Rises with every change of metadata and with every refresh.
     generation: AtomicU64,
-    /// Absent in a file open for reading alone.
+    /// `None` in a file open for reading only.
     writing: Option<Box<Writing>>,
-    /// As the superblock extension says, if it does.
+    /// The capacities that the superblock extension states, if it states any.
     btree_k: OnceLock<BTreeK>,
 }
 
 impl Store {
-    /// The superblock as it was when the file was opened: what a refresh finds differs in where the file ends.
+    /// Returns the superblock as of the opening of the file. A refresh finds it unchanged, except for the end
+    /// of the file.
     pub fn superblock(&self) -> &Superblock {
         &self.superblock
     }
 
-    /// Says where the root group of a new file is, before the first commit.
+    /// Sets the superblock of a new file, and so its root group, before the first commit.
     pub fn set_superblock(&mut self, superblock: Superblock) {
         self.superblock = superblock;
     }
 
-    /// How wide addresses and lengths are.
+    /// Returns the widths of addresses and lengths.
     pub fn widths(&self) -> Widths {
         self.superblock.widths()
     }
 
-    /// Half the capacities of the nodes of version 1 B-trees and symbol tables.
+    /// Returns half the capacities of the nodes of version 1 B-trees and symbol tables.
     pub fn btree_k(&self) -> BTreeK {
         self.btree_k.get().copied().unwrap_or(BTreeK {
             indexed_storage_k: self.superblock.indexed_storage_k(),
@@ -96,27 +98,28 @@ impl Store {
         })
     }
 
-    /// Takes over the capacities that the superblock extension states, once.
+    /// Sets the capacities that the superblock extension states. Only the first call has an effect.
     pub fn set_btree_k(&self, stated: BTreeK) {
         let _ = self.btree_k.set(stated);
     }
 
-    /// Bytes before the base address: the user block.
+    /// Returns the number of bytes before the base address: the user block.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// Bytes of the file from the base address on.
+    /// Returns the length of the file from the base address on.
     pub fn len_bytes(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// Bytes of them that nothing uses, as far as is known: what was free when the file was opened is not.
+    /// Returns the number of bytes known to be free. Space that was free when the file was opened is not
+    /// known.
     pub fn free_bytes(&self) -> u64 {
         self.writing.as_ref().map_or(0, |writing| writing.space.lock().free_bytes())
     }
 
-    /// The driver below. The file is not closed, nor read again, while this lives.
+    /// Returns the driver. The file is neither closed nor refreshed while the returned guard lives.
     ///
     /// Errors: the file is closed.
     pub fn driver(&self) -> Result<impl Deref<Target = Arc<dyn Driver>>> {
@@ -126,22 +129,22 @@ impl Store {
         self.media.read().try_map(|media| media.view.as_ref()).map_err(|media| media.gone.clone().into())
     }
 
-    /// How the medium likes to be used.
+    /// Returns the access patterns that suit the medium.
     pub fn hints(&self) -> Hints {
         self.hints
     }
 
-    /// The number of the store in the order of its locks: see [`Ranked`].
+    /// Returns the number of the store in the locking order: see [`Ranked`].
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Bytes that the metadata cache holds now.
+    /// Returns the number of bytes in the metadata cache.
     pub fn cached_bytes(&self) -> u64 {
         self.cache.weight_bytes()
     }
 
-    /// The structure at `at`, from the cache or the file.
+    /// Returns the structure at `at`, from the cache or the file.
     pub fn get<S>(&self, at: Addr, context: &S::Context) -> Result<Arc<S>>
     where
         S: Structure + Send + Sync + 'static,
@@ -152,8 +155,8 @@ impl Store {
         self.remember(at, || self.decode::<S>(at, context))
     }
 
-    /// The structure at the first of the addresses `at`. If it has to be fetched from a slow medium, those at the others are
-    /// read with it: for who will ask for them next.
+    /// Returns the structure at the first of the addresses `at`. If it has to be read from a slow medium, the
+    /// structures at the other addresses are read with it and cached, because the caller will need them next.
     pub fn get_first<S>(&self, at: &[Addr], context: &S::Context) -> Result<Arc<S>>
     where
         S: Structure + Send + Sync + 'static,
@@ -161,23 +164,24 @@ impl Store {
         let first = at.first().copied().unwrap_or(Addr::UNDEFINED);
         if at.len() > 1 && self.hints.queue_depth > 1 && self.known::<S>(first).is_none() {
             self.check_readable()?;
-            // Locks of changed blocks and of space are taken before that of the medium.
+            // The locks of changed blocks and of space come before that of the medium.
             let is_unknown = |at: &&Addr| self.writing.is_none() || self.known::<S>(**at).is_none();
             let at = &at[..at.iter().take_while(is_unknown).count()];
             let mut siblings = Siblings::<S>::new(self, at, context);
-            // What could not be read is read again, and its error told, by whoever needs it.
+            // Structures that could not be read are read again when they are needed, and their errors are
+            // reported then.
             let _ = self.driver()?.read_many(&mut siblings);
         }
         self.get(first, context)
     }
 
-    /// The structure at `at`, past the cache: what is read once.
+    /// Reads the structure at `at` without the cache: for structures that are read once.
     pub fn read<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<S> {
         self.decode(at, context).map(|(value, _)| value)
     }
 
-    /// The value at `at` that `make` reads from several blocks, cached under its type and address; `make` also says how
-    /// many bytes it counts for.
+    /// Returns the value at `at`, cached under its type and address. `make` reads a missing value from
+    /// several blocks and also returns the number of bytes that the value counts as.
     pub fn get_or_make<T: Send + Sync + 'static>(
         &self,
         at: Addr,
@@ -186,7 +190,7 @@ impl Store {
         self.get_or_make_where(at, |_| true, make)
     }
 
-    /// As [`get_or_make`](Self::get_or_make), where a cached value counts only if `is_valid`.
+    /// Like [`get_or_make`](Self::get_or_make), but uses a cached value only if `is_valid` accepts it.
     pub fn get_or_make_where<T: Send + Sync + 'static>(
         &self,
         at: Addr,
@@ -199,7 +203,7 @@ impl Store {
         self.remember(at, make)
     }
 
-    /// Makes a value and keeps it in the cache, as of the time before it was made.
+    /// Makes a value and caches it under the epoch in which its reading began.
     fn remember<T: Send + Sync + 'static>(
         &self,
         at: Addr,
@@ -212,37 +216,37 @@ impl Store {
         Ok(value)
     }
 
-    /// The value at `at`, if it is in memory.
+    /// Returns the value at `at` if it is in memory.
     fn known<T: Send + Sync + 'static>(&self, at: Addr) -> Option<Arc<T>> {
         let dirty = self.writing.as_ref().and_then(|writing| writing.dirty.read().get(at));
         dirty.or_else(|| self.cache.get(at))
     }
 
-    /// The bytes at `extent`, which belong to the structure called `name` (and its section).
+    /// Reads the bytes at `extent`. `name` is the structure that they belong to, with its section.
     pub fn bytes(&self, extent: Extent, name: (&'static str, &'static str)) -> Result<Vec<u8>> {
         let mut bytes = vec![0; self.check(extent, name)?];
         self.read_raw(extent.addr, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Fills `dst` with the bytes at `at`, which the caller has checked to lie in the file.
+    /// Fills `dst` with the bytes at `at`. The caller has checked the bounds.
     pub fn read_raw(&self, at: Addr, dst: &mut [u8]) -> Result<()> {
         self.check_readable()?;
         let offset = self.base.saturating_add(at.get());
         self.driver()?.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
     }
 
-    /// An error where a commit failed half-way: what is in the file may be neither the old state nor the new one.
+    /// Errors if a commit failed half-way: the file may then hold neither the old state nor the new one.
     pub fn check_readable(&self) -> Result<()> {
         self.writing.as_ref().map_or(Ok(()), |writing| writing.check())
     }
 
-    /// Writes bytes to space of the dataset that they belong to, or that nothing reaches yet.
+    /// Writes bytes to space that belongs to their dataset, or that nothing refers to yet.
     pub fn write_data(&self, at: Addr, bytes: &[u8]) -> Result<()> {
         self.write_batch([(at, bytes)])
     }
 
-    /// The same of several runs of bytes at once, none of which meets another.
+    /// Writes several runs of bytes at once. Runs do not overlap.
     pub fn write_batch<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
         let writing = self.writing()?;
         writing.check()?;
@@ -253,13 +257,13 @@ impl Store {
         writing.cut_tail(self)?;
         let bytes: u64 = requests.iter().map(|request| request.src.len() as u64).sum();
         self.driver()?.write_batch(&requests).map_err(Error::io("write", first.offset, bytes))?;
-        // Not before: a flush meanwhile need not have made it durable.
+        // After the write: a flush during the write need not have made it durable.
         let end = requests.iter().map(|request| request.offset + request.src.len() as u64).max();
         writing.wrote(end.unwrap_or(0) - self.base);
         Ok(())
     }
 
-    /// Prepares space that nothing reaches yet for being written whole.
+    /// Prepares space that nothing refers to yet for being written whole.
     pub fn reserve(&self, extent: Extent) -> Result<()> {
         if extent.len < RESERVE_FROM {
             return Ok(());
@@ -269,7 +273,7 @@ impl Store {
         self.driver()?.reserve(offset, extent.len).map_err(Error::io("make room", offset, extent.len))
     }
 
-    /// Writes zeros to space that nothing reaches yet; where the file ends before it, it becomes longer.
+    /// Writes zeros to space that nothing refers to yet; extends the file if it ends before that space.
     pub fn zero(&self, extent: Extent) -> Result<()> {
         let file_len = self.driver()?.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
         let end = extent.addr.get().saturating_add(extent.len);
@@ -282,7 +286,7 @@ impl Store {
         commit::set_len(&**self.driver()?, self.base + end)
     }
 
-    /// Writes `value`, one copy after another, to space that nothing reaches yet.
+    /// Writes copies of `value`, one after another, to space that nothing refers to yet.
     pub fn fill(&self, extent: Extent, value: &[u8]) -> Result<()> {
         let at_most = usize::try_from(extent.len).unwrap_or(FILL_BYTES).min(FILL_BYTES);
         let piece = value.repeat(at_most.div_ceil(value.len().max(1)).max(1));
@@ -296,19 +300,19 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the file is open for writing.
+    /// Returns whether the file is open for writing.
     pub fn is_writable(&self) -> bool {
         self.writing.is_some()
     }
 
-    /// An error where the file cannot be changed: it is open for reading, or the file of the parent of this process, or
-    /// closed.
+    /// Errors if the file cannot be changed: it is open for reading, belongs to the parent of this process,
+    /// or is closed.
     pub fn check_writable(&self) -> Result<()> {
         self.writing()?;
         self.driver().map(drop)
     }
 
-    /// What commits survive, in a file open for writing.
+    /// Returns the failures that commits survive; `None` if the file is open for reading.
     pub fn durability(&self) -> Option<commit::Durability> {
         self.writing.as_ref().map(|writing| writing.options.durability)
     }
@@ -320,9 +324,9 @@ impl Store {
         self.writing.as_deref().ok_or_else(|| RequestError::ReadOnly.into())
     }
 
-    /// Begins a step that changes the file's metadata. Other steps wait for its end.
+    /// Begins a step that changes the file's metadata. Other steps wait until it ends.
     ///
-    /// Where the steps before it have left too much in memory, room is made first.
+    /// If earlier steps have left too much in memory, room is made first.
     pub fn begin(&self) -> Result<Txn<'_>> {
         let writing = self.writing()?;
         let guard = writing.lock.change();
@@ -333,7 +337,7 @@ impl Store {
         Ok(Txn::new(self, writing, guard))
     }
 
-    /// Does `f` as one [step](Self::begin).
+    /// Runs `f` as one [step](Self::begin).
     pub fn step<R>(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<R>) -> Result<R> {
         let mut txn = self.begin()?;
         let result = f(&mut txn)?;
@@ -341,41 +345,45 @@ impl Store {
         Ok(result)
     }
 
-    /// While the guard lives, no other thread changes metadata.
+    /// Prevents other threads from changing metadata while the guard lives.
     pub fn reading(&self) -> ReadGuard<'_> {
         self.writing.as_ref().map_or(ReadGuard { _guard: None }, |writing| writing.lock.read())
     }
 
-    /// While the guard lives, what is freed is not given out again: for who has looked up where data are and reads them.
+    /// Freed space is not reallocated while this guard lives, so a reader may look up an address and then
+    /// read it.
     pub fn reading_data(&self) -> DataGuard<'_> {
         DataGuard::new(self.writing.as_deref())
     }
 
-    /// While the guard lives, what was given out for data is not taken back by who [rolls back](Self::roll_back): for who writes
-    /// data to new places, from before they are given out until an index knows them.
+    /// Space allocated for data is not taken back by a [roll-back](Self::roll_back) while the guard lives. A
+    /// thread that writes data to new space holds the guard from before the allocation until an index refers
+    /// to the space.
     ///
-    /// Space that was freed before is handed out again, if nobody may still read or write it.
+    /// Makes space that was freed earlier available again, if no thread may still read or write it.
     pub fn writing_data(&self) -> ReadGuard<'_> {
         let guard = self.writing.as_ref().map(|writing| {
             writing.try_reuse();
-            // A write may flush what was held before it.
+            // A write may flush changes that were held before it.
             writing.data.read()
         });
         ReadGuard { _guard: guard }
     }
 
-    /// Whether the object whose header was at `at` in a [generation](Self::generation) is gone since.
+    /// Returns whether the object whose header was at `at` in a [generation](Self::generation) has been
+    /// deleted since.
     pub fn is_over(&self, at: Addr, generation: u64) -> bool {
         self.writing.as_ref().is_some_and(|writing| writing.lives.lock().is_over(at, generation))
     }
 
-    /// A number that rises with every change of metadata, and in a file open for reading with every
-    /// [refresh](Self::refresh): what was remembered of another generation may be of the past.
+    /// Returns a number that rises with every change of metadata and, in a file open for reading, with every
+    /// [refresh](Self::refresh). State remembered from another generation may be stale.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// How often everything that was read became worthless: a decoded chunk is kept for reads of the same epoch.
+    /// Returns a number that rises when everything that was read becomes stale. A decoded chunk is kept for
+    /// reads of the same epoch.
     pub fn epoch(&self) -> u64 {
         self.cache.epoch()
     }
@@ -384,13 +392,13 @@ impl Store {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Space that no committed state reaches, for the data of a dataset. A step [names](Txn::names) it, or it is
-    /// [released](Self::release).
+    /// Allocates space for the data of a dataset. No committed state refers to the space. A step must
+    /// [name](Txn::names) it, or the caller must [release](Self::release) it.
     pub fn allocate(&self, len: u64) -> Result<Extent> {
         Ok(self.allocate_all([len])?[0])
     }
 
-    /// Space for several at once: one beside the other, where no hole between others fits better.
+    /// Allocates several extents at once. They are adjacent unless holes elsewhere fit better.
     pub fn allocate_all(&self, lens: impl IntoIterator<Item = u64>) -> Result<SmallVec<[Extent; 1]>> {
         self.with_space(|space| {
             let mut extents = SmallVec::new();
@@ -405,7 +413,7 @@ impl Store {
         })
     }
 
-    /// What `f` takes of the space; `None` if addresses do not reach so far.
+    /// Calls `f` with the space. Errors if `f` returns `None`: addresses cannot reach that far.
     fn with_space<R>(&self, f: impl FnOnce(&mut Space) -> Option<R>) -> Result<R> {
         let mut space = self.writing()?.space.lock();
         let taken = f(&mut space).ok_or_else(|| {
@@ -416,7 +424,7 @@ impl Store {
         Ok(taken)
     }
 
-    /// Makes an extent longer by `len` bytes where it stands; returns what is added. `None` if that cannot be.
+    /// Extends an extent in place by `len` bytes; returns the added part. `None` if it cannot be extended.
     fn extend(&self, extent: Extent, len: u64) -> Option<Extent> {
         let mut space = self.writing.as_ref()?.space.lock();
         let added = space.extend(extent, len)?;
@@ -424,22 +432,22 @@ impl Store {
         Some(added)
     }
 
-    /// Gives space back that was [allocated](Self::allocate) and that nothing reaches.
+    /// Frees space that was [allocated](Self::allocate) and that nothing refers to.
     pub fn release(&self, extent: Extent) {
         self.writing.iter().for_each(|writing| writing.release(extent));
     }
 
-    /// Writes everything that was changed since the last commit, all or nothing.
+    /// Commits all changes since the last commit, all or nothing.
     pub fn commit(&self) -> Result<()> {
         let writing = self.writing()?;
         let _guard = writing.lock.change();
         drop(self.driver()?);
-        // A transaction is committed by its end alone.
+        // Only its end commits a transaction.
         if writing.in_transaction() { Ok(()) } else { writing.commit(self) }
     }
 
-    /// Commits wait for [`end_transaction`](Self::end_transaction), or for [`roll_back`](Self::roll_back) to make them
-    /// needless.
+    /// Begins a transaction: commits wait for [`end_transaction`](Self::end_transaction), or
+    /// [`roll_back`](Self::roll_back) drops the changes.
     pub fn begin_transaction(&self) -> Result<()> {
         let writing = self.writing()?;
         writing.check()?;
@@ -453,14 +461,14 @@ impl Store {
         Ok(())
     }
 
-    /// Commits what was changed in the transaction.
+    /// Ends the transaction and commits its changes.
     pub fn end_transaction(&self) -> Result<()> {
         self.writing()?.set_in_transaction(false);
         self.commit()
     }
 
-    /// Forgets everything since the last commit. Nobody writes data meanwhile; `lock` takes what else has to stand still, and is
-    /// given back.
+    /// Drops all changes since the last commit. No thread may write data meanwhile. `lock` takes the other
+    /// locks that are needed; its guard is returned.
     pub fn roll_back<G>(&self, lock: impl FnOnce() -> G) -> Result<G> {
         let writing = self.writing()?;
         let _data = writing.data.write();
@@ -475,7 +483,7 @@ impl Store {
         self.len.store(len, Ordering::Relaxed);
     }
 
-    /// The length of `extent` as a size in memory, if it lies inside the file.
+    /// Returns the length of `extent` as a `usize`. Errors if the extent is outside the file.
     pub fn check(&self, extent: Extent, name: (&'static str, &'static str)) -> Result<usize> {
         match (extent.end(), usize::try_from(extent.len)) {
             (Some(end), Ok(len)) if end.get() <= self.len_bytes() => Ok(len),
@@ -511,7 +519,7 @@ impl Store {
                 Err(FormatError { kind: ErrorKind::Truncated { needed, .. }, .. })
                     if needed > len && needed <= available =>
                 {
-                    // At least double, so that a structure that asks byte by byte ends after a few reads.
+                    // At least double, so that a structure that requests single bytes needs only a few reads.
                     want = needed.max(len * 2);
                 }
                 Err(error) => return Err(Error::from(error)),
@@ -519,7 +527,7 @@ impl Store {
         }
     }
 
-    /// Bytes of the file that the driver has: the last that were given out may not be written yet.
+    /// Returns the number of bytes that the driver has: the last allocated bytes may not be written yet.
     fn readable_bytes(&self) -> u64 {
         let written = self.writing.as_ref().map_or(u64::MAX, |writing| writing.written());
         self.len_bytes().min(written)
@@ -537,14 +545,14 @@ impl Store {
 }
 
 thread_local! {
-    /// What a thread read its last structure into: a node of a B-tree is decoded in less time than it takes to allocate and clear
-    /// as many bytes.
+    /// The buffer into which a thread read its last structure. Decoding a B-tree node takes less time than
+    /// allocating and clearing a buffer.
     static DECODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A thread keeps no more for the next structure that it reads.
+/// The largest buffer that a thread keeps for its next structure.
 const DECODED_BYTES: usize = 64 << 10;
-/// As much is filled at a time.
+/// The largest number of bytes that one fill writes at a time.
 const FILL_BYTES: usize = 1 << 20;
-/// Shorter writes gain less than it costs to say that they will come.
+/// Shorter writes gain less from a reservation than it costs.
 const RESERVE_FROM: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! What to do with a file found at open (invariants J1 to J6 in `journal.rs`).
+//! Recovery: the decision what to do with a file when it is opened (invariants J1 to J6 in `journal.rs`).
 
 use std::sync::Arc;
 
@@ -10,122 +10,122 @@ use super::journal::{self, Found, Images, Journal, decode_superblock};
 use crate::driver::{Driver, Overlay};
 use crate::error::{Error, Result, broken};
 
-/// What the end of a file is.
+/// What the end of a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Trailer {
     /// No journal.
     Absent,
-    /// A journal that is not whole.
+    /// A damaged journal.
     Torn,
-    /// A journal that is.
+    /// An intact journal.
     Whole,
 }
 
-/// Which state the superblock is in.
+/// The state of the superblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Seal {
-    /// As before the transaction; or as in any file, where there is no journal.
+    /// The state before the transaction; also the state of any file without a journal.
     Before,
-    /// Guarded: the file is closed to every program.
+    /// Guarded: every program refuses to open the file.
     Guarded,
-    /// As after the transaction.
+    /// The state after the transaction.
     After,
-    /// A byte-wise mixture of these.
+    /// A byte-wise mixture of the states above.
     Torn,
-    /// None of these.
+    /// None of the states above.
     Foreign,
 }
 
-/// What is to be done.
+/// What recovery does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Nothing.
     Nothing,
-    /// Cut what was left after the end of the file.
+    /// Cut the tail after the end of the file.
     DropTail,
-    /// Take back the guard: nothing else was changed.
+    /// Remove the guard: nothing else was changed.
     Unguard,
     /// Finish the transaction.
     Redo,
-    /// Leave it to a person.
+    /// Refuse the file; a person must decide.
     Refuse,
 }
 
-/// Decides; does nothing.
+/// Returns the action for a state of the file. Changes nothing.
 pub const fn decide(trailer: Trailer, seal: Seal) -> Action {
     match (trailer, seal) {
-        // Damage we did not cause, or a writer that did not know of the journal (J6).
+        // Damage from another cause, or a writer that did not know of the journal (J6).
         (Trailer::Absent, Seal::Torn) | (_, Seal::Foreign) => Action::Refuse,
         (Trailer::Absent, Seal::Before | Seal::After) => Action::Nothing,
-        // Step 1 was interrupted: nothing reachable has been touched (J2).
+        // Step 1 was interrupted: no reachable byte has been changed (J2).
         (Trailer::Absent | Trailer::Torn, Seal::Guarded) | (Trailer::Torn, Seal::Torn) => Action::Unguard,
-        // Step 1 was interrupted, or all was applied and only the cut of the tail was lost (J4).
+        // Step 1 was interrupted, or everything was applied and only the cut of the tail was lost (J4).
         (Trailer::Torn, Seal::Before) | (Trailer::Torn | Trailer::Whole, Seal::After) => Action::DropTail,
-        // Committed. Overwrites may be partly done; redoing them is idempotent (J3).
+        // Committed. Some overwrites may be done already; redoing them is idempotent (J3).
         (Trailer::Whole, Seal::Before | Seal::Guarded | Seal::Torn) => Action::Redo,
     }
 }
 
-/// What was found in a file, and what is to be done about it.
+/// The state of a file, and the action that it needs.
 #[derive(Debug)]
 pub struct Report {
-    /// What the end of the file is.
+    /// What the end of the file holds.
     pub trailer: Trailer,
-    /// Which state the superblock is in.
+    /// The state of the superblock.
     pub seal: Seal,
-    /// What is to be done.
+    /// The action that is needed.
     pub action: Action,
-    /// Why nothing can be done, where that is so.
+    /// The reason for a refusal, if the action is [`Refuse`](Action::Refuse).
     pub refusal: Option<&'static str>,
     place: Place,
-    /// The superblock when all is done, as bytes and decoded.
+    /// The superblock after the action, as bytes and decoded.
     image: Vec<u8>,
     superblock: Superblock,
-    /// The journal, if it is whole and not yet applied.
+    /// The journal, if it is intact and not yet applied.
     journal: Option<Journal>,
 }
 
-/// Where a superblock was found.
+/// The place of a superblock.
 #[derive(Debug, Clone)]
 struct Place {
     at: u64,
     file_len: u64,
-    /// The bytes from there on: the superblock and what follows.
+    /// The bytes from `at` on: the superblock and the bytes after it.
     bytes: Vec<u8>,
 }
 
 impl Report {
-    /// The number of the transaction that is to be finished.
+    /// Returns the number of the transaction to redo.
     pub fn transaction(&self) -> Option<u64> {
         self.journal.as_ref().map(|journal| journal.transaction)
     }
 
-    /// How many overwrites it has.
+    /// Returns the number of overwrites in the transaction to redo.
     pub fn overwrites(&self) -> usize {
         self.journal.as_ref().map_or(0, |journal| journal.overwrites.len())
     }
 
-    /// Where the superblock stands.
+    /// Returns the file offset of the superblock.
     pub fn superblock_at(&self) -> u64 {
         self.place.at
     }
 
-    /// The superblock as it is when all is done.
+    /// Returns the superblock as it is after the action.
     pub fn superblock(&self) -> &Superblock {
         &self.superblock
     }
 
-    /// The bytes of the superblock when all is done: what the next commit calls `before`.
+    /// Returns the bytes of the superblock after the action, which the next commit calls `before`.
     pub fn superblock_bytes(&self) -> &[u8] {
         &self.image
     }
 
-    /// The error of a file that must be left to a person.
+    /// Returns the error for a file that recovery refuses.
     pub fn refused(&self) -> Option<Error> {
         self.refusal.map(|why| Error::NeedsRecovery { why })
     }
 
-    /// The length of the file when all is done.
+    /// Returns the length of the file after the action.
     pub fn len_bytes(&self) -> u64 {
         let is_tail_ours = match self.action {
             Action::DropTail | Action::Redo => true,
@@ -136,7 +136,8 @@ impl Report {
         if is_tail_ours { self.superblock.end_of_file() } else { self.place.file_len }
     }
 
-    /// The file as it is when all is done, for reading: `driver` itself, or a view of it that writes nothing.
+    /// Returns the file as it is after the action, for reading: `driver` itself, or an overlay that writes
+    /// nothing.
     pub fn view(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
         if !matches!(self.action, Action::Unguard | Action::Redo) {
             return driver;
@@ -153,7 +154,7 @@ impl Report {
     }
 }
 
-/// Looks at a file: at its superblock, and at its tail if it has one. Writes nothing.
+/// Inspects a file: its superblock, and its tail if it has one. Writes nothing.
 pub fn inspect(driver: &dyn Driver) -> Result<Report> {
     let place = locate(driver)?;
     let decoded = decode_superblock(&place.bytes, place.at);
@@ -161,7 +162,7 @@ pub fn inspect(driver: &dyn Driver) -> Result<Report> {
         && !superblock.is_guarded(place.file_len)
         && superblock.end_of_file() >= place.file_len
     {
-        // No tail, no journal. That a file was cut short is noticed by who reads it.
+        // No tail, no journal. The reader of the file notices a truncated file.
         return without_images(place, Trailer::Absent, decoded);
     }
     match journal::find(driver, place.file_len)? {
@@ -172,7 +173,7 @@ pub fn inspect(driver: &dyn Driver) -> Result<Report> {
     }
 }
 
-/// The report where the superblock alone says in which state it is.
+/// Makes the report if only the superblock shows the state of the file.
 fn without_images(
     place: Place,
     trailer: Trailer,
@@ -193,7 +194,7 @@ fn without_images(
     Ok(report)
 }
 
-/// The report where a journal says which states there are.
+/// Makes the report if a journal has the possible states of the superblock.
 fn with_images(
     driver: &dyn Driver,
     place: Place,
@@ -202,7 +203,8 @@ fn with_images(
 ) -> Result<Report> {
     let found = place.bytes.get(..images.before.len()).unwrap_or_default();
     if found != images.guarded && guard::set(&images.after).is_some_and(|guarded| guarded == found) {
-        // The guard of the next transaction, whose journal never arrived; this one is a leftover, long applied.
+        // The guard of the next transaction, whose journal was not written; the journal in the file is an old
+        // one, already applied.
         let decoded = decode_superblock(found, place.at);
         return without_images(place, Trailer::Torn, decoded);
     }
@@ -220,7 +222,7 @@ fn with_images(
     if action == Action::Refuse {
         report.refuse(CHANGED);
     }
-    // Nobody was kept out of a file that is not guarded: it must be as the transaction knows it (J6).
+    // An unguarded file was open to other programs: its bytes must be those that the transaction knows (J6).
     if let Some(journal) = &report.journal
         && seal != Seal::Guarded
         && !targets_are_old_or_new(driver, journal)?
@@ -230,7 +232,7 @@ fn with_images(
     Ok(report)
 }
 
-/// Which of its journal's images a superblock is.
+/// Returns which of its journal's images a superblock is.
 fn seal(images: &Images, found: &[u8], trailer: Trailer) -> Seal {
     let Images { before, guarded, after, .. } = images;
     if found == before {
@@ -242,7 +244,8 @@ fn seal(images: &Images, found: &[u8], trailer: Trailer) -> Seal {
     if found == after {
         return Seal::After;
     }
-    // Without a whole journal the final superblock cannot have been begun: a mixture with it is none of ours.
+    // Without an intact journal the write of the final superblock cannot have begun, so a mixture with it has
+    // another cause.
     let last = if trailer == Trailer::Whole { after } else { before };
     let mut bytes = found.iter().zip(before).zip(guarded.iter().zip(last));
     let is_mixture = bytes.all(|((found, before), (guarded, last))| [before, guarded, last].contains(&found));
@@ -259,9 +262,10 @@ fn targets_are_old_or_new(driver: &dyn Driver, journal: &Journal) -> Result<bool
     Ok(true)
 }
 
-/// Does what `report`, made of the same file just now, says.
+/// Does the action of `report`, which must have been made from the same file just before.
 ///
-/// It may be interrupted as a commit may, and flushes whatever the commit did: what is in the file may not be durable.
+/// Recovery may be interrupted as a commit may. It always flushes, because the writes of the commit may not
+/// be durable.
 pub fn act(driver: &dyn Driver, report: &Report) -> Result<()> {
     let flush = || driver.flush(false).map_err(Error::io("flush", 0, 0));
     let place = &report.place;
@@ -269,7 +273,7 @@ pub fn act(driver: &dyn Driver, report: &Report) -> Result<()> {
         Action::Nothing => Ok(()),
         Action::Refuse => Err(Error::NeedsRecovery { why: report.refusal.unwrap_or(CHANGED) }),
         Action::DropTail => {
-            // J4: the final superblock may still be on its way.
+            // J4: the final superblock may not be durable yet.
             flush()?;
             commit::set_len(driver, report.len_bytes())
         }
@@ -281,14 +285,14 @@ pub fn act(driver: &dyn Driver, report: &Report) -> Result<()> {
         Action::Redo => {
             let Some(journal) = &report.journal else { return Ok(()) };
             commit::write_change(driver, place.at, &place.bytes, &journal.images.guarded)?;
-            // J1, J2: the journal and the guard were perhaps never flushed.
+            // J1, J2: the journal and the guard may never have been flushed.
             flush()?;
             commit::apply(driver, journal, report.len_bytes(), Durability::Power)
         }
     }
 }
 
-/// Finds the superblock: its offset, the length of the file, and the bytes there.
+/// Finds the superblock: its offset, the length of the file, and the bytes at the offset.
 fn locate(driver: &dyn Driver) -> Result<Place> {
     let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
     for at in Superblock::candidate_offsets(file_len) {
@@ -302,7 +306,7 @@ fn locate(driver: &dyn Driver) -> Result<Place> {
     Err(broken::<Superblock>(Addr::new(0), ErrorKind::NotHdf5 { file_len }))
 }
 
-/// Enough for every version of the superblock.
+/// Enough bytes for every version of the superblock.
 const SUPERBLOCK_PREFIX: usize = 512;
 
 const CHANGED: &str = "it was changed by another program while a transaction was unfinished";

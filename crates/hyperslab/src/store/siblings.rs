@@ -1,4 +1,4 @@
-//! Structures that lie side by side, of which the first is wanted now and the others, if it takes long to get there, next.
+//! Adjacent structures. The first is needed now; on a slow medium the others are read with it.
 
 use std::io;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ pub(super) struct Siblings<'s, S: Structure> {
     store: &'s Store,
     at: &'s [Addr],
     context: &'s S::Context,
-    /// Bytes of the file that can be read.
+    /// The number of bytes of the file that can be read.
     end: u64,
-    /// The bytes of each that was asked for and has not arrived.
+    /// The bytes of each requested structure that has not arrived.
     bytes: Vec<Vec<u8>>,
     has_arrived: bool,
 }
@@ -27,8 +27,8 @@ impl<'s, S: Structure> Siblings<'s, S> {
 }
 
 impl<S: Structure + Send + Sync + 'static> ReadQueue for Siblings<'_, S> {
-    /// Those that were asked for before the first has come are read; when it has, no more are. Where one is known already, so
-    /// are the next, most likely.
+    /// Requests structures until the first has arrived. Stops at a cached structure, because the next ones
+    /// are probably cached too.
     fn next(&mut self) -> Option<Request> {
         if self.has_arrived {
             return None;
@@ -51,7 +51,8 @@ impl<S: Structure + Send + Sync + 'static> ReadQueue for Siblings<'_, S> {
         place.map(Vec::as_mut_slice).ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }
 
-    /// One that is damaged, or longer than it was thought to be, is left to the caller who wants it.
+    /// Caches the structure. A damaged structure, or one that is longer than expected, is left to the caller
+    /// that needs it.
     fn arrived(&mut self, id: u64) {
         self.has_arrived = true;
         let Ok(number) = usize::try_from(id) else { return };

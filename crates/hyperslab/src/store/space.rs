@@ -1,14 +1,14 @@
-//! Where a file open for writing has room: what is free, what was given out since the last commit, and what may not be given
-//! out again yet (invariant J5 in `journal.rs`).
+//! The space of a file that is open for writing: the free extents, the extents allocated since the last
+//! commit, and the extents that must not be reallocated yet (invariant J5 in `journal.rs`).
 //!
-//! A file that was opened has nothing free: it grows, and what is freed is used again. Free extents of other writers are
-//! lost space, as they are to libhdf5, until the file is repacked.
+//! A file that is opened has no free space. It grows, and space freed from then on is reused. Free extents of
+//! other writers are lost until the file is repacked, as in libhdf5.
 
 use hyperslab_format::{Addr, Extent};
 
 use super::extents::{FreeExtents, Intervals, before, meet, split};
 
-/// What an extent is for. Metadata stand together, so that they do not cut the data into pieces.
+/// What an extent is for. Metadata are kept together, so that they do not fragment the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpaceKind {
     /// A structure.
@@ -20,28 +20,28 @@ pub enum SpaceKind {
 /// The space of one file. Addresses are relative to the base address.
 #[derive(Debug)]
 pub(super) struct Space {
-    /// The address after everything that is in use, free or quarantined.
+    /// The address after all space in use, free or quarantined.
     end: u64,
-    /// No address may reach so far: what the width of addresses can say.
+    /// The limit of addresses, which their width sets. All addresses are below it.
     limit: u64,
-    /// Free now.
+    /// Free for allocation.
     free: FreeExtents,
-    /// Given out since the last commit, or unnamed: no committed state reaches them.
+    /// Allocated since the last commit, or unnamed: no committed state refers to these extents.
     fresh: Intervals,
-    /// Given out for data that nothing in the file leads to yet.
+    /// Allocated for data that nothing in the file refers to yet.
     unnamed: Intervals,
-    /// Freed, but the committed state reaches them.
+    /// Freed, but the committed state refers to these extents.
     quarantine: Intervals,
-    /// Free as soon as no read is under way that was planned before.
+    /// Freed; available once no read that was planned before is in progress.
     waiting: Intervals,
-    /// What is left of the last block for metadata.
+    /// The unused part of the last metadata block.
     block: Option<Extent>,
-    /// Bytes that were given out of blocks.
+    /// The number of bytes allocated from metadata blocks.
     metadata: u64,
 }
 
 impl Space {
-    /// The space of a file that ends at `end` and has nothing free.
+    /// Returns the space of a file that ends at `end` and has no free extents.
     pub(super) fn new(end: u64, limit: u64) -> Self {
         Self {
             end,
@@ -56,12 +56,12 @@ impl Space {
         }
     }
 
-    /// The address after everything that was ever given out.
+    /// Returns the address after all space that was ever allocated.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// An extent of `len` bytes that no committed state reaches; `None` if addresses do not reach so far.
+    /// Allocates `len` bytes that no committed state refers to; `None` if addresses cannot reach that far.
     pub(super) fn allocate(&mut self, kind: SpaceKind, len: u64) -> Option<Extent> {
         let extent = match kind {
             SpaceKind::Metadata => self.allocate_metadata(len)?,
@@ -71,14 +71,15 @@ impl Space {
         Some(extent)
     }
 
-    /// An extent for data, which a step will [name](Self::named). Until then a commit does not reach it.
+    /// Allocates space for data, which a step will [name](Self::named). Until then a commit does not refer to
+    /// it.
     pub(super) fn allocate_unnamed(&mut self, len: u64) -> Option<Extent> {
         let extent = self.allocate(SpaceKind::Raw, len)?;
         self.unnamed.insert(extent);
         Some(extent)
     }
 
-    /// Something in the file leads to this extent now.
+    /// Records that something in the file now refers to this extent.
     pub(super) fn named(&mut self, extent: Extent) {
         for (part, is_unnamed) in self.unnamed.cut(extent) {
             if is_unnamed {
@@ -87,8 +88,8 @@ impl Space {
         }
     }
 
-    /// Makes an extent longer where it stands; returns what is added, of `len` bytes. `None` if a committed state reaches it,
-    /// or what is after it is in use.
+    /// Extends an extent in place by `len` bytes; returns the added part. `None` if a committed state refers
+    /// to the extent, or the space after it is in use.
     pub(super) fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
         let end = extent.addr.get() + extent.len;
         if !self.fresh.outside(extent).is_empty() {
@@ -108,7 +109,7 @@ impl Space {
         Some(added)
     }
 
-    /// A small hole, or room in the block.
+    /// Allocates from a small hole or from the metadata block.
     fn allocate_metadata(&mut self, len: u64) -> Option<Extent> {
         if let Some(extent) = self.free.take(len, LARGEST_BLOCK.max(len.saturating_mul(2))) {
             return Some(extent);
@@ -123,7 +124,8 @@ impl Space {
         self.take_from_block(len)
     }
 
-    /// Sees to it that the block has `len` bytes, if it has them or ends where the file does: then it grows.
+    /// Makes sure that the block has `len` bytes. A block at the end of the file grows. `None` if the block
+    /// is too short.
     fn reserve(&mut self, len: u64) -> Option<()> {
         let block = self.block?;
         let missing = len.saturating_sub(block.len);
@@ -143,18 +145,20 @@ impl Space {
         Some(first)
     }
 
-    /// Bytes of a new block. What is left of the last one is lost when the file is closed, so a block is no larger than 1/256 of
-    /// the file, nor than all that was given out before: a file may be opened many times for a small change.
+    /// Returns the size of a new block. The unused part of the last block is lost when the file is closed. So
+    /// that a file may be opened many times for small changes, a block is at most 1/256 of the file and at
+    /// most the metadata allocated before.
     fn block_len(&self) -> u64 {
         self.metadata.min(self.end / 256).clamp(SMALLEST_BLOCK, LARGEST_BLOCK)
     }
 
-    /// The best fit among what is free, else the end of the file.
+    /// Takes `len` bytes from the best-fitting free extent, or else at the end of the file.
     fn take(&mut self, len: u64) -> Option<Extent> {
         self.free.take(len, u64::MAX).or_else(|| self.append(len))
     }
 
-    /// The end of the file, with what is free there, which is less than `len` bytes.
+    /// Takes `len` bytes at the end of the file, starting with the free space there, which is shorter than
+    /// `len`.
     fn append(&mut self, len: u64) -> Option<Extent> {
         let tail = self.free_tail();
         let start = tail.map_or(self.end, |tail| tail.addr.get());
@@ -164,18 +168,19 @@ impl Space {
         Some(Extent::new(Addr::new(start), len))
     }
 
-    /// What is free at the end of the file.
+    /// Returns the free extent at the end of the file.
     fn free_tail(&self) -> Option<Extent> {
         self.free.last().filter(|last| last.addr.get() + last.len == self.end)
     }
 
-    /// Whether no committed state reaches the byte at `at`.
+    /// Returns whether no committed state refers to the byte at `at`.
     pub(super) fn is_fresh(&self, at: Addr) -> bool {
         self.fresh.contains(at.get())
     }
 
-    /// Takes an extent back. What was fresh is free as soon as nobody reads; the rest after the commit that drops it. What is
-    /// not in use, as a damaged file may say of space that two have, stays as it is.
+    /// Frees an extent. Fresh space is available once no read is in progress; the rest is available after the
+    /// commit that drops it. Space that is not in use is ignored: in a damaged file two structures may claim
+    /// the same space.
     pub(super) fn release(&mut self, extent: Extent) {
         let Some(extent) = before(extent, self.end) else { return };
         for (part, is_fresh) in self.fresh.cut(extent) {
@@ -196,20 +201,20 @@ impl Space {
         }
     }
 
-    /// Whether anything waits for reads to end.
+    /// Returns whether freed space waits for reads to end.
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Hands out again what waited for reads to end.
+    /// Makes the space that waited for reads available again.
     pub(super) fn no_reads(&mut self) {
         for extent in std::mem::take(&mut self.waiting).iter() {
             self.free.insert(extent);
         }
     }
 
-    /// Where the file ends once this state is committed: what is free at the end is given back, but for what a read that is
-    /// under way may need.
+    /// Returns the end of the file after this state is committed. Free space at the end is cut off, except
+    /// space that a read in progress may need.
     pub(super) fn end_after_commit(&self, is_read: bool) -> u64 {
         let mut free = self.free.clone();
         self.block.into_iter().for_each(|extent| free.insert(extent));
@@ -221,14 +226,15 @@ impl Space {
             .map_or(self.end, |last| last.addr.get())
     }
 
-    /// All that is in use is reached by the committed state, which ends at `end`, but for what is unnamed.
+    /// Records a commit: the committed state, which ends at `end`, refers to all space in use except unnamed
+    /// space.
     pub(super) fn committed(&mut self, end: u64) {
         self.fresh = self.unnamed.clone();
         for extent in std::mem::take(&mut self.quarantine).iter() {
             self.waiting.merge(extent);
         }
         if end < self.end {
-            // What lies beyond was free, or its last reader is gone.
+            // The space beyond was free, or its last reader is gone.
             self.block = self.block.take().and_then(|block| before(block, end));
             self.free.cut_at(end);
             self.waiting.cut_at(end);
@@ -236,8 +242,8 @@ impl Space {
         }
     }
 
-    /// Back to the committed state: what was given out since is free, what was freed is in use. What is unnamed is still on its
-    /// way.
+    /// Returns to the committed state: extents allocated since are free, extents freed since are in use.
+    /// Unnamed extents stay allocated, because their data are still being written.
     pub(super) fn roll_back(&mut self) {
         self.quarantine = Intervals::default();
         for extent in std::mem::replace(&mut self.fresh, self.unnamed.clone()).iter() {
@@ -247,16 +253,16 @@ impl Space {
         }
     }
 
-    /// Free bytes, those that wait included.
+    /// Returns the number of free bytes, including those that wait for reads to end.
     pub(super) fn free_bytes(&self) -> u64 {
         let waiting = self.waiting.iter().chain(self.quarantine.iter()).map(|extent| extent.len).sum::<u64>();
         self.free.bytes() + waiting + self.block.map_or(0, |block| block.len)
     }
 }
 
-/// Metadata are given out of blocks of so many bytes at least, so that they stand together.
+/// The least size of a metadata block. Blocks keep metadata together.
 const SMALLEST_BLOCK: u64 = 256;
-/// Blocks have so many bytes at most, and holes that are no larger are for metadata.
+/// The largest size of a metadata block. Holes up to this size are used for metadata.
 const LARGEST_BLOCK: u64 = 4096;
 
 #[cfg(test)]
@@ -270,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_stand_together_and_data_elsewhere() {
+    fn metadata_are_allocated_together_and_data_elsewhere() {
         let mut space = Space::new(1000, u64::MAX);
         assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(1000, 100)));
         assert_eq!(space.allocate(SpaceKind::Raw, 50), Some(extent(1000 + SMALLEST_BLOCK, 50)));
@@ -304,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_of_metadata_are_filled_and_large_ones_are_kept_for_data() {
+    fn small_holes_are_used_for_metadata_and_large_ones_for_data() {
         let mut space = Space::new(0, u64::MAX);
         let small = space.allocate(SpaceKind::Raw, 3000).unwrap();
         space.allocate(SpaceKind::Raw, 10).unwrap();
@@ -322,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_at_the_end_is_the_beginning_of_what_is_added() {
+    fn free_space_at_the_end_is_used_when_the_file_grows() {
         let mut space = Space::new(0, u64::MAX);
         space.allocate(SpaceKind::Raw, 10).unwrap();
         let last = space.allocate(SpaceKind::Raw, 100).unwrap();
@@ -333,13 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_and_a_roll_back_leave_alone_what_nothing_leads_to_yet() {
+    fn a_commit_and_a_roll_back_keep_unnamed_extents() {
         let mut space = Space::new(0, u64::MAX);
         let first = space.allocate_unnamed(100).unwrap();
         let second = space.allocate_unnamed(100).unwrap();
         space.committed(space.end());
         space.named(first);
-        // The step that named the first is taken back; the second is on its way.
+        // The step that named the first extent is rolled back; the data of the second are still being
+        // written.
         space.roll_back();
         space.no_reads();
         assert_eq!(space.free_bytes(), 100);
@@ -351,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extent_grows_into_what_is_free_after_it() {
+    fn an_extent_grows_into_the_free_space_after_it() {
         let mut space = Space::new(0, u64::MAX);
         let first = space.allocate(SpaceKind::Metadata, 100).unwrap();
         assert_eq!(space.extend(first, 50), Some(extent(100, 50)), "the block");
@@ -374,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_committed_state_reaches_does_not_grow() {
+    fn an_extent_of_the_committed_state_is_not_extended() {
         let mut space = Space::new(0, u64::MAX);
         let old = space.allocate(SpaceKind::Metadata, 100).unwrap();
         space.committed(space.end_after_commit(false));
@@ -382,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn committed_space_is_given_out_again_after_the_commit_that_drops_it() {
+    fn committed_space_is_reused_after_the_commit_that_drops_it() {
         let mut space = Space::new(0, u64::MAX);
         let old = space.allocate(SpaceKind::Raw, 5000).unwrap();
         let after = space.allocate(SpaceKind::Raw, 10).unwrap();
@@ -398,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn fresh_space_is_given_out_again_at_once() {
+    fn fresh_space_is_reused_at_once() {
         let mut space = Space::new(0, u64::MAX);
         let first = space.allocate(SpaceKind::Raw, 10).unwrap();
         space.allocate(SpaceKind::Raw, 10).unwrap();
@@ -408,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_at_the_end_is_given_back() {
+    fn free_space_at_the_end_is_cut_off() {
         let mut space = Space::new(0, u64::MAX);
         let first = space.allocate(SpaceKind::Raw, 100).unwrap();
         let second = space.allocate(SpaceKind::Raw, 100).unwrap();
@@ -426,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn space_that_is_given_back_twice_is_given_out_once() {
+    fn space_freed_twice_is_allocated_once() {
         let mut space = Space::new(0, u64::MAX);
         let all = space.allocate(SpaceKind::Raw, 100).unwrap();
         space.allocate(SpaceKind::Raw, 10).unwrap();
@@ -446,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_have_a_limit() {
+    fn space_is_not_allocated_beyond_the_address_limit() {
         let mut space = Space::new(90, 100);
         assert_eq!(space.allocate(SpaceKind::Raw, 11), None);
         assert_eq!(space.allocate(SpaceKind::Raw, 10), Some(extent(90, 10)));
@@ -475,9 +482,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of what is in use now and what was in use at the last commit.
+        /// Compares with a list of the extents in use now and of those in use at the last commit.
         #[test]
-        fn no_byte_is_given_out_twice_nor_one_that_the_committed_state_reaches(steps in steps()) {
+        fn no_byte_in_use_or_committed_is_allocated(steps in steps()) {
             let mut space = Space::new(64, u64::MAX);
             let (mut used, mut committed): (Vec<Extent>, Vec<Extent>) = (Vec::new(), Vec::new());
             for step in steps {
@@ -516,7 +523,7 @@ mod tests {
                     }
                 }
             }
-            // Nothing is lost either.
+            // No space is lost either.
             let in_use: u64 = used.iter().map(|extent| extent.len).sum();
             prop_assert_eq!(in_use + space.free_bytes() + 64, space.end());
         }

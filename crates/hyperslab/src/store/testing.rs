@@ -1,4 +1,4 @@
-//! A file in memory for the tests of what is built on the store.
+//! A file in memory, for the tests of modules built on the store.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use hyperslab_format::{Addr, Widths};
 use super::{CommitOptions, Store};
 use crate::driver::{Driver, Memory};
 
-/// A new file, open for writing, with an address of a root that nobody reads.
+/// Creates a file open for writing. The address of its root is never read.
 pub(crate) fn new_store(widths: Widths) -> Store {
     let superblock = Superblock::V2(SuperblockV2 {
         version: 3,
@@ -23,14 +23,14 @@ pub(crate) fn new_store(widths: Widths) -> Store {
     Store::create(Arc::new(Memory::default()), 0, superblock, CACHE_BYTES, CommitOptions::default()).unwrap()
 }
 
-/// Commits, and opens a copy of what is in the file then.
+/// Commits, and opens a copy of the file.
 pub(crate) fn reopened(store: &Store) -> Store {
     store.commit().unwrap();
     let driver: Arc<dyn Driver> = Arc::new(Memory::new(image(store)));
     Store::open_writable(driver, CACHE_BYTES, CommitOptions::default()).unwrap()
 }
 
-/// The bytes that are in the file.
+/// Returns the bytes of the file.
 pub(crate) fn image(store: &Store) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(store.driver().unwrap().len().unwrap()).unwrap()];
     store.driver().unwrap().read_at(0, &mut bytes).unwrap();

@@ -13,9 +13,10 @@ use super::space::SpaceKind;
 use super::writing::Writing;
 use crate::error::Result;
 
-/// A step that changes a file. Others see nothing of it until it is [finished](Self::finish); dropped before, it is undone.
+/// A step that changes a file. Other threads see its changes only after [`finish`](Self::finish); a step
+/// dropped before that is undone.
 ///
-/// It changes what the next commit writes. Nothing that a committed state reaches is overwritten before that.
+/// A step changes what the next commit writes. It overwrites no byte that a committed state refers to.
 #[derive(Debug)]
 #[must_use]
 pub struct Txn<'s> {
@@ -28,10 +29,10 @@ pub struct Txn<'s> {
     died: Vec<Addr>,
 }
 
-/// What has to be put back.
+/// The state to restore if the step is undone.
 #[derive(Debug, Default)]
 struct Undo {
-    /// What was known of each block before it was touched.
+    /// The changed-block entry of each touched block before the step.
     blocks: HashMap<Addr, Option<Held>>,
     allocated: Vec<Extent>,
     freed: Vec<Extent>,
@@ -43,32 +44,32 @@ impl<'s> Txn<'s> {
         Self { store, writing, _guard: guard, undo: Undo::default(), named: Vec::new(), born, died }
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn store(&self) -> &'s Store {
         self.store
     }
 
-    /// Space that no committed state reaches. Its bytes are unspecified.
+    /// Allocates space that no committed state refers to. Its bytes are unspecified.
     pub fn allocate(&mut self, kind: SpaceKind, len: u64) -> Result<Extent> {
         let extent = self.store.with_space(|space| space.allocate(kind, len))?;
         self.undo.allocated.push(extent);
         Ok(extent)
     }
 
-    /// Where `len` bytes of metadata may stand.
+    /// Allocates `len` bytes for metadata.
     pub fn allocate_metadata(&mut self, len: u64) -> Result<Addr> {
         self.allocate(SpaceKind::Metadata, len).map(|extent| extent.addr)
     }
 
-    /// Makes an extent longer by `len` bytes where it stands, if what is after it is free and no committed state reaches it:
-    /// returns the whole.
+    /// Extends an extent in place by `len` bytes and returns the whole extent. `None` if the space after it
+    /// is in use, or a committed state refers to it.
     pub fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
         let added = self.store.extend(extent, len)?;
         self.undo.allocated.push(added);
         Some(Extent::new(extent.addr, extent.len + added.len))
     }
 
-    /// Gives space back, with all blocks in it.
+    /// Frees space, with all blocks in it.
     pub fn free(&mut self, extent: Extent) {
         let within = self.writing.dirty.read().within(extent);
         for at in within {
@@ -77,12 +78,13 @@ impl<'s> Txn<'s> {
         self.undo.freed.push(extent);
     }
 
-    /// This step leads to space that was [given out](Store::allocate) outside. If it is undone, the space is still the caller's.
+    /// Records that this step refers to space that was [allocated](Store::allocate) outside it. If the step
+    /// is undone, the space is still the caller's.
     pub fn names(&mut self, extent: Extent) {
         self.named.push(extent);
     }
 
-    /// Puts a structure at `at`: a new one, or one that replaces what was there.
+    /// Puts a structure at `at`, new or in place of the previous one.
     pub fn put<S>(&mut self, at: Addr, value: S, context: S::Context) -> Arc<S>
     where
         S: Structure<Context: Debug + Send + Sync + Sized> + Debug + Send + Sync + 'static,
@@ -92,7 +94,7 @@ impl<'s> Txn<'s> {
         value
     }
 
-    /// Puts a structure into space of its own, and returns where that is.
+    /// Puts a structure into newly allocated space, and returns its address.
     pub fn put_new<S>(&mut self, value: S, context: S::Context) -> Result<Addr>
     where
         S: Structure<Context: Debug + Send + Sync + Sized> + Debug + Send + Sync + 'static,
@@ -115,7 +117,7 @@ impl<'s> Txn<'s> {
         S: Structure<Context: Clone + Debug + Send + Sync + Sized> + Clone + Debug + Send + Sync + 'static,
     {
         let mut dirty = self.writing.dirty.write();
-        // Once its state before this step is kept, a block can be changed where it stands.
+        // Once the block's state before this step is saved, the block can be changed in place.
         if self.undo.blocks.contains_key(&at)
             && let Some(value) = dirty.edit::<S>(at)
         {
@@ -128,19 +130,20 @@ impl<'s> Txn<'s> {
         Ok(result)
     }
 
-    /// An object was made, whose header is at `at`.
+    /// Records a new object, whose header is at `at`.
     pub fn born(&mut self, at: Addr) {
         self.born.push(at);
     }
 
-    /// The object whose header was at `at` is deleted: [`Store::is_over`] says so to who has a handle to it.
+    /// Records that the object whose header is at `at` is deleted. [`Store::is_over`] reports this to holders
+    /// of handles.
     pub fn died(&mut self, at: Addr) {
         self.died.push(at);
     }
 
     /// Makes the step part of the file's state.
     ///
-    /// Errors: none. What cannot be done was said while the step was made.
+    /// Errors: none. Failures were reported while the step was made.
     pub fn finish(mut self) -> Result<()> {
         let undo = std::mem::take(&mut self.undo);
         let mut space = self.writing.space.lock();
@@ -159,7 +162,7 @@ impl<'s> Txn<'s> {
         let block = held.as_ref().map(|held| Arc::clone(&held.block));
         let before = self.writing.dirty.write().set(at, held);
         if let (Some(block), None) = (block, &before) {
-            // Nobody asks for it any more, and it would be held twice.
+            // The cached block is stale, and would use memory twice.
             block.forget(&self.store.cache, at);
         }
         self.undo.blocks.entry(at).or_insert(before);

@@ -1,4 +1,5 @@
-//! A file that is open for writing: what was changed since the last commit, and how that gets into the file.
+//! The state of a file that is open for writing: the changes since the last commit, and how they get into the
+//! file.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -14,21 +15,21 @@ use super::lock::{MetadataLock, Rank, Ranked};
 use super::space::Space;
 use crate::error::{Error, Result};
 
-/// What a file open for writing has besides.
+/// The additional state of a file that is open for writing.
 #[derive(Debug)]
 pub(super) struct Writing {
     pub(super) lock: MetadataLock,
-    /// Of what was given out for data and no index knows yet: many threads write data, or one takes all of it back.
+    /// Guards data that no index refers to yet: many threads write data, or one thread rolls all of it back.
     pub(super) data: Ranked<RwLock<()>>,
     pub(super) lives: Ranked<Mutex<Lives>>,
     pub(super) dirty: Ranked<RwLock<Dirty>>,
     pub(super) space: Ranked<Mutex<Space>>,
-    /// Reads under way.
+    /// The number of reads in progress.
     reads: AtomicUsize,
     is_poisoned: AtomicBool,
-    /// Whether anything was written that no flush has made durable.
+    /// Whether any write has not been made durable by a flush.
     has_written: AtomicBool,
-    /// The address after all that was ever written.
+    /// The address after the last byte ever written.
     written: AtomicU64,
     /// Whether commits wait for the end of a [transaction](Store::begin_transaction).
     in_transaction: AtomicBool,
@@ -36,12 +37,12 @@ pub(super) struct Writing {
     pub(super) options: CommitOptions,
 }
 
-/// How changes get into a file.
+/// Options for writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommitOptions {
-    /// What a commit survives.
+    /// The failures that a commit survives.
     pub durability: Durability,
-    /// Changed metadata that are kept in memory at most.
+    /// The largest size of changed metadata in memory, in bytes.
     pub dirty_bytes: u64,
 }
 
@@ -51,7 +52,7 @@ impl Default for CommitOptions {
     }
 }
 
-/// While this lives, what is freed is not given out again.
+/// Freed space is not reallocated while this guard lives.
 #[derive(Debug)]
 #[must_use]
 pub struct DataGuard<'s> {
@@ -74,15 +75,16 @@ impl Drop for DataGuard<'_> {
 /// The state that is in the file.
 #[derive(Debug)]
 struct Committed {
-    /// The superblock; none in a new file.
+    /// The superblock; `None` in a new file.
     superblock: Option<Vec<u8>>,
     transactions: u64,
-    /// Whether anything was changed since: blocks, space or data.
+    /// Whether anything has changed since the last commit: blocks, space or data.
     tail_is_cut: bool,
 }
 
 impl Writing {
-    /// For the file of this number, which ends at `end` (relative to the base address) and has this superblock.
+    /// Returns the state for file number `file`, which ends at `end` (relative to the base address) and has
+    /// this superblock.
     pub(super) fn new(
         file: u32,
         end: u64,
@@ -90,7 +92,7 @@ impl Writing {
         widths: Widths,
         options: CommitOptions,
     ) -> Self {
-        // All bits set is no address, and the guard needs the highest bit but one.
+        // All bits set means an undefined address, and the guard needs the second-highest bit.
         let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() + 2);
         let written = if superblock.is_some() { end } else { 0 };
         let committed = Committed { superblock, transactions: 0, tail_is_cut: false };
@@ -110,8 +112,9 @@ impl Writing {
         }
     }
 
-    /// What a forked child sees of it: the parent's changes up to the fork. It can only be read. `None` if another thread
-    /// was changing the file at the fork: its locks stay locked, and what they guard may be half-way.
+    /// Returns the state for a forked child: the parent's changes up to the fork, read-only. `None` if
+    /// another thread was changing the file at the fork: its locks stay locked, and the guarded state may be
+    /// inconsistent.
     pub(super) fn in_child(&self, file: u32, widths: Widths) -> Option<Self> {
         let _metadata = self.lock.try_read()?;
         let child = Self::new(file, self.space.untimely().try_lock()?.end(), None, widths, self.options);
@@ -122,7 +125,7 @@ impl Writing {
         Some(child)
     }
 
-    /// An error where an earlier commit failed half-way.
+    /// Errors if an earlier commit failed half-way.
     pub(super) fn check(&self) -> Result<()> {
         if self.is_poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
     }
@@ -131,7 +134,8 @@ impl Writing {
         self.reads.load(Ordering::Acquire) > 0
     }
 
-    /// Once, before anything is written past the end: whatever stands there is no part of the file (fact M2).
+    /// Cuts the tail, once, before anything is written past the end. The tail is not part of the file (fact
+    /// M2).
     pub(super) fn cut_tail(&self, store: &Store) -> Result<()> {
         let mut committed = self.committed.lock();
         if !committed.tail_is_cut {
@@ -146,10 +150,10 @@ impl Writing {
         Ok(())
     }
 
-    /// Keeps to the budget: new blocks may go to their places before the commit; blocks that the committed state reaches
-    /// may not, and where they alone are too many, all is committed.
+    /// Keeps changed metadata within the budget. New blocks may be written before the commit. Blocks that the
+    /// committed state refers to may not; if they exceed the budget on their own, everything is committed.
     ///
-    /// Between steps alone: what a step has changed may be taken back.
+    /// Only called between steps: the changes of a step may still be undone.
     pub(super) fn make_room(&self, store: &Store) -> Result<()> {
         if self.dirty.read().bytes() <= self.options.dirty_bytes {
             return Ok(());
@@ -159,7 +163,7 @@ impl Writing {
         if is_late && !self.in_transaction() { self.commit(store) } else { Ok(()) }
     }
 
-    /// Writes the blocks that no committed state reaches.
+    /// Writes the blocks that no committed state refers to.
     fn write_fresh(&self, store: &Store) -> Result<()> {
         let mut dirty = self.dirty.write();
         let (fresh, _) = self.parted(dirty.sorted());
@@ -174,34 +178,34 @@ impl Writing {
         Ok(())
     }
 
-    /// The blocks that no committed state reaches, and the others.
+    /// Splits the blocks into those that no committed state refers to, and the others.
     fn parted(&self, blocks: Blocks) -> (Blocks, Blocks) {
         let space = self.space.lock();
         blocks.into_iter().partition(|(at, _)| space.is_fresh(*at))
     }
 
-    /// Something was written beside a commit, data or new blocks, before this address.
+    /// Records a write outside a commit (data or new blocks) that ends at address `end`.
     pub(super) fn wrote(&self, end: u64) {
         self.written.fetch_max(end, Ordering::AcqRel);
         self.has_written.store(true, Ordering::Release);
     }
 
-    /// The address after the last byte that the driver is known to have.
+    /// Returns the address after the last byte that the driver is known to have.
     pub(super) fn written(&self) -> u64 {
         self.written.load(Ordering::Acquire)
     }
 
-    /// Where commits survive a loss of power, makes durable what was [written](Self::wrote) beside them.
+    /// Makes [writes](Self::wrote) outside commits durable, if commits survive a loss of power.
     fn make_durable(&self, store: &Store) -> Result<()> {
         if self.options.durability == Durability::Kill || !self.has_written.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        // What a failed flush has lost is not known, and the next one may not say it again.
+        // The data lost in a failed flush are unknown, and the next flush may not report the failure again.
         let flushed = store.driver()?.flush(false).map_err(Error::io("flush", 0, 0));
         flushed.inspect_err(|_| self.is_poisoned.store(true, Ordering::Release))
     }
 
-    /// Writes everything that was changed, all or nothing. The caller holds the lock for changes.
+    /// Commits all changes, all or nothing. The caller holds the lock for changes.
     pub(super) fn commit(&self, store: &Store) -> Result<()> {
         self.check()?;
         self.cut_tail(store)?;
@@ -217,11 +221,11 @@ impl Writing {
             .map(|(at, bytes)| Overwrite { offset: store.base() + at.get(), bytes })
             .collect();
         let mut committed = self.committed.lock();
-        // Data are given room without the lock for changes. Until the file has its new end they have to wait: beyond it the
-        // journal stands, and then nothing.
+        // Space for data is allocated without the lock for changes. Allocations wait until the file has its
+        // new end: the journal is beyond it during the commit, and nothing afterwards.
         let mut space = self.space.lock();
         let end = space.end_after_commit(self.is_read());
-        // One flush for everything written so far, before the journal that leads to it.
+        // One flush for all earlier writes, before the journal that refers to them.
         self.make_durable(store)?;
         let after = superblock_bytes(store.superblock(), store.base() + end);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
@@ -261,7 +265,8 @@ impl Writing {
         Ok(())
     }
 
-    /// Hands out again what was freed, unless anybody may still read or write it. The caller holds the lock for changes.
+    /// Makes freed space available, unless a thread may still read or write it. The caller holds the lock for
+    /// changes.
     pub(super) fn reuse(&self) {
         let mut space = self.space.lock();
         if space.is_waiting() && !self.is_read() && !self.data.untimely().is_locked() {
@@ -269,7 +274,7 @@ impl Writing {
         }
     }
 
-    /// The same where the caller holds no lock; nothing happens while somebody else does.
+    /// Like [`reuse`](Self::reuse) for a caller without the lock; does nothing while another thread holds it.
     pub(super) fn try_reuse(&self) {
         if self.space.lock().is_waiting()
             && let Some(_guard) = self.lock.try_change()
@@ -278,7 +283,7 @@ impl Writing {
         }
     }
 
-    /// Forgets everything since the last commit.
+    /// Drops all changes since the last commit.
     pub(super) fn roll_back(&self, store: &Store) {
         self.dirty.write().clear();
         self.space.lock().roll_back();
@@ -287,7 +292,7 @@ impl Writing {
         store.changed();
     }
 
-    /// Begins or ends a transaction of the user; whether there was one.
+    /// Begins or ends a transaction of the user; returns whether one was active.
     pub(super) fn set_in_transaction(&self, is: bool) -> bool {
         self.in_transaction.swap(is, Ordering::AcqRel)
     }
@@ -296,13 +301,13 @@ impl Writing {
         self.in_transaction.load(Ordering::Acquire)
     }
 
-    /// Space that nobody needs after all.
+    /// Frees space that is not needed after all.
     pub(super) fn release(&self, extent: Extent) {
         self.space.lock().release(extent);
     }
 }
 
-/// The superblock of a file that ends at the offset `end`.
+/// Returns the superblock of a file that ends at the offset `end`, encoded.
 fn superblock_bytes(superblock: &Superblock, end: u64) -> Vec<u8> {
     let mut superblock = superblock.clone();
     superblock.set_end_of_file(end);

@@ -1,6 +1,7 @@
-//! B-trees: nodes that span several blocks, searched and listed through the store.
+//! B-trees: structures of many nodes, searched and listed through the store.
 //!
-//! A damaged file never makes these loop: levels fall on the way down, and a listing refuses a node seen before.
+//! A damaged file never causes endless loops: levels fall on the way down, and a listing refuses a node that
+//! it has seen before.
 
 mod btree1;
 pub mod btree2;
@@ -21,14 +22,14 @@ pub use btree2::{BTree2, Visitor};
 struct Seen(HashSet<Addr>);
 
 impl Seen {
-    /// Notes the node at `at`, an `S`, and refuses it if it was there before.
+    /// Records the node at `at`, an `S`. Errors if it was recorded before.
     fn note<S: Structure>(&mut self, at: Addr) -> Result<()> {
         if self.0.insert(at) { Ok(()) } else { Err(named_twice::<S>(at)) }
     }
 }
 
-/// Gives back the blocks of a structure of `S`s, whose first is at `at`, if each has its own bytes of the file: what is
-/// given back twice would be given out twice.
+/// Frees the blocks of a structure of `S`s whose first block is at `at`. Errors if blocks overlap: space
+/// freed twice would be allocated twice.
 pub(crate) fn free_blocks<S: Structure>(txn: &mut Txn<'_>, at: Addr, mut blocks: Vec<Extent>) -> Result<()> {
     blocks.sort_unstable_by_key(|block| block.addr);
     let is_apart = |a: &Extent, b: &Extent| a.end().is_some_and(|end| end <= b.addr);
@@ -45,12 +46,13 @@ pub(crate) fn free_blocks<S: Structure>(txn: &mut Txn<'_>, at: Addr, mut blocks:
     Ok(())
 }
 
-/// The error of an `S` at `at` to which more than one way leads.
+/// Returns the error for an `S` at `at` that is reached by more than one way.
 fn named_twice<S: Structure>(at: Addr) -> Error {
     misfit::<S>(at, "address of a node", at.get(), "one that is not in the tree already")
 }
 
-/// The place of what is sought among `len` that are in order, or the place that it would have; `compare` says how the one at a
+/// Searches `len` ordered items by bisection. Returns the index of the match, or the index at which to insert
+/// it; `compare` compares the item at an index with the target.
 /// place stands to it.
 #[inline]
 pub(crate) fn bisect<E>(
@@ -69,7 +71,7 @@ pub(crate) fn bisect<E>(
     Ok(Err(low))
 }
 
-/// How many of `len` that are in order stand before what is sought.
+/// Returns how many of `len` ordered items are before the target.
 pub(crate) fn partition(len: usize, mut is_before: impl FnMut(usize) -> Result<bool>) -> Result<usize> {
     let order = |place| Ok(if is_before(place)? { Ordering::Less } else { Ordering::Greater });
     bisect(len, order).map(|place| place.unwrap_or_else(|place| place))

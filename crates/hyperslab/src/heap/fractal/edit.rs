@@ -1,4 +1,4 @@
-//! Changing fractal heaps: new ones, and objects put in and taken out (spec III.G).
+//! Changes to fractal heaps: creates heaps, inserts and removes objects (spec III.G).
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use super::{FractalHeap, Place};
 use crate::error::{Error, Result};
 use crate::store::Txn;
 
-/// How the heaps of one use are made. These are libhdf5's choices, and readers rely on the length of ids.
+/// The parameters of heaps for one use. These are libhdf5's choices, and readers rely on the length of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeapParameters {
-    /// Bytes of an id.
+    /// The length of an id in bytes.
     pub id_len: u16,
-    /// Bytes of the first direct block; a power of two.
+    /// The size of the first direct block in bytes; a power of two.
     pub starting_size: u64,
-    /// Bits of the largest offset in the heap.
+    /// The number of bits in the largest offset in the heap.
     pub max_heap_bits: u16,
 }
 
@@ -31,7 +31,7 @@ impl HeapParameters {
     pub const ATTRIBUTES: Self = Self { id_len: 8, starting_size: 1024, max_heap_bits: 40 };
 }
 
-/// Makes an empty heap; returns the address of its header.
+/// Creates an empty heap; returns the address of its header.
 pub fn create(txn: &mut Txn<'_>, parameters: &HeapParameters) -> Result<Addr> {
     let header = FractalHeapHeader {
         id_len: parameters.id_len,
@@ -55,9 +55,10 @@ pub fn create(txn: &mut Txn<'_>, parameters: &HeapParameters) -> Result<Addr> {
     txn.put_new(header, ())
 }
 
-/// Puts an object into the heap at `at`; returns its id. After an error, the step must be dropped.
+/// Inserts an object into the heap at `at`; returns its id. After an error, the step must be dropped.
 ///
-/// What is free in the heap's blocks is used first. The heap's list of it is kept, so that every library finds it.
+/// Free space in the heap's blocks is used first. The heap's list of free space is kept up to date, so that
+/// every library finds that space.
 pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
     let mut edit = Edit::open(txn, at)?;
     let len = object.len() as u64;
@@ -79,7 +80,7 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Takes the object called `id` out of the heap at `at`. After an error, the step must be dropped.
+/// Removes the object called `id` from the heap at `at`. After an error, the step must be dropped.
 pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
     let mut edit = Edit::open(txn, at)?;
     let mut id = Reader::new(id, edit.txn.store().widths(), at);
@@ -96,7 +97,7 @@ pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Gives all space of the heap at `at` back.
+/// Frees all space of the heap at `at`.
 pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
     let mut edit = Edit::open(txn, at)?;
     edit.clear_huge()?;
@@ -106,7 +107,7 @@ pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
     Ok(())
 }
 
-/// A heap within a step that changes it. The header is written by [`finish`](Self::finish).
+/// A heap within a step that changes it. [`finish`](Self::finish) writes the header.
 pub(super) struct Edit<'t, 's> {
     txn: &'t mut Txn<'s>,
     heap: FractalHeap<'s>,
@@ -127,7 +128,7 @@ impl<'t, 's> Edit<'t, 's> {
 
     fn insert_managed(&mut self, object: &[u8]) -> Result<u64> {
         let len = object.len() as u64;
-        // Nothing is taken where nothing is free; then there is nothing to write.
+        // If nothing is free, nothing is taken and nothing need be written.
         let found = if self.header().free_space_manager.is_defined() {
             self.edit_free_space(|free| free.take(len))?
         } else {
@@ -162,7 +163,7 @@ impl<'t, 's> Edit<'t, 's> {
         if !is_in_data || len == 0 {
             return Err(self.misplaced(offset));
         }
-        // First, because it fails for an object that is not there.
+        // First, because it fails for an object that does not exist.
         self.give(len, offset)?;
         let header = self.header_mut();
         header.statistics.managed_objects = header.statistics.managed_objects.saturating_sub(1);
@@ -170,7 +171,7 @@ impl<'t, 's> Edit<'t, 's> {
         if header.statistics.managed_objects == 0 { self.clear() } else { Ok(()) }
     }
 
-    /// Makes `len` bytes at `offset` free.
+    /// Marks `len` bytes at `offset` as free.
     fn give(&mut self, len: u64, offset: u64) -> Result<()> {
         match self.edit_free_space(|free| free.give(len, offset))? {
             Some(()) => Ok(()),

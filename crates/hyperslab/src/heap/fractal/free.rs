@@ -1,8 +1,9 @@
-//! What is free in the direct blocks of a fractal heap: its free-space manager (spec III.H).
+//! The free space in the direct blocks of a fractal heap: its free-space manager (spec III.H).
 //!
-//! Header and list stand in one extent here, with room for the list to grow into. libhdf5 sees two structures, and the room
-//! as what is allocated for the second. Sections of direct blocks alone are kept: libhdf5 also lists blocks that it skipped or gave back, which take
-//! no bytes of the file; forgetting them costs offsets in the heap, of which there are more than enough.
+//! This module stores header and list in one extent, with room for the list to grow. To libhdf5 they are two
+//! structures, and the room is space allocated for the second. Only sections of direct blocks are kept.
+//! libhdf5 also lists blocks that it skipped or freed, which take no bytes of the file. Dropping those costs
+//! offsets in the heap, of which there are more than enough.
 
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
 use hyperslab_format::free_space::sections::{FreeSection, FreeSectionKind, FreeSpaceSections};
@@ -14,22 +15,22 @@ use crate::store::{SpaceKind, Store, Txn};
 /// The free bytes of the direct blocks of one heap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeSpace {
-    /// Size and offset in the heap of each section, in ascending order; the largest are kept.
+    /// The size and heap offset of each section, ascending by both; only the largest sections are kept.
     sections: Vec<(u64, u64)>,
-    /// How many different sizes there are.
+    /// The number of different sizes.
     sizes: usize,
-    /// The extents of the file that this is stored in.
+    /// The extents of the file in which the manager is stored.
     stored: Vec<Extent>,
 }
 
-/// What is known of a heap's free space from its header.
+/// The parameters of a heap's free space, from the heap's header.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FreeSpaceShape {
-    /// Where the manager is.
+    /// The address of the manager.
     pub(super) at: Addr,
-    /// Bits of the largest offset in the heap.
+    /// The number of bits in the largest offset in the heap.
     pub(super) address_bits: u16,
-    /// Bytes of the heap's largest direct block.
+    /// The size of the heap's largest direct block in bytes.
     pub(super) max_section_size: u64,
 }
 
@@ -61,7 +62,7 @@ impl FreeSpaceShape {
 }
 
 impl FreeSpace {
-    /// Takes `size` bytes out of the smallest section that has as many; returns their offset in the heap.
+    /// Takes `size` bytes from the smallest section that has enough; returns their offset in the heap.
     pub(super) fn take(&mut self, size: u64) -> Option<u64> {
         let place = self.sections.partition_point(|section| section.0 < size);
         let &(available, offset) = self.sections.get(place)?;
@@ -72,7 +73,8 @@ impl FreeSpace {
         Some(offset)
     }
 
-    /// Adds bytes of one direct block, which join those beside them. `None` if some of them are free already.
+    /// Adds bytes of one direct block, and merges them with adjacent sections. `None` if some of the bytes
+    /// are free already.
     pub(super) fn give(&mut self, mut size: u64, mut offset: u64) -> Option<()> {
         let end = offset.checked_add(size)?;
         let (mut before, mut after) = (None, None);
@@ -87,7 +89,7 @@ impl FreeSpace {
             }
         }
         let mut places = [before, after];
-        // The later one first: the other stays where it is.
+        // The later one first, so that the index of the other stays valid.
         places.sort_unstable_by(|a, b| b.cmp(a));
         for place in places.into_iter().flatten() {
             let other = self.remove(place);
@@ -112,13 +114,13 @@ impl FreeSpace {
         (size, offset)
     }
 
-    /// Whether a section beside `place` has this size.
+    /// Returns whether a section next to index `place` has this size.
     fn has_size_at(&self, place: usize, size: u64) -> bool {
         let is = |place: usize| self.sections.get(place).is_some_and(|section| section.0 == size);
         is(place) || place.checked_sub(1).is_some_and(is)
     }
 
-    /// Whether header and list stand in one extent.
+    /// Returns whether header and list are in one extent.
     fn is_whole(&self, widths: Widths) -> bool {
         let header_len = FreeSpaceHeader::read_len(widths, &()) as u64;
         matches!(self.stored[..], [extent] if extent.len > header_len)
@@ -128,7 +130,7 @@ impl FreeSpace {
         FreeSpaceHeader::read_len(widths, &()) as u64 + shape.header(self, widths).list_size
     }
 
-    /// The manager at `shape.at`, as any library left it.
+    /// Reads the manager at `shape.at`, whichever library wrote it.
     fn read(store: &Store, shape: &FreeSpaceShape) -> Result<(Self, u64)> {
         let widths = store.widths();
         let header: FreeSpaceHeader = store.read(shape.at, &())?;
@@ -147,7 +149,7 @@ impl FreeSpace {
         Ok((free, header_len + header.list_size))
     }
 
-    /// Takes over what a list says of direct blocks.
+    /// Takes over the sections of direct blocks from a list.
     fn keep(&mut self, list: &FreeSpaceSections) {
         let singles = list.sections.iter().filter(|section| section.kind == FreeSectionKind::Single);
         self.sections = singles.map(|section| (section.size, section.offset)).collect();
@@ -156,7 +158,8 @@ impl FreeSpace {
     }
 }
 
-/// Changes the free space of a heap by `f`; returns where its manager is now, undefined if nothing is free.
+/// Changes the free space of a heap by `f`; returns the new address of its manager, undefined if nothing is
+/// free.
 pub(super) fn edit<R>(
     txn: &mut Txn<'_>,
     shape: &FreeSpaceShape,
@@ -197,7 +200,7 @@ pub(super) fn edit<R>(
     Ok((result, put(txn, shape, free)?))
 }
 
-/// Gives the manager's own space back.
+/// Frees the manager's own space.
 pub(super) fn delete(txn: &mut Txn<'_>, shape: &FreeSpaceShape) -> Result<()> {
     let store = txn.store();
     if shape.at.is_defined() {
@@ -209,7 +212,7 @@ pub(super) fn delete(txn: &mut Txn<'_>, shape: &FreeSpaceShape) -> Result<()> {
     Ok(())
 }
 
-/// Stores `free` in an extent that has room for it, and gives back those it was in.
+/// Stores `free` in an extent that has room for it, and frees the previous extents.
 fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result<Addr> {
     for extent in std::mem::take(&mut free.stored) {
         txn.free(extent);
@@ -218,7 +221,8 @@ fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result
         return Ok(Addr::UNDEFINED);
     }
     let needed = free.stored_len(shape, txn.store().widths());
-    // A heap of one block mostly has one section. A list that grows does so often, and leaves a hole each time.
+    // A heap of one block mostly has one section. A list that grows does so often, and each move would leave
+    // a hole.
     let len = if free.sections.len() > 1 { (needed + needed / 8).max(ROOM) } else { needed };
     let extent = txn.allocate(SpaceKind::Metadata, len)?;
     free.stored = vec![extent];
@@ -259,8 +263,9 @@ impl Structure for FreeSpace {
     }
 }
 
-/// The most sections that are kept. Beyond it the smallest are forgotten, so that a change costs the same in every heap.
+/// The largest number of sections. Beyond it the smallest are dropped, so that a change costs the same in
+/// every heap.
 const MAX_SECTIONS: usize = 4096;
 
-/// The least bytes that are allocated for a manager of more than one section.
+/// The smallest allocation, in bytes, for a manager of more than one section.
 const ROOM: u64 = 256;

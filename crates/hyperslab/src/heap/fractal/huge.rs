@@ -1,4 +1,4 @@
-//! Huge objects of a fractal heap (spec III.G): each has an extent of its own, which a version 2 B-tree knows.
+//! Huge objects of a fractal heap (spec III.G). Each has its own extent, which a version 2 B-tree records.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,8 @@ use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
 use crate::tree::free_blocks;
 
 impl Edit<'_, '_> {
-    /// Stores an object in an extent of its own. Its bytes are written at once: nothing reaches them yet.
+    /// Stores an object in an extent of its own. Its bytes are written at once, because nothing refers to
+    /// them yet.
     pub(super) fn insert_huge(&mut self, object: &[u8]) -> Result<HeapId> {
         let length = object.len() as u64;
         let addr = self.txn().allocate(SpaceKind::Raw, length)?.addr;
@@ -41,7 +42,7 @@ impl Edit<'_, '_> {
         Ok(id.map_or(HeapId::HugeDirect { addr, length, filtered: None }, |id| HeapId::HugeIndirect { id }))
     }
 
-    /// Takes out the object that `id` names, and gives its extent back.
+    /// Removes the object that `id` names, and frees its extent.
     pub(super) fn remove_huge(&mut self, id: &HeapId) -> Result<()> {
         let key = match *id {
             HeapId::HugeDirect { addr, length, .. } => (addr.get(), length),
@@ -65,7 +66,7 @@ impl Edit<'_, '_> {
         if header.statistics.huge_objects == 0 { self.clear_huge() } else { Ok(()) }
     }
 
-    /// Gives all huge objects and their tree back.
+    /// Frees all huge objects and their tree.
     pub(super) fn clear_huge(&mut self) -> Result<()> {
         let Some(tree) = self.header().huge_btree.defined() else { return Ok(()) };
         let mut objects = Vec::new();
@@ -84,7 +85,7 @@ impl Edit<'_, '_> {
         Ok(())
     }
 
-    /// The number of the next object. Numbers are not used again before the last huge object is gone.
+    /// Returns the number of the next object. Numbers are reused only after the last huge object is removed.
     fn next_id(&mut self) -> Result<u64> {
         let width = self.id_form().huge_id_width().clamp(1, 8);
         let limit = u64::MAX >> (64 - 8 * width);
@@ -101,7 +102,7 @@ impl Edit<'_, '_> {
     }
 }
 
-/// What the records of huge objects are ordered by: their numbers, or their addresses and lengths.
+/// Returns the sort key of a record of a huge object: its number, or its address and length.
 fn key(record: &Record) -> (u64, u64) {
     match *record {
         Record::Huge { id: Some(id), .. } => (id, 0),
@@ -110,6 +111,7 @@ fn key(record: &Record) -> (u64, u64) {
     }
 }
 
-/// Types of the B-trees of huge objects without filters: ids hold their numbers, or their addresses.
+/// The types of the B-trees of huge objects without filters. Ids hold the objects' numbers, or their
+/// addresses.
 const INDIRECT: u8 = 1;
 const DIRECT: u8 = 3;

@@ -1,4 +1,4 @@
-//! The direct and indirect blocks of a fractal heap, as it grows and goes (spec III.G).
+//! The direct and indirect blocks of a fractal heap, as the heap grows and is deleted (spec III.G).
 
 use hyperslab_format::heap::fractal::block::{
     BlockEntry, DirectBlock, DirectBlockContext, IndirectBlock, IndirectBlockContext,
@@ -15,12 +15,12 @@ use crate::tree::free_blocks;
 pub(super) struct NewBlock {
     /// The offset in the heap at which its data begin.
     pub(super) offset: u64,
-    /// Bytes of its data.
+    /// The length of its data in bytes.
     pub(super) len: u64,
 }
 
 impl Edit<'_, '_> {
-    /// Makes the next direct block that has room for an object of `len` bytes.
+    /// Creates the next direct block that has room for an object of `len` bytes.
     pub(super) fn new_block(&mut self, len: u64) -> Result<NewBlock> {
         let overhead = self.overhead();
         let starting = self.header().starting_size;
@@ -40,11 +40,11 @@ impl Edit<'_, '_> {
         Ok(NewBlock { offset: offset.saturating_add(overhead), len: size.saturating_sub(overhead) })
     }
 
-    /// Makes the root an indirect block, of which a root direct block becomes the first entry.
+    /// Makes the root an indirect block. A root direct block becomes its first entry.
     fn put_first_root(&mut self) -> Result<()> {
         let first = self.header().root;
         let used = if first.is_defined() { self.header().starting_size } else { 0 };
-        // No rows of a heap that libhdf5 makes are as many as fit; spec: 0 means that.
+        // 0 rows means as many as fit (spec); heaps that libhdf5 makes never have that.
         let rows = match self.header().starting_rows {
             0 => self.geometry().max_root_rows(),
             rows => rows.min(self.geometry().max_root_rows()),
@@ -74,7 +74,7 @@ impl Edit<'_, '_> {
         Ok(())
     }
 
-    /// Gives the root twice as many rows.
+    /// Doubles the number of rows of the root.
     fn grow_root(&mut self) -> Result<()> {
         let (root, rows) = (self.header().root, self.header().root_rows);
         let grown = rows.saturating_mul(2).min(self.geometry().max_root_rows());
@@ -93,8 +93,8 @@ impl Edit<'_, '_> {
         Ok(())
     }
 
-    /// Makes the next direct block of at least `wanted` bytes, under a root that is an indirect block; returns where it
-    /// begins in the heap, and its size. Smaller blocks on the way are skipped: they are never made.
+    /// Creates the next direct block of at least `wanted` bytes, under a root that is an indirect block;
+    /// returns its offset in the heap and its size. Smaller blocks before it are skipped and never created.
     fn next_block(&mut self, wanted: u64) -> Result<(u64, u64)> {
         let geometry = *self.geometry();
         if wanted > geometry.max_direct_size {
@@ -145,7 +145,7 @@ impl Edit<'_, '_> {
         }
     }
 
-    /// Bytes of the largest direct block right in an indirect block of `rows` rows.
+    /// Returns the size of the largest direct block that is a child of an indirect block of `rows` rows.
     fn largest(&self, rows: u16) -> u64 {
         self.geometry().row_block_size(rows.min(self.geometry().direct_rows()).saturating_sub(1))
     }
@@ -180,7 +180,7 @@ impl Edit<'_, '_> {
         })
     }
 
-    /// Gives all blocks back: the heap has none.
+    /// Frees all blocks.
     pub(super) fn clear(&mut self) -> Result<()> {
         let mut blocks = Vec::new();
         if let Some(root) = self.header().root.defined() {
@@ -199,7 +199,8 @@ impl Edit<'_, '_> {
         self.delete_free_space()
     }
 
-    /// The extents of the block at `at` and of all below it. Recursion ends: rows fall on the way down.
+    /// Collects the extents of the block at `at` and of all blocks below it. Recursion ends, because rows
+    /// fall on the way down.
     fn collect(&mut self, at: Addr, child: HeapChild, offset: u64, blocks: &mut Vec<Extent>) -> Result<()> {
         let geometry = *self.geometry();
         let store = self.txn().store();
@@ -224,7 +225,8 @@ impl Edit<'_, '_> {
         Ok(())
     }
 
-    /// A block that names another place in the heap was found by a second way, or by a circle.
+    /// Checks the block's offset in the heap. A block with another offset was reached by a second way, or by
+    /// a circle.
     fn check_offset(&self, block: &IndirectBlock, found_at: u64) -> Result<()> {
         if block.offset == found_at {
             return Ok(());
@@ -237,7 +239,7 @@ impl Edit<'_, '_> {
         self.geometry().capacity(rows, self.widths())
     }
 
-    /// Bytes before the data of each direct block.
+    /// Returns the number of bytes before the data of each direct block.
     pub(super) fn overhead(&self) -> u64 {
         self.geometry().direct_overhead(self.widths()) as u64
     }

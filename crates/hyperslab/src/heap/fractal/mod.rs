@@ -1,4 +1,5 @@
-//! Fractal heaps (spec III.G): the links of large new groups and the attributes of objects that have many.
+//! Fractal heaps (spec III.G): the links of large new-style groups, and the attributes of objects that have
+//! many.
 
 mod edit;
 mod free;
@@ -34,29 +35,29 @@ pub struct FractalHeap<'s> {
     id_form: HeapIdForm,
 }
 
-/// Where an object is that has an extent of its own.
+/// The location of an object that has its own extent.
 #[derive(Debug, Clone, Copy)]
 struct Huge {
     stored: Extent,
-    /// Its filter mask and its bytes without filters, if the heap has filters.
+    /// The filter mask and the decoded size, if the heap has filters.
     filtered: Option<(u32, u64)>,
 }
 
-/// A place in a direct block.
+/// A location in a direct block.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// The block.
+    /// The address of the block.
     at: Addr,
-    /// Its bytes without filters.
+    /// The decoded size of the block in bytes.
     size: u64,
-    /// Its stored size and filter mask, if the heap has filters.
+    /// The stored size and filter mask of the block, if the heap has filters.
     filtered: Option<(u64, u32)>,
-    /// The offset within it.
+    /// The offset within the block.
     within: u64,
 }
 
 impl<'s> FractalHeap<'s> {
-    /// The heap whose header is at `at`.
+    /// Opens the heap whose header is at `at`.
     pub fn open(store: &'s Store, at: Addr) -> Result<Self> {
         let header = store.get::<FractalHeapHeader>(at, &())?;
         let (geometry, id_form) = (header.geometry(at), header.id_form());
@@ -69,12 +70,12 @@ impl<'s> FractalHeap<'s> {
         self.with(id, |bytes, at| Reader::new(bytes, widths, at).structure(&()).map_err(Error::from))
     }
 
-    /// The bytes of the object called `id`.
+    /// Returns the bytes of the object called `id`.
     pub fn object(&self, id: &[u8]) -> Result<Vec<u8>> {
         self.with(id, |bytes, _| Ok(bytes.to_vec()))
     }
 
-    /// Gives the bytes of the object called `id` to `f`, and their address.
+    /// Calls `f` with the bytes of the object called `id`, and their address.
     fn with<R>(&self, id: &[u8], f: impl FnOnce(&[u8], Addr) -> Result<R>) -> Result<R> {
         let mut id = Reader::new(id, self.store.widths(), self.at);
         match id.structure::<HeapId>(&self.id_form)? {
@@ -95,12 +96,12 @@ impl<'s> FractalHeap<'s> {
         }
     }
 
-    /// The error of an index over this heap that holds another type of record than it should.
+    /// Returns the error for an index over this heap whose records have the wrong type.
     pub fn foreign_record(&self) -> Error {
         self.broken(ErrorKind::Missing { what: "the right type of record in the index of the heap" })
     }
 
-    /// The direct block that holds `offset` of the heap, and where in it that is.
+    /// Returns the direct block that holds `offset` of the heap, and the place in that block.
     fn place(&self, offset: u64) -> Result<Place> {
         let header = &self.header;
         if header.root_rows == 0 {
@@ -129,7 +130,7 @@ impl<'s> FractalHeap<'s> {
         }
     }
 
-    /// The direct block of a place.
+    /// Returns the direct block of a place.
     fn direct(&self, place: &Place) -> Result<Arc<DirectBlock>> {
         let &Place { at, size, filtered, .. } = place;
         let name = (DirectBlock::NAME, DirectBlock::SPEC);
@@ -146,7 +147,7 @@ impl<'s> FractalHeap<'s> {
         })
     }
 
-    /// The bytes of an object that has an extent of its own.
+    /// Reads an object that has its own extent.
     fn huge(&self, huge: Huge) -> Result<Vec<u8>> {
         let name = ("fractal heap huge object", FractalHeapHeader::SPEC);
         match (&self.header.filtering, huge.filtered) {
@@ -157,7 +158,7 @@ impl<'s> FractalHeap<'s> {
         }
     }
 
-    /// Where the heap's B-tree says the huge object number `wanted` is.
+    /// Finds huge object number `wanted` in the heap's B-tree.
     fn find_huge(&self, wanted: u64) -> Result<Huge> {
         let kind = if self.header.filtering.is_some() { HUGE_FILTERED } else { HUGE };
         let number = |record: &Record| match record {
@@ -177,7 +178,7 @@ impl<'s> FractalHeap<'s> {
         found.ok_or_else(|| self.broken(ErrorKind::Missing { what: "a huge object" }))
     }
 
-    /// The error of an id that says `offset`.
+    /// Returns the error for an id with this `offset`.
     fn misplaced(&self, offset: u64) -> Error {
         let expected = "that of an object in one block";
         misfit::<FractalHeapHeader>(self.at, "offset in the heap id", offset, expected)
@@ -187,7 +188,7 @@ impl<'s> FractalHeap<'s> {
         broken::<FractalHeapHeader>(self.at, kind)
     }
 
-    /// Checks that an indirect block has fewer rows than the one above: that ends every descent.
+    /// Checks that an indirect block has fewer rows than its parent, which ends every descent.
     fn check_rows(&self, rows: u16, above: u16) -> Result<()> {
         if rows < above {
             return Ok(());
@@ -197,6 +198,6 @@ impl<'s> FractalHeap<'s> {
     }
 }
 
-/// Types of the B-trees of huge objects whose ids do not hold their addresses: without and with filters.
+/// The types of the B-trees of huge objects whose ids do not hold their addresses: without and with filters.
 const HUGE: u8 = 1;
 const HUGE_FILTERED: u8 = 2;

@@ -1,4 +1,4 @@
-//! Objects that are put into the global heap of a file, and taken out of it.
+//! Inserts objects into the global heap of a file, and removes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ pub struct GlobalHeapEdit<'t, 's> {
     room: &'t mut HeapRoom,
 }
 
-/// The collections that had room last, each with its free bytes: further objects go there. What a step makes of it counts
-/// once the step is finished.
+/// The most recently used collections that have room, each with its free bytes. Further objects go there. A
+/// step's changes to this list are valid only once the step is finished.
 #[derive(Debug, Clone, Default)]
 pub struct HeapRoom(Vec<(Addr, u64)>);
 
@@ -27,7 +27,7 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
         Self { txn, room }
     }
 
-    /// Puts objects into the heap, in their order, and returns their ids.
+    /// Inserts objects into the heap, in order, and returns their ids.
     pub fn put<T: AsRef<[u8]>>(&mut self, objects: &[T]) -> Result<Vec<GlobalHeapId>> {
         let widths = self.txn.store().widths();
         let mut ids = Vec::with_capacity(objects.len());
@@ -43,7 +43,7 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
                 collection.free_len(widths)
             };
             let free = self.txn.edit(at, &(), fill)?;
-            // What did not fit found no bytes here, or no index.
+            // The object did not fit for want of bytes or of an index.
             let missing = objects.get(ids.len()).map(AsRef::as_ref);
             let missing = missing.map(|next| GlobalHeapCollection::object_len(next.len(), widths));
             self.room.note(at, missing.map_or(free, |missing| free.min(missing - 1)));
@@ -51,7 +51,7 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
         Ok(ids)
     }
 
-    /// Takes objects out of the heap. A collection without objects is given back.
+    /// Removes objects from the heap. Frees a collection that becomes empty.
     pub fn remove(&mut self, ids: impl IntoIterator<Item = GlobalHeapId>) -> Result<()> {
         let widths = self.txn.store().widths();
         let mut by_collection: BTreeMap<Addr, BTreeSet<u32>> = BTreeMap::new();
@@ -81,7 +81,8 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
         Ok(())
     }
 
-    /// A new collection with room for the first of these objects, and for as many others as one collection should hold.
+    /// Creates a collection with room for the first of these objects, and for as many others as one
+    /// collection should hold.
     fn create<T: AsRef<[u8]>>(&mut self, objects: &[T], widths: Widths) -> Result<Addr> {
         let mut lens =
             objects.iter().map(|object| GlobalHeapCollection::object_len(object.as_ref().len(), widths));
@@ -99,7 +100,7 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
     }
 }
 
-/// Puts objects into a collection as long as there is room.
+/// Inserts objects into a collection while there is room.
 fn fill<T: AsRef<[u8]>>(
     collection: &mut GlobalHeapCollection,
     at: Addr,
@@ -111,7 +112,7 @@ fn fill<T: AsRef<[u8]>>(
     for object in objects.iter().map(AsRef::as_ref) {
         let len = GlobalHeapCollection::object_len(object.len(), widths);
         let Some(index) = collection.unused_index(next).filter(|_| len <= free) else { return };
-        // libhdf5 stores 0 references of objects that one element names.
+        // libhdf5 stores 0 as the reference count of an object that one element names.
         if collection.insert(index, 0, object).is_none() {
             return;
         }
@@ -126,7 +127,7 @@ impl HeapRoom {
         self.0.iter().find(|(_, free)| *free >= len).map(|(at, _)| *at)
     }
 
-    /// Remembers a collection, first of all, in place of the one that was not heard of for longest.
+    /// Moves a collection to the front of the list; the least recently used one may drop out.
     fn note(&mut self, at: Addr, free: u64) {
         self.forget(at);
         if free >= WORTH_WHILE {
@@ -139,15 +140,15 @@ impl HeapRoom {
         self.0.retain(|(other, _)| *other != at);
     }
 
-    /// Forgets all collections: they may not be there any more.
+    /// Clears the list: its collections may no longer exist.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// Bytes of objects in a collection that is made for many.
+/// The largest size of object data in a collection that is made for many objects.
 const LARGEST: u64 = 64 << 10;
-/// A collection with less free than that is not remembered: an object of eight bytes needs as much.
+/// The least free space of a listed collection: an object of eight bytes needs this much.
 const WORTH_WHILE: u64 = 24;
-/// How many collections are remembered.
+/// The number of listed collections.
 const REMEMBERED: usize = 8;

@@ -1,5 +1,5 @@
-//! The global heap (spec III.E): sequences and strings of variable length, region references. Collections are cached
-//! whole.
+//! The global heap (spec III.E): variable-length sequences and strings, and region references. Collections
+//! are cached whole.
 
 mod edit;
 
@@ -13,8 +13,8 @@ use crate::store::Store;
 
 pub use edit::{GlobalHeapEdit, HeapRoom};
 
-/// A reader of the global heap of a file. It keeps the collection it used last at hand, because neighbours are stored
-/// together.
+/// Reads the global heap of a file. It keeps the collection that it used last, because neighbouring objects
+/// are stored together.
 #[derive(Debug, Clone)]
 pub struct GlobalHeap<'s> {
     store: &'s Store,
@@ -22,12 +22,12 @@ pub struct GlobalHeap<'s> {
 }
 
 impl<'s> GlobalHeap<'s> {
-    /// The global heap of the file in `store`.
+    /// Returns a reader of the global heap of the file in `store`.
     pub fn new(store: &'s Store) -> Self {
         Self { store, last: None }
     }
 
-    /// The bytes of an object.
+    /// Returns the bytes of an object.
     pub fn object(&mut self, id: GlobalHeapId) -> Result<&[u8]> {
         self.last.take_if(|(at, _)| *at != id.collection);
         let (_, collection) = match &mut self.last {
@@ -37,7 +37,8 @@ impl<'s> GlobalHeap<'s> {
         collection.object(id.index).ok_or_else(|| unused(id))
     }
 
-    /// The elements of a sequence, of `element_size` bytes each; or the bytes of a string, whose elements are bytes.
+    /// Returns the elements of a sequence, of `element_size` bytes each, or the bytes of a string, whose
+    /// elements are bytes.
     pub fn elements(&mut self, element: VariableElement, element_size: usize) -> Result<&[u8]> {
         let VariableElement { count, id } = element;
         if count == 0 || id.is_null() {

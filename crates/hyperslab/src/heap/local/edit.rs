@@ -1,6 +1,7 @@
-//! Changing local heaps: names put in and taken out of the data segment, which grows (spec III.D).
+//! Changes to local heaps: inserts names into the data segment, which grows, and removes them (spec III.D).
 //!
-//! What is free is a list of blocks in the segment itself, each with the offset of the next and its own size.
+//! Free space is a list of blocks in the segment itself. Each block has the offset of the next and its own
+//! size.
 
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
 use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Widths, Writer};
@@ -9,8 +10,8 @@ use super::{LocalHeap, MAX_NAME, PAGE, Page, page_of};
 use crate::error::{Error, RequestError, Result};
 use crate::store::{SpaceKind, Txn};
 
-/// Makes a heap with a data segment of `data_size` bytes, a multiple of eight, and the empty name at offset 0; returns
-/// the address of its header.
+/// Creates a heap with a data segment of `data_size` bytes, a multiple of eight, and the empty name at offset
+/// 0; returns the address of its header.
 pub fn create(txn: &mut Txn<'_>, data_size: u64) -> Result<Addr> {
     let widths = txn.store().widths();
     let data_size = data_size.next_multiple_of(ALIGNMENT).max(ALIGNMENT + free_block_len(widths));
@@ -25,7 +26,7 @@ pub fn create(txn: &mut Txn<'_>, data_size: u64) -> Result<Addr> {
     Ok(at)
 }
 
-/// Puts a name into the heap at `at`; returns its offset. After an error, the step must be dropped.
+/// Inserts a name into the heap at `at`; returns its offset. After an error, the step must be dropped.
 pub fn insert(txn: &mut Txn<'_>, at: Addr, name: &[u8]) -> Result<u64> {
     let mut edit = Edit::open(txn, at)?;
     if name.contains(&0) {
@@ -48,7 +49,7 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, name: &[u8]) -> Result<u64> {
     Ok(offset)
 }
 
-/// Takes the name at `offset` out of the heap at `at`. After an error, the step must be dropped.
+/// Removes the name at `offset` from the heap at `at`. After an error, the step must be dropped.
 pub fn remove(txn: &mut Txn<'_>, at: Addr, offset: u64) -> Result<()> {
     let name = LocalHeap::open(txn.store(), at)?.bytes_at(offset)?;
     let mut edit = Edit::open(txn, at)?;
@@ -62,7 +63,7 @@ pub fn remove(txn: &mut Txn<'_>, at: Addr, offset: u64) -> Result<()> {
     edit.finish()
 }
 
-/// Gives all space of the heap at `at` back.
+/// Frees all space of the heap at `at`.
 pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
     let widths = txn.store().widths();
     let header = *txn.store().get::<LocalHeapHeader>(at, &())?;
@@ -73,14 +74,14 @@ pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
     Ok(())
 }
 
-/// A heap within a step that changes it. The list of free blocks is written by [`finish`](Self::finish).
+/// A heap within a step that changes it. [`finish`](Self::finish) writes the list of free blocks.
 struct Edit<'t, 's> {
     txn: &'t mut Txn<'s>,
     at: Addr,
     header: LocalHeapHeader,
-    /// The free blocks, in the order of their list.
+    /// The free blocks, in list order.
     free: Vec<FreeBlock>,
-    /// The same as the segment has them.
+    /// The free blocks as stored in the segment.
     stored: Vec<FreeBlock>,
 }
 
@@ -88,7 +89,7 @@ struct Edit<'t, 's> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FreeBlock {
     offset: u64,
-    /// Its bytes, those included that say so.
+    /// The size of the block in bytes, its own fields included.
     size: u64,
 }
 
@@ -118,7 +119,7 @@ impl<'t, 's> Edit<'t, 's> {
             let mut r = Reader::new(&bytes, widths, self.header.data);
             let (after, size) = (r.length()?, r.length()?);
             let block = FreeBlock { offset, size };
-            // As many as fit beside each other: more are a circle.
+            // More blocks than fit beside each other form a circle.
             let is_circle = self.free.len() as u64 >= self.header.data_size / node_len;
             if size < node_len || block.end() > self.header.data_size || is_circle {
                 let (field, expected) = ("size of a free block", "that of a block in the data segment");
@@ -130,7 +131,8 @@ impl<'t, 's> Edit<'t, 's> {
         Ok(())
     }
 
-    /// Takes `size` bytes out of the first free block that has as many, and leaves all or none of a block's own fields.
+    /// Takes `size` bytes from the first free block that has enough. The rest has room for a free block's own
+    /// fields, or is empty.
     fn take(&mut self, size: u64) -> Option<u64> {
         let least = free_block_len(self.widths());
         let fits = |block: &FreeBlock| block.size == size || block.size >= size.saturating_add(least);
@@ -144,7 +146,7 @@ impl<'t, 's> Edit<'t, 's> {
         Some(offset)
     }
 
-    /// Adds a free block, joined to those beside it. One too small for its own fields is lost.
+    /// Adds a free block, merged with adjacent ones. A block too small for its own fields is lost.
     fn give(&mut self, mut block: FreeBlock) {
         let given = block;
         let is_beside = |other: &FreeBlock| other.end() == given.offset || given.end() == other.offset;
@@ -171,7 +173,7 @@ impl<'t, 's> Edit<'t, 's> {
         Ok(())
     }
 
-    /// Writes the header, and the free blocks that are not as they were.
+    /// Writes the header and the changed free blocks.
     fn finish(mut self) -> Result<()> {
         let widths = self.widths();
         let with_next = |blocks: &[FreeBlock]| -> Vec<(FreeBlock, u64)> {
@@ -179,7 +181,7 @@ impl<'t, 's> Edit<'t, 's> {
             blocks.iter().copied().zip(next).collect()
         };
         let (before, after) = (with_next(&self.stored), with_next(&self.free));
-        // Most changes touch the first blocks alone: what is alike at the end of both lists stays.
+        // Most changes touch only the first blocks: the common end of both lists stays.
         let alike = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
         for &(block, next) in after.get(..after.len() - alike).unwrap_or_default() {
             let mut bytes = Vec::new();
@@ -193,7 +195,7 @@ impl<'t, 's> Edit<'t, 's> {
         Ok(())
     }
 
-    /// The `len` bytes at `offset` of the data.
+    /// Reads `len` bytes at `offset` of the data.
     fn read(&self, offset: u64, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let end = offset.saturating_add(len);
@@ -212,7 +214,7 @@ impl<'t, 's> Edit<'t, 's> {
         Err(self.error(offset, ErrorKind::Truncated { needed: end, have: self.header.data_size }))
     }
 
-    /// Replaces bytes at `offset` of the data, which has them.
+    /// Replaces bytes at `offset` of the data, which must contain them.
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         let (mut from, mut rest) = (offset, bytes);
         while !rest.is_empty() {
@@ -250,12 +252,12 @@ fn put_pages(txn: &mut Txn<'_>, data: Extent, bytes: &[u8]) {
     }
 }
 
-/// Bytes that a name takes: with the zero byte at its end, and up to a multiple of eight.
+/// Returns the bytes that a name takes: with its zero terminator, rounded up to a multiple of eight.
 fn stored_len(name: &[u8]) -> u64 {
     (name.len() as u64 + 1).next_multiple_of(ALIGNMENT)
 }
 
-/// Bytes of a free block's own fields.
+/// Returns the size of a free block's own fields.
 fn free_block_len(widths: Widths) -> u64 {
     (2 * widths.length.bytes() as u64).next_multiple_of(ALIGNMENT)
 }
@@ -263,5 +265,5 @@ fn free_block_len(widths: Widths) -> u64 {
 /// Names begin at multiples of this.
 const ALIGNMENT: u64 = 8;
 
-/// The "next" of the last free block.
+/// The "next" offset of the last free block.
 const LAST: u64 = 1;

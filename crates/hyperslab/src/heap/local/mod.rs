@@ -1,4 +1,4 @@
-//! Local heaps (spec III.D): the names of the links of an old group.
+//! Local heaps (spec III.D): the names of the links of an old-style group.
 
 mod edit;
 
@@ -12,7 +12,7 @@ use crate::store::Store;
 
 pub use edit::{create, delete, insert, remove};
 
-/// A local heap. Its data are read in pages as names are asked for: in a large group they are many megabytes, and a
+/// A local heap. Its data are read in pages, on demand: a large group has many megabytes of names, and a
 /// look-up needs few of them.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalHeap<'s> {
@@ -20,7 +20,7 @@ pub struct LocalHeap<'s> {
     data: Extent,
 }
 
-/// A part of the data of a heap: what is read, and changed, at once. Its context is its length in bytes.
+/// A page of a heap's data, the unit of reading and changing. Its context is its length in bytes.
 #[derive(Debug, Clone)]
 struct Page(Vec<u8>);
 
@@ -47,7 +47,7 @@ impl Structure for Page {
 }
 
 impl<'s> LocalHeap<'s> {
-    /// The heap whose header is at `at`.
+    /// Opens the heap whose header is at `at`.
     pub fn open(store: &'s Store, at: Addr) -> Result<Self> {
         let header = store.get::<LocalHeapHeader>(at, &())?;
         let data = Extent::new(header.data, header.data_size);
@@ -55,7 +55,7 @@ impl<'s> LocalHeap<'s> {
         Ok(Self { store, data })
     }
 
-    /// The zero-terminated bytes at `offset`.
+    /// Returns the zero-terminated bytes at `offset`.
     pub fn bytes_at(&self, offset: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut from = offset;
@@ -76,13 +76,13 @@ impl<'s> LocalHeap<'s> {
         ))
     }
 
-    /// The zero-terminated text at `offset`.
+    /// Returns the zero-terminated text at `offset`.
     pub fn text_at(&self, offset: u64) -> Result<String> {
         let invalid = |_| self.error(offset, ErrorKind::Text { field: "name" });
         String::from_utf8(self.bytes_at(offset)?).map_err(invalid)
     }
 
-    /// Page `number` of the data, which has bytes there.
+    /// Returns page `number` of the data, which must exist.
     fn page(&self, number: u64) -> Result<Arc<Page>> {
         let (at, len) = page_of(self.data, number);
         self.store.get(at, &len)
@@ -94,17 +94,17 @@ impl<'s> LocalHeap<'s> {
     }
 }
 
-/// Where page `number` of a data segment is, and its bytes.
+/// Returns the address of page `number` of a data segment, and its length in bytes.
 fn page_of(data: Extent, number: u64) -> (Addr, usize) {
     let start = number.saturating_mul(PAGE);
     let len = PAGE.min(data.len.saturating_sub(start));
-    // The data lie in the file: whoever opened the heap checked that.
+    // The data are inside the file: opening the heap checked that.
     (data.addr.checked_add(start).unwrap_or(Addr::UNDEFINED), usize::try_from(len).unwrap_or(0))
 }
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE: u64 = 16 << 10;
 
-/// The longest name that is looked for, in bytes: without a limit, a heap without zero bytes would be copied as often
-/// as it has names. New groups cannot store longer ones.
+/// The length limit of names, in bytes. Without it, a heap without zero bytes would be copied once for each
+/// name. New-style groups cannot store longer names.
 const MAX_NAME: usize = 64 << 10;

@@ -1,7 +1,8 @@
-//! The tree of an old group, read and changed: links in symbol table nodes (spec III.B), in the order of their names.
+//! The B-tree of an old-style group: reads and changes links in symbol table nodes (spec III.B), in the order
+//! of their names.
 //!
-//! Key 0 of the tree is the empty name at offset 0 of the local heap; the key to the right of a symbol table node is the
-//! largest name in it.
+//! Key 0 of the tree is the empty name at offset 0 of the local heap. The key to the right of a symbol table
+//! node is the largest name in that node.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -17,37 +18,38 @@ use crate::error::Result;
 use crate::store::{Store, Txn};
 use crate::tree::{Seen, bisect, free_blocks, partition};
 
-/// The tree of a group. Its keys are offsets of names in the group's local heap, which the caller compares.
+/// The B-tree of a group. Its keys are offsets of names in the group's local heap; the caller compares the
+/// names.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupTree<'s> {
     tree: BTree1<'s>,
     store: &'s Store,
 }
 
-/// The tree of a group within a step that changes it.
+/// The B-tree of a group, within a step that changes it.
 #[derive(Debug)]
 pub struct GroupTreeEdit<'t, 's> {
     tree: BTree1Edit<'t, 's>,
     root: Addr,
 }
 
-/// How a name compares with the one at an offset of the local heap, as the step has it.
+/// Compares the sought name with the name at an offset of the local heap, as the step sees the heap.
 type Order<'f> = dyn Fn(u64) -> Result<Ordering> + 'f;
 
-/// Where a name is, or would be.
+/// The place of a name, or the place where it would be inserted.
 #[derive(Debug)]
 pub struct Found {
     path: Vec<BTree1Step>,
     /// The symbol table node.
     pub at: Addr,
-    /// What it has.
+    /// The node itself.
     pub node: Arc<SymbolTableNode>,
-    /// The entry's number, or where it would be put.
+    /// The index of the entry (`Ok`), or the index at which to insert it (`Err`).
     pub entry: Result<usize, usize>,
 }
 
 impl<'s> GroupTree<'s> {
-    /// The tree with this root.
+    /// Returns the tree with this root.
     pub fn new(store: &'s Store, root: Addr) -> Self {
         Self { tree: BTree1::new(store, root, nodes_of(store)), store }
     }
@@ -64,9 +66,10 @@ impl<'s> GroupTree<'s> {
         })
     }
 
-    /// Down to the symbol table node that would hold a name, then by bisection; none in an empty tree.
+    /// Finds the symbol table node that would hold a name, then the entry in it by bisection. `None` in an
+    /// empty tree.
     pub fn find(&self, order: &Order<'_>) -> Result<Option<Found>> {
-        // Child `i` holds what comes after key `i` and not after key `i + 1`.
+        // Child `i` holds the names after key `i` up to and including key `i + 1`.
         let (path, nodes) = self.tree.path(&mut |node| {
             partition(node.entries.len(), |child| {
                 node.entries.name(child + 1).map_or(Ok(false), |upper| Ok(order(upper)?.is_gt()))
@@ -82,18 +85,18 @@ impl<'s> GroupTree<'s> {
 }
 
 impl<'t, 's> GroupTreeEdit<'t, 's> {
-    /// Makes a tree without links; returns the address of its root.
+    /// Creates a tree without links; returns the address of its root.
     pub fn create(txn: &mut Txn<'_>) -> Result<Addr> {
         BTree1Edit::create(txn, nodes_of(txn.store()))
     }
 
-    /// The tree with this root.
+    /// Returns the tree with this root.
     pub fn new(txn: &'t mut Txn<'s>, root: Addr) -> Self {
         let nodes = nodes_of(txn.store());
         Self { tree: BTree1Edit::new(txn, root, nodes), root }
     }
 
-    /// Puts a link in, whose name `order` compares; returns whether there was none of that name.
+    /// Inserts a link whose name `order` compares; returns whether the name was new.
     pub fn insert(&mut self, entry: SymbolTableEntry, order: &Order<'_>) -> Result<bool> {
         let name = BTree1Key::Group(entry.name_offset);
         let Some(found) = self.find(order)? else {
@@ -106,7 +109,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
         let mut entries = found.node.entries.clone();
         entries.insert(place, entry);
         if is_last {
-            // After every name of the group: elsewhere the name would not be after the key to the right.
+            // The name is after every name of the group. In any other place a key to the right bounds it.
             self.tree.set_right_key(&found.path, &name)?;
         }
         if entries.len() <= self.context().capacity() {
@@ -128,7 +131,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
         Ok(true)
     }
 
-    /// Takes out the link whose name `order` compares; returns it, if there was one.
+    /// Removes and returns the link whose name `order` compares, if it exists.
     pub fn remove(&mut self, order: &Order<'_>) -> Result<Option<SymbolTableEntry>> {
         let Some(Found { path, at, node, entry: Ok(place) }) = self.find(order)? else { return Ok(None) };
         let mut entries = node.entries.clone();
@@ -149,12 +152,12 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
         Ok(Some(removed))
     }
 
-    /// Whether there is a link whose name `order` compares.
+    /// Returns whether the link exists whose name `order` compares.
     pub fn contains(&mut self, order: &Order<'_>) -> Result<bool> {
         Ok(self.find(order)?.is_some_and(|found| found.entry.is_ok()))
     }
 
-    /// Gives the tree and its symbol table nodes back.
+    /// Frees the tree and its symbol table nodes.
     pub fn delete(mut self) -> Result<()> {
         let root = self.root;
         let len = self.node_len();
@@ -186,12 +189,12 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
     }
 }
 
-/// The form of the nodes above the symbol table nodes.
+/// Returns the format of the nodes above the symbol table nodes.
 fn nodes_of(store: &Store) -> BTree1Context {
     BTree1Context { kind: BTree1Kind::Group, k: store.btree_k().group_internal_k }
 }
 
-/// The form of symbol table nodes.
+/// Returns the format of symbol table nodes.
 fn entries_of(store: &Store) -> SymbolTableContext {
     SymbolTableContext { k: store.btree_k().group_leaf_k }
 }

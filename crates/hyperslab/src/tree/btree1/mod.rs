@@ -1,4 +1,4 @@
-//! Version 1 B-trees (spec III.A.1), whatever they index: read, and changed.
+//! Version 1 B-trees (spec III.A.1) of any content: reading and changing.
 
 mod group;
 mod nodes;
@@ -16,7 +16,7 @@ use crate::store::Store;
 pub use group::{GroupTree, GroupTreeEdit};
 pub use nodes::BTree1Edit;
 
-/// A tree that is read.
+/// A tree for reading.
 #[derive(Debug, Clone, Copy)]
 pub struct BTree1<'s> {
     store: &'s Store,
@@ -24,33 +24,33 @@ pub struct BTree1<'s> {
     context: BTree1Context,
 }
 
-/// A step on the way from the root to a child of a node of level 0.
+/// A step on the path from the root to a child of a level 0 node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTree1Step {
     /// The node.
     pub at: Addr,
-    /// The number of the child in it.
+    /// The index of the child in the node.
     pub child: usize,
 }
 
-/// What a visitor of nodes is asked to do with each; it may stop the visit.
+/// A callback for each node; it may stop the visit.
 type Visitor<'f> = dyn FnMut(Addr, &BTree1Node) -> Result<ControlFlow<()>> + 'f;
 
 impl<'s> BTree1<'s> {
-    /// The tree with this root.
+    /// Returns the tree with this root.
     pub fn new(store: &'s Store, root: Addr, context: BTree1Context) -> Self {
         Self { store, root, context }
     }
 
-    /// The node at `at`.
+    /// Returns the node at `at`.
     fn node(&self, at: Addr) -> Result<Arc<BTree1Node>> {
         self.store.get(at, &self.context)
     }
 
-    /// Calls `f` with every node, those above before those below and in the order of keys, until it breaks.
+    /// Calls `f` with every node, parents before children and in key order, until `f` breaks.
     pub fn visit(&self, f: &mut Visitor<'_>) -> Result<()> {
         let mut seen = Seen::default();
-        // Nodes still to visit, the next one last, each with the level above it.
+        // Nodes still to visit, the next one last, each with the level of its parent.
         let mut pending: Vec<(Addr, Option<u8>)> = vec![(self.root, None)];
         while let Some((at, above)) = pending.pop() {
             let node = self.node(at)?;
@@ -66,8 +66,9 @@ impl<'s> BTree1<'s> {
         Ok(())
     }
 
-    /// The way down to the child of a node of level 0 that `choose` leads to, and that node: `choose` names a child of each
-    /// node that it is given. Empty if the tree is; it may end at a node without children, which holds nothing.
+    /// Returns the path to a child of a level 0 node, and that node. `choose` names a child of each node that
+    /// it is given. The path is empty if the tree is; it may end at a node without children, which holds
+    /// nothing.
     pub fn path(
         &self,
         choose: &mut dyn FnMut(&BTree1Node) -> Result<usize>,
@@ -89,7 +90,7 @@ impl<'s> BTree1<'s> {
     }
 }
 
-/// Checks that a node is one level below the node above it: levels end every descent.
+/// Checks that a node is one level below its parent. Falling levels end every descent.
 pub fn check_level(node: &BTree1Node, above: u8, at: Addr) -> Result<()> {
     if above.checked_sub(1) == Some(node.level) {
         return Ok(());

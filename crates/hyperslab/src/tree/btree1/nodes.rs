@@ -1,7 +1,8 @@
-//! Changing the nodes of a version 1 B-tree (spec III.A.1), whatever they index.
+//! Changes to the nodes of a version 1 B-tree (spec III.A.1) of any content.
 //!
-//! Neighbours share the key between them, on every level: a node's last key is the first key of the node to its right, and
-//! both stand between the two in the node above. The root stays at its address; when it splits, its contents move down.
+//! Neighbours on every level share a key: a node's last key is the first key of the node to its right, and
+//! the parent has the same key between the two. The root keeps its address; when it splits, its contents move
+//! down.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,31 +31,31 @@ enum Side {
 }
 
 impl<'t, 's> BTree1Edit<'t, 's> {
-    /// Makes a tree without children; returns the address of its root.
+    /// Creates a tree without children; returns the address of its root.
     pub fn create(txn: &mut Txn<'_>, context: BTree1Context) -> Result<Addr> {
         let root = node(txn, context, 0, &[], []);
         txn.put_new(root, context)
     }
 
-    /// The tree with this root.
+    /// Returns the tree with this root.
     pub fn new(txn: &'t mut Txn<'s>, root: Addr, context: BTree1Context) -> Self {
         Self { txn, root, context }
     }
 
-    /// The step that changes the tree.
+    /// Returns the step that changes the tree.
     pub fn txn(&mut self) -> &mut Txn<'s> {
         self.txn
     }
 
-    /// The tree as the step has it.
+    /// Returns the tree as the step sees it.
     pub fn tree(&self) -> BTree1<'s> {
         BTree1::new(self.txn.store(), self.root, self.context)
     }
 
-    /// Puts the first child into a tree that has none, between two keys.
+    /// Inserts the first child into an empty tree, between two keys.
     pub fn insert_first(&mut self, child: Addr, before: BTree1Key, after: BTree1Key) -> Result<()> {
         if !self.node(self.root)?.entries.is_empty() {
-            // A node below it has none, where a look-up led.
+            // A look-up ended at a node below the root that has no children.
             let what = "the children of a node below";
             return Err(broken::<BTree1Node>(self.root, ErrorKind::Missing { what }));
         }
@@ -62,8 +63,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         self.edit(self.root, |node| (node.level, node.entries) = (root.level, root.entries))
     }
 
-    /// Puts a child before the one that `path` leads to (or after the last, if it leads there), and `key` between the two.
-    /// A node that is full splits.
+    /// Inserts a child before the one at the end of `path` (or after the last, if the path ends there), with
+    /// `key` between the two. Splits full nodes.
     pub fn insert(&mut self, mut path: Vec<BTree1Step>, mut child: Addr, mut key: BTree1Key) -> Result<()> {
         while let Some(step) = path.pop() {
             let mut place = step;
@@ -85,7 +86,7 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         Ok(())
     }
 
-    /// Replaces the child that `path` leads to.
+    /// Replaces the child at the end of `path`.
     pub fn set_child(&mut self, path: &[BTree1Step], child: Addr) -> Result<()> {
         let Some(step) = path.last() else { return Ok(()) };
         self.edit(step.at, |node| node.entries.set_child(step.child, child))
@@ -95,7 +96,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         self.edit(place.at, |node| node.entries.insert(place.child, child, key))
     }
 
-    /// Moves the root's contents to a new node, the only child of the root; returns its address.
+    /// Moves the root's contents to a new node, the only child of the root; returns the address of the new
+    /// node.
     fn move_root_down(&mut self) -> Result<Addr> {
         let root = self.node(self.root)?;
         let Some(level) = root.level.checked_add(1) else {
@@ -109,8 +111,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         Ok(at)
     }
 
-    /// Splits a full node. `place` is where a child is to be put into it, and is led to the right half if that has the
-    /// place; returns the right half, and the key between the two.
+    /// Splits a full node. `place` is the place of an insertion; it moves to the right half if it belongs
+    /// there. Returns the right half and the key between the halves.
     fn split(&mut self, place: &mut BTree1Step) -> Result<(Addr, BTree1Key)> {
         let at = place.at;
         let old = self.node(at)?;
@@ -128,19 +130,19 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         if old.right.is_defined() {
             self.edit(old.right, |node| node.left = right)?;
         }
-        // Beside the child before it.
+        // The new child goes beside the child before it.
         if place.child > kept {
             *place = BTree1Step { at: right, child: place.child - kept };
         }
         Ok((right, between))
     }
 
-    /// Takes out the child of a node of level 0 that `path` leads to, with the nodes that have no other. `joins` says what
-    /// becomes of its place: it falls to the neighbour on that side.
+    /// Removes the child at the end of `path`, and every node that this leaves empty. The key range of the
+    /// child goes to the neighbour on the side `joins`.
     fn remove(&mut self, mut path: Vec<BTree1Step>, joins: Side) -> Result<()> {
         let Some(&last) = path.last() else { return Ok(()) };
         let node = self.node(last.at)?;
-        // Its two keys become one, everywhere they stand.
+        // The two keys of the child become one key, in every node that has them.
         let (stays, side) = match joins {
             Side::Right => (last.child, Side::Right),
             Side::Left => (last.child + 1, Side::Left),
@@ -172,22 +174,22 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         Ok(())
     }
 
-    /// Takes out the child that `path` leads to; what lies between its keys falls to the child after it.
+    /// Removes the child at the end of `path`; its key range goes to the child after it.
     pub fn remove_keeping_left_key(&mut self, path: Vec<BTree1Step>) -> Result<()> {
         self.remove(path, Side::Right)
     }
 
-    /// Takes out the child that `path` leads to; what lies between its keys falls to the child before it.
+    /// Removes the child at the end of `path`; its key range goes to the child before it.
     pub fn remove_keeping_right_key(&mut self, path: Vec<BTree1Step>) -> Result<()> {
         self.remove(path, Side::Left)
     }
 
-    /// Replaces the key to the left of the child that `path` leads to, wherever it stands.
+    /// Replaces the key to the left of the child at the end of `path`, in every node that has it.
     pub fn set_left_key(&mut self, path: &[BTree1Step], key: &BTree1Key) -> Result<()> {
         self.set_key(path, Side::Left, key)
     }
 
-    /// Replaces the key to the right of the child that `path` leads to, wherever it stands.
+    /// Replaces the key to the right of the child at the end of `path`, in every node that has it.
     pub fn set_right_key(&mut self, path: &[BTree1Step], key: &BTree1Key) -> Result<()> {
         self.set_key(path, Side::Right, key)
     }
@@ -201,7 +203,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
                 Side::Left => step.child.checked_sub(1).and_then(|child| node.entries.child(child)),
                 Side::Right => node.entries.child(step.child + 1),
             };
-            // A key at the end of a node is also one of the node above; any other ends with the nodes beside it.
+            // The end key of a node is also in its parent; any other key is an end key of the child nodes on
+            // both sides.
             if let Some(neighbour) = neighbour {
                 return self.set_outer_key(neighbour, node.level, side, key);
             }
@@ -209,8 +212,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         Ok(())
     }
 
-    /// Replaces the first key (of what is to the right) or the last of a child of a node of level `above`, and of those
-    /// below it.
+    /// Replaces the first key (of the node on the right) or the last key of a child of a node of level
+    /// `above`, and of the nodes below that child.
     fn set_outer_key(&mut self, child: Addr, above: u8, side: Side, key: &BTree1Key) -> Result<()> {
         let (mut at, mut above) = (child, above);
         while above > 0 {
@@ -227,8 +230,8 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         Ok(())
     }
 
-    /// Gives all nodes back; returns the children of those of level 0, in order, each with the key to its left. Nothing
-    /// else may be done with the tree after that.
+    /// Frees all nodes. Returns the children of the level 0 nodes in order, each with the key to its left.
+    /// The tree must not be used afterwards.
     pub fn delete(&mut self) -> Result<Vec<(BTree1Key, Addr)>> {
         let len = self.node_len();
         let (mut children, mut nodes) = (Vec::new(), Vec::new());
@@ -248,7 +251,7 @@ impl<'t, 's> BTree1Edit<'t, 's> {
         self.context.node_len(self.txn.store().widths()) as u64
     }
 
-    /// The node at `at`.
+    /// Returns the node at `at`.
     pub fn node(&self, at: Addr) -> Result<Arc<BTree1Node>> {
         self.txn.store().get(at, &self.context)
     }
@@ -258,7 +261,7 @@ impl<'t, 's> BTree1Edit<'t, 's> {
     }
 }
 
-/// A node without neighbours.
+/// Returns a node without neighbours.
 fn node<const N: usize>(
     txn: &Txn<'_>,
     context: BTree1Context,
@@ -270,8 +273,9 @@ fn node<const N: usize>(
     BTree1Node { level, left: Addr::UNDEFINED, right: Addr::UNDEFINED, entries }
 }
 
-/// How many children of a full node stay in it when it splits. The last node of a level is split near its end and the
-/// first near its beginning, as libhdf5 does: what comes in order leaves full nodes behind.
+/// Returns how many children of a full node stay in it when it splits. As in libhdf5, the last node of a
+/// level is split near its end and the first near its beginning, so that insertions in order leave full nodes
+/// behind.
 fn kept_of(node: &BTree1Node) -> usize {
     let count = node.entries.len();
     let kept = match (node.left.is_defined(), node.right.is_defined()) {

@@ -1,8 +1,8 @@
-//! Version 2 B-trees that change (spec III.A.2): a record is put into its leaf, or taken out, and the nodes above are put
-//! right from below: one that has too many records shares them with a neighbour or splits, one that has too few takes
-//! some from a neighbour or becomes one with it.
+//! Changes to version 2 B-trees (spec III.A.2). A record is inserted into its leaf or removed, then the nodes
+//! above are rebalanced from below. A node with too many records shares them with a neighbour or splits; a
+//! node with too few takes some from a neighbour or merges with it.
 //!
-//! After an error a tree may be half-way between two states: the step must be dropped, which undoes it.
+//! After an error a tree may be inconsistent: the step must be dropped, which undoes it.
 
 use std::cmp::Ordering;
 
@@ -17,27 +17,28 @@ use super::nodes::{self, Nodes};
 use crate::error::{RequestError, Result};
 use crate::store::Txn;
 
-/// How large nodes are, and when they split and merge.
+/// The size of nodes, and the fill levels at which they split and merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTree2Parameters {
-    /// Bytes of a node.
+    /// The size of a node in bytes.
     pub node_size: u32,
-    /// Percent full at which a node splits.
+    /// The fill level, in percent, at which a node splits.
     pub split_percent: u8,
-    /// Percent full at which nodes merge.
+    /// The fill level, in percent, at which nodes merge.
     pub merge_percent: u8,
 }
 
 impl BTree2Parameters {
-    /// What libhdf5 gives the indexes of links, attributes, shared messages and huge objects.
+    /// libhdf5's parameters for the indexes of links, attributes, shared messages and huge objects.
     pub const NAMES: Self = Self { node_size: 512, split_percent: 100, merge_percent: 40 };
-    /// What libhdf5 gives the indexes of chunks.
+    /// libhdf5's parameters for the indexes of chunks.
     pub const CHUNKS: Self = Self { node_size: 2048, ..Self::NAMES };
 }
 
-/// Where a record belongs, as the user of a tree orders its records. A function from a record to its order is one.
+/// A position in the order of a tree's records. A function that compares a record with the position is a
+/// `Key`.
 pub trait Key {
-    /// How record `index` of `records` stands to the key: before it, at it, or after it.
+    /// Compares record `index` of `records` with the key: less if the record is before the key.
     fn compare(&self, records: &Records, index: usize) -> Result<Ordering>;
 }
 
@@ -47,7 +48,7 @@ impl<F: Fn(&Record) -> Result<Ordering>> Key for F {
     }
 }
 
-/// Makes an empty tree; returns the address of its header.
+/// Creates an empty tree; returns the address of its header.
 pub fn create(txn: &mut Txn<'_>, form: RecordForm, parameters: BTree2Parameters) -> Result<Addr> {
     let header = BTree2Header {
         kind: form.kind(),
@@ -63,7 +64,8 @@ pub fn create(txn: &mut Txn<'_>, form: RecordForm, parameters: BTree2Parameters)
     txn.put_new(header, ())
 }
 
-/// Puts a record into the tree whose header is at `header`, in the place of the one at `key`, which is returned.
+/// Inserts a record into the tree whose header is at `header`. Replaces and returns the record that is at
+/// `key`, if any.
 ///
 /// `record` must itself be at `key`, and of the tree's type.
 pub fn insert(txn: &mut Txn<'_>, header: Addr, record: &Record, key: &dyn Key) -> Result<Option<Record>> {
@@ -90,7 +92,7 @@ pub fn insert(txn: &mut Txn<'_>, header: Addr, record: &Record, key: &dyn Key) -
     Ok(None)
 }
 
-/// Takes the record at `key` out of the tree whose header is at `header`, and returns it.
+/// Removes and returns the record at `key` from the tree whose header is at `header`.
 pub fn remove(txn: &mut Txn<'_>, header: Addr, key: &dyn Key) -> Result<Option<Record>> {
     let mut tree = Tree::open(txn, header)?;
     let (mut path, found) = tree.find(txn, key)?;
@@ -100,7 +102,7 @@ pub fn remove(txn: &mut Txn<'_>, header: Addr, key: &dyn Key) -> Result<Option<R
         removed = tree.nodes.record(txn, &last, last.place)?;
         txn.edit::<BTree2Node, _>(last.at, &last.shape, |node| node.records.remove(last.place))?;
     } else {
-        // Its place is taken by the record before it, which is the last of a leaf.
+        // The record before it, the last one of a leaf, replaces it.
         tree.descend_last(txn, &mut path)?;
         let leaf = path[path.len() - 1];
         let before = tree.nodes.record(txn, &leaf, leaf.place)?;
@@ -112,7 +114,7 @@ pub fn remove(txn: &mut Txn<'_>, header: Addr, key: &dyn Key) -> Result<Option<R
     Ok(Some(removed))
 }
 
-/// Frees the tree whose header is at `header`. What its records name is the caller's.
+/// Frees the tree whose header is at `header`. The space that its records name is the caller's.
 pub fn delete(txn: &mut Txn<'_>, header: Addr) -> Result<()> {
     let tree = Tree::open(txn, header)?;
     if let Some((root, shape)) = tree.header.root(txn.store().widths()) {
@@ -123,19 +125,20 @@ pub fn delete(txn: &mut Txn<'_>, header: Addr) -> Result<()> {
     Ok(())
 }
 
-/// A tree being changed.
+/// A tree that is being changed.
 struct Tree {
     at: Addr,
     header: BTree2Header,
     nodes: Nodes,
 }
 
-/// A node on the way from the root.
+/// A node on the path from the root.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) at: Addr,
     pub(super) shape: BTree2NodeShape,
-    /// The child that the way goes on with; at its end, the record, or where it would be.
+    /// The child with which the path continues. In the last step, the index of the record, or the index at
+    /// which to insert it.
     pub(super) place: usize,
 }
 
@@ -145,7 +148,8 @@ impl Tree {
         Ok(Self { at, header, nodes: Nodes::of(&header, at, txn.store().widths())? })
     }
 
-    /// The way to the record at `key`, and whether there is one. Empty in an empty tree.
+    /// Returns the path to the record at `key`, and whether the record exists. The path is empty in an empty
+    /// tree.
     fn find(&self, txn: &Txn<'_>, key: &dyn Key) -> Result<(Vec<Step>, bool)> {
         let mut path: Vec<Step> = Vec::with_capacity(usize::from(self.header.depth) + 1);
         let Some((mut at, mut shape)) = self.header.root(txn.store().widths()) else {
@@ -163,7 +167,8 @@ impl Tree {
         }
     }
 
-    /// Goes on from the last step, an internal node, to the last record of what is below the child at its place.
+    /// Extends the path from its last step, an internal node, to the last record below the child at that
+    /// step's place.
     fn descend_last(&self, txn: &Txn<'_>, path: &mut Vec<Step>) -> Result<()> {
         while let Some(step) = path.last().copied().filter(|step| !step.shape.is_leaf()) {
             let child = self.nodes.get(txn, step.at, &step.shape)?.children[step.place];
@@ -176,14 +181,14 @@ impl Tree {
         Ok(())
     }
 
-    /// Puts `record` in the place of the one at the end of a way, which it returns.
+    /// Replaces the record at the end of a path with `record`; returns the old record.
     fn replace(&self, txn: &mut Txn<'_>, step: &Step, record: &Record) -> Result<Record> {
         let old = self.nodes.record(txn, step, step.place)?;
         txn.edit::<BTree2Node, _>(step.at, &step.shape, |node| node.records.replace(step.place, record))?;
         Ok(old)
     }
 
-    /// Puts the first record into an empty tree.
+    /// Inserts the first record into an empty tree.
     fn plant(&mut self, txn: &mut Txn<'_>, record: &Record) -> Result<()> {
         let records = Records::new(self.nodes.form(), [record]);
         let root = self.nodes.put_new(txn, 0, BTree2Node { records, children: Vec::new() })?;
@@ -193,7 +198,8 @@ impl Tree {
         self.write_header(txn)
     }
 
-    /// Puts right what the change of a leaf has made wrong: counts, nodes with too many or too few records, the root.
+    /// Restores the invariants after a leaf has changed: counts, nodes with too many or too few records, the
+    /// root.
     fn mend(&mut self, txn: &mut Txn<'_>, path: &[Step]) -> Result<()> {
         for pair in path.windows(2).rev() {
             self.nodes.mend_child(txn, &pair[0], &pair[1])?;
@@ -247,7 +253,7 @@ impl Tree {
     }
 }
 
-/// Goes a step on, unless that leads back to where the way was.
+/// Adds a step to a path. Errors if its node is on the path already.
 fn push(path: &mut Vec<Step>, step: Step) -> Result<()> {
     if path.iter().any(|above| above.at == step.at) {
         let expected = "another than that of a node above it";

@@ -1,4 +1,4 @@
-//! Version 2 B-trees (spec III.A.2): every record in order, or those within a range; and how they change.
+//! Version 2 B-trees (spec III.A.2): visits of all records in order, or of a range; and changes.
 
 pub mod edit;
 mod nodes;
@@ -27,17 +27,17 @@ pub struct BTree2<'s> {
     geometry: BTree2Geometry,
 }
 
-/// What a visitor of records is asked to do with each; it may stop the visit.
+/// A callback for each record; it may stop the visit.
 pub type Visitor<'f> = dyn FnMut(&Record) -> Result<ControlFlow<()>> + 'f;
 
-/// The same of a record that it is to fetch itself.
+/// A callback for each record that gets the node's records and an index, and decodes the record itself.
 pub type PlaceVisitor<'f> = dyn FnMut(&Records, usize) -> Result<ControlFlow<()>> + 'f;
 
-/// How the record at a place stands to what is visited.
+/// Compares the record at an index with the visited range.
 type Order<'f> = dyn Fn(&Records, usize) -> Result<Ordering> + 'f;
 
 impl<'s> BTree2<'s> {
-    /// The tree whose header is at `at`; its records must be of type `kind`.
+    /// Opens the tree whose header is at `at`; its records must be of type `kind`.
     pub fn open(store: &'s Store, at: Addr, kind: u8) -> Result<Self> {
         let header = store.get::<BTree2Header>(at, &())?;
         if header.kind != kind {
@@ -47,28 +47,30 @@ impl<'s> BTree2<'s> {
         Ok(Self { store, header, geometry })
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub fn len(&self) -> u64 {
         self.header.total_records
     }
 
-    /// Whether there are none.
+    /// Returns whether the tree has no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Calls `f` with every record, in order, until it breaks.
+    /// Calls `f` with every record, in order, until `f` breaks.
     pub fn visit(&self, f: &mut Visitor<'_>) -> Result<()> {
         self.visit_places(&mut |records, place| f(&records.get(place)?))
     }
 
-    /// The same with the records of a node and the place of each, for who needs but a part of it.
+    /// Calls `f` with the records of a node and each index, in order, for callers that need only a part of
+    /// each record.
     pub fn visit_places(&self, f: &mut PlaceVisitor<'_>) -> Result<()> {
         self.visit_in_order(&|_, _| Ok(Ordering::Equal), f)
     }
 
-    /// Calls `f` with every record for which `order` says `Equal`, in order, until it breaks. `order` says of a record
-    /// whether it stands before, in or after a range of the tree's order; only nodes that reach into it are read.
+    /// Calls `f` with every record for which `order` returns `Equal`, in order, until `f` breaks. `order`
+    /// tells whether a record is before, in or after a range of the tree's order. Only nodes that overlap the
+    /// range are read.
     pub fn visit_where(&self, order: &dyn Fn(&Record) -> Ordering, f: &mut Visitor<'_>) -> Result<()> {
         let order = |records: &Records, place| Ok(order(&records.get(place)?));
         self.visit_in_order(&order, &mut |records, place| f(&records.get(place)?))
@@ -92,7 +94,7 @@ impl<'s> BTree2<'s> {
         let node = self.store.get::<BTree2Node>(at, shape)?;
         let count = node.records.len();
         let first = partition(count, |place| Ok(order(&node.records, place)?.is_lt()))?;
-        // Child `i` stands before record `i`, the last child after the last record.
+        // Child `i` is before record `i`; the last child is after the last record.
         for place in first..=count {
             if let Some(child) = node.children.get(place) {
                 let below = self.geometry.node(shape.depth.saturating_sub(1), child.records);

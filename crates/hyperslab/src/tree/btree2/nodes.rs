@@ -1,4 +1,5 @@
-//! The nodes of a version 2 B-tree that changes: how many records they may hold, and how neighbours share them.
+//! The nodes of a version 2 B-tree that changes: the limits on their records, and the sharing of records
+//! between neighbours.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Those of the tree whose header is at `at`. An error if such nodes cannot be split.
+    /// Returns the parameters of the tree whose header is at `at`. Errors if such nodes cannot be split.
     pub(super) fn of(header: &BTree2Header, at: Addr, widths: Widths) -> Result<Self> {
         let geometry = header.geometry(widths);
         let error = |kind| broken::<BTree2Header>(at, kind);
@@ -46,24 +47,25 @@ impl Nodes {
         Ok(Self { geometry, form, split_percent, merge_percent })
     }
 
-    /// How the records are stored.
+    /// Returns the storage format of the records.
     pub(super) fn form(&self) -> RecordForm {
         self.form
     }
 
-    /// With more records than these a node is split.
+    /// Returns the largest number of records in a node. A node with more is split.
     pub(super) fn capacity(&self, depth: u16) -> usize {
         let max = self.geometry.max_records(depth).max(2);
         usize::try_from((max * self.split_percent / 100).clamp(2, max)).unwrap_or(usize::MAX)
     }
 
-    /// With fewer records than these a node other than the root becomes one with a neighbour.
+    /// Returns the smallest number of records in a node other than the root. A node with fewer is merged with
+    /// a neighbour.
     pub(super) fn minimum(&self, depth: u16) -> usize {
         let share = self.geometry.max_records(depth) * self.merge_percent / 100;
         usize::try_from(share).unwrap_or(usize::MAX).clamp(1, self.capacity(depth) / 2)
     }
 
-    /// The node at `at`, which has what the node above says.
+    /// Returns the node at `at`. Errors if it does not match its parent's description.
     pub(super) fn get(&self, txn: &Txn<'_>, at: Addr, shape: &BTree2NodeShape) -> Result<Arc<BTree2Node>> {
         let node = txn.store().get::<BTree2Node>(at, shape)?;
         self.check(at, &node, shape)?;
@@ -74,25 +76,25 @@ impl Nodes {
         }
     }
 
-    /// Record `index` of a node.
+    /// Returns record `index` of a node.
     pub(super) fn record(&self, txn: &Txn<'_>, step: &Step, index: usize) -> Result<Record> {
         self.get(txn, step.at, &step.shape)?.records.get(index).map_err(Error::from)
     }
 
-    /// Puts a node into space of its own.
+    /// Puts a node into newly allocated space.
     pub(super) fn put_new(&self, txn: &mut Txn<'_>, depth: u16, node: BTree2Node) -> Result<ChildPointer> {
         let at = txn.allocate_metadata(self.geometry.node_size.into())?;
         self.put(txn, at, depth, node)
     }
 
-    /// Puts a node at `at`; returns what the node above has to say of it.
+    /// Puts a node at `at`; returns the pointer to it for the parent.
     fn put(&self, txn: &mut Txn<'_>, at: Addr, depth: u16, node: BTree2Node) -> Result<ChildPointer> {
         let pointer = self.pointer(at, depth, &node)?;
         txn.put(at, node, self.geometry.node(depth, pointer.records));
         Ok(pointer)
     }
 
-    /// What the node above has to say of a node.
+    /// Returns the pointer to a node for its parent.
     fn pointer(&self, at: Addr, depth: u16, node: &BTree2Node) -> Result<ChildPointer> {
         let below = node.children.iter().try_fold(0_u64, |sum, child| sum.checked_add(child.total_records));
         let total = below.and_then(|below| below.checked_add(node.records.len() as u64));
@@ -104,7 +106,8 @@ impl Nodes {
         Ok(ChildPointer { addr: at, records: count(at, node.records.len())?, total_records: value })
     }
 
-    /// Puts right what `parent` says of its child, which has changed, and how many records the child has.
+    /// Updates the pointer in `parent` to a changed child; then rebalances a child with too many or too few
+    /// records.
     pub(super) fn mend_child(&self, txn: &mut Txn<'_>, parent: &Step, child: &Step) -> Result<()> {
         let depth = child.shape.depth;
         let node = txn.store().get::<BTree2Node>(child.at, &child.shape)?;
@@ -121,7 +124,8 @@ impl Nodes {
         txn.edit::<BTree2Node, _>(parent.at, &parent.shape, |node| node.children[parent.place] = pointer)
     }
 
-    /// The child on the way has too many records: the neighbour that has fewer takes some, or, if both are full, it is split.
+    /// Relieves a child that has too many records: moves some to the neighbour that has fewer, or splits the
+    /// child if both neighbours are full.
     fn relieve(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
         let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
         let capacity = self.capacity(parent.shape.depth - 1);
@@ -138,15 +142,15 @@ impl Nodes {
         }
     }
 
-    /// The child on the way has too few records: a neighbour gives some, or they become one.
+    /// Supports a child that has too few records: takes some from a neighbour, or merges the two.
     fn support(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
         let left = parent.place.saturating_sub(1);
-        // One node must not be so full that the next record splits it again.
+        // A merged node must not be so full that the next record splits it again.
         self.balance(txn, parent, left, 2 * self.minimum(parent.shape.depth - 1))
     }
 
-    /// Shares the records of children `left` and `left + 1` evenly; or makes one of them, of at most `merged` records with
-    /// the one between them.
+    /// Shares the records of children `left` and `left + 1` evenly. Merges the two if they have at most
+    /// `merged` records, including the one between them.
     fn balance(&self, txn: &mut Txn<'_>, parent: &Step, left: usize, merged: usize) -> Result<()> {
         let depth = parent.shape.depth - 1;
         let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
@@ -174,7 +178,7 @@ impl Nodes {
         })
     }
 
-    /// Makes two of the child on the way.
+    /// Splits the child on the path.
     fn split(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
         let (depth, place) = (parent.shape.depth - 1, parent.place);
         let child = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?.children[place];
@@ -188,7 +192,7 @@ impl Nodes {
         })
     }
 
-    /// Makes two of the root, and a root above them.
+    /// Splits the root, and puts a new root above the two halves.
     pub(super) fn split_root(&self, txn: &mut Txn<'_>, root: &Step) -> Result<ChildPointer> {
         let depth = root.shape.depth;
         let child = ChildPointer { addr: root.at, records: root.shape.records, total_records: 0 };
@@ -198,7 +202,8 @@ impl Nodes {
         self.put_new(txn, depth + 1, BTree2Node { records, children })
     }
 
-    /// A copy of a node that has the records that `child` says, or more or less if this step has changed it.
+    /// Returns a copy of the node that `child` points to. If this step has changed the node, its number of
+    /// records may differ from the pointer's.
     fn take(&self, txn: &Txn<'_>, child: ChildPointer, depth: u16) -> Result<BTree2Node> {
         let shape = self.geometry.node(depth, child.records);
         let node = txn.store().get::<BTree2Node>(child.addr, &shape)?;
@@ -206,8 +211,8 @@ impl Nodes {
         Ok((*node).clone())
     }
 
-    /// Checks that a node is of the tree and of its depth. The same bytes may have been read as a node of another depth, if
-    /// two nodes of a damaged file name them.
+    /// Checks that a node is of the tree and of its depth. If two nodes of a damaged file point to the same
+    /// bytes, the bytes may have been decoded as a node of another depth.
     fn check(&self, at: Addr, node: &BTree2Node, shape: &BTree2NodeShape) -> Result<()> {
         let children = if shape.is_leaf() { 0 } else { node.records.len() + 1 };
         let is_right = node.records.form() == self.form && node.children.len() == children;
@@ -215,7 +220,7 @@ impl Nodes {
     }
 }
 
-/// The number of records of the node at `at`, as it is stored.
+/// Returns the number of records of the node at `at` in its stored width.
 pub(super) fn count(at: Addr, records: usize) -> Result<u16> {
     let limit = u16::MAX.into();
     let field = "number of records";
@@ -223,7 +228,7 @@ pub(super) fn count(at: Addr, records: usize) -> Result<u16> {
         .map_err(|_| broken::<BTree2Node>(at, ErrorKind::TooLarge { field, value: records as u64, limit }))
 }
 
-/// One node of two neighbours and the record between them.
+/// Merges two neighbours and the record between them into one node.
 fn join(mut left: BTree2Node, separator: &Record, right: &BTree2Node) -> BTree2Node {
     left.records.insert(usize::MAX, separator);
     left.records.append(&right.records);
@@ -231,7 +236,7 @@ fn join(mut left: BTree2Node, separator: &Record, right: &BTree2Node) -> BTree2N
     left
 }
 
-/// Two neighbours of one node, and the record between them.
+/// Splits one node into two neighbours and the record between them.
 fn halve(mut node: BTree2Node) -> Result<(BTree2Node, Record, BTree2Node)> {
     let middle = node.records.len() / 2;
     let separator = node.records.get(middle)?;
@@ -241,5 +246,5 @@ fn halve(mut node: BTree2Node) -> Result<(BTree2Node, Record, BTree2Node)> {
     Ok((node, separator, BTree2Node { records, children }))
 }
 
-/// The largest node that is changed: larger ones are of a damaged file, or of a writer that nobody knows.
+/// The largest size of a node that is changed. Only damaged files and unknown writers have larger nodes.
 const MAX_NODE_SIZE: u32 = 1 << 24;

@@ -1,4 +1,4 @@
-//! Trees that change, against a map in memory.
+//! Compares changing trees with a map in memory.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use super::nodes::Nodes;
 use crate::store::testing::{new_store, reopened};
 use crate::store::{Store, Txn};
 
-/// One type of record, made of a number, and the number of a record.
+/// A type of record with a numeric key; makes the record for a key, and returns the key of a record.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     kind: u8,
@@ -42,7 +42,7 @@ impl Kind {
         RecordForm::new(self.kind, self.size, Widths::EIGHT).unwrap()
     }
 
-    /// The record at `key` that carries `value`.
+    /// Returns the record at `key` that carries `value`.
     fn record(self, key: u32, value: u8) -> Record {
         let filtered = self.kind.is_multiple_of(2).then_some((u32::from(value), 9));
         match self.kind {
@@ -81,7 +81,7 @@ fn at(key: u32) -> impl Fn(&Record) -> crate::Result<Ordering> {
     move |record| Ok(Kind::key(record).cmp(&key))
 }
 
-/// Reads the whole tree and checks every count in it; returns the records in their order.
+/// Reads the whole tree and checks every count in it; returns the records in order.
 fn read(store: &Store, header_at: Addr) -> Vec<Record> {
     let header = store.get::<BTree2Header>(header_at, &()).unwrap();
     let nodes = Nodes::of(&header, header_at, store.widths()).unwrap();
@@ -142,7 +142,7 @@ fn read_child(
 enum Change {
     Insert(u32, u8),
     Remove(u32),
-    /// So many records one after another, from the key on.
+    /// Inserts this many records, one after another, from the key on.
     Run(u32, u8),
     RemoveRun(u32, u8),
 }
@@ -171,7 +171,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..25)
 }
 
-/// Applies changes to a tree and to the model, and compares what they return.
+/// Applies changes to a tree and to the model, and compares the results.
 fn apply(
     store: &Store,
     kind: Kind,
@@ -222,7 +222,7 @@ proptest! {
     #[test]
     fn a_tree_holds_what_a_map_holds(
         kind in proptest::sample::select(&KINDS[..]),
-        // The smallest nodes have two records, or three; so trees get deep.
+        // The smallest nodes hold two or three records, so trees get deep.
         node_records in prop_oneof![2_u32..6, 20_u32..40],
         steps in steps(),
     ) {
@@ -306,16 +306,16 @@ fn an_error_of_the_order_is_passed_on() {
     assert!(matches!(edit::remove(&mut txn, header, &order), Err(crate::Error::Poisoned)));
 }
 
-/// What is wrong with a damaged tree; places are shares of what there is, in a hundredth.
+/// A kind of damage to a tree. Places are percentages of the tree.
 #[derive(Debug, Clone)]
 enum Damage {
-    /// A child is the node that another one is.
+    /// A child pointer that points to another child's node.
     Child {
         node: u8,
         child: u8,
         other: u8,
     },
-    /// A child has another number of records, below it as well.
+    /// A child pointer with a wrong number of records, in the child or below it.
     Counts {
         node: u8,
         child: u8,
@@ -353,7 +353,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// The nodes of a tree, from the root on, each with its shape.
+/// Returns the nodes of a tree, from the root on, each with its shape.
 fn all_nodes(store: &Store, header_at: Addr) -> Vec<(Addr, BTree2NodeShape)> {
     let header = store.get::<BTree2Header>(header_at, &()).unwrap();
     let geometry = header.geometry(store.widths());
@@ -423,7 +423,7 @@ proptest! {
             }
         }
         txn.finish().unwrap();
-        // What is read again may be refused when it is decoded; what is still in memory is not.
+        // A reopened store may refuse the damage while it decodes; a cached structure is not decoded again.
         for store in [reopened(&store), store] {
             for &(is_insert, key) in &changes {
                 let mut txn = store.begin().unwrap();
