@@ -5,7 +5,7 @@ use ndarray::{Array2, Array3, ShapeBuilder, s};
 
 fn main() -> hyperslab::Result<()> {
     let file = File::in_memory()?;
-    let cube = Array3::from_shape_fn((4, 5, 6), |(i, j, k)| (i * 100 + j * 10 + k) as f32);
+    let cube = Array3::from_shape_vec((4, 5, 6), (0..120_u8).map(f32::from).collect()).expect("120 elements");
     let dataset = file.root().new_dataset::<f32>("cube").shape([4, 5, 6]).chunks([1, 5, 6]).create()?;
     // A view of any layout can be written.
     dataset.write_array(.., &cube)?;

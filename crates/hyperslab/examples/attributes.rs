@@ -33,6 +33,6 @@ fn main() -> hyperslab::Result<()> {
         Station { id: 5792, position: [47.42, 10.98], is_open: true },
     ];
     let stored = root.new_dataset::<Station>("stations").shape([2]).create_with(&stations)?;
-    println!("{:?}", stored.read::<Station>([1..2])?);
+    println!("{:?}", stored.read::<Station>(1..2)?);
     Ok(())
 }

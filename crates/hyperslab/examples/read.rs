@@ -9,7 +9,7 @@ fn main() -> hyperslab::Result<()> {
 
     // All elements, in row-major order. They are stored as f32, and converted while they are decoded.
     let all: Vec<f64> = temperature.read(Selection::All)?;
-    println!("mean {:.2}", all.iter().sum::<f64>() / all.len() as f64);
+    println!("warmest {:.2}", all.iter().copied().fold(f64::MIN, f64::max));
 
     // A box: the first day, rows 10 to 12, columns 0 to 4.
     let part: Vec<f32> = temperature.read([0..1, 10..12, 0..4])?;
@@ -29,7 +29,7 @@ fn main() -> hyperslab::Result<()> {
 /// Returns a file in memory with 30 days of temperatures.
 fn sample() -> hyperslab::Result<File> {
     let file = File::in_memory()?;
-    let values: Vec<f32> = (0..30 * 20 * 10).map(|i| 270.0 + (i % 97) as f32 / 10.0).collect();
+    let values: Vec<f32> = (0..30 * 20 * 10_u16).map(|i| 270.0 + f32::from(i % 97) / 10.0).collect();
     let dataset = file.root().new_dataset::<f32>("surface/t2m").shape([30, 20, 10]).chunks([1, 20, 10]);
     dataset.create_with(&values)?;
     Ok(file)

@@ -11,17 +11,22 @@ fn main() -> hyperslab::Result<()> {
 
     // Whole chunks are written side by side.
     thread::scope(|scope| {
-        let write = |at: u64| dataset.write([at..at + 8, 0..1000], &vec![at as u32; 8000]);
+        let write = |at: u32| {
+            let rows = u64::from(at)..u64::from(at) + 8;
+            dataset.write([rows, 0..1000], &vec![at; 8000])
+        };
         let threads: Vec<_> = (0..64).step_by(8).map(|at| scope.spawn(move || write(at))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("the thread panicked"))
     })?;
 
     // A read uses as many threads as the process may; this one uses two.
-    let mut values = vec![0; 64 * 1000];
+    let mut values = vec![0_u32; 64 * 1000];
     let mut destination = Destination::contiguous(bytemuck::cast_slice_mut(&mut values));
     let options = ReadOptions { threads: NonZeroUsize::new(2), ..ReadOptions::default() };
     dataset.read_with(&Selection::All, &mut destination, &options)?;
-    assert!(values.iter().enumerate().all(|(i, &value)| value as usize == i / 8000 * 8));
+    assert!(
+        values.chunks(8000).zip((0..64).step_by(8)).all(|(rows, at)| rows.iter().all(|&value| value == at))
+    );
 
     // Small reads from many threads.
     let sums: Vec<u32> = thread::scope(|scope| {

@@ -40,8 +40,8 @@ fn round_trip<T: Element + Clone + PartialEq + std::fmt::Debug>(values: &[T]) {
     let plain = file.root().new_dataset::<T>("plain").shape([len]).create_with(values).unwrap();
     assert_eq!(plain.read::<T>(Selection::All).unwrap(), values);
     let chunked = file.root().new_dataset::<T>("chunked").shape([len]).chunks([2]).create().unwrap();
-    chunked.write([0..len], values).unwrap();
-    assert_eq!(chunked.read::<T>([1..len]).unwrap(), values[1..]);
+    chunked.write(0..len, values).unwrap();
+    assert_eq!(chunked.read::<T>(1..len).unwrap(), values[1..]);
     file.root().set_attribute("a", values.to_vec()).unwrap();
     assert_eq!(file.root().attribute_values::<T>("a").unwrap(), values);
     file.close().unwrap();
@@ -69,9 +69,9 @@ fn numbers_are_converted_between_types() {
     let file = File::in_memory().unwrap();
     let dataset = file.root().new_dataset::<i16>("d").shape([3]).create_with(&[-1_i16, 0, 300]).unwrap();
     assert_eq!(dataset.read::<f64>(..).unwrap(), [-1.0, 0.0, 300.0]);
-    dataset.write([0..1], &[1e9_f64]).unwrap();
+    dataset.write(0..1, &[1e9_f64]).unwrap();
     assert_eq!(
-        dataset.read::<i64>([0..1]).unwrap(),
+        dataset.read::<i64>(0..1).unwrap(),
         [i64::from(i16::MAX)],
         "values are clipped, as in libhdf5"
     );
@@ -96,10 +96,10 @@ fn strings_of_fixed_length_are_trimmed_and_padded() {
         let longest = "x".repeat(room);
         dataset.write(.., &["ä".to_owned(), longest.clone()]).unwrap();
         assert_eq!(dataset.read::<String>(..).unwrap(), ["ä", &longest]);
-        let error = dataset.write([0..1], &["x".repeat(room + 1)]).unwrap_err();
+        let error = dataset.write(0..1, &["x".repeat(room + 1)]).unwrap_err();
         assert!(error.to_string().contains("longer than the strings of the dataset"), "{error}");
         assert_eq!(
-            dataset.read::<String>([0..1]).unwrap(),
+            dataset.read::<String>(0..1).unwrap(),
             ["ä"],
             "a string that is too long is not written"
         );
@@ -146,7 +146,7 @@ fn an_attribute_of_several_elements_is_no_single_value() {
     let error = root.attribute_value::<String>("two").unwrap_err();
     assert!(error.to_string().contains("attribute_values"), "{error}");
     root.set_attribute("two", 2.5).unwrap();
-    assert_eq!(root.attribute_value::<f32>("two").unwrap(), 2.5);
+    assert_eq!(root.attribute_value::<f32>("two").unwrap().to_bits(), 2.5_f32.to_bits());
     assert!(root.set_attribute("", 1).is_err());
 }
 

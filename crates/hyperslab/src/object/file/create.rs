@@ -79,7 +79,7 @@ impl File {
     }
 
     /// Gets everything that was changed into the file, all or nothing (but elements without filters, which are written in
-    /// place), as durably as [`CommitOptions`](crate::CommitOptions) say. In a file open for reading there is nothing to do.
+    /// place), as durably as [`Durability`](crate::Durability) says. In a file open for reading there is nothing to do.
     pub fn flush(&self) -> Result<()> {
         if !self.is_writable() {
             return Ok(());
