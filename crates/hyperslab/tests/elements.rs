@@ -98,11 +98,7 @@ fn strings_of_fixed_length_are_trimmed_and_padded() {
         assert_eq!(dataset.read::<String>(..).unwrap(), ["ä", &longest]);
         let error = dataset.write(0..1, &["x".repeat(room + 1)]).unwrap_err();
         assert!(error.to_string().contains("longer than the strings of the dataset"), "{error}");
-        assert_eq!(
-            dataset.read::<String>(0..1).unwrap(),
-            ["ä"],
-            "a string that is too long is not written"
-        );
+        assert_eq!(dataset.read::<String>(0..1).unwrap(), ["ä"], "a string that is too long is not written");
     }
 }
 

@@ -9,14 +9,14 @@ use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyTuple};
 
 use crate::buffer::{self, Places};
+use crate::calls;
 use crate::create::{dataspace, datatype, writable};
 use crate::dtype::{Translation, holds};
 use crate::empty::Empty;
 use crate::error::{OrRaise, exception};
-use crate::group::view;
 use crate::memory::datatype_of;
 use crate::object::name_required;
 use crate::objects;
@@ -104,15 +104,15 @@ impl AttributeManager {
     }
 
     fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        view(slf.as_any(), "KeysViewHDF5")
+        calls::view(slf.as_any(), "KeysViewHDF5")
     }
 
     fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        view(slf.as_any(), "ValuesViewHDF5")
+        calls::view(slf.as_any(), "ValuesViewHDF5")
     }
 
     fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        view(slf.as_any(), "ItemsViewHDF5")
+        calls::view(slf.as_any(), "ItemsViewHDF5")
     }
 
     #[pyo3(signature = (name, default=None))]
@@ -194,6 +194,41 @@ impl AttributeManager {
         };
         let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
         py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
+    }
+
+    #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=...)")]
+    fn pop<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        calls::method(slf.as_any(), "_mapping", "pop", args, kwds)
+    }
+
+    fn popitem<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        calls::method(slf.as_any(), "_mapping", "popitem", &PyTuple::empty(slf.py()), None)
+    }
+
+    fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
+        calls::method(slf.as_any(), "_mapping", "clear", &PyTuple::empty(slf.py()), None).map(drop)
+    }
+
+    #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=None)")]
+    fn setdefault<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        calls::method(slf.as_any(), "_mapping", "setdefault", args, kwds)
+    }
+
+    #[pyo3(signature = (*args, **kwds), text_signature = "($self, other=(), /, **kwds)")]
+    fn update(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        kwds: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
     }
 
     fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {

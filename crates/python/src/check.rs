@@ -1,21 +1,20 @@
 //! Checking files; `hyperslab._check` gives what is found its names.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use hyperslab::Error;
 use hyperslab::check::{CheckOptions, Finding, Report};
-use hyperslab::driver::{Driver, Memory, Posix};
+use hyperslab::driver::{Driver, Posix};
 use pyo3::prelude::*;
 
 use crate::error::open_exception;
-use crate::file::{IN_MEMORY, image};
+use crate::file::path_of;
 use crate::fileobj::FileObject;
 
 /// A finding: severity, message, structure, section of the specification, address, path.
 type Found = (String, String, &'static str, &'static str, Option<u64>, Option<String>);
 
-/// Checks the file that is called `file`, or is in memory, or behind a file object.
+/// Checks the file at the path `file`, or behind a file object.
 #[pyfunction(name = "_check")]
 pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>> {
     let py = file.py();
@@ -23,10 +22,8 @@ pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>>
     options.data = data;
     let (name, medium): (_, Arc<dyn Driver>) = if file.hasattr("read")? && file.hasattr("seek")? {
         (file.repr()?.to_string(), Arc::new(FileObject::new(file)))
-    } else if let Some(image) = image(file)? {
-        (IN_MEMORY.to_owned(), Arc::new(Memory::new(image)))
     } else {
-        let path: PathBuf = py.import("os")?.call_method1("fsdecode", (file,))?.extract()?;
+        let path = path_of(file)?;
         let name = path.to_string_lossy().into_owned();
         let opened = py.detach(|| Posix::open(&path)).map_err(Error::io("open", 0, 0));
         (name.clone(), Arc::new(opened.map_err(|error| open_exception(&error, &name))?))

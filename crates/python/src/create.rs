@@ -24,8 +24,9 @@ use crate::stored::stored_datatype;
 /// One filter: its number, its flags, its name if it is to be stored, and its client data.
 type Filter = (u16, u16, Option<String>, Vec<u32>);
 
-/// What `_create_dataset` is given.
+/// The arguments of `_create_dataset`: a dict with one item for each field.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct Request<'py> {
     /// None for a dataset without elements.
     shape: Option<Vec<u64>>,

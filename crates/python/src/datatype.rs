@@ -1,21 +1,41 @@
 //! Committed datatypes.
 
+use hyperslab::Node;
 use numpy::PyArrayDescr;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::dtype::Translation;
+use crate::ids::ObjectID;
 use crate::object::{HLObject, base_name};
+use crate::opened::Opened;
 
 /// A datatype that is an object of the file.
-#[pyclass(frozen, extends = HLObject, module = "hyperslab")]
+#[pyclass(frozen, subclass, extends = HLObject, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Datatype {
     /// The object.
-    pub(crate) datatype: hyperslab::NamedDatatype,
+    pub(crate) datatype: Opened<hyperslab::NamedDatatype>,
 }
 
 #[pymethods]
 impl Datatype {
+    #[new]
+    #[pyo3(signature = (*_args, **_kwds), text_signature = "(bind)")]
+    fn new(_args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(HLObject::unopened()).add_subclass(Self { datatype: Opened::not_yet() })
+    }
+
+    fn __init__(slf: &Bound<'_, Self>, bind: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (state, node) = ObjectID::object(bind)?;
+        let Node::Datatype(datatype) = &node else {
+            return Err(PyValueError::new_err(format!("{bind} is not a TypeID")));
+        };
+        slf.get().datatype.set(datatype.clone())?;
+        slf.as_super().get().open(state, node)
+    }
+
     #[getter]
     fn dtype(slf: &Bound<'_, Self>) -> PyResult<Py<PyArrayDescr>> {
         let state = &slf.as_super().get().state;

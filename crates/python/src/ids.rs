@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab::ChunkRecord;
+use hyperslab::{ChunkRecord, Node};
 use hyperslab_format::layout::Layout;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -29,7 +29,7 @@ use crate::store_info::{self, StoreInfos};
 pub(crate) struct ObjectID {
     state: Arc<FileState>,
     identity: ((u64, u64), u64),
-    path: Option<String>,
+    node: Node,
 }
 
 /// The identifier of a file.
@@ -61,12 +61,10 @@ impl ObjectID {
     pub(crate) fn of<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound<'py, PyAny>> {
         let py = object.py();
         let this = object.get();
-        let path = this.node.path();
-        let path = (!path.is_empty()).then(|| path.to_owned());
         let base = PyClassInitializer::from(Self {
             state: Arc::clone(&this.state),
             identity: this.identity(),
-            path,
+            node: this.node.clone(),
         });
         Ok(if let Ok(dataset) = object.cast::<Dataset>() {
             Bound::new(py, base.add_subclass(DatasetID { dataset: dataset.clone().unbind() }))?.into_any()
@@ -78,6 +76,17 @@ impl ObjectID {
             let datatype = object.cast::<Datatype>()?.clone().unbind();
             Bound::new(py, base.add_subclass(TypeID { datatype }))?.into_any()
         })
+    }
+}
+
+impl ObjectID {
+    /// Returns the object of an identifier, for a constructor, or raises `ValueError` for anything else.
+    pub(crate) fn object(bind: &Bound<'_, PyAny>) -> PyResult<(Arc<FileState>, Node)> {
+        let not_id =
+            |_| PyValueError::new_err(format!("{bind} is not an identifier: give the `id` of an object"));
+        let id = bind.cast::<Self>().map_err(not_id)?.get();
+        id.state.check()?;
+        Ok((Arc::clone(&id.state), id.node.clone()))
     }
 }
 
@@ -95,7 +104,8 @@ impl ObjectID {
 
     #[getter]
     fn name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.path.as_ref().map(|path| PyBytes::new(py, path.as_bytes()))
+        let path = self.node.path();
+        (!path.is_empty()).then(|| PyBytes::new(py, path.as_bytes()))
     }
 
     fn __bool__(&self) -> bool {

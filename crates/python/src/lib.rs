@@ -5,6 +5,7 @@
 
 mod attrs;
 mod buffer;
+mod calls;
 mod check;
 mod chunks;
 mod command;
@@ -24,6 +25,7 @@ mod memory;
 mod object;
 mod objects;
 mod objects_write;
+mod opened;
 mod plain;
 mod plan;
 mod read;

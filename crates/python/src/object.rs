@@ -1,13 +1,14 @@
 //! What files, groups, datasets and committed datatypes have in common, and how they are made.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
+use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab::Node;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::attrs::AttributeManager;
 use crate::dataset::Dataset;
@@ -16,6 +17,7 @@ use crate::error::{ClosedError, OrRaise};
 use crate::file::File;
 use crate::group::Group;
 use crate::ids::ObjectID;
+use crate::opened::Opened;
 use crate::reference::Reference;
 use crate::state::FileState;
 
@@ -23,16 +25,27 @@ use crate::state::FileState;
 #[pyclass(frozen, subclass, weakref, module = "hyperslab")]
 pub(crate) struct HLObject {
     /// The file.
-    pub(crate) state: Arc<FileState>,
+    pub(crate) state: Opened<Arc<FileState>>,
     /// The object.
-    pub(crate) node: Node,
+    pub(crate) node: Opened<Node>,
     /// Its path, looked for when it was reached by a reference.
     found: PyOnceLock<Option<String>>,
 }
 
 impl HLObject {
     fn new(state: Arc<FileState>, node: Node) -> Self {
-        Self { state, node, found: PyOnceLock::new() }
+        Self { state: state.into(), node: node.into(), found: PyOnceLock::new() }
+    }
+
+    /// The base of an object that `__init__` will open.
+    pub(crate) fn unopened() -> Self {
+        Self { state: Opened::not_yet(), node: Opened::not_yet(), found: PyOnceLock::new() }
+    }
+
+    /// Opens the object.
+    pub(crate) fn open(&self, state: Arc<FileState>, node: Node) -> PyResult<()> {
+        self.state.set(state)?;
+        self.node.set(node)
     }
 
     /// The path of the object; of one reached by a reference, the first that leads to it.
@@ -56,9 +69,11 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
         if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
     let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone()));
     Ok(match node {
-        Node::Group(group) => Bound::new(py, base.add_subclass(Group { group }))?.into_any(),
+        Node::Group(group) => Bound::new(py, base.add_subclass(Group { group: group.into() }))?.into_any(),
         Node::Dataset(dataset) => Bound::new(py, base.add_subclass(Dataset::new(state, dataset)))?.into_any(),
-        Node::Datatype(datatype) => Bound::new(py, base.add_subclass(Datatype { datatype }))?.into_any(),
+        Node::Datatype(datatype) => {
+            Bound::new(py, base.add_subclass(Datatype { datatype: datatype.into() }))?.into_any()
+        }
     })
 }
 
@@ -66,7 +81,7 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
 pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     let group = state.core.root();
     let base = HLObject::new(state, Node::Group(group.clone()));
-    PyClassInitializer::from(base).add_subclass(Group { group }).add_subclass(File)
+    PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
 /// A name given as `str` or `bytes`.
@@ -169,13 +184,14 @@ impl HLObject {
         hash_of(self.identity())
     }
 
-    #[allow(clippy::unused_self)] // Python calls it on an instance.
-    fn __getstate__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err("hyperslab objects cannot be pickled"))
+    /// Pickles the handle of an object: whoever unpickles it opens the file again.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().state.check()?;
+        slf.py().import("hyperslab._pickle")?.getattr("reduce")?.call1((slf,))
     }
 
-    #[allow(clippy::unused_self)] // Python calls it on an instance.
-    fn __getnewargs__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err("hyperslab objects cannot be pickled"))
+    /// How to open the file again: its absolute path and the keywords, or None for a file that cannot be opened so.
+    fn _reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
+        self.state.reopening(py)
     }
 }

@@ -1,10 +1,12 @@
 //! What the Python objects of one open file share.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyperslab::{Error, File};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::{ClosedError, OrRaise};
 
@@ -21,6 +23,10 @@ pub(crate) struct FileState {
     pub(crate) mode: &'static str,
     /// The version bounds that were asked for; they mean nothing to a reader.
     pub(crate) libver: (String, String),
+    /// The absolute path of a file that was opened for reading, to open it again elsewhere.
+    path: Option<PathBuf>,
+    /// The keyword arguments to open it with.
+    keywords: Option<Py<PyDict>>,
     /// What makes two opened files the same file.
     identity: (u64, u64),
     closed: AtomicBool,
@@ -28,16 +34,40 @@ pub(crate) struct FileState {
 
 impl FileState {
     /// The state of a file that was just opened.
-    pub(crate) fn new(core: File, name: String, driver: &'static str, libver: (String, String)) -> Arc<Self> {
+    pub(crate) fn new(
+        core: File,
+        name: String,
+        driver: &'static str,
+        libver: (String, String),
+        keywords: Option<Py<PyDict>>,
+    ) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
-        let identity = identity(&core);
-        Arc::new(Self { core, name, driver, mode, libver, identity, closed: AtomicBool::new(false) })
+        let path = core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok());
+        let (identity, closed) = (identity(&core), AtomicBool::new(false));
+        Arc::new(Self { core, name, driver, mode, libver, path, keywords, identity, closed })
+    }
+
+    /// Returns the absolute path and the keyword arguments to open the file again with, or `None` if it can be changed or
+    /// has no path.
+    pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
+        let Some(path) = &self.path else { return Ok(None) };
+        let keywords =
+            self.keywords.as_ref().map_or_else(|| Ok(PyDict::new(py)), |given| given.bind(py).copy())?;
+        keywords.set_item("driver", self.driver)?;
+        Ok(Some((path, keywords)))
+    }
+
+    /// The state of an object that `__init__` has not opened: of a closed file without a driver.
+    pub(crate) fn unopened(core: File) -> Arc<Self> {
+        let state = Self::new(core, String::new(), "", (String::new(), String::new()), None);
+        state.closed.store(true, Ordering::Release);
+        state
     }
 
     /// The state of another file that an external link led to.
     pub(crate) fn external(&self, core: &File) -> Arc<Self> {
         let name = core.path().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
-        Self::new(core.clone(), name, self.driver, self.libver.clone())
+        Self::new(core.clone(), name, self.driver, self.libver.clone(), None)
     }
 
     /// Whether `close` was not called yet.
@@ -74,7 +104,16 @@ impl FileState {
     /// An exception if the file is closed.
     #[inline]
     pub(crate) fn check(&self) -> PyResult<()> {
-        if self.is_open() { Ok(()) } else { Err(ClosedError::new_err("the file is closed")) }
+        if self.is_open() { Ok(()) } else { Err(self.closed_error()) }
+    }
+
+    #[cold]
+    fn closed_error(&self) -> PyErr {
+        ClosedError::new_err(if self.driver.is_empty() {
+            "the object is not open: __init__ of the subclass calls super().__init__() first"
+        } else {
+            "the file is closed"
+        })
     }
 
     /// What makes two opened files the same file.

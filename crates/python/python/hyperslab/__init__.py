@@ -37,7 +37,6 @@ from ._dtypes import (
 )
 from ._errors import ClosedError, FormatError, UnsupportedDtypeError
 from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
-from ._mapping import MUTABLE as _MUTABLE
 from ._native import (
     AttributeManager,
     Dataset,
@@ -58,10 +57,8 @@ from ._native import (
 )
 from ._selections import MultiBlockSlice
 
-for _class in (Group, AttributeManager):
-    _MutableMapping.register(_class)
-    for _name, _method in _MUTABLE.items():
-        setattr(_class, _name, _method)
+_MutableMapping.register(Group)
+_MutableMapping.register(AttributeManager)
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

@@ -12,6 +12,7 @@ from ._arrays import array_for_new_object, check_texts, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
 from ._native import Reference as Reference
+from ._warn import without_effect
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -170,7 +171,7 @@ def create_dataset(
             warnings.warn("a dataset without data or a dtype: 'f4' is taken", DeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
     kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
-    if isinstance(compression, _Plugin) or hasattr(compression, "filter_id"):
+    if hasattr(compression, "filter_id"):
         compression_opts = compression.filter_options
         compression = compression.filter_id
     _check_scaleoffset(scaleoffset)
@@ -193,19 +194,19 @@ def create_dataset(
     fill = None if fillvalue is None else _fill(fillvalue, kind)
     made = group._create_dataset(
         None if name is None else _path(name),
-        _Request(
-            None if isinstance(data, Empty) else extent,
-            limits,
-            dtype if isinstance(dtype, Datatype) else kind,
-            chunk,
-            compact,
-            filters,
-            fill,
-            fill_time or "ifset",
-            bool(track_order),
-            int(time.time()) if track_times else None,
-            skip_fill_chunks,
-        ),
+        {
+            "shape": None if isinstance(data, Empty) else extent,
+            "maxshape": limits,
+            "dtype": dtype if isinstance(dtype, Datatype) else kind,
+            "chunks": chunk,
+            "compact": compact,
+            "filters": filters,
+            "fillvalue": fill,
+            "fill_time": fill_time or "ifset",
+            "track_order": bool(track_order),
+            "modification": int(time.time()) if track_times else None,
+            "skip_fill_chunks": skip_fill_chunks,
+        },
     )
     if data is not None and not isinstance(data, Empty):
         try:
@@ -215,40 +216,6 @@ def create_dataset(
                 del group[_path(name)]
             raise
     return made
-
-
-class _Request:
-    """What ``Group._create_dataset`` takes."""
-
-    def __init__(
-        self,
-        shape: Any,
-        maxshape: Any,
-        dtype: Any,
-        chunks: Any,
-        compact: bool,
-        filters: "list[tuple[int, int, str | None, list[int]]]",
-        fillvalue: Any,
-        fill_time: str,
-        track_order: bool,
-        modification: int | None,
-        skip_fill_chunks: bool | None,
-    ) -> None:
-        self.shape = shape
-        self.maxshape = maxshape
-        self.dtype = dtype
-        self.chunks = chunks
-        self.compact = compact
-        self.filters = filters
-        self.fillvalue = fillvalue
-        self.fill_time = fill_time
-        self.track_order = track_order
-        self.modification = modification
-        self.skip_fill_chunks = skip_fill_chunks
-
-
-class _Plugin:
-    """Stands for nothing: filters are known by their ``filter_id``."""
 
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
@@ -264,7 +231,7 @@ def _check_keywords(given: "dict[str, Any]") -> None:
         if value is not None and key in _NOT_SUPPORTED:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
         if value is not None:
-            warnings.warn(f"{key}= has no effect on one dataset: File(rdcc_nbytes=) is for the file", stacklevel=3)
+            without_effect("create_dataset", key, "File(rdcc_nbytes=) sets the cache of the whole file", depth=3)
 
 
 def _check_scaleoffset(value: Any) -> None:

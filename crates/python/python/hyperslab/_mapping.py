@@ -15,29 +15,23 @@ class _Named(Protocol):
     def get(self, name: str, /) -> Any: ...
 
 
-_NOTHING = object()
+# The methods of a mutable mapping, which the native classes call.
+popitem = MutableMapping.popitem
+clear = MutableMapping.clear
+setdefault = MutableMapping.setdefault
+update = MutableMapping.update
 
 
-def _pop(self: Any, key: str, default: Any = _NOTHING) -> Any:
-    """Takes a member out and returns it; without such a one ``default``. KeyError: there is neither."""
+def pop(self: Any, key: str, default: Any = ...) -> Any:
+    """Removes a member and returns it, or returns ``default`` if there is none."""
     try:
         value = self[key]
     except KeyError:
-        if default is _NOTHING:
+        if default is ...:
             raise
         return default
     del self[key]
     return value
-
-
-# What a mapping has that can be changed, for the classes that are not made in Python.
-MUTABLE = {
-    "pop": _pop,
-    "popitem": MutableMapping.popitem,
-    "clear": MutableMapping.clear,
-    "setdefault": MutableMapping.setdefault,
-    "update": MutableMapping.update,
-}
 
 
 class KeysViewHDF5(KeysView[str], Reversible[str]):

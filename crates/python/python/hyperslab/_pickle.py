@@ -1,0 +1,38 @@
+"""Pickling handles of files that are open for reading: to unpickle one opens its file again."""
+
+from typing import Any
+
+from ._native import File, HLObject
+
+
+def reduce(node: HLObject) -> tuple[Any, ...]:
+    """What ``HLObject.__reduce__`` returns. TypeError: the file cannot be opened again by path, or has no name for the object."""
+    how = node._reopening()
+    if how is None:
+        raise TypeError(
+            f"cannot pickle {node!r}: only a file that is open for reading, by path, can be opened again elsewhere "
+            "(open it with mode 'r')"
+        )
+    path, keywords = how
+    state = getattr(node, "__dict__", None) or None
+    if isinstance(node, File):
+        return _open_file, (type(node), path, keywords), state
+    if node.name is None:
+        raise TypeError(f"cannot pickle {node!r}: no path leads to the object")
+    return _open_object, (type(node), path, keywords, node.name), state
+
+
+def _open_file(cls: type[File], path: str, keywords: dict[str, Any]) -> File:
+    made = cls.__new__(cls, path)
+    # Not the __init__ of a subclass, whose arguments are its own.
+    File.__init__(made, path, "r", **keywords)
+    return made
+
+
+def _open_object(cls: type[Any], path: str, keywords: dict[str, Any], name: str) -> Any:
+    found = File(path, "r", **keywords)[name]
+    if type(found) is cls:
+        return found
+    made = cls.__new__(cls)
+    type(found).__init__(made, found.id)
+    return made

@@ -1,0 +1,176 @@
+//! Datasets: what h5py says of them, and their elements.
+
+mod properties;
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use hyperslab::Node;
+use hyperslab_format::datatype::{Charset, Datatype};
+use hyperslab_format::message::dataspace::Dataspace;
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::chunks::DatasetIterator;
+use crate::dtype::{Translation, descr_of};
+use crate::error::in_one_shape;
+use crate::ids::ObjectID;
+use crate::object::{HLObject, base_name};
+use crate::opened::Opened;
+use crate::state::FileState;
+
+/// A stored array.
+#[pyclass(frozen, subclass, extends = HLObject, module = "hyperslab")]
+pub(crate) struct Dataset {
+    /// The file.
+    pub(crate) state: Opened<Arc<FileState>>,
+    /// The dataset.
+    pub(crate) core: Opened<hyperslab::Dataset>,
+    translation: PyOnceLock<Translation>,
+    /// Whether the elements of the file are NumPy's already.
+    as_stored: PyOnceLock<bool>,
+}
+
+impl Dataset {
+    /// The Python half of a dataset.
+    pub(crate) fn new(state: Arc<FileState>, core: hyperslab::Dataset) -> Self {
+        Self::of(state.into(), core.into())
+    }
+
+    fn of(state: Opened<Arc<FileState>>, core: Opened<hyperslab::Dataset>) -> Self {
+        Self { state, core, translation: PyOnceLock::new(), as_stored: PyOnceLock::new() }
+    }
+
+    /// The dataset's dtype, and how its elements get there; made once.
+    pub(crate) fn translation(&self, py: Python<'_>) -> PyResult<&Translation> {
+        self.translation.get_or_try_init(py, || {
+            Translation::new(py, &self.core.datatype(), self.core.file().store().widths())
+        })
+    }
+
+    /// Whether a translation takes elements as the file has them.
+    pub(crate) fn is_stored_as(&self, py: Python<'_>, translation: &Translation) -> bool {
+        let compare = || translation.memory == *self.core.datatype();
+        match self.translation.get(py) {
+            Some(own) if std::ptr::eq(own, translation) => *self.as_stored.get_or_init(py, compare),
+            _ => compare(),
+        }
+    }
+
+    fn is_null(&self) -> bool {
+        self.core.dataspace() == Dataspace::Null
+    }
+
+    /// The encoding of the strings that the elements are, if they are.
+    fn string_encoding(&self) -> Option<&'static str> {
+        let charset = match &*self.core.datatype() {
+            Datatype::Text(text) => text.charset,
+            Datatype::VariableText(text) => text.charset,
+            _ => return None,
+        };
+        Some(if charset == Charset::Utf8 { "utf-8" } else { "ascii" })
+    }
+
+    /// The length of the first axis.
+    pub(crate) fn first_axis(&self, otherwise: &'static str) -> PyResult<u64> {
+        if self.is_null() {
+            return Err(PyTypeError::new_err("object of type 'NoneType' has no len()"));
+        }
+        self.core.shape().first().copied().ok_or_else(|| PyTypeError::new_err(otherwise))
+    }
+}
+
+#[pymethods]
+impl Dataset {
+    #[new]
+    #[pyo3(signature = (*_args, **_kwds), text_signature = "(bind)")]
+    fn make(_args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        let own = Self::of(Opened::not_yet(), Opened::not_yet());
+        PyClassInitializer::from(HLObject::unopened()).add_subclass(own)
+    }
+
+    fn __init__(slf: &Bound<'_, Self>, bind: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (state, node) = ObjectID::object(bind)?;
+        let Node::Dataset(dataset) = &node else {
+            return Err(PyValueError::new_err(format!("{bind} is not a DatasetID")));
+        };
+        slf.get().core.set(dataset.clone())?;
+        slf.get().state.set(Arc::clone(&state))?;
+        slf.as_super().get().open(state, node)
+    }
+
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        crate::read::item(slf.py(), slf.get(), args, None)
+    }
+
+    fn len(&self) -> PyResult<u64> {
+        self.first_axis("Attempt to take len() of scalar dataset")
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(usize::try_from(self.len()?)?)
+    }
+
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<DatasetIterator> {
+        let len = slf.get().first_axis("Can't iterate over a scalar dataset")?;
+        Ok(DatasetIterator::new(slf.clone().unbind(), len))
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err(
+                "Dataset.__array__ received copy=False but memory allocation cannot be avoided on read",
+            ));
+        }
+        let dtype = dtype.map(descr_of).transpose()?;
+        in_one_shape(py, || {
+            let request = crate::read::request_of(self, None)?;
+            match &dtype {
+                None => crate::read::array(py, self, self.translation(py)?, &request, None),
+                Some(dtype) => crate::read::cast(py, self, &request, dtype),
+            }
+        })
+    }
+
+    fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        crate::write::set_item(slf, key, value)
+    }
+
+    /// The shape of a selection, and that of the dataset.
+    #[pyo3(name = "_shape_of", signature = (sel=None))]
+    fn shape_of<'py>(
+        &self,
+        py: Python<'py>,
+        sel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)> {
+        let request = crate::read::request_of(self, sel)?;
+        Ok((PyTuple::new(py, &request.shape)?, PyTuple::new(py, &request.extent)?))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let py = slf.py();
+        let this = slf.get();
+        if !this.state.is_open() {
+            return Ok("<Closed HDF5 dataset>".to_owned());
+        }
+        let name = match slf.as_super().get().path(py)? {
+            Some(path) => format!("\"{}\"", base_name(path)),
+            None => "(anonymous)".to_owned(),
+        };
+        let shape = this
+            .shape(py)?
+            .map_or_else(|| Ok("None".to_owned()), |shape| Ok::<_, PyErr>(shape.repr()?.to_string()))?;
+        let dtype = this.translation(py)?.descr.bind(py).getattr("str")?;
+        Ok(format!("<HDF5 dataset {name}: shape {shape}, type \"{dtype}\">"))
+    }
+}

@@ -1,0 +1,219 @@
+//! Reading elements.
+
+use std::num::NonZeroUsize;
+
+use hyperslab::Destination;
+use numpy::PyUntypedArray;
+use numpy::prelude::*;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use super::Dataset;
+use crate::buffer;
+use crate::chunks::ChunkIterator;
+use crate::dtype::descr_of;
+use crate::error::{OrRaise, in_one_shape};
+use crate::plan::ReadPlan;
+use crate::read::{self, FieldTranslation};
+use crate::selection::{Index, Request};
+use crate::views::{AsStrView, AsTypeView, FieldsView};
+
+#[pymethods]
+impl Dataset {
+    #[pyo3(signature = (dest, source_sel=None, dest_sel=None))]
+    fn read_direct<'py>(
+        &self,
+        py: Python<'py>,
+        dest: &Bound<'py, PyUntypedArray>,
+        source_sel: Option<&Bound<'py, PyAny>>,
+        dest_sel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        in_one_shape(py, || {
+            let request = read::request_of(self, source_sel)?;
+            let Some(dest_sel) = dest_sel else {
+                return self.read_or_broadcast(py, &request, dest);
+            };
+            let place = dest.get_item(dest_sel)?;
+            match place.cast::<PyUntypedArray>() {
+                // Slices give a view of the destination; lists and masks a copy, and integers alone an element.
+                Ok(view) if !view.getattr("base")?.is_none() => self.read_or_broadcast(py, &request, view),
+                _ => {
+                    let whole = read::array(py, self, self.translation(py)?, &request, None)?;
+                    dest.set_item(dest_sel, whole)
+                }
+            }
+        })
+    }
+
+    #[pyo3(signature = (sel=None, out=None, threads=None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        sel: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyUntypedArray>>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        in_one_shape(py, || {
+            let request = read::request_of(self, sel)?;
+            match out {
+                None => read::array(py, self, self.translation(py)?, &request, threads),
+                Some(out) => read::into(py, self, &request, out, threads).map(|()| out.clone()),
+            }
+        })
+    }
+
+    #[pyo3(signature = (selections, out=None, threads=None))]
+    fn read_many<'py>(
+        &self,
+        py: Python<'py>,
+        selections: &Bound<'py, PyAny>,
+        out: Option<Vec<Bound<'py, PyUntypedArray>>>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
+        let selections = selections.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        in_one_shape(py, move || self.read_all(py, &selections, out.as_deref(), threads))
+    }
+
+    #[pyo3(signature = (sel=None))]
+    fn plan(&self, py: Python<'_>, sel: Option<&Bound<'_, PyAny>>) -> PyResult<ReadPlan> {
+        let request = read::request_of(self, sel)?;
+        let plan = py.detach(|| self.core.plan(&request.selection)).or_raise()?;
+        Ok(ReadPlan { plan })
+    }
+
+    fn astype<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let dtype = descr_of(dtype)?;
+        let this = slf.get();
+        if dtype.is_equiv_to(this.translation(py)?.descr.bind(py)) {
+            return Ok(slf.clone().into_any());
+        }
+        if dtype.kind() == b'T' && this.string_encoding().is_none() {
+            return Err(PyTypeError::new_err(format!(
+                "dset.astype({dtype}) can only be used on datasets with an HDF5 string datatype"
+            )));
+        }
+        Ok(Bound::new(py, AsTypeView { dataset: slf.clone().unbind(), dtype: dtype.unbind() })?.into_any())
+    }
+
+    #[pyo3(signature = (encoding=None, errors="strict"))]
+    fn asstr(slf: &Bound<'_, Self>, encoding: Option<String>, errors: &str) -> PyResult<AsStrView> {
+        let own = slf.get().string_encoding().ok_or_else(|| {
+            PyTypeError::new_err("dset.asstr() can only be used on datasets with an HDF5 string datatype")
+        })?;
+        let encoding = encoding.unwrap_or_else(|| own.to_owned());
+        Ok(AsStrView { dataset: slf.clone().unbind(), encoding, errors: errors.to_owned() })
+    }
+
+    fn fields(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>) -> PyResult<FieldsView> {
+        let single = names.cast::<PyString>().is_ok();
+        let names = if single {
+            vec![names.extract()?]
+        } else {
+            names.try_iter()?.map(|name| name?.extract()).collect::<PyResult<_>>()?
+        };
+        let translation = FieldTranslation::new(slf.py(), slf.get(), &names, single)?;
+        Ok(FieldsView { dataset: slf.clone().unbind(), translation })
+    }
+
+    #[pyo3(signature = (sel=None))]
+    fn iter_chunks(&self, sel: Option<&Bound<'_, PyAny>>) -> PyResult<ChunkIterator> {
+        let chunk =
+            self.core.chunk_shape().ok_or_else(|| PyTypeError::new_err("Chunked dataset required"))?;
+        ChunkIterator::new(&self.core.shape(), &chunk, sel)
+    }
+}
+
+impl Dataset {
+    /// Reads several selections, each into an array of `out` or a new one.
+    fn read_all<'py>(
+        &self,
+        py: Python<'py>,
+        selections: &[Bound<'py, PyAny>],
+        out: Option<&[Bound<'py, PyUntypedArray>]>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
+        let requests =
+            selections.iter().map(|sel| read::request_of(self, Some(sel))).collect::<PyResult<Vec<_>>>()?;
+        if out.is_some_and(|out| out.len() != requests.len()) {
+            return Err(PyValueError::new_err("read_many needs as many arrays in `out` as selections"));
+        }
+        let translation = self.translation(py)?;
+        let Some(extent) = requests.first().map(|first| &first.extent) else { return Ok(Vec::new()) };
+        let direct = translation.recipe.is_none()
+            && requests.iter().all(|request| request.extent == *extent)
+            && out.into_iter().flatten().zip(&requests).all(|(array, request)| {
+                array.shape() == &request.shape[..]
+                    && array.is_c_contiguous()
+                    && array.dtype().is_equiv_to(translation.descr.bind(py))
+            });
+        if !direct {
+            let mut arrays = out.into_iter().flatten();
+            return requests
+                .iter()
+                .map(|request| match arrays.next() {
+                    None => read::array(py, self, translation, request, threads),
+                    Some(array) => read::into(py, self, request, array, threads).map(|()| array.clone()),
+                })
+                .collect();
+        }
+        let make = |request: &Request| buffer::empty(py, &request.shape, translation.descr.bind(py));
+        let mut arrays = match out {
+            Some(arrays) => arrays.to_vec(),
+            None => requests.iter().map(make).collect::<PyResult<_>>()?,
+        };
+        if buffer::overlap(&arrays) {
+            return Err(PyValueError::new_err("the arrays in `out` overlap"));
+        }
+        let options = read::options(py, self, translation, threads);
+        let mut destinations = arrays
+            .iter_mut()
+            .map(|array| Ok(Destination::contiguous(buffer::bytes_mut(array)?)))
+            .collect::<PyResult<Vec<_>>>()?;
+        let mut reads: Vec<_> =
+            requests.iter().map(|request| &request.selection).zip(&mut destinations).collect();
+        py.detach(|| self.core.read_many_shaped(extent, &mut reads, &options)).or_raise()?;
+        drop(destinations);
+        Ok(arrays)
+    }
+
+    fn read_or_broadcast<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Request,
+        dest: &Bound<'py, PyUntypedArray>,
+    ) -> PyResult<()> {
+        if dest.shape() == &request.shape[..] || self.translation(py)?.descr.bind(py).has_subarray() {
+            return read::into(py, self, request, dest, None);
+        }
+        let whole = read::array(py, self, self.translation(py)?, request, None)?;
+        let place = dest.get_item(py.Ellipsis())?;
+        place.set_item(py.Ellipsis(), &whole).map_err(|error| {
+            if !error.is_instance_of::<PyValueError>(py) {
+                return error;
+            }
+            let shapes = PyTuple::new(py, &request.shape)
+                .and_then(|from| Ok((from.repr()?, PyTuple::new(py, dest.shape())?.repr()?)));
+            shapes.map_or_else(
+                |other| other,
+                |(from, to)| PyTypeError::new_err(format!("Can't broadcast {from} -> {to}")),
+            )
+        })
+    }
+
+    /// `dataset[key]`, for the views of it.
+    pub(crate) fn item<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        read::item(py, self, key, None)
+    }
+
+    /// The parts of an index expression that is to hold no names of fields.
+    pub(crate) fn index<'py>(key: &Bound<'py, PyAny>) -> PyResult<Index<'py>> {
+        let index = Index::split(key)?;
+        if index.fields.is_empty() {
+            Ok(index)
+        } else {
+            Err(PyValueError::new_err("Field names only allowed for compound types"))
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The keyword arguments of a file, and its mode.
+
+use hyperslab::driver::Locking;
+use hyperslab::{Durability, File as CoreFile, LibVersion, OpenOptions};
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+/// Keyword arguments of h5py's `File` about libhdf5's own caches and buffers, and about where it places things.
+const WITHOUT_EFFECT: [&str; 9] = [
+    "rdcc_nslots",
+    "rdcc_w0",
+    "page_buf_size",
+    "min_meta_keep",
+    "min_raw_keep",
+    "alignment_threshold",
+    "alignment_interval",
+    "meta_block_size",
+    "block_size",
+];
+
+/// Warns, once for each keyword, that a keyword changes nothing; a value that holds anyway needs no warning.
+fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_default = !value.is_truthy()? || (key.starts_with("alignment") && value.eq(1)?);
+    if is_default {
+        return Ok(());
+    }
+    let why = "it is about caches and buffers of libhdf5";
+    value.py().import("hyperslab._warn")?.getattr("without_effect")?.call1(("File", key, why)).map(drop)
+}
+
+/// The parsed keyword arguments.
+pub(super) struct Keywords {
+    /// The version bounds.
+    pub(super) libver: (String, String),
+    pub(super) options: OpenOptions,
+    /// The size of the user block in bytes.
+    pub(super) user_block: u64,
+    /// Whether a file in memory is written back to its path.
+    pub(super) backing_store: bool,
+    pub(super) skip_fill_chunks: Option<bool>,
+}
+
+impl Keywords {
+    /// Parses the keywords of a file; `driver` is given if the caller named "core" or "fileobj".
+    pub(super) fn parse(given: &Bound<'_, PyDict>, driver: Option<&str>, mode: Mode) -> PyResult<Self> {
+        let mut options = CoreFile::options();
+        let mut user_block = 0;
+        let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
+        let mut backing_store = true;
+        let mut skip_fill_chunks = None;
+        for (key, value) in given {
+            let key: String = key.extract()?;
+            if value.is_none() {
+                continue;
+            }
+            match key.as_str() {
+                "libver" => {
+                    libver = match value.cast::<PyTuple>() {
+                        Ok(pair) => pair.extract()?,
+                        Err(_) => bounds(value.cast::<PyString>()?.to_str()?),
+                    };
+                    version(&libver.1)?;
+                    options = options.version(version(&libver.0)?);
+                }
+                "rdcc_nbytes" => options = options.chunk_cache_bytes(value.extract()?),
+                "track_order" => options = options.track_order(value.extract()?),
+                "durability" => {
+                    options = options.durability(match value.extract::<String>()?.as_str() {
+                        "kill" => Durability::Kill,
+                        "power" => Durability::Power,
+                        _ => return Err(PyValueError::new_err("durability must be 'kill' or 'power'")),
+                    });
+                }
+                "userblock_size" if mode.creates() => {
+                    let integer = |_| PyValueError::new_err("User block size must be an integer");
+                    user_block = value.extract().map_err(integer)?;
+                    options = options.user_block(user_block);
+                }
+                "userblock_size" => {
+                    return Err(PyValueError::new_err(
+                        "User block may only be specified when creating a file",
+                    ));
+                }
+                "swmr" if value.is_truthy()? => return Err(no_swmr()),
+                "fs_threshold" if value.eq(1)? => {}
+                "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" if value.is_truthy()? => {
+                    return Err(if mode.creates() {
+                        PyNotImplementedError::new_err("a file that manages its free space")
+                    } else {
+                        PyValueError::new_err("Unable to set file space strategy of an existing file")
+                    });
+                }
+                "track_times" if value.is_truthy()? => {
+                    return Err(PyNotImplementedError::new_err("a root group that tracks times"));
+                }
+                "swmr" | "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" | "track_times" => {}
+                "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
+                "locking" => {
+                    options = options.locking(match value.extract::<bool>() {
+                        Ok(true) => Locking::Required,
+                        Ok(false) => Locking::No,
+                        Err(_) if value.eq("best-effort")? => Locking::BestEffort,
+                        Err(_) => {
+                            return Err(PyValueError::new_err(
+                                "locking must be True, False or 'best-effort'",
+                            ));
+                        }
+                    });
+                }
+                "backing_store" => backing_store = value.is_truthy()?,
+                "skip_fill_chunks" => skip_fill_chunks = Some(value.extract()?),
+                other if WITHOUT_EFFECT.contains(&other) => warn_without_effect(other, &value)?,
+                _ => return Err(unknown(&key)),
+            }
+        }
+        Ok(Self { libver, options, user_block, backing_store, skip_fill_chunks })
+    }
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// "r": reads an existing file.
+    Read,
+    /// "r+": changes an existing file.
+    Change,
+    /// "w": replaces the file.
+    Replace,
+    /// "x" or "w-": creates a file that does not exist yet.
+    New,
+    /// "a": changes the file, or creates it.
+    Append,
+}
+
+impl Mode {
+    /// Parses a mode of h5py.
+    pub(super) fn parse(mode: &str) -> PyResult<Self> {
+        Ok(match mode {
+            "r" => Self::Read,
+            "r+" => Self::Change,
+            "w" => Self::Replace,
+            "w-" | "x" => Self::New,
+            "a" => Self::Append,
+            _ => return Err(PyValueError::new_err("Invalid mode; must be one of r, r+, w, w-, x, a")),
+        })
+    }
+
+    /// Whether the mode may create a file.
+    pub(super) fn creates(self) -> bool {
+        matches!(self, Self::Replace | Self::New | Self::Append)
+    }
+
+    /// Returns `options` for opening a file in this mode.
+    pub(super) fn applied_to(self, options: OpenOptions) -> OpenOptions {
+        match self {
+            Self::Read => options,
+            Self::Change => options.write(true),
+            Self::Replace => options.create(true).truncate(true),
+            Self::New => options.create_new(true),
+            Self::Append => options.create(true),
+        }
+    }
+}
+
+/// The oldest library version that can read what a bound of this name allows.
+fn version(name: &str) -> PyResult<LibVersion> {
+    let unknown = || PyValueError::new_err(format!("Invalid library version bound {name:?}"));
+    LibVersion::named(name).ok_or_else(unknown)
+}
+
+/// The error about `swmr=True`.
+pub(super) fn no_swmr() -> PyErr {
+    PyNotImplementedError::new_err(
+        "reading and writing at the same time (SWMR): to follow a file that another program extends, open it with \
+         locking=False, and refresh() it or a dataset",
+    )
+}
+
+fn unknown(key: &str) -> PyErr {
+    PyTypeError::new_err(format!("'{key}' is an invalid keyword argument for this function"))
+}
+
+fn bounds(low: &str) -> (String, String) {
+    (if low == "latest" { "v200" } else { low }.to_owned(), "v200".to_owned())
+}

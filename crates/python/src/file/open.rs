@@ -1,0 +1,167 @@
+//! Opening files: by path, in memory, or through a Python object.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hyperslab::driver::{Driver, Memory};
+use hyperslab::{Error, File as CoreFile, OpenOptions};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
+
+use super::keywords::{Keywords, Mode};
+use crate::error::open_exception;
+use crate::fileobj::FileObject;
+use crate::state::FileState;
+
+/// The name of a file that has none.
+const IN_MEMORY: &str = "in memory";
+
+/// Copies the bytes of an object with a buffer.
+fn bytes_of(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let py = buffer.py();
+    let view = py.get_type::<PyMemoryView>().call1((buffer,))?;
+    Ok(view.call_method0("tobytes")?.cast::<PyBytes>()?.as_bytes().to_vec())
+}
+
+/// Opens or creates the file at `path`.
+fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
+    let options = &keywords.options;
+    if in_memory {
+        return open_in_memory(path, mode, keywords);
+    }
+    let opened = mode.applied_to(options.clone()).open(path)?;
+    if mode == Mode::Append && keywords.user_block != 0 && keywords.user_block != opened.store().base() {
+        let what = format!("user block of {} bytes", keywords.user_block);
+        let why = "the file that is there has one of another size";
+        return Err(hyperslab::RequestError::Argument { what, why }.into());
+    }
+    Ok(opened)
+}
+
+/// Opens or creates a file that is in memory as a whole. With a backing store, changes are written to `path`.
+fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
+    let found = match mode {
+        Mode::Replace => None,
+        Mode::New | Mode::Append => match std::fs::read(path) {
+            Ok(_) if mode == Mode::New && keywords.backing_store => {
+                return Err(Error::io("open", 0, 0)(io::ErrorKind::AlreadyExists.into()));
+            }
+            Ok(bytes) if mode == Mode::Append => Some(bytes),
+            _ => None,
+        },
+        Mode::Read | Mode::Change => Some(std::fs::read(path).map_err(Error::io("open", 0, 0))?),
+    };
+    let access = match (mode, &found) {
+        (Mode::Append, None) => Mode::New,
+        (Mode::Append, Some(_)) => Mode::Change,
+        _ => mode,
+    };
+    let image = found.unwrap_or_default();
+    let is_backed = keywords.backing_store && mode != Mode::Read;
+    let medium = if is_backed { Memory::backed(image, path.to_owned()) } else { Memory::new(image) };
+    open_on(Arc::new(medium), Some(path), access, &keywords.options)
+}
+
+/// Opens or creates the file on `medium`. External links are relative to `path`, if there is one.
+fn open_on(
+    medium: Arc<dyn Driver>,
+    path: Option<&Path>,
+    mode: Mode,
+    options: &OpenOptions,
+) -> hyperslab::Result<CoreFile> {
+    let options = mode.applied_to(options.clone());
+    let options = if let Some(path) = path { options.location(path) } else { options };
+    options.open_on(medium)
+}
+
+/// Opens a file with `open`, and applies the keywords that concern the open file.
+fn opened(
+    name: String,
+    driver: &'static str,
+    keywords: Keywords,
+    kwds: &Bound<'_, PyDict>,
+    open: impl Send + FnOnce(&Keywords) -> hyperslab::Result<CoreFile>,
+) -> PyResult<Arc<FileState>> {
+    let core = kwds.py().detach(|| open(&keywords)).map_err(|error| open_exception(&error, &name))?;
+    // A file that is open already keeps the setting of its first opening.
+    if let Some(skips) = keywords.skip_fill_chunks {
+        core.set_skip_fill_chunks(skips);
+    }
+    Ok(FileState::new(core, name, driver, keywords.libver, Some(kwds.clone().unbind())))
+}
+
+/// Opens the file in these bytes, for reading.
+pub(super) fn image(bytes: &Bound<'_, PyAny>, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
+    let keywords = Keywords::parse(kwds, Some("core"), Mode::Read)?;
+    let image = bytes_of(bytes)?;
+    opened(IN_MEMORY.to_owned(), "core", keywords, kwds, |keywords| {
+        keywords.options.clone().open_on(Arc::new(Memory::new(image)))
+    })
+}
+
+/// Creates an empty file in memory.
+pub(super) fn new_in_memory(kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
+    let keywords = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
+    opened(IN_MEMORY.to_owned(), "core", keywords, kwds, |keywords| {
+        keywords.options.clone().create(true).open_on(Arc::new(Memory::default()))
+    })
+}
+
+/// Opens the file behind an object with `read` and `seek`.
+pub(super) fn object(
+    object: &Bound<'_, PyAny>,
+    mode: &str,
+    driver: Option<&str>,
+    kwds: &Bound<'_, PyDict>,
+) -> PyResult<Arc<FileState>> {
+    if driver.is_some_and(|driver| driver != "fileobj") {
+        return Err(PyValueError::new_err("Driver must be 'fileobj' for file-like object if specified."));
+    }
+    let mode = Mode::parse(mode)?;
+    let keywords = Keywords::parse(kwds, Some("fileobj"), mode)?;
+    let medium = Arc::new(FileObject::new(object));
+    opened(object.repr()?.to_string(), "fileobj", keywords, kwds, |keywords| {
+        open_on(medium, None, mode, &keywords.options)
+    })
+}
+
+/// Opens the file of this name.
+pub(super) fn named(
+    name: &Bound<'_, PyAny>,
+    mode: &str,
+    driver: Option<&str>,
+    kwds: &Bound<'_, PyDict>,
+) -> PyResult<Arc<FileState>> {
+    let mode = Mode::parse(mode)?;
+    let path = path_of(name)?;
+    let filename = path.to_string_lossy().into_owned();
+    let driver = match driver {
+        None | Some("sec2" | "windows") => "sec2",
+        Some("stdio") => "stdio",
+        Some("core") => "core",
+        Some(other) => return Err(PyValueError::new_err(format!("Unknown driver type '{other}'"))),
+    };
+    let is_core = driver == "core";
+    let keywords = Keywords::parse(kwds, is_core.then_some(driver), mode)?;
+    if filename.is_empty() {
+        return Err(PyOSError::new_err("Unable to open file (invalid file name)"));
+    }
+    opened(filename, driver, keywords, kwds, |keywords| open_path(&path, mode, is_core, keywords))
+}
+
+/// Returns the path in a `str`, `bytes` or `os.PathLike`.
+pub(crate) fn path_of(name: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    if name.is_instance_of::<PyByteArray>() || name.is_instance_of::<PyMemoryView>() {
+        return Err(PyTypeError::new_err(
+            "a path is a str, bytes or os.PathLike; File.from_bytes opens the bytes of a file",
+        ));
+    }
+    if name.cast::<PyBytes>().is_ok_and(|bytes| bytes.as_bytes().contains(&0)) {
+        return Err(PyValueError::new_err(
+            "a path holds no zero bytes; File.from_bytes opens the bytes of a file",
+        ));
+    }
+    name.py().import("os")?.call_method1("fsdecode", (name,))?.extract()
+}

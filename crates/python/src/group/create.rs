@@ -1,0 +1,248 @@
+//! Creating, linking, copying and deleting the members of a group.
+
+use std::sync::Arc;
+
+use hyperslab::internals::DatasetOptions;
+use hyperslab::{CopyOptions, Group as CoreGroup, Node, Selection, WriteOptions};
+use numpy::prelude::*;
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::Group;
+use crate::buffer;
+use crate::calls;
+use crate::create::{Request, dataspace, datatype, writable};
+use crate::error::{OrRaise, missing_object};
+use crate::links::{ExternalLink, SoftLink};
+use crate::object::{HLObject, name_required, wrap};
+use crate::plain;
+use crate::state::FileState;
+
+/// The file and the group, to be changed.
+fn changed<'a, E: PyTypeInfo>(
+    slf: &'a Bound<'_, Group>,
+    what: &str,
+) -> PyResult<(&'a Arc<FileState>, &'a CoreGroup)> {
+    let state = &slf.as_super().get().state;
+    writable::<E>(state, what)?;
+    Ok((state, &slf.get().group))
+}
+
+impl Group {
+    /// `create_dataset(name, data=numbers)` and nothing more; none for every other call.
+    fn create_plain<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(kwds) = kwds.filter(|kwds| kwds.len() == 1 && args.len() == 1) else { return Ok(None) };
+        let Ok(path) = args.get_borrowed_item(0)?.extract::<&str>() else { return Ok(None) };
+        let Some(data) = kwds.get_item("data")? else { return Ok(None) };
+        let Some((array, datatype)) = plain::new_array(&data)? else { return Ok(None) };
+        let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a dataset")?);
+        let shape = array.shape().iter().map(|&len| len as u64).collect();
+        let options = DatasetOptions::new(dataspace(Some(shape), None), datatype);
+        let bytes = buffer::bytes(array)?;
+        let made: hyperslab::Result<_> = py.detach(|| {
+            let made = group.create_dataset(path, &options)?;
+            if let Err(error) = made.write_with(&Selection::All, bytes, &WriteOptions::default()) {
+                // A dataset of zeros would pass for one that was written; what failed is the news.
+                let _ = group.remove(path);
+                return Err(error);
+            }
+            Ok(made)
+        });
+        wrap(py, state, Node::Dataset(made.or_raise()?)).map(Some)
+    }
+
+    fn by_python<'py>(
+        slf: &Bound<'py, Self>,
+        function: &str,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().state.check()?;
+        calls::method(slf.as_any(), "_create", function, args, kwds)
+    }
+}
+
+#[pymethods]
+impl Group {
+    fn __setitem__(
+        slf: &Bound<'_, Self>,
+        name: &Bound<'_, PyAny>,
+        object: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        writable::<PyValueError>(&slf.as_super().get().state, "create an object or a link")?;
+        let args = PyTuple::new(slf.py(), [name, object])?;
+        Self::by_python(slf, "set_item", &args, None).map(drop)
+    }
+
+    fn __delitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (_, group) = changed::<PyKeyError>(slf, "delete a link")?;
+        let path = name_required(name)?;
+        slf.py().detach(|| group.remove(&path)).map_err(|error| missing_object(&error))
+    }
+
+    #[pyo3(signature = (name, track_order=None, *, track_times=false))]
+    fn create_group<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        track_order: Option<bool>,
+        track_times: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if track_times {
+            return Err(PyNotImplementedError::new_err("groups that track times are not supported yet"));
+        }
+        let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a group")?);
+        let path = if name.is_none() { None } else { Some(name_required(name)?) };
+        let track_order = track_order.unwrap_or(false);
+        let made = py.detach(|| match &path {
+            Some(path) => group.create_group_with(path, track_order),
+            None => group.file().create_unlinked_group(track_order),
+        });
+        wrap(py, state, Node::Group(made.or_raise()?))
+    }
+
+    #[pyo3(
+        signature = (*args, **kwds),
+        text_signature = "($self, name, shape=None, dtype=None, data=None, *, chunks=None, \
+                          compression=None, compression_opts=None, shuffle=None, \
+                          fletcher32=None, scaleoffset=None, maxshape=None, fillvalue=None, \
+                          fill_time=None, track_times=None, track_order=None, external=None, \
+                          allow_unknown_filter=False, compact=False, skip_fill_chunks=None, \
+                          **others)"
+    )]
+    fn create_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(made) = Self::create_plain(slf, args, kwds)? {
+            return Ok(made);
+        }
+        writable::<PyValueError>(&slf.as_super().get().state, "create a dataset")?;
+        Self::by_python(slf, "create_dataset", args, kwds)
+    }
+
+    #[pyo3(
+        signature = (*args, **kwds),
+        text_signature = "($self, name, other, **kwds)"
+    )]
+    fn create_dataset_like<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        writable::<PyValueError>(&slf.as_super().get().state, "create a dataset")?;
+        Self::by_python(slf, "create_dataset_like", args, kwds)
+    }
+
+    #[pyo3(
+        signature = (*args, **kwds),
+        text_signature = "($self, name, shape, dtype, exact=False, **kwds)"
+    )]
+    fn require_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_python(slf, "require_dataset", args, kwds)
+    }
+
+    fn require_group<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_python(slf, "require_group", &PyTuple::new(slf.py(), [name])?, None)
+    }
+
+    #[pyo3(
+        signature = (*args, **kwds),
+        text_signature = "($self, source, dest, name=None, shallow=False, expand_soft=False, \
+                          expand_external=False, expand_refs=False, without_attrs=False)"
+    )]
+    fn copy<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<()> {
+        Self::by_python(slf, "copy", args, kwds).map(drop)
+    }
+
+    /// Makes a dataset as `hyperslab._create` has worked it out.
+    fn _create_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        path: Option<&str>,
+        request: Request<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a dataset")?);
+        let options = request.options(state)?;
+        let made = py.detach(|| match path {
+            Some(path) => group.create_dataset(path, &options),
+            None => group.file().create_unlinked_dataset(&options),
+        });
+        wrap(py, state, Node::Dataset(made.or_raise()?))
+    }
+
+    /// Makes a link: to an object, or what a soft or external link says.
+    fn _link(slf: &Bound<'_, Self>, path: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let group = &slf.get().group;
+        if let Ok(target) = object.cast::<HLObject>() {
+            let node = &target.get().node;
+            return py.detach(|| group.link_to(path, node)).or_raise();
+        }
+        if let Ok(link) = object.cast::<SoftLink>() {
+            let target = &link.get().path;
+            return py.detach(|| group.link_soft(path, target)).or_raise();
+        }
+        let link = object.cast::<ExternalLink>()?.get();
+        py.detach(|| group.link_external(path, &link.filename, &link.path)).or_raise()
+    }
+
+    /// Commits a datatype.
+    fn _commit(slf: &Bound<'_, Self>, path: &str, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, state) = (slf.py(), &slf.as_super().get().state);
+        let (datatype, _) = datatype(dtype, state)?;
+        let group = &slf.get().group;
+        py.detach(|| group.commit_datatype(path, &datatype)).or_raise().map(drop)
+    }
+
+    /// Copies an object to a path of this group.
+    fn _copy(
+        slf: &Bound<'_, Self>,
+        source: &Bound<'_, HLObject>,
+        path: &str,
+        flags: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        source.get().state.check()?;
+        let (_, group) = changed::<PyValueError>(slf, "copy an object into the file")?;
+        let (options, node) = (copy_options(flags)?, &source.get().node);
+        slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)
+    }
+
+    #[pyo3(name = "move")]
+    fn rename(slf: &Bound<'_, Self>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (_, group) = changed::<PyValueError>(slf, "move a link")?;
+        let (source, dest) = (name_required(source)?, name_required(dest)?);
+        if source == dest {
+            return Ok(());
+        }
+        slf.py().detach(|| group.rename(&source, &dest)).or_raise()
+    }
+}
+
+/// h5py's flags of a copy, by their names.
+fn copy_options(flags: &Bound<'_, PyDict>) -> PyResult<CopyOptions> {
+    let mut options = CopyOptions::default();
+    for (name, flag) in [
+        ("shallow", &mut options.shallow),
+        ("expand_soft", &mut options.expand_soft),
+        ("expand_external", &mut options.expand_external),
+        ("expand_refs", &mut options.expand_refs),
+        ("without_attrs", &mut options.without_attributes),
+    ] {
+        *flag = flags.as_any().get_item(name)?.is_truthy()?;
+    }
+    Ok(options)
+}

@@ -1,0 +1,258 @@
+//! Groups, as mappings from names to objects.
+
+mod create;
+mod visit;
+
+use std::sync::Arc;
+
+use hyperslab::Node;
+use hyperslab_format::message::link::Link;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
+
+use crate::calls;
+use crate::dataset::Dataset;
+use crate::datatype::Datatype;
+use crate::error::{OrRaise, is_missing, missing_object};
+use crate::ids::ObjectID;
+use crate::links::link_object;
+use crate::object::{HLObject, name_of, name_required, wrap};
+use crate::opened::Opened;
+use crate::reference::Reference;
+use crate::state::FileState;
+
+/// A group. Documented in `_native.pyi`; this file only translates.
+#[pyclass(frozen, subclass, extends = HLObject, mapping, module = "hyperslab")]
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The group.
+    pub(crate) group: Opened<hyperslab::Group>,
+}
+
+/// The file that a group object belongs to, if it is open.
+fn open_state<'a>(slf: &'a Bound<'_, Group>) -> PyResult<&'a Arc<FileState>> {
+    let state = &slf.as_super().get().state;
+    state.check()?;
+    Ok(state)
+}
+
+impl Group {
+    fn open<'py>(slf: &Bound<'py, Self>, path: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let state = open_state(slf)?;
+        if path.is_empty() {
+            return Err(PyKeyError::new_err(
+                "Unable to open object (name parameter cannot be an empty string)",
+            ));
+        }
+        let group = &slf.get().group;
+        let node = py.detach(|| group.get(path)).map_err(|error| missing_object(&error))?;
+        wrap(py, state, node)
+    }
+
+    fn follow<'py>(slf: &Bound<'py, Self>, reference: &Bound<'py, Reference>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let state = open_state(slf)?;
+        let Reference { kind, bytes } = reference.get();
+        if bytes.iter().all(|&byte| byte == 0) {
+            return Err(PyValueError::new_err("Invalid HDF5 object reference"));
+        }
+        let node = py.detach(|| state.core.dereference(kind, bytes)).or_raise()?;
+        wrap(py, state, node)
+    }
+
+    /// The link at the end of `path`, if everything before it exists.
+    fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
+        let path = path.trim_end_matches('/');
+        let found = py.detach(|| match path.rsplit_once('/') {
+            Some(("", name)) => self.group.group("/")?.link(name),
+            Some((parent, name)) => self.group.group(parent)?.link(name),
+            None => self.group.link(path),
+        });
+        match found {
+            Err(error) if is_missing(&error) => Ok(None),
+            found => found.or_raise(),
+        }
+    }
+}
+
+#[pymethods]
+impl Group {
+    #[new]
+    #[pyo3(signature = (*_args, **_kwds), text_signature = "(bind)")]
+    fn new(_args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(HLObject::unopened()).add_subclass(Self { group: Opened::not_yet() })
+    }
+
+    fn __init__(slf: &Bound<'_, Self>, bind: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (state, node) = ObjectID::object(bind)?;
+        let Node::Group(group) = &node else {
+            return Err(PyValueError::new_err(format!("{bind} is not a GroupID")));
+        };
+        slf.get().group.set(group.clone())?;
+        slf.as_super().get().open(state, node)
+    }
+
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(reference) = name.cast::<Reference>() {
+            return Self::follow(slf, reference);
+        }
+        let path = name_of(name)?.ok_or_else(|| {
+            PyTypeError::new_err(format!(
+                "Accessing a group is done with bytes or str, not {}",
+                name.get_type()
+            ))
+        })?;
+        Self::open(slf, &path)
+    }
+
+    fn __contains__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let path = name_required(name)?;
+        if !slf.as_super().get().state.is_open() || path.is_empty() {
+            return Ok(false);
+        }
+        let group = &slf.get().group;
+        match slf.py().detach(|| group.contains(&path)) {
+            Err(error) if is_missing(&error) => Ok(false),
+            found => found.or_raise(),
+        }
+    }
+
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        open_state(slf)?;
+        let group = &slf.get().group;
+        let len = slf.py().detach(|| group.len()).or_raise()?;
+        Ok(usize::try_from(len)?)
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(slf.py(), Self::names(slf)?)?.try_iter()
+    }
+
+    fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(slf.py(), Self::names(slf)?.into_iter().rev())?.try_iter()
+    }
+
+    #[pyo3(name = "_names")]
+    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        open_state(slf)?;
+        let group = &slf.get().group;
+        slf.py().detach(|| group.names()).or_raise()
+    }
+
+    fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        calls::view(slf.as_any(), "KeysViewHDF5")
+    }
+
+    fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        calls::view(slf.as_any(), "ValuesViewHDF5")
+    }
+
+    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        calls::view(slf.as_any(), "ItemsViewHDF5")
+    }
+
+    #[pyo3(signature = (name, default=None, getclass=false, getlink=false, *, elink_mode=None))]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+        getclass: bool,
+        getlink: bool,
+        elink_mode: Option<&str>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        if elink_mode.is_some_and(|mode| mode != "r") {
+            return Err(PyValueError::new_err(
+                "files behind external links are opened for reading: mode 'r'",
+            ));
+        }
+        if !(getclass || getlink) {
+            return match Self::__getitem__(slf, name) {
+                Err(error) if error.is_instance_of::<PyKeyError>(py) => Ok(default),
+                found => found.map(Some),
+            };
+        }
+        let path = name_required(name)?;
+        if !Self::__contains__(slf, name)? {
+            return Ok(default);
+        }
+        if getlink {
+            let Some(link) = slf.get().link(py, &path)? else { return Ok(default) };
+            let object = link_object(py, &link.target)?;
+            return Ok(Some(if getclass { object.get_type().into_any() } else { object }));
+        }
+        let group = &slf.get().group;
+        let found = py.detach(|| group.get(&path));
+        let node = match found {
+            Err(error) if is_missing(&error) => {
+                return Err(PyRuntimeError::new_err(format!("Can't get info for object ({})", error.root())));
+            }
+            found => found.or_raise()?,
+        };
+        Ok(Some(class_of(py, &node).into_any()))
+    }
+
+    #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=...)")]
+    fn pop<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        calls::method(slf.as_any(), "_mapping", "pop", args, kwds)
+    }
+
+    fn popitem<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        calls::method(slf.as_any(), "_mapping", "popitem", &PyTuple::empty(slf.py()), None)
+    }
+
+    fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
+        calls::method(slf.as_any(), "_mapping", "clear", &PyTuple::empty(slf.py()), None).map(drop)
+    }
+
+    #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=None)")]
+    fn setdefault<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwds: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        calls::method(slf.as_any(), "_mapping", "setdefault", args, kwds)
+    }
+
+    #[pyo3(signature = (*args, **kwds), text_signature = "($self, other=(), /, **kwds)")]
+    fn update(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        kwds: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
+    }
+
+    fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        let mut names = Self::names(slf)?;
+        names.sort();
+        Ok(names)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let object = slf.as_super().get();
+        if !object.state.is_open() {
+            return Ok("<Closed HDF5 group>".to_owned());
+        }
+        let members = Self::__len__(slf)?;
+        Ok(match object.path(slf.py())? {
+            Some(path) => format!("<HDF5 group \"{path}\" ({members} members)>"),
+            None => format!("<HDF5 group (anonymous) ({members} members)>"),
+        })
+    }
+}
+
+/// The Python class of a node.
+fn class_of<'py>(py: Python<'py>, node: &Node) -> Bound<'py, PyType> {
+    match node {
+        Node::Group(_) => py.get_type::<Group>(),
+        Node::Dataset(_) => py.get_type::<Dataset>(),
+        Node::Datatype(_) => py.get_type::<Datatype>(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Visiting everything below a group.
+
+use std::sync::Arc;
+
+use hyperslab::{Group as CoreGroup, Step, Walk};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::{Group, open_state};
+use crate::error::{ClosedError, OrRaise, exception};
+use crate::links::link_object;
+use crate::object::wrap;
+
+impl Group {
+    /// Calls `func` with the arguments that `arguments` makes of each step, until it returns something.
+    fn walk<'py>(
+        slf: &Bound<'py, Self>,
+        every_link: bool,
+        func: &Bound<'py, PyAny>,
+        arguments: impl Fn(&Step) -> PyResult<Bound<'py, PyTuple>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        open_state(slf)?;
+        let group = &slf.get().group;
+        let by_name = |group: &CoreGroup| {
+            let mut links = group.links()?;
+            links.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(links)
+        };
+        let mut walk = Walk::ordered(group, by_name);
+        while let Some(step) = py.detach(|| walk.next()) {
+            let step = step.map_err(|(_, error)| error).or_raise()?;
+            if !every_link && (step.node.is_none() || step.before.is_some()) {
+                continue;
+            }
+            if let Some(Err(error)) = &step.node {
+                return Err(exception(error));
+            }
+            let result = func.call1(arguments(&step)?)?;
+            if !result.is_none() {
+                return Ok(Some(result));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[pymethods]
+impl Group {
+    fn visit<'py>(slf: &Bound<'py, Self>, func: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        Self::walk(slf, false, func, |step| (&*step.path,).into_pyobject(py))
+    }
+
+    fn visititems<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        let state = Arc::clone(open_state(slf)?);
+        Self::walk(slf, false, func, |step| {
+            let node = step.new_node().ok_or_else(|| ClosedError::new_err("no object behind a hard link"))?;
+            (&*step.path, wrap(py, &state, node.clone())?).into_pyobject(py)
+        })
+    }
+
+    fn visit_links<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        Self::walk(slf, true, func, |step| (&*step.path,).into_pyobject(py))
+    }
+
+    fn visititems_links<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        Self::walk(slf, true, func, |step| {
+            (&*step.path, link_object(py, &step.link.target)?).into_pyobject(py)
+        })
+    }
+}

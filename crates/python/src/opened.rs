@@ -1,0 +1,86 @@
+//! What `__init__` gives an object.
+//!
+//! The `__init__` of a subclass may take arguments of its own. So `__new__` takes any arguments and opens nothing, and
+//! `__init__` of the native class opens the object, when the subclass calls it. Before that, the object behaves as an
+//! object of a closed file.
+
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use hyperslab::{File, Node};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::state::FileState;
+
+/// A value that `__init__` sets once.
+#[derive(Debug)]
+pub(crate) struct Opened<T>(OnceLock<T>);
+
+impl<T> Opened<T> {
+    /// Returns the place of a value that `__init__` will set.
+    pub(crate) const fn not_yet() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Sets the value, or raises `RuntimeError` if it is set.
+    pub(crate) fn set(&self, value: T) -> PyResult<()> {
+        let again = |_| PyRuntimeError::new_err("__init__ was called twice: the object is open already");
+        self.0.set(value).map_err(again)
+    }
+}
+
+impl<T> From<T> for Opened<T> {
+    fn from(value: T) -> Self {
+        Self(OnceLock::from(value))
+    }
+}
+
+impl<T: Unopened> Deref for Opened<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.0.get().unwrap_or_else(|| T::unopened())
+    }
+}
+
+/// A type with a value for objects that are not open.
+pub(crate) trait Unopened: 'static {
+    /// Returns the value.
+    fn unopened() -> &'static Self;
+}
+
+/// The objects of a closed file in memory.
+struct Closed {
+    state: Arc<FileState>,
+    root: Node,
+    group: hyperslab::Group,
+    dataset: hyperslab::Dataset,
+    datatype: hyperslab::NamedDatatype,
+}
+
+static CLOSED: LazyLock<Closed> = LazyLock::new(|| closed().expect("an empty file fits in memory"));
+
+fn closed() -> hyperslab::Result<Closed> {
+    let file = File::in_memory()?;
+    let group = file.root();
+    let dataset = group.new_dataset::<u8>("d").shape([0]).create()?;
+    let datatype = group.commit_datatype("t", &dataset.datatype())?;
+    let root = Node::Group(group.clone());
+    Ok(Closed { state: FileState::unopened(file), root, group, dataset, datatype })
+}
+
+/// Says which field of [`Closed`] stands for a type.
+macro_rules! unopened {
+    ($($type:ty: $field:ident),*) => {
+        $(impl Unopened for $type {
+            fn unopened() -> &'static Self {
+                &CLOSED.$field
+            }
+        })*
+    };
+}
+
+unopened!(Arc<FileState>: state, Node: root, hyperslab::Group: group, hyperslab::Dataset: dataset,
+    hyperslab::NamedDatatype: datatype);
