@@ -51,6 +51,7 @@ soak: $(VENV)/test.stamp develop
 lint: $(VENV)/test.stamp
 	cargo fmt --all --check
 	cargo clippy --workspace --features hyperslab/ndarray --all-targets --locked --quiet -- -D warnings
+	cargo clippy -p hyperslab-cli --no-default-features --all-targets --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features hyperslab/ndarray --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .

@@ -92,6 +92,7 @@ fn without(shape: &[u64], axis: usize) -> Vec<u64> {
 
 /// Draws the plane as a picture, with samples or crosslines downwards.
 fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<()> {
+    plot::check(&args.out, SIZE).map_err(|error| Usage(error.to_string()))?;
     let shape = cube.data.shape();
     let left: Vec<usize> = (0..shape.len()).filter(|&number| number != axis).collect();
     let &[across, down] = &left[..] else {

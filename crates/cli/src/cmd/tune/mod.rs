@@ -30,7 +30,7 @@ use self::sample::Sample;
 use self::search::{Candidate, Judge, Origin};
 use self::specimen::Recipe;
 use crate::error::Usage;
-use crate::plot::Size;
+use crate::plot::{Picture, Size};
 use crate::{filters, place, progress, units};
 
 /// Find the chunk shape that suits how a dataset is read
@@ -191,7 +191,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     bar.finish_and_clear();
     if let Some(plot) = &args.plot {
-        crate::plot::save(plot, args.plot_size, &sweep::sweep(&report))?;
+        let lines = sweep::sweep(&report);
+        crate::plot::save(plot, args.plot_size, Picture::Lines(&lines))?;
     }
     if args.json { report.as_json(out) } else { report.as_text(out) }
 }
