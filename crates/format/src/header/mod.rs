@@ -7,7 +7,7 @@
 //! ```
 //! # use hyperslab_format::{Addr, Extent, Reader, Result, Widths, header::ObjectHeader};
 //! fn read(at: Addr, widths: Widths, fetch: impl Fn(Extent) -> Vec<u8>) -> Result<ObjectHeader> {
-//!     let first = fetch(Extent::new(at, 512)); // if 512 bytes are too few, the error gives the number needed
+//!     let first = fetch(Extent::new(at, 512)); // the error of a short read gives the bytes needed
 //!     let mut header: ObjectHeader = Reader::new(&first, widths, at).structure(&())?;
 //!     while let Some(extent) = header.next_pending() {
 //!         let chunk = fetch(extent);
