@@ -27,7 +27,7 @@ pub struct FormatError {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The bytes end too early.
-    #[error("{have} bytes where {needed} are needed")]
+    #[error("{needed} bytes needed, only {have} available")]
     Truncated {
         /// Bytes needed, counted from the start of the structure.
         needed: u64,
@@ -43,7 +43,7 @@ pub enum ErrorKind {
         expected: [u8; 4],
     },
     /// A version that the specification does not define.
-    #[error("version {found}, known are {known}")]
+    #[error("version {found}, expected {known}")]
     Version {
         /// The version found.
         found: u8,

@@ -1,7 +1,6 @@
 //! The structures of the HDF5 file format 4.0: bytes to values and back, without I/O.
 //!
-//! One small file per structure, named as the specification names it, with `decode` and `encode` side by
-//! side.
+//! One small file per structure, named as in the specification, with `decode` and `encode` side by side.
 //!
 //! | specification | module |
 //! | --- | --- |

@@ -26,8 +26,7 @@ pub(crate) use fields;
 ///
 /// - **L1** `decode(encode(x)) == x`
 /// - **L2** `encode(decode(b)) == b` for bytes that libhdf5 wrote (golden files)
-/// - **L3** `encode` writes exactly `encoded_len` bytes; decoding any shorter prefix is an error, never a
-///   panic
+/// - **L3** `encode` writes exactly `encoded_len` bytes; decoding a shorter prefix is an error, never a panic
 ///
 /// A decoder gets a slice and reads nothing else from the file. Values that it needs from other structures,
 /// such as the header that owns a block, are its `Context`.

@@ -1,5 +1,4 @@
-//! Numbers: fixed-point (class 0), floating-point (1), bitfields (4) and complex numbers (11) (spec
-//! IV.A.2.d).
+//! Numbers (spec IV.A.2.d): fixed-point (class 0), floating-point (1), bitfields (4), complex numbers (11).
 
 use super::codec::{Head, head};
 use super::{BitRange, Bits, ByteOrder, Complex, Datatype, Float, Integer, Normalization};
@@ -22,8 +21,7 @@ impl Integer {
         Self { size, order, signed, low_pad: false, high_pad: false, bits: BitRange::whole(size) }
     }
 
-    /// Returns whether all bits are significant, so that a machine integer of this size and order has the
-    /// same bytes.
+    /// Returns whether all bits are significant, so that the bytes equal those of a machine integer.
     pub fn is_whole(&self) -> bool {
         self.bits == BitRange::whole(self.size)
     }
@@ -113,8 +111,7 @@ impl Float {
         }
     }
 
-    /// Returns whether the format is IEEE 754 binary16, binary32, binary64 or binary128, in little-endian or
-    /// big-endian order.
+    /// Returns whether this is IEEE 754 binary16, binary32, binary64 or binary128, little- or big-endian.
     pub fn is_ieee(&self) -> bool {
         Self::ieee(self.size, self.order).is_some_and(|ieee| self.has_values_of(&ieee))
     }
@@ -232,8 +229,7 @@ impl Complex {
         Self { base: Box::new(Datatype::Float(base)) }
     }
 
-    /// Decodes a rectangular, homogeneous complex number, the only form that the specification defines (HDF5
-    /// 2.0).
+    /// Decodes a rectangular, homogeneous complex number, the only form that HDF5 2.0 defines.
     pub(super) fn decode(r: &mut Reader<'_>, head: Head, inside: u32) -> Result<Self> {
         if !head.bit(0) {
             return Err(r.error(ErrorKind::Unsupported { feature: "heterogeneous complex number" }));
@@ -260,8 +256,7 @@ impl Complex {
 }
 
 impl Datatype {
-    /// Returns the size as stored. Every datatype that was decoded or can be stored has a size of at most 32
-    /// bits.
+    /// Returns the stored size. Every decoded or storable datatype has a size of at most 32 bits.
     pub(super) fn stored_size(&self, widths: crate::Widths) -> u32 {
         u32::try_from(self.size(widths)).unwrap_or(u32::MAX)
     }

@@ -37,8 +37,7 @@ impl Opaque {
     }
 
     pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        // The length field has eight bits and holds multiples of eight, so a longer tag is cut, as in
-        // libhdf5.
+        // The length has eight bits and is a multiple of eight, so a longer tag is cut, as in libhdf5.
         let len = self.tag.len().next_multiple_of(8).min(248);
         let tag = self.tag.as_bytes();
         let kept = tag.get(..len).unwrap_or(tag);
@@ -97,9 +96,7 @@ impl Enumeration {
         let count = head.field(0, 16) as usize;
         let base = Datatype::decode_nested(r, inside)?;
         if !matches!(base, Datatype::Integer(_)) {
-            return Err(r.error(ErrorKind::Unsupported {
-                feature: "enumeration with a base type that is not an integer",
-            }));
+            return Err(r.error(ErrorKind::Unsupported { feature: "enumeration of non-integer values" }));
         }
         head.expect_size(r, base.size(r.widths()), "the size of the base type")?;
         let mut names = Vec::with_capacity(count.min(r.remaining()));

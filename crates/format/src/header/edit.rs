@@ -293,8 +293,7 @@ impl HeaderEdit {
         (self.framing() == Framing::V2 { creation_order: true }).then_some(0)
     }
 
-    /// Returns the message framed for this header: padded in version 1, with a creation order if the header
-    /// tracks it.
+    /// Frames a message for this header: pads it in version 1, adds a creation order if the header tracks it.
     fn framed(&self, mut message: RawMessage) -> Result<RawMessage> {
         if self.framing() == Framing::V1 {
             message.pad();
@@ -376,8 +375,7 @@ impl HeaderEdit {
                 at: Addr::UNDEFINED,
             });
         }
-        // Less than the prefix of a message: at most five bytes, and none in version 1, where all lengths are
-        // multiples of 8.
+        // At most five bytes, too few for a message; none in version 1, where all lengths are multiples of 8.
         chunk.gap = u8::try_from(free).unwrap_or(u8::MAX);
         let at = chunk.extent.addr;
         chunk.place(framing, skip, at);
@@ -399,6 +397,5 @@ fn error(header: &ObjectHeader, kind: ErrorKind) -> FormatError {
     FormatError { kind, structure: ObjectHeader::NAME, spec: ObjectHeader::SPEC, at, offset: 0 }
 }
 
-/// The size of the longest message body in bytes: the largest multiple of 8 that the two-byte length field
-/// can hold.
+/// The size of the longest message body in bytes: the largest multiple of 8 in a two-byte length field.
 pub const LONGEST: usize = 65_528;

@@ -76,8 +76,7 @@ pub enum Prefix {
 /// One chunk of an object header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// The extent of the chunk, including the prefix if it is the first, and in version 2 signature and
-    /// checksum.
+    /// The extent of the chunk, with the prefix in the first chunk, and signature and checksum in version 2.
     pub extent: Extent,
     /// The messages, in the order of the file.
     pub messages: Vec<RawMessage>,
@@ -94,8 +93,7 @@ pub struct RawMessage {
     pub flags: u8,
     /// The creation order of the message, if the header tracks the creation order of attributes.
     pub creation_order: Option<u16>,
-    /// The body, with the padding of version 1. In an `Arc`, because a changed header keeps most of its
-    /// messages.
+    /// The body, with the padding of version 1. Shared, because a changed header keeps most messages.
     pub data: Arc<[u8]>,
     /// The address of the body.
     pub at: Addr,
@@ -181,8 +179,7 @@ impl ObjectHeader {
         self.find(T::KIND).map(|message| message.decode(widths)).transpose()
     }
 
-    /// Decodes the first message whose body is a `T`, if there is one. Messages of this type are never
-    /// shared.
+    /// Decodes the first message whose body is a `T`, if there is one. Such messages are never shared.
     pub fn own_message<T: MessageBody>(&self, widths: Widths) -> Result<Option<T>> {
         self.find(T::KIND).map(|message| message.decode_here(widths)).transpose()
     }
@@ -201,7 +198,7 @@ impl ObjectHeader {
             .find(|m| !kind::is_known(m.kind) && m.flags & RawMessage::FAIL_IF_UNKNOWN_AND_WRITING != 0)
     }
 
-    /// Returns the header with its continuations collected anew, after its chunks changed.
+    /// Returns the header with its continuations collected again, after its chunks changed.
     fn again(&self, widths: Widths) -> Result<Self> {
         let mut chunks = self.chunks.iter().cloned();
         let Some(first) = chunks.next() else { return Ok(self.clone()) };
@@ -281,8 +278,7 @@ impl Prefix {
         }
     }
 
-    /// Widens the field for the length of the first chunk as needed for a chunk of `chunk_len` bytes, prefix
-    /// included.
+    /// Widens the length field of the first chunk as needed for `chunk_len` bytes, including the prefix.
     fn widen(&mut self, chunk_len: usize) {
         if let Self::V2(prefix) = self {
             while prefix.room(chunk_len) > prefix.longest_first_chunk() {
@@ -291,8 +287,7 @@ impl Prefix {
         }
     }
 
-    /// Returns the number of bytes by which the prefix grows if the first chunk has `messages` bytes of
-    /// messages.
+    /// Returns by how many bytes the prefix grows if the messages of the first chunk have `messages` bytes.
     fn widening(&self, messages: usize) -> usize {
         let mut wide = *self;
         if let Self::V2(prefix) = &mut wide {
@@ -312,7 +307,7 @@ impl Continuations {
             ErrorKind::Value {
                 field: "Offset",
                 value: extent.addr.get(),
-                expected: "a chunk that no other continuation names",
+                expected: "a chunk that is not in the header yet",
             }
         } else if self.seen.len() > MAX_CHUNKS {
             let (value, limit) = (self.seen.len() as u64, MAX_CHUNKS as u64);
@@ -372,8 +367,7 @@ impl Chunk {
             }
             messages.push(message);
         }
-        // The remaining bytes are shorter than the prefix of a message: at most seven in version 1, five in
-        // version 2.
+        // The rest is shorter than the prefix of a message: at most seven bytes.
         let gap = u8::try_from(r.rest().len()).unwrap_or(u8::MAX);
         Ok((messages, gap))
     }
@@ -384,8 +378,7 @@ impl Chunk {
         self.messages.iter().map(|message| prefix + message.data.len()).sum::<usize>() + usize::from(self.gap)
     }
 
-    /// Places the chunk at `at`: sets its extent and the addresses of its messages, which begin at `at +
-    /// skip`.
+    /// Sets the addresses of the chunk and of its messages, which begin `skip` bytes after `at`.
     fn place(&mut self, framing: Framing, skip: usize, at: Addr) {
         self.extent = Extent::new(at, (skip + self.messages_len(framing) + framing.checksum_len()) as u64);
         let mut position = skip;

@@ -1,5 +1,4 @@
-//! Object headers of version 1 (spec IV.A.1.a): no signature, no checksum, lengths of messages in multiples
-//! of eight bytes.
+//! Object headers of version 1 (spec IV.A.1.a): no signature, no checksum, messages in multiples of 8 bytes.
 
 use super::{Chunk, ChunkContext, Framing, MAX_LEN, RawMessage};
 use crate::addr::Extent;
@@ -83,8 +82,7 @@ mod tests {
     use crate::message::kind;
     use crate::message::small::SymbolTable;
 
-    /// A group with two attributes at 0x320, written by h5py 3.16 with `libver=("earliest", "v108")`, and its
-    /// continuation.
+    /// A group at 0x320 with two attributes, written by h5py 3.16 with `libver=("earliest", "v108")`.
     const FIRST: &str =
         "01 00 0400 01000000 18000000 00*4 1000 1000 00 00*3 2807000000000000 8800000000000000";
     const SECOND: &str = "1100 1000 00 00*3 4803000000000000 6805000000000000

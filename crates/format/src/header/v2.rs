@@ -1,5 +1,4 @@
-//! Object headers of version 2 (spec IV.A.1.b): signature `OHDR`, in continuations `OCHK`; every chunk has a
-//! checksum.
+//! Object headers of version 2 (spec IV.A.1.b): signatures `OHDR` and `OCHK`; every chunk has a checksum.
 
 use super::{Chunk, ChunkContext, Framing, MAX_LEN, RawMessage};
 use crate::addr::Extent;
@@ -19,8 +18,7 @@ pub struct Prefix {
     pub indexes_creation_order: bool,
     /// The times of the object's last uses, if stored (flags, bit 5).
     pub times: Option<Times>,
-    /// When attributes move between messages and the fractal heap, if not at the default numbers (flags, bit
-    /// 4).
+    /// When attributes move between messages and the fractal heap, if not as by default (flags, bit 4).
     pub phase_change: Option<PhaseChange>,
 }
 
@@ -142,8 +140,7 @@ pub(super) fn encode_continuation(chunk: &Chunk, w: &mut Writer<'_>) {
 
 /// Decodes `len` bytes of messages. The checksum that follows them is checked first.
 fn decode_messages(r: &mut Reader<'_>, len: u64, framing: Framing) -> Result<(Vec<RawMessage>, u8)> {
-    // Checks both lengths at once, so that the error gives the number of bytes needed for messages and
-    // checksum.
+    // Checks for both at once, so that one error gives the bytes needed for messages and checksum.
     r.clone().skip(usize::try_from(len + CHECKSUM_LEN).unwrap_or(usize::MAX))?;
     let mut body = r.sub(usize::try_from(len).unwrap_or(usize::MAX))?;
     r.checksum()?;
@@ -193,8 +190,7 @@ mod tests {
         0c 1f00 00 0000 03 00 0200 0c00 0400 00 6100 10080000 04000000 0000 2000 02000000 01000000
         00 6700 00 0000 00*103 4efcdfba";
 
-    /// A group at 0xb3 with three soft links, written by h5py 3.16 with `libver="v110"` and
-    /// `track_order=True`.
+    /// A group at 0xb3 with three soft links, by h5py 3.16 with `libver="v110"` and `track_order=True`.
     const GROUP: &str =
         "4f484452 02 0c b4 10 1000 00 0000 f501000000000000 6e00000000000000 00 0c00 00 0000 ff*12
         0a 0200 01 0000 0000 06 3800 00 0000 01 0c 01 00*8 02 6c30 2800 78*40

@@ -60,8 +60,7 @@ pub struct ChunkedLayout {
     pub chunk_shape: Vec<u64>,
     /// The size of an element in bytes, as stored in the layout.
     pub element_size: u32,
-    /// Whether chunks that extend past the edge of the dataset are stored without filters (version 4 and
-    /// later).
+    /// Whether chunks that extend past the dataset's edge are stored unfiltered (version 4 and later).
     pub unfiltered_edges: bool,
     /// The chunk index.
     pub index: ChunkIndexInfo,
@@ -264,8 +263,7 @@ impl From<Layout> for LayoutMessage {
     }
 }
 
-/// Reads "Dimensionality" of a chunked layout: the rank plus 1, because the element size counts as a
-/// dimension.
+/// Reads "Dimensionality" of a chunked layout: the rank plus 1 for the dimension of the element size.
 fn chunk_dimensionality(r: &mut Reader<'_>) -> Result<usize> {
     let dimensionality = r.u8()?;
     if !(2..=MAX_RANK + 1).contains(&dimensionality.into()) {

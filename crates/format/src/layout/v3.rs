@@ -7,8 +7,7 @@ use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::message::dataspace::MAX_RANK;
 
-/// Decodes the rest of the message after the version, in versions 1 and 2. They store dimensions for every
-/// layout.
+/// Decodes versions 1 and 2 after the version field. They store dimensions for every layout.
 pub(super) fn decode_with_dimensions(r: &mut Reader<'_>, version: u8) -> Result<LayoutMessage> {
     let dimensionality = usize::from(r.u8()?);
     if !(1..=MAX_RANK + 1).contains(&dimensionality) {

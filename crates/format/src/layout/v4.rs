@@ -1,7 +1,6 @@
 //! Data layout message versions 4 and 5 (spec IV.A.2.i): chunk dimensions of any width, five chunk indexes.
 //!
-//! Version 5 differs only in the elements of the indexes, where the size of a filtered chunk is as wide as
-//! Size of Lengths.
+//! Version 5 differs only in the indexes' elements: the size of a filtered chunk has Size of Lengths bytes.
 
 use super::{
     ChunkIndexInfo, ChunkedLayout, ExtensibleArrayParameters, chunk_dimensionality, chunk_dimensions,
@@ -151,8 +150,7 @@ mod tests {
         }
     }
 
-    /// Datasets written by h5py 3.16 with `libver="latest"`: a filtered single chunk, then one dataset for
-    /// each other index.
+    /// Datasets by h5py 3.16 with `libver="latest"`: a filtered single chunk, then one for each other index.
     #[test]
     fn every_chunk_index_round_trips_bytes_of_libhdf5() {
         let single = chunked("05 02 02 03 01 04 03 02 01 0a00000000000000 00000000 3008000000000000");

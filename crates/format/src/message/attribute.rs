@@ -34,8 +34,7 @@ const SHARED_DATATYPE: u8 = 1;
 const SHARED_DATASPACE: u8 = 2;
 
 impl Attribute {
-    /// Returns the size of the elements in bytes, or `None` on overflow or if the datatype or dataspace is
-    /// shared.
+    /// Returns the size of the elements in bytes. `None` on overflow, or if datatype or dataspace is shared.
     fn data_len(&self, widths: Widths) -> Option<u64> {
         let (datatype, dataspace) = (self.datatype.here()?, self.dataspace.here()?);
         dataspace.elements()?.checked_mul(datatype.size(widths))
@@ -123,11 +122,7 @@ fn padding(version: u8, len: usize) -> usize {
 /// are accepted, although no writer should create them, so that users can delete such an attribute.
 fn name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
     let Some((0, text)) = bytes.split_last() else {
-        return Err(r.bad_value(
-            "Name Size",
-            bytes.len() as u64,
-            "the length of the name plus 1 for the final zero",
-        ));
+        return Err(r.bad_value("Name Size", bytes.len() as u64, "the length of name and final zero"));
     };
     String::from_utf8(text.to_vec()).map_err(|_| r.error_back(bytes.len(), ErrorKind::Text { field: "Name" }))
 }

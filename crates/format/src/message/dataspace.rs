@@ -15,8 +15,7 @@ pub enum Dataspace {
     Simple {
         /// The current size in each dimension.
         shape: Vec<u64>,
-        /// The maximum size in each dimension; `None` for an unlimited dimension. Absent if the array cannot
-        /// grow.
+        /// The maximum sizes; `None` for an unlimited dimension. Absent if the array cannot grow.
         max_shape: Option<Vec<Option<u64>>>,
     },
 }
@@ -161,8 +160,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::golden;
 
-    /// A dataset of shape (10, 6) that may grow in its first dimension, written by h5py 3.16 with both bounds
-    /// of `libver`.
+    /// Shape (10, 6), growing in the first dimension, written by h5py 3.16 with both bounds of `libver`.
     #[test]
     fn both_versions_round_trip_bytes_of_libhdf5() {
         let dataspace = Dataspace::Simple { shape: vec![10, 6], max_shape: Some(vec![None, Some(6)]) };

@@ -110,8 +110,7 @@ mod tests {
         assert_eq!(info.creation_order_index, Some(Addr::UNDEFINED));
     }
 
-    /// A dataset with three attributes that tracks their creation order, written by h5py 3.16 with
-    /// `libver="latest"`.
+    /// A dataset that tracks the order of its three attributes, by h5py 3.16 with `libver="latest"`.
     #[test]
     fn attribute_info_with_creation_order_has_three_addresses() {
         let info: AttributeInfo = golden::golden("00 03 0300 ff*24", &());

@@ -31,8 +31,8 @@ pub enum FileSpaceInfo {
         page_end_threshold: u16,
         /// The end of the file before the managers' own structures were allocated.
         end_before_managers: Addr,
-        /// The free-space managers, if they are kept when the file is closed: six for small sections, six for
-        /// large.
+        /// The free-space managers, if kept when the file is closed: six for small and six for large
+        /// sections.
         managers: Option<[Addr; 12]>,
     },
 }
@@ -127,8 +127,7 @@ mod tests {
     use super::*;
     use crate::golden;
 
-    /// From the superblock extension of a file that h5py 3.16 wrote with `fs_strategy="page"` and
-    /// `fs_persist=True`.
+    /// From a superblock extension, written by h5py 3.16 with `fs_strategy="page"` and `fs_persist=True`.
     #[test]
     fn the_page_size_of_a_paged_file_is_read() {
         let info: FileSpaceInfo = golden::golden(

@@ -102,8 +102,7 @@ impl FilterSpec {
         }
     }
 
-    /// Returns the bytes of the stored name, which ends with a zero. Version 1 pads it to a multiple of
-    /// eight.
+    /// Returns the bytes of the stored name with its final zero; in version 1 padded to a multiple of eight.
     fn name_len(&self, version: u8) -> usize {
         match &self.name {
             Some(name) if version == 1 => (name.len() + 1).next_multiple_of(8),

@@ -53,8 +53,7 @@ impl Structure for SharedLocation {
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         match r.version_in(1..=3, "1 to 3")? {
-            // Seven reserved bytes, then a symbol table entry: the offset of the name, which is ignored, and
-            // the header.
+            // Seven reserved bytes, then a symbol table entry: the name's offset (ignored) and the header.
             1 => {
                 r.skip(7 + r.widths().length.bytes())?;
                 r.addr().map(Self::Header)

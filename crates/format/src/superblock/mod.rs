@@ -70,8 +70,8 @@ common! {
 }
 
 impl Superblock {
-    /// Returns the file offsets at which the superblock of a file of `file_len` bytes may begin: 0, 512,
-    /// 1024, ...
+    /// Returns the file offsets where the superblock of a file of `file_len` bytes may begin: 0, 512, 1024,
+    /// ...
     pub fn candidate_offsets(file_len: u64) -> impl Iterator<Item = u64> {
         let doubled = std::iter::successors(Some(512_u64), |offset| offset.checked_mul(2));
         std::iter::once(0).chain(doubled).take_while(move |&offset| offset < file_len)
@@ -122,8 +122,8 @@ impl Superblock {
         }
     }
 
-    /// Returns half the capacity of a node of a group's B-tree. In versions 2 and 3, the extension may
-    /// override it.
+    /// Returns half the capacity of a group B-tree's node. In versions 2 and 3, the extension may override
+    /// it.
     pub fn group_internal_k(&self) -> u16 {
         match self {
             Self::V0(s) => s.group_internal_k,
@@ -131,7 +131,7 @@ impl Superblock {
         }
     }
 
-    /// Returns half the capacity of a node of a chunk B-tree. In versions 2 and 3, the extension may override
+    /// Returns half the capacity of a chunk B-tree's node. In versions 2 and 3, the extension may override
     /// it.
     pub fn indexed_storage_k(&self) -> u16 {
         match self {

@@ -1,5 +1,4 @@
-//! Superblock versions 0 and 1 (spec II.A), which old libraries can read. A symbol table entry refers to the
-//! root group.
+//! Superblock versions 0 and 1 (spec II.A), for old libraries. A symbol table entry leads to the root group.
 
 use super::{SIGNATURE, check_ends, signature, widths};
 use crate::addr::Addr;
