@@ -70,8 +70,7 @@ common! {
 }
 
 impl Superblock {
-    /// Returns the file offsets where the superblock of a file of `file_len` bytes may begin: 0, 512, 1024,
-    /// ...
+    /// Returns the offsets where the superblock of a file of `file_len` bytes may begin: 0, 512, 1024, ...
     pub fn candidate_offsets(file_len: u64) -> impl Iterator<Item = u64> {
         let doubled = std::iter::successors(Some(512_u64), |offset| offset.checked_mul(2));
         std::iter::once(0).chain(doubled).take_while(move |&offset| offset < file_len)
@@ -122,8 +121,7 @@ impl Superblock {
         }
     }
 
-    /// Returns half the capacity of a group B-tree's node. In versions 2 and 3, the extension may override
-    /// it.
+    /// Returns half the capacity of a group B-tree's node. The extension of versions 2 and 3 may override it.
     pub fn group_internal_k(&self) -> u16 {
         match self {
             Self::V0(s) => s.group_internal_k,
@@ -131,8 +129,7 @@ impl Superblock {
         }
     }
 
-    /// Returns half the capacity of a chunk B-tree's node. In versions 2 and 3, the extension may override
-    /// it.
+    /// Returns half the capacity of a chunk B-tree's node. The extension of versions 2 and 3 may override it.
     pub fn indexed_storage_k(&self) -> u16 {
         match self {
             Self::V0(s) => s.indexed_storage_k.unwrap_or(DEFAULT_INDEXED_STORAGE_K),
