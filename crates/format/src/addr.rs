@@ -2,43 +2,43 @@
 
 use std::fmt;
 
-/// A file address, relative to the superblock's base address; or undefined.
+/// A file address relative to the superblock's base address, or the undefined address.
 ///
-/// Never a `usize`, never an offset in a buffer. On disk the undefined address has all bits set, whatever the
-/// width of addresses; in memory it is all bits of a `u64`.
+/// Never a `usize`, never an offset in a buffer. The undefined address has all bits set: on disk as many bits
+/// as the file's addresses have, in memory those of a `u64`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Addr(u64);
 
 impl Addr {
-    /// "Nothing here": not allocated, not present.
+    /// The undefined address: not allocated or not present.
     pub const UNDEFINED: Self = Self(u64::MAX);
 
-    /// The address `value` bytes after the base address.
+    /// Creates the address `value` bytes after the base address.
     pub const fn new(value: u64) -> Self {
         Self(value)
     }
 
-    /// Bytes after the base address. Meaningless if undefined.
+    /// Returns the bytes after the base address. Meaningless if undefined.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Whether this is [`Addr::UNDEFINED`].
+    /// Returns whether this is [`Addr::UNDEFINED`].
     pub const fn is_undefined(self) -> bool {
         self.0 == u64::MAX
     }
 
-    /// Whether this is an address.
+    /// Returns whether this is not [`Addr::UNDEFINED`].
     pub const fn is_defined(self) -> bool {
         !self.is_undefined()
     }
 
-    /// The address, or `None` if undefined.
+    /// Returns the address, or `None` if it is undefined.
     pub fn defined(self) -> Option<Self> {
         self.is_defined().then_some(self)
     }
 
-    /// The address `bytes` further on, or `None` if that overflows or `self` is undefined.
+    /// Returns the address `bytes` after this one, or `None` on overflow or if `self` is undefined.
     pub const fn checked_add(self, bytes: u64) -> Option<Self> {
         if self.is_undefined() {
             return None;
@@ -65,19 +65,19 @@ impl fmt::Debug for Addr {
 /// Consecutive bytes of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Extent {
-    /// Where they begin.
+    /// The address of the first byte.
     pub addr: Addr,
-    /// How many they are.
+    /// The number of bytes.
     pub len: u64,
 }
 
 impl Extent {
-    /// `len` bytes from `addr` on.
+    /// Creates the extent of `len` bytes that begins at `addr`.
     pub const fn new(addr: Addr, len: u64) -> Self {
         Self { addr, len }
     }
 
-    /// The address after the last byte, or `None` if there is no such address.
+    /// Returns the address after the last byte, or `None` on overflow or if `addr` is undefined.
     pub const fn end(self) -> Option<Addr> {
         self.addr.checked_add(self.len)
     }

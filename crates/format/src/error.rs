@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where: structure, address, offset, specification section.
+//! Format errors: the fault, and its place: structure, address, offset and specification section.
 
 use std::fmt;
 
@@ -7,34 +7,34 @@ use crate::addr::Addr;
 /// The result of decoding.
 pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
-/// A structure in the file does not obey the specification, or obeys a part of it that is not supported.
+/// The error for a structure in the file that violates the specification, or uses an unsupported part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
-    /// What is wrong.
+    /// The fault.
     pub kind: ErrorKind,
-    /// The structure's name in the specification, as in "Fixed Array header".
+    /// The structure's name in the specification, such as "Fixed Array header".
     pub structure: &'static str,
-    /// The section of the HDF5 File Format Specification 4.0 that defines it.
+    /// The section of the HDF5 File Format Specification 4.0 that defines the structure.
     pub spec: &'static str,
-    /// The address at which the bytes being decoded begin (relative to the base address).
+    /// The address of the first byte given to the decoder, relative to the base address.
     pub at: Addr,
-    /// How many bytes after `at` the offending field begins.
+    /// The offset of the faulty field from `at`, in bytes.
     pub offset: u64,
 }
 
-/// What is wrong.
+/// The fault in a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The bytes end too early.
-    #[error("{have} bytes where {needed} are needed")]
+    #[error("{needed} bytes needed, only {have} available")]
     Truncated {
         /// Bytes needed, counted from the start of the structure.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes available.
         have: u64,
     },
-    /// Another signature than the structure's.
+    /// The signature is not the structure's.
     #[error("signature {found:02x?}, expected {expected:02x?}")]
     Signature {
         /// The four bytes found.
@@ -43,66 +43,66 @@ pub enum ErrorKind {
         expected: [u8; 4],
     },
     /// A version that the specification does not define.
-    #[error("version {found}, known are {known}")]
+    #[error("version {found}, expected {known}")]
     Version {
         /// The version found.
         found: u8,
-        /// The versions known, as text.
+        /// The known versions, as text.
         known: &'static str,
     },
-    /// The stored checksum is not that of the bytes.
+    /// The stored checksum differs from the checksum of the bytes.
     #[error("checksum {stored:#010x}, computed {computed:#010x}")]
     Checksum {
-        /// As the file says.
+        /// The checksum in the file.
         stored: u32,
-        /// As computed over the bytes.
+        /// The checksum of the bytes.
         computed: u32,
     },
-    /// A field holds a value that is not allowed.
+    /// The value of a field is not allowed.
     #[error("{field} is {value}, expected {expected}")]
     Value {
         /// The field's name in the specification.
         field: &'static str,
-        /// What it holds.
+        /// The field's value.
         value: u64,
-        /// What it may hold.
+        /// The allowed values, as text.
         expected: &'static str,
     },
-    /// A field holds a size that the file, or a limit of ours, cannot satisfy.
+    /// The size in a field exceeds what the file or hyperslab allows.
     #[error("{field} is {value}, more than the limit of {limit}")]
     TooLarge {
         /// The field's name in the specification.
         field: &'static str,
-        /// What it holds.
+        /// The field's value.
         value: u64,
-        /// The most it may hold.
+        /// The largest value allowed.
         limit: u64,
     },
-    /// Structures nested or chained more deeply than any file needs: a loop, or an attack.
+    /// Structures are nested or chained more deeply than any file needs: a loop, or an attack.
     #[error("nested more than {limit} deep")]
     Depth {
         /// The limit.
         limit: u32,
     },
-    /// A name that is not text in its character set.
+    /// A string is not valid in its character set.
     #[error("{field} is not valid text")]
     Text {
         /// The field's name.
         field: &'static str,
     },
-    /// A required part is not there.
+    /// A required part is missing.
     #[error("{what} is missing")]
     Missing {
-        /// The part.
+        /// The missing part.
         what: &'static str,
     },
-    /// The format signature is at none of the offsets where it may be.
+    /// The format signature is at none of the offsets that the specification allows.
     #[error("not an HDF5 file: {}", unsigned(*.file_len))]
     NotHdf5 {
-        /// Bytes of the file.
+        /// The length of the file in bytes.
         file_len: u64,
     },
-    /// Valid HDF5 that this version of hyperslab does not handle.
+    /// The file is valid, but this version of hyperslab does not support the feature.
     #[error("{feature} is not supported yet")]
     Unsupported {
         /// The feature, as the specification names it.
@@ -126,7 +126,7 @@ impl std::error::Error for FormatError {
     }
 }
 
-/// Where a file of `file_len` bytes lacks the format signature.
+/// Returns a text that lists the offsets searched for the format signature in a file of `file_len` bytes.
 fn unsigned(file_len: u64) -> &'static str {
     match file_len {
         0 => "it is empty",
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_prints_what_where_and_by_what_authority() {
+    fn an_error_prints_the_fault_its_place_and_the_spec_section() {
         let error = FormatError {
             kind: ErrorKind::Checksum { stored: 0x51a3_0000, computed: 0x09f0_0000 },
             structure: "Fixed Array header",
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_signature_is_told_where_it_was_sought() {
+    fn a_missing_signature_error_lists_the_searched_offsets() {
         let error = |file_len| FormatError {
             kind: ErrorKind::NotHdf5 { file_len },
             structure: "Superblock",

@@ -1,8 +1,8 @@
-//! For the tests of structures: bytes that libhdf5 wrote, in hex, against the laws of [`Structure`].
+//! Test helpers: check bytes that libhdf5 wrote, given in hex, against the laws of [`Structure`].
 
 use crate::{Addr, ErrorKind, Reader, Structure, Widths, Writer};
 
-/// Bytes from hex in words; `00*16` is sixteen times `00`.
+/// Converts words of hex digits to bytes; `00*16` repeats `00` sixteen times.
 pub(crate) fn unhex(hex: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in hex.split_whitespace() {
@@ -17,7 +17,8 @@ pub(crate) fn unhex(hex: &str) -> Vec<u8> {
     bytes
 }
 
-/// Decodes `hex`; the value must encode to the same bytes, have their length, and need all of them.
+/// Decodes `hex` and checks that the value encodes to the same bytes, that `encoded_len` is their number, and
+/// that decoding any shorter prefix fails.
 pub(crate) fn golden<S: Structure>(hex: &str, context: &S::Context) -> S {
     let bytes = unhex(hex);
     let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
@@ -33,11 +34,11 @@ pub(crate) fn golden<S: Structure>(hex: &str, context: &S::Context) -> S {
     value
 }
 
-/// The error that decoding `hex` ends in.
+/// Returns the error of decoding `hex`.
 pub(crate) fn error<S: Structure>(hex: &str, context: &S::Context) -> ErrorKind {
     let bytes = unhex(hex);
     match Reader::new(&bytes, Widths::EIGHT, Addr::new(0)).structure::<S>(context) {
-        Ok(_) => panic!("it was decoded"),
+        Ok(_) => panic!("decoded without an error"),
         Err(error) => error.kind,
     }
 }

@@ -1,6 +1,6 @@
 //! The structures of the HDF5 file format 4.0: bytes to values and back, without I/O.
 //!
-//! One small file per structure, named as the specification names it, with `decode` and `encode` side by side.
+//! One small file per structure, named as in the specification, with `decode` and `encode` side by side.
 //!
 //! | specification | module |
 //! | --- | --- |
@@ -14,7 +14,7 @@
 //! | IV.A.2 messages | [`message`], [`layout`] (i), [`datatype`] (d) |
 //! | VII.C Fixed Arrays, VII.D Extensible Arrays | [`array`](mod@array) |
 //!
-//! What of the format is not here yet is listed in `docs/known-gaps.md`.
+//! `docs/known-gaps.md` lists the missing parts of the format.
 
 #![forbid(unsafe_code)]
 

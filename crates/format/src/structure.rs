@@ -1,9 +1,10 @@
-//! The trait of every on-disk structure, and its three laws.
+//! The trait that every on-disk structure implements, and its three laws.
 
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 
-/// The fields of a struct in disk order, each with the methods of `Reader` and `Writer` for it: one list for both.
+/// Implements `decode_fields` and `encode_fields` from one list: the fields in disk order, each with the name
+/// of its `Reader` and `Writer` method.
 macro_rules! fields {
     ($type:ty { $($field:ident: $kind:ident),* $(,)? }) => {
         impl $type {
@@ -24,24 +25,25 @@ pub(crate) use fields;
 /// Laws, checked for every implementor in `tests/laws.rs`:
 ///
 /// - **L1** `decode(encode(x)) == x`
-/// - **L2** `encode(decode(b)) == b` for bytes written by libhdf5 (golden files)
-/// - **L3** `encode` writes exactly `encoded_len` bytes; decoding any shorter prefix is an error, never a panic
+/// - **L2** `encode(decode(b)) == b` for bytes that libhdf5 wrote (golden files)
+/// - **L3** `encode` writes exactly `encoded_len` bytes; decoding a shorter prefix is an error, never a panic
 ///
-/// A decoder sees a slice and never fetches. What it must know beyond the slice (the header that owns a block, say)
-/// is its `Context`.
+/// A decoder gets a slice and reads nothing else from the file. Values that it needs from other structures,
+/// such as the header that owns a block, are its `Context`.
 pub trait Structure: Sized {
-    /// The structure's name in the specification: "Fixed Array header".
+    /// The structure's name in the specification, such as "Fixed Array header".
     const NAME: &'static str;
-    /// The section that defines it: "VII.C".
+    /// The section of the specification, such as "VII.C".
     const SPEC: &'static str;
-    /// What is known of the structure from elsewhere in the file; `()` for most.
+    /// Values from other structures of the file that the decoder needs; `()` for most structures.
     type Context: ?Sized;
 
-    /// Whether `read_len` is exact: the size follows from the context.
+    /// Whether `read_len` is exact, because the size follows from the widths and the context.
     const FIXED: bool = false;
 
-    /// How many bytes a reader should fetch before it decodes: a guess unless `FIXED`; a decoder that needs more says
-    /// [`Truncated`](crate::ErrorKind::Truncated). Structures that are only read as parts of others need none of their own.
+    /// Returns the number of bytes to fetch before decoding. Unless `FIXED`, this is a guess: a decoder that
+    /// needs more bytes returns [`Truncated`](crate::ErrorKind::Truncated). Structures that are only read as
+    /// parts of others keep the default.
     fn read_len(_widths: Widths, _context: &Self::Context) -> usize {
         64
     }
@@ -52,7 +54,7 @@ pub trait Structure: Sized {
     /// Appends the bytes that `decode` reads.
     fn encode(&self, w: &mut Writer<'_>, context: &Self::Context);
 
-    /// How many bytes `encode` appends.
+    /// Returns the number of bytes that `encode` appends.
     fn encoded_len(&self, widths: Widths, context: &Self::Context) -> usize {
         if Self::FIXED {
             return Self::read_len(widths, context);

@@ -1,5 +1,5 @@
-//! Datatype message, type 3 (spec IV.A.2.d): the class and version word, the class bits and the size that every class
-//! begins with. What follows them is in the file of the class.
+//! Datatype message, type 3 (spec IV.A.2.d). Every class begins with a head: class and version, class bits,
+//! and size. The file of each class decodes and encodes the rest.
 
 use super::{
     Array, Bits, Complex, Compound, Datatype, Enumeration, Float, Integer, Opaque, Reference, Text, Time,
@@ -9,35 +9,35 @@ use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};
 use crate::structure::Structure;
 
-/// How deeply datatypes may nest: far more than any file needs, and little of a thread's stack.
+/// The depth limit of nested datatypes: far more than any file needs, and little of a thread's stack.
 pub(super) const DEPTH_LIMIT: u32 = 32;
 
-/// Bytes of class, version, class bits and size.
+/// The size of the head in bytes.
 pub(super) const HEAD_LEN: usize = 8;
 
-/// What every class begins with.
+/// The head of a datatype, the same for every class.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     /// 1 to 5.
     pub(super) version: u8,
-    /// The 24 bits whose meaning depends on the class.
+    /// The 24 class bits, whose meaning depends on the class.
     pub(super) flags: u32,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(super) size: u32,
 }
 
 impl Head {
-    /// Whether bit `bit` of the class bits is set.
+    /// Returns whether bit `bit` of the class bits is set.
     pub(super) fn bit(self, bit: u32) -> bool {
         self.flags >> bit & 1 != 0
     }
 
-    /// `count` of the class bits, from bit `low` on.
+    /// Returns `count` of the class bits, from bit `low` on.
     pub(super) fn field(self, low: u32, count: u32) -> u32 {
         self.flags >> low & ((1 << count) - 1)
     }
 
-    /// The size that follows from the parts must be the one stored.
+    /// Checks that the stored size is `expected`, the size that follows from the datatype's parts.
     pub(super) fn expect_size(self, r: &Reader<'_>, expected: u64, rule: &'static str) -> Result<()> {
         if u64::from(self.size) == expected {
             return Ok(());
@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-/// Writes what every class begins with.
+/// Writes the head of a datatype.
 pub(super) fn head(w: &mut Writer<'_>, class: u8, version: u8, flags: u32, size: u32) {
     w.u8(version << 4 | class);
     w.uint(flags.into(), 3);
@@ -54,7 +54,7 @@ pub(super) fn head(w: &mut Writer<'_>, class: u8, version: u8, flags: u32, size:
 }
 
 impl Datatype {
-    /// Decodes a datatype `depth` levels inside the message.
+    /// Decodes a datatype that is nested `depth` levels deep in the message.
     pub(super) fn decode_nested(r: &mut Reader<'_>, depth: u32) -> Result<Self> {
         if depth >= DEPTH_LIMIT {
             return Err(r.error(ErrorKind::Depth { limit: DEPTH_LIMIT }));
@@ -87,8 +87,9 @@ impl Datatype {
         })
     }
 
-    /// Encodes with compounds, arrays and enumerations at version `floor` or later, as libhdf5 does when the lower bound
-    /// of its versions is 1.8 (`floor` 3), 1.12 (4) or 2.0 (5). The other classes have nothing to gain from it.
+    /// Encodes compounds, arrays and enumerations at version `floor` or later, like libhdf5 with a lower
+    /// version bound of 1.8 (`floor` 3), 1.12 (4) or 2.0 (5). The other classes gain nothing from later
+    /// versions.
     pub fn encode_from(&self, w: &mut Writer<'_>, floor: u8) {
         match self {
             Self::Integer(t) => t.encode(w),
@@ -107,7 +108,8 @@ impl Datatype {
         }
     }
 
-    /// The earliest version that can express this datatype, not below `floor` where the class knows other versions.
+    /// Returns the lowest version that can express this datatype; at least `floor` for the classes that
+    /// [`encode_from`](Self::encode_from) raises to it.
     pub fn version_from(&self, floor: u8) -> u8 {
         match self {
             Self::Float(t) => t.version(),
@@ -138,8 +140,9 @@ impl Structure for Datatype {
         Self::decode_nested(r, 0)
     }
 
-    /// Encodes in the earliest version that can express the datatype, as libhdf5 does by default. The model does not
-    /// keep the version it was decoded from: give that to [`Datatype::encode_from`] to have the same bytes again.
+    /// Encodes in the lowest version that can express the datatype, like libhdf5 by default. A `Datatype`
+    /// does not keep its decoded version: pass that version to [`Datatype::encode_from`] to get the same
+    /// bytes again.
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         self.encode_from(w, 1);
     }

@@ -1,5 +1,5 @@
-//! Compounds (class 6; spec IV.A.2.d): members by name and offset. Version 1 gives each member dimensions of its own,
-//! version 3 packs names and offsets.
+//! Compounds (class 6; spec IV.A.2.d): members with names and offsets. Version 1 stores dimensions for each
+//! member; version 3 packs names and offsets.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::{Array, Compound, Datatype, Member};
 use crate::bytes::{Reader, Writer, bytes_for};
 use crate::error::Result;
 
-/// The dimensions that version 1 has room for.
+/// The number of dimensions that version 1 stores for each member.
 const VERSION_1_RANK: usize = 4;
 
 impl Compound {
@@ -17,7 +17,7 @@ impl Compound {
         if count == 0 {
             return Err(r.bad_value("number of members", 0, "at least 1"));
         }
-        // A member takes more bytes than the head of its datatype, so `count` is bounded before it allocates.
+        // A member takes more bytes than the head of its datatype, which bounds the allocation.
         let mut members = Vec::with_capacity(count.min(r.remaining() / HEAD_LEN));
         for _ in 0..count {
             members.push(Member::decode(r, head, inside)?);
@@ -27,7 +27,7 @@ impl Compound {
         Ok(compound)
     }
 
-    /// Members must have names of their own, and lie inside the element and apart from each other.
+    /// Checks that the members have distinct names, are inside the element and do not overlap.
     fn check(&self, r: &Reader<'_>) -> Result<()> {
         let mut names = HashSet::with_capacity(self.members.len());
         let mut ranges = Vec::with_capacity(self.members.len());
@@ -46,7 +46,7 @@ impl Compound {
         match ranges.windows(2).find(|pair| matches!(pair, [a, b] if a.end > b.start)) {
             Some(pair) => {
                 let offset = pair.last().map_or(0, |range| range.start);
-                Err(r.bad_value("member offset", offset, "members apart from each other"))
+                Err(r.bad_value("member offset", offset, "members that do not overlap"))
             }
             None => Ok(()),
         }
@@ -56,7 +56,8 @@ impl Compound {
         let count = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
         debug_assert!(count <= 0xffff, "the format has 16 bits for the number of members");
         head(w, 6, version, count & 0xffff, self.size);
-        // libhdf5 raises what is in a compound already to the version of a later member, and not the other way round.
+        // When libhdf5 adds a member, it raises the earlier members to the new member's version, but not the
+        // new member to theirs.
         let mut floors: Vec<u8> = Vec::with_capacity(self.members.len());
         let mut highest = floor;
         for member in self.members.iter().rev() {
@@ -70,7 +71,7 @@ impl Compound {
 }
 
 impl Member {
-    /// A member.
+    /// Creates a member.
     pub fn new(name: impl Into<String>, offset: u32, datatype: Datatype) -> Self {
         Self { name: name.into(), offset, datatype }
     }
@@ -97,14 +98,14 @@ impl Member {
             _ => w.uint(self.offset.into(), bytes_for(compound_size.into())),
         }
         if version == 1 {
-            // Rank, permutation, dimensions: none, since arrays have a class of their own from version 2 on.
+            // Rank, permutation and dimensions are zero: an array member has its own class from version 2 on.
             w.zeros(4 + 4 + 4 + 4 * VERSION_1_RANK);
         }
         self.datatype.encode_from(w, floor);
     }
 }
 
-/// The dimensions of a version 1 member: rank, reserved, permutation (ignored), reserved, four sizes.
+/// Reads the dimensions of a version 1 member: rank, reserved, permutation (ignored), reserved, four sizes.
 fn decode_shape(r: &mut Reader<'_>) -> Result<Vec<u32>> {
     let rank = usize::from(r.u8()?);
     r.skip(3 + 4 + 4)?;
@@ -122,7 +123,7 @@ fn decode_shape(r: &mut Reader<'_>) -> Result<Vec<u32>> {
     Ok(shape)
 }
 
-/// At most four bytes as the low bytes of four.
+/// Extends `low`, at most four bytes, with zeros to four bytes.
 fn widened(low: &[u8]) -> [u8; 4] {
     let mut wide = [0; 4];
     for (wide, &low) in wide.iter_mut().zip(low) {
@@ -131,7 +132,7 @@ fn widened(low: &[u8]) -> [u8; 4] {
     wide
 }
 
-/// A zero-terminated name; before version 3 padded to a multiple of eight bytes.
+/// Reads a zero-terminated name. Before version 3, it is padded to a multiple of eight bytes.
 pub(super) fn decode_name(r: &mut Reader<'_>, version: u8, field: &'static str) -> Result<String> {
     let name = r.zero_terminated_text(field)?;
     if version < 3 {
@@ -140,7 +141,7 @@ pub(super) fn decode_name(r: &mut Reader<'_>, version: u8, field: &'static str) 
     Ok(name)
 }
 
-/// The mirror of [`decode_name`].
+/// Writes the bytes that [`decode_name`] reads.
 pub(super) fn encode_name(w: &mut Writer<'_>, version: u8, name: &str) {
     w.bytes(name.as_bytes());
     w.u8(0);
@@ -149,7 +150,7 @@ pub(super) fn encode_name(w: &mut Writer<'_>, version: u8, name: &str) {
     }
 }
 
-/// Bytes from the end of a zero-terminated name to a multiple of eight.
+/// Returns the padding in bytes after a zero-terminated name of `len` bytes, to a multiple of eight.
 fn padding_after(len: usize) -> usize {
     7 - len % 8
 }
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_gives_members_dimensions() {
+    fn version_1_stores_dimensions_for_each_member() {
         // numpy [('a', '<i4'), ('bcdefgh', '<f8')], H5Tencode
         let hex = "160200000c00000061000000000000000000000000000000000000000000000000000000000000000000000000000000\
                    1008000004000000000020006263646566676800040000000000000000000000000000000000000000000000000000\
@@ -176,7 +177,7 @@ mod tests {
         let datatype = Datatype::Compound(Compound { size: 12, members });
         assert_eq!(decode(hex), datatype);
         assert_eq!(encode(&datatype, 1), hex);
-        // The same with a shape of (2, 3) in the first member, as HDF5 1.2 wrote arrays.
+        // The same compound with a shape of (2, 3) in the first member, as HDF5 1.2 wrote arrays.
         let mut bytes = unhex(hex);
         bytes[4] = 32;
         bytes[20] = 2;
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_among_the_members_makes_it_version_2() {
+    fn a_compound_with_an_array_member_has_version_2() {
         // numpy [('a', '<i4', (2, 3)), ('b', 'S3')], H5Tencode
         let hex = "260200001b0000006100000000000000000000002a0000001800000002000000020000000300000000000000010000\
                    001008000004000000000020006200000000000000180000001301000003000000";
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn members_lie_inside_the_element_and_apart() {
+    fn members_outside_the_element_or_overlapping_are_refused() {
         let compound = |size, offsets: [u32; 2]| {
             let members = vec![Member::new("a", offsets[0], int()), Member::new("b", offsets[1], int())];
             encode(&Datatype::Compound(Compound { size, members }), 3)

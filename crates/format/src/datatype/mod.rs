@@ -1,4 +1,4 @@
-//! The datatype of elements (spec IV.A.2.d): the model. Its bytes are in `codec` and the files beside it.
+//! The types that describe datatypes (spec IV.A.2.d). `codec` and the files beside it decode and encode them.
 
 mod codec;
 mod compound;
@@ -13,7 +13,7 @@ pub enum Datatype {
     Integer(Integer),
     /// Class 1, floating-point numbers.
     Float(Float),
-    /// Class 2, time; never defined beyond its size.
+    /// Class 2, time. The specification defines only its size, byte order and precision.
     Time(Time),
     /// Class 3, strings of a fixed length.
     Text(Text),
@@ -44,31 +44,31 @@ pub enum ByteOrder {
     Little,
     /// Most significant byte first.
     Big,
-    /// VAX order (floating point alone).
+    /// VAX order (only floating-point numbers).
     Vax,
 }
 
-/// Where the significant bits of a number lie: `precision` bits, `offset` bits above the lowest.
+/// The significant bits of a number: `precision` bits from bit `offset` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BitRange {
-    /// Bits below the significant ones.
+    /// The number of bits below the significant bits.
     pub offset: u16,
-    /// Significant bits.
+    /// The number of significant bits.
     pub precision: u16,
 }
 
 /// A fixed-point number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Integer {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// Byte order.
+    /// The byte order.
     pub order: ByteOrder,
-    /// Whether the number is two's complement.
+    /// Whether the number is signed, in two's complement.
     pub signed: bool,
-    /// What the bits below the significant ones hold.
+    /// The value of the bits below the significant bits.
     pub low_pad: bool,
-    /// What the bits above the significant ones hold.
+    /// The value of the bits above the significant bits.
     pub high_pad: bool,
     /// The significant bits.
     pub bits: BitRange,
@@ -77,38 +77,38 @@ pub struct Integer {
 /// A floating-point number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Float {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// Byte order.
+    /// The byte order.
     pub order: ByteOrder,
-    /// What the bits below the significant ones hold.
+    /// The value of the bits below the significant bits.
     pub low_pad: bool,
-    /// What the bits above the significant ones hold.
+    /// The value of the bits above the significant bits.
     pub high_pad: bool,
-    /// What the unused bits inside hold.
+    /// The value of unused bits between sign, exponent and mantissa.
     pub internal_pad: bool,
     /// How the mantissa is normalised.
     pub normalization: Normalization,
-    /// Bit position of the sign.
+    /// The bit position of the sign.
     pub sign_location: u8,
     /// The significant bits.
     pub bits: BitRange,
-    /// Bit position of the exponent.
+    /// The position of the exponent's lowest bit.
     pub exponent_location: u8,
-    /// Bits of the exponent.
+    /// The number of bits of the exponent.
     pub exponent_size: u8,
-    /// Bit position of the mantissa.
+    /// The position of the mantissa's lowest bit.
     pub mantissa_location: u8,
-    /// Bits of the mantissa.
+    /// The number of bits of the mantissa.
     pub mantissa_size: u8,
-    /// Bias of the exponent.
+    /// The bias of the exponent.
     pub exponent_bias: u32,
 }
 
 /// How a mantissa is normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Normalization {
-    /// Not at all.
+    /// Not normalised.
     None,
     /// The most significant bit is always set, and stored.
     MsbSet,
@@ -119,42 +119,42 @@ pub enum Normalization {
 /// A time value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Time {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// Byte order.
+    /// The byte order.
     pub order: ByteOrder,
-    /// Significant bits.
+    /// The number of significant bits.
     pub precision: u16,
 }
 
 /// A string of fixed length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// How a shorter string is filled up.
+    /// The padding of shorter strings.
     pub padding: Padding,
-    /// Its character set.
+    /// The character set of the string.
     pub charset: Charset,
 }
 
 /// A string of variable length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VariableText {
-    /// How a string ends.
+    /// The padding, as stored.
     pub padding: Padding,
-    /// Its character set.
+    /// The character set of the string.
     pub charset: Charset,
 }
 
-/// How a string that is shorter than its space is filled up.
+/// The padding of a string that is shorter than its space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Padding {
-    /// A zero byte ends it.
+    /// A zero byte ends the string.
     NullTerminated,
-    /// Zero bytes fill it up.
+    /// Zero bytes fill the space after the string.
     NullPadded,
-    /// Spaces fill it up.
+    /// Spaces fill the space after the string.
     SpacePadded,
 }
 
@@ -170,13 +170,13 @@ pub enum Charset {
 /// A bitfield.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bits {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// Byte order.
+    /// The byte order.
     pub order: ByteOrder,
-    /// What the bits below the significant ones hold.
+    /// The value of the bits below the significant bits.
     pub low_pad: bool,
-    /// What the bits above the significant ones hold.
+    /// The value of the bits above the significant bits.
     pub high_pad: bool,
     /// The significant bits.
     pub bits: BitRange,
@@ -185,47 +185,47 @@ pub struct Bits {
 /// Opaque bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Opaque {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// What they are, by convention of the writer.
+    /// The meaning of the bytes, by convention of the writer.
     pub tag: String,
 }
 
 /// A record of named members.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compound {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// Its members, in the order of the file.
+    /// The members, in the order of the file.
     pub members: Vec<Member>,
 }
 
 /// A member of a compound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
-    /// Its name.
+    /// The name of the member.
     pub name: String,
-    /// Where in the element it begins, in bytes.
+    /// The offset in the element, in bytes.
     pub offset: u32,
-    /// Its datatype.
+    /// The datatype of the member.
     pub datatype: Datatype,
 }
 
 /// A reference to an object, a region or an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reference {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// What it refers to.
+    /// The kind of target, and the encoding.
     pub kind: ReferenceKind,
 }
 
-/// What a reference refers to, and in which encoding.
+/// The kind of a reference's target, and its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// Type 0: the address of an object header.
     Object1,
-    /// Type 1: an id in the global heap, of an address and a selection.
+    /// Type 1: the id of a global heap object with an address and a selection.
     Region1,
     /// Type 2 (HDF5 1.12): an encoded reference to an object.
     Object2,
@@ -240,16 +240,16 @@ pub enum ReferenceKind {
 pub struct Enumeration {
     /// The type of the values.
     pub base: Box<Datatype>,
-    /// Names and values, in the order of the file; a value is `base.size()` bytes.
+    /// Names and values, in the order of the file. A value has `base.size()` bytes.
     pub members: Vec<(String, Vec<u8>)>,
 }
 
 /// A fixed number of elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
-    /// The type of each.
+    /// The datatype of each element.
     pub base: Box<Datatype>,
-    /// How many, in each dimension.
+    /// The number of elements in each dimension.
     pub shape: Vec<u32>,
 }
 
@@ -261,8 +261,8 @@ pub struct Complex {
 }
 
 impl Datatype {
-    /// Bytes of one element, as stored in a dataset, with variable-length parts as global heap ids of
-    /// `4 + offset width + 4` bytes.
+    /// Returns the size of an element in bytes, as stored in a dataset. Each variable-length part counts as a
+    /// global heap id of `4 + offset width + 4` bytes.
     pub fn size(&self, widths: crate::Widths) -> u64 {
         match self {
             Self::Integer(t) => t.size.into(),
@@ -282,17 +282,18 @@ impl Datatype {
         }
     }
 
-    /// Whether an element contains a sequence or a string of variable length, so that its bytes alone do not hold it.
+    /// Returns whether an element contains a sequence or a string of variable length. The global heap holds
+    /// the data of such parts.
     pub fn has_variable_parts(&self) -> bool {
         self.any(&|t| matches!(t, Self::Sequence(_) | Self::VariableText(_)))
     }
 
-    /// Whether an element contains a reference, so that its bytes mean something in this file alone.
+    /// Returns whether an element contains a reference, whose bytes have a meaning only in this file.
     pub fn has_references(&self) -> bool {
         self.any(&|t| matches!(t, Self::Reference(_)))
     }
 
-    /// Whether `test` holds for this datatype or for one that it is built from.
+    /// Returns whether `test` holds for this datatype or for any datatype inside it.
     pub fn any(&self, test: &impl Fn(&Self) -> bool) -> bool {
         test(self)
             || match self {
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn variable_parts_are_found_however_deep() {
+    fn has_variable_parts_finds_nested_variable_parts() {
         let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
         let array = Array { base: Box::new(Datatype::VariableText(text)), shape: vec![3] };
         let members = vec![

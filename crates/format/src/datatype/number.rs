@@ -1,4 +1,4 @@
-//! Numbers: fixed-point (class 0), floating-point (1), bitfields (4) and complex numbers (11) (spec IV.A.2.d).
+//! Numbers (spec IV.A.2.d): fixed-point (class 0), floating-point (1), bitfields (4), complex numbers (11).
 
 use super::codec::{Head, head};
 use super::{BitRange, Bits, ByteOrder, Complex, Datatype, Float, Integer, Normalization};
@@ -6,22 +6,22 @@ use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};
 
 impl Integer {
-    /// A little-endian integer that uses all bits of `size` bytes.
+    /// Creates a little-endian integer that uses all bits of `size` bytes.
     pub fn little(size: u32, signed: bool) -> Self {
         Self::whole(size, signed, ByteOrder::Little)
     }
 
-    /// A big-endian integer that uses all bits of `size` bytes.
+    /// Creates a big-endian integer that uses all bits of `size` bytes.
     pub fn big(size: u32, signed: bool) -> Self {
         Self::whole(size, signed, ByteOrder::Big)
     }
 
-    /// An integer that uses all bits of `size` bytes.
+    /// Creates an integer that uses all bits of `size` bytes.
     pub fn whole(size: u32, signed: bool, order: ByteOrder) -> Self {
         Self { size, order, signed, low_pad: false, high_pad: false, bits: BitRange::whole(size) }
     }
 
-    /// Whether all bits are significant, so that a machine integer of the same size and order has the same bytes.
+    /// Returns whether all bits are significant, so that the bytes equal those of a machine integer.
     pub fn is_whole(&self) -> bool {
         self.bits == BitRange::whole(self.size)
     }
@@ -45,7 +45,7 @@ impl Integer {
 }
 
 impl Float {
-    /// IEEE 754 binary16, little-endian as all of these constants.
+    /// IEEE 754 binary16; little-endian, like all these constants.
     pub const HALF: Self = Self::with_exponent(2, 5);
     /// IEEE 754 binary32.
     pub const SINGLE: Self = Self::with_exponent(4, 8);
@@ -59,8 +59,8 @@ impl Float {
     pub const E4M3: Self = Self::with_exponent(1, 4);
     /// FP8 E5M2 of OCP.
     pub const E5M2: Self = Self::with_exponent(1, 5);
-    /// The x87 extended precision in the sixteen bytes of a `long double`. The leading bit is stored, which libhdf5 calls
-    /// "not normalized".
+    /// The x87 extended precision in the sixteen bytes of a `long double`. The leading bit is stored; libhdf5
+    /// calls this "not normalized".
     pub const EXTENDED: Self = Self {
         normalization: Normalization::None,
         sign_location: 79,
@@ -70,7 +70,7 @@ impl Float {
         ..Self::QUADRUPLE
     };
 
-    /// The IEEE 754 binary interchange format of `size` bytes: 2, 4, 8 or 16.
+    /// Returns the IEEE 754 binary interchange format of `size` bytes: 2, 4, 8 or 16.
     pub fn ieee(size: u32, order: ByteOrder) -> Option<Self> {
         let little = match size {
             2 => Self::HALF,
@@ -82,15 +82,16 @@ impl Float {
         Some(little.in_order(order))
     }
 
-    /// The same number in another byte order.
+    /// Returns the same number format in byte order `order`.
     #[must_use]
     pub const fn in_order(self, order: ByteOrder) -> Self {
         Self { order, ..self }
     }
 
-    /// Sign, exponent and mantissa from the top bit down, filling `size` (1 to 16) bytes.
+    /// Creates a format of `size` bytes (1 to 16) without unused bits: sign, exponent and mantissa from the
+    /// top bit down.
     const fn with_exponent(size: u8, exponent_size: u8) -> Self {
-        // 8 times 16 is no `u8`, but the last bit of 16 bytes is.
+        // The top bit, `8 * size - 1`.
         let sign_location = 7 * size + (size - 1);
         let mantissa_size = sign_location - exponent_size;
         Self {
@@ -110,13 +111,13 @@ impl Float {
         }
     }
 
-    /// Whether a value is encoded as an IEEE 754 binary16, binary32, binary64 or binary128, in either byte order.
+    /// Returns whether this is IEEE 754 binary16, binary32, binary64 or binary128, little- or big-endian.
     pub fn is_ieee(&self) -> bool {
         Self::ieee(self.size, self.order).is_some_and(|ieee| self.has_values_of(&ieee))
     }
 
-    /// Whether the bits that make the value lie as in `other`, in little-endian or big-endian order. Padding may differ: `other`
-    /// has no unused bits.
+    /// Returns whether the bits of the value are placed as in `other`, in little-endian or big-endian order.
+    /// The padding bits may differ, because `other` has no unused bits.
     pub fn has_values_of(&self, other: &Self) -> bool {
         let Self { order, low_pad, high_pad, internal_pad, .. } = *self;
         order != ByteOrder::Vax && Self { order, low_pad, high_pad, internal_pad, ..*other } == *self
@@ -158,7 +159,7 @@ impl Float {
         Ok(float)
     }
 
-    /// Sign, exponent and mantissa must lie inside the element and apart from each other.
+    /// Checks that sign, exponent and mantissa are inside the element and do not overlap.
     fn check(&self, r: &Reader<'_>) -> Result<()> {
         let bits = u64::from(self.size) * 8;
         let field = |location: u8, size: u8| u64::from(location)..u64::from(location) + u64::from(size);
@@ -179,7 +180,7 @@ impl Float {
         Err(r.bad_value(
             "exponent location",
             exponent.start,
-            "sign, exponent and mantissa apart from each other",
+            "sign, exponent and mantissa that do not overlap",
         ))
     }
 
@@ -199,7 +200,7 @@ impl Float {
 }
 
 impl Bits {
-    /// A little-endian bitfield that uses all bits of `size` bytes.
+    /// Creates a little-endian bitfield that uses all bits of `size` bytes.
     pub fn little(size: u32) -> Self {
         let bits = BitRange::whole(size);
         Self { size, order: ByteOrder::Little, low_pad: false, high_pad: false, bits }
@@ -223,12 +224,12 @@ impl Bits {
 }
 
 impl Complex {
-    /// A complex number of two such parts.
+    /// Creates a complex number with two parts of type `base`.
     pub fn of(base: Float) -> Self {
         Self { base: Box::new(Datatype::Float(base)) }
     }
 
-    /// Rectangular and homogeneous alone: the specification defines no other (HDF5 2.0).
+    /// Decodes a rectangular, homogeneous complex number, the only form that HDF5 2.0 defines.
     pub(super) fn decode(r: &mut Reader<'_>, head: Head, inside: u32) -> Result<Self> {
         if !head.bit(0) {
             return Err(r.error(ErrorKind::Unsupported { feature: "heterogeneous complex number" }));
@@ -239,7 +240,7 @@ impl Complex {
         let base = Datatype::decode_nested(r, inside)?;
         if !matches!(base, Datatype::Float(_)) {
             return Err(r.error(ErrorKind::Unsupported {
-                feature: "complex number of other than floating-point parts",
+                feature: "complex number with parts that are not floating-point",
             }));
         }
         head.expect_size(r, base.size(r.widths()).saturating_mul(2), "twice the size of the base type")?;
@@ -255,26 +256,26 @@ impl Complex {
 }
 
 impl Datatype {
-    /// The size as it is stored; no datatype that was decoded or can be stored is larger than 32 bits say.
+    /// Returns the stored size. Every decoded or storable datatype has a size of at most 32 bits.
     pub(super) fn stored_size(&self, widths: crate::Widths) -> u32 {
         u32::try_from(self.size(widths)).unwrap_or(u32::MAX)
     }
 }
 
 impl ByteOrder {
-    /// Bit 0 of the class bits of numbers.
+    /// Returns bit 0 of the class bits of a number.
     pub(super) fn bit(self) -> u32 {
         u32::from(self == Self::Big)
     }
 
-    /// The order that bit 0 of the class bits says.
+    /// Returns the byte order that bit 0 of the class bits stores.
     pub(super) fn of(head: Head) -> Self {
         if head.bit(0) { Self::Big } else { Self::Little }
     }
 }
 
 impl BitRange {
-    /// All bits of `size` bytes.
+    /// Creates the range of all bits of `size` bytes.
     pub fn whole(size: u32) -> Self {
         let precision = u16::try_from(size.saturating_mul(8)).unwrap_or(u16::MAX);
         Self { offset: 0, precision }
@@ -301,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_h5py_have_the_libhdf5_bytes() {
+    fn numbers_of_h5py_encode_to_the_bytes_of_libhdf5() {
         for (datatype, hex) in [
             (Datatype::Integer(Integer::little(4, true)), "100800000400000000002000"),
             (Datatype::Integer(Integer::big(8, false)), "100100000800000000004000"),
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complex_number_is_two_floats_of_version_5() {
+    fn a_complex_number_encodes_as_two_floats_in_version_5() {
         // h5py: h5t.COMPLEX_IEEE_F32LE.encode()
         let hex = "5b010000080000001120 1f000400000000002000170800177f000000".replace(' ', "");
         let datatype = Datatype::Complex(Complex::of(Float::ieee(4, ByteOrder::Little).unwrap()));
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ieee_floats_are_ieee() {
+    fn is_ieee_holds_only_for_ieee_floats() {
         let double = Float::ieee(8, ByteOrder::Big).unwrap();
         assert!(double.is_ieee());
         assert!(!Float { exponent_bias: 1024, ..double }.is_ieee());
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn significant_bits_lie_inside_the_element() {
+    fn bits_outside_the_element_or_overlapping_are_refused() {
         let error = decode_error("100800000400000001002000");
         assert!(matches!(error.kind, ErrorKind::Value { field: "bit precision", .. }), "{error}");
         let overlapping = decode_error("11203f000800000000004000330b0034ff030000");

@@ -1,5 +1,5 @@
-//! The other classes: time (2), opaque (5), references (7), enumerations (8), variable length (9) and arrays (10)
-//! (spec IV.A.2.d).
+//! The other classes: time (2), opaque (5), references (7), enumerations (8), variable length (9) and arrays
+//! (10) (spec IV.A.2.d).
 
 use super::codec::{Head, head};
 use super::compound::{decode_name, encode_name};
@@ -7,7 +7,7 @@ use super::{Array, ByteOrder, Datatype, Enumeration, Opaque, Reference, Referenc
 use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};
 
-/// The most dimensions that a dataspace or an array may have.
+/// The largest number of dimensions of a dataspace or an array.
 const MAX_RANK: u8 = 32;
 
 impl Time {
@@ -22,7 +22,7 @@ impl Time {
 }
 
 impl Opaque {
-    /// The tag's length is stored rounded up to a multiple of eight, and zeros fill it up.
+    /// Decodes the tag. Its stored length is a multiple of eight, and zeros pad the tag.
     pub(super) fn decode(r: &mut Reader<'_>, head: Head) -> Result<Self> {
         let len = head.field(0, 8) as usize;
         if !len.is_multiple_of(8) {
@@ -37,7 +37,7 @@ impl Opaque {
     }
 
     pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        // Eight bits hold a multiple of eight: a longer tag is cut, as libhdf5 does.
+        // The length has eight bits and is a multiple of eight, so a longer tag is cut, as in libhdf5.
         let len = self.tag.len().next_multiple_of(8).min(248);
         let tag = self.tag.as_bytes();
         let kept = tag.get(..len).unwrap_or(tag);
@@ -48,7 +48,7 @@ impl Opaque {
 }
 
 impl Reference {
-    /// The encoding of references of HDF5 1.12 that types 2 to 4 name.
+    /// The version of the HDF5 1.12 reference encoding, stored in types 2 to 4.
     const ENCODING: u32 = 1;
 
     pub(super) fn version(self) -> u8 {
@@ -71,7 +71,7 @@ impl Reference {
         if reference.version() == 4 && head.field(4, 4) != Self::ENCODING {
             return Err(r.bad_value("reference version", head.field(4, 4).into(), "1"));
         }
-        // Early libraries stored more bytes than an address takes where addresses are narrow.
+        // Early libraries stored more bytes than an address has if addresses are narrow.
         let address = r.widths().offset.bytes() as u64;
         let least = match kind {
             ReferenceKind::Object1 => address,
@@ -91,12 +91,12 @@ impl Reference {
 }
 
 impl Enumeration {
-    /// The base type, all names, all values.
+    /// Decodes the base type, then all names, then all values.
     pub(super) fn decode(r: &mut Reader<'_>, head: Head, inside: u32) -> Result<Self> {
         let count = head.field(0, 16) as usize;
         let base = Datatype::decode_nested(r, inside)?;
         if !matches!(base, Datatype::Integer(_)) {
-            return Err(r.error(ErrorKind::Unsupported { feature: "enumeration of other than integers" }));
+            return Err(r.error(ErrorKind::Unsupported { feature: "enumeration of non-integer values" }));
         }
         head.expect_size(r, base.size(r.widths()), "the size of the base type")?;
         let mut names = Vec::with_capacity(count.min(r.remaining()));
@@ -126,7 +126,7 @@ impl Enumeration {
     }
 }
 
-/// Class 9: sequences (type 0) and strings (type 1) of variable length.
+/// Decodes class 9: sequences (type 0) and strings (type 1) of variable length.
 pub(super) fn decode_variable(r: &mut Reader<'_>, head: Head, inside: u32) -> Result<Datatype> {
     let kind = head.field(0, 4);
     let text = match kind {
@@ -136,7 +136,7 @@ pub(super) fn decode_variable(r: &mut Reader<'_>, head: Head, inside: u32) -> Re
     };
     let heap_id = 4 + r.widths().offset.bytes() as u64 + 4;
     head.expect_size(r, heap_id, "a length, an address and an index")?;
-    // A string's base type is one byte of some class; which one says nothing more.
+    // The base type of a string is a single byte. Its class has no effect.
     let base = Datatype::decode_nested(r, inside)?;
     Ok(text.map_or_else(|| Datatype::Sequence(Box::new(base)), Datatype::VariableText))
 }
@@ -149,7 +149,8 @@ pub(super) fn encode_sequence(base: &Datatype, w: &mut Writer<'_>, version: u8, 
 }
 
 impl Array {
-    /// The class came with version 2; early libraries wrote version 1 before the same bytes, and encode says 2 for both.
+    /// Decodes versions 1 to 5. The class came with version 2, but early libraries wrote version 1 before the
+    /// same bytes; `encode` writes such an array as version 2.
     pub(super) fn decode(r: &mut Reader<'_>, head: Head, inside: u32) -> Result<Self> {
         let rank = r.u8()?;
         if rank > MAX_RANK {
@@ -169,7 +170,7 @@ impl Array {
         let array = Self { base: Box::new(Datatype::decode_nested(r, inside)?), shape };
         let size =
             array.shape.iter().try_fold(array.base.size(r.widths()), |size, &n| size.checked_mul(n.into()));
-        head.expect_size(r, size.unwrap_or(u64::MAX), "the size of its elements together")?;
+        head.expect_size(r, size.unwrap_or(u64::MAX), "the total size of its elements")?;
         Ok(array)
     }
 
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_classes_of_h5py_have_the_libhdf5_bytes() {
+    fn other_classes_of_h5py_encode_to_the_bytes_of_libhdf5() {
         let enumeration = Enumeration {
             base: Box::new(Datatype::Integer(Integer::little(2, true))),
             members: [("BLUE__12", 42_i16), ("GREEN", 1), ("RED", 0)]
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_as_large_as_its_elements_together() {
+    fn an_array_size_other_than_that_of_its_elements_is_an_error() {
         // numpy dtype ('<i4', (2,)) at version 2 and 3
         let array = Array { base: Box::new(Datatype::Integer(Integer::little(4, true))), shape: vec![2] };
         let hex = encode(&Datatype::Array(array.clone()), 3);
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_of_version_1_is_one_of_version_2() {
+    fn an_array_of_version_1_decodes_and_encodes_as_version_2() {
         // PyTables, tables/tests/ex-noattr.h5
         let hex = "1a00000050000000010000000a0000000000000011203f000800000000004000340b0034ff030000";
         let double = Datatype::Float(Float::ieee(8, ByteOrder::Little).unwrap());
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_nesting_is_an_error() {
+    fn nesting_beyond_the_depth_limit_is_an_error() {
         let error = decode_error(&"1900000010000000".repeat(1000));
         assert_eq!(error.kind, ErrorKind::Depth { limit: 32 });
     }

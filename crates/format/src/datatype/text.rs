@@ -19,7 +19,7 @@ impl Text {
     }
 }
 
-/// Decodes what the class bits of class 9 say, if it is a string; the caller decodes the base type.
+/// Decodes the class bits of a class 9 string. The caller decodes the base type.
 pub(super) fn decode_variable(r: &Reader<'_>, head: Head) -> Result<VariableText> {
     Ok(VariableText {
         padding: Padding::decode(r, head.field(4, 4))?,
@@ -27,8 +27,8 @@ pub(super) fn decode_variable(r: &Reader<'_>, head: Head) -> Result<VariableText
     })
 }
 
-/// Encodes a string of variable length, with the base type that libhdf5 gives it: an unsigned byte. (On a big-endian
-/// machine that byte is called big-endian, which means nothing and is not kept.)
+/// Encodes a string of variable length with the base type of libhdf5, an unsigned byte. (libhdf5 on a
+/// big-endian machine marks this byte as big-endian. The mark has no effect and is not kept.)
 pub(super) fn encode_variable(text: VariableText, w: &mut Writer<'_>) {
     const STRING: u32 = 1;
     let flags = STRING | (text.padding as u32) << 4 | (text.charset as u32) << 8;
@@ -71,7 +71,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn strings_of_h5py_have_the_libhdf5_bytes() {
+    fn strings_of_h5py_encode_to_the_bytes_of_libhdf5() {
         let fixed = Datatype::Text(Text { size: 5, padding: Padding::NullPadded, charset: Charset::Ascii });
         let variable =
             Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 });
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_string_has_the_size_of_a_heap_id() {
+    fn a_variable_string_with_a_size_other_than_a_heap_id_is_an_error() {
         let error = decode_error("1901010008000000100000000100000000000800");
         assert!(matches!(error.kind, ErrorKind::Value { field: "datatype size", value: 8, .. }), "{error}");
     }

@@ -1,9 +1,10 @@
-//! Changes of an object header inside the space that it has (spec IV.A.1).
+//! Changes of an object header within its allocated space (spec IV.A.1).
 //!
-//! The address of a header is the identity of its object, so it never moves, and its chunks keep their places. A change
-//! lays one chunk out again: its messages in their order, and after them what is free, as a NIL message or, in version 2, as a
-//! gap. What does not fit says which chunk would have to be how much longer, and how large a further one must be; whoever changes
-//! the file finds room. Chunks at the end that are needed no more are given back.
+//! The address of a header is the identity of its object. So the header never moves, and its chunks keep
+//! their addresses. A change lays out one chunk again: first its messages in their order, then its free space
+//! as NIL messages or, in version 2, as a gap. If a message does not fit, the edit reports the number of
+//! bytes by which each chunk would have to grow, and the size of a further chunk. The caller allocates that
+//! space. Chunks at the end of the header that are no longer needed are returned to the caller as free space.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use crate::message::kind;
 use crate::message::small::{Continuation, ReferenceCount};
 use crate::structure::Structure;
 
-/// A header that is being changed.
+/// An edit of a header.
 #[derive(Debug, Clone)]
 pub struct HeaderEdit {
     header: ObjectHeader,
@@ -24,35 +25,35 @@ pub struct HeaderEdit {
     changed: BTreeSet<usize>,
 }
 
-/// A message of a header: the number of its chunk, and its own in the chunk.
+/// The place of a message in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The chunk.
+    /// The number of the chunk.
     pub chunk: usize,
-    /// The message.
+    /// The number of the message in the chunk.
     pub message: usize,
 }
 
-/// Whether a message fits into a header.
+/// The result of adding a message to a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Fit {
-    /// It is in.
+    /// The message was added.
     Placed,
-    /// It needs a further chunk of at least so many bytes: [`HeaderEdit::put_in`].
+    /// The message needs a further chunk of at least this number of bytes: [`HeaderEdit::put_in`].
     Needs(u64),
 }
 
-/// Where a continuation message goes, and which messages of that chunk make room for it.
+/// The chunk for a continuation message, and the messages of this chunk that make room for it.
 struct Extension {
     chunk: usize,
-    /// Rising.
+    /// The numbers of the messages that move to the further chunk, ascending.
     moved: Vec<usize>,
     moved_len: usize,
 }
 
 impl HeaderEdit {
-    /// Begins to change a header, all of whose chunks are decoded.
+    /// Begins an edit of a header. All chunks of the header must be decoded.
     pub fn new(header: ObjectHeader, widths: Widths) -> Result<Self> {
         if header.next_pending().is_some() {
             return Err(error(&header, ErrorKind::Missing { what: "a chunk of the header" }));
@@ -64,23 +65,23 @@ impl HeaderEdit {
             !even(edit.room(chunk)) || messages.iter().any(|message| !even(message.data.len()))
         };
         if edit.framing() == Framing::V1 && (0..edit.header.chunks.len()).any(is_odd) {
-            let feature = "changing a version 1 header with lengths that are no multiples of 8";
+            let feature = "changing a version 1 header with lengths that are not multiples of 8";
             return Err(error(&edit.header, ErrorKind::Unsupported { feature }));
         }
         Ok(edit)
     }
 
-    /// The header as it is by now.
+    /// Returns the header with all changes so far.
     pub fn header(&self) -> &ObjectHeader {
         &self.header
     }
 
-    /// The header, and the numbers of the chunks that are to be written again.
+    /// Returns the header, and the numbers of the chunks to write.
     pub fn finish(self) -> (ObjectHeader, BTreeSet<usize>) {
         (self.header, self.changed)
     }
 
-    /// The messages of a type and where they are.
+    /// Returns the messages of a type with their places.
     pub fn places(&self, kind: u16) -> impl Iterator<Item = (Place, &RawMessage)> {
         self.header.chunks.iter().enumerate().flat_map(move |(chunk, within)| {
             let messages = within.messages.iter().enumerate();
@@ -90,7 +91,7 @@ impl HeaderEdit {
         })
     }
 
-    /// A message with the body `body`, as this header frames it.
+    /// Creates a message with the body `body`, framed for this header.
     pub fn message<T: MessageBody>(&self, body: &T, flags: u8) -> RawMessage {
         let mut data = Vec::with_capacity(T::read_len(self.widths, &()));
         Writer::new(&mut data, self.widths).structure(body, &());
@@ -103,7 +104,7 @@ impl HeaderEdit {
         }
     }
 
-    /// Adds a message where there is room.
+    /// Adds a message to the first chunk that has room for it.
     pub fn put(&mut self, message: RawMessage) -> Result<Fit> {
         let message = self.framed(message)?;
         let len = self.stored_len(&message);
@@ -116,8 +117,8 @@ impl HeaderEdit {
         Ok(Fit::Placed)
     }
 
-    /// The chunks in which the message would have its place if they were longer, the last first: number, extent, and by how many
-    /// bytes.
+    /// Returns the chunks that are too short for the message, the last chunk first. For each chunk: its
+    /// number, its extent, and the number of bytes by which it must grow to hold the message.
     pub fn short_chunks(&self, message: &RawMessage) -> Vec<(usize, Extent, u64)> {
         let Ok(message) = self.framed(message.clone()) else { return Vec::new() };
         let len = self.stored_len(&message);
@@ -131,9 +132,9 @@ impl HeaderEdit {
         short.collect()
     }
 
-    /// Makes a chunk longer: it now ends where `extent` does, which begins as it did.
+    /// Lengthens a chunk to `extent`, which begins at the same address.
     pub fn lengthen(&mut self, number: usize, extent: Extent) -> Result<()> {
-        let missing = || error(&self.header, ErrorKind::Missing { what: "the chunk to be made longer" });
+        let missing = || error(&self.header, ErrorKind::Missing { what: "the chunk to lengthen" });
         let chunk = self.header.chunks.get(number).filter(|chunk| {
             chunk.extent.addr == extent.addr
                 && extent.len >= chunk.extent.len
@@ -158,8 +159,8 @@ impl HeaderEdit {
         Ok(())
     }
 
-    /// Adds a message in a further chunk at `extent`, which has as many bytes as [`put`](Self::put) said, or more: what is left
-    /// serves later messages.
+    /// Adds a message in a further chunk at `extent`. The chunk has at least the number of bytes that
+    /// [`put`](Self::put) returned; bytes to spare are free for later messages.
     pub fn put_in(&mut self, message: RawMessage, extent: Extent) -> Result<()> {
         let message = self.framed(message)?;
         let Extension { chunk: from, moved, moved_len } = self.extension()?;
@@ -175,8 +176,9 @@ impl HeaderEdit {
         further.push(message);
         let continuation = self.framed(self.message(&Continuation { extent }, 0))?;
         self.header.chunks[from].messages.push(continuation);
-        // Chunks stand in the order in which the continuations are met that name them.
-        // This one is the last of its chunk, so its number is that of continuations up to there; it is above `from`.
+        // Chunks are in the order of their continuation messages. The new continuation is the last one in
+        // chunk `from`, so the number of the new chunk is the number of continuations in the chunks up to
+        // `from`. It is above `from`.
         let number = self.header.chunks.iter().take(from + 1).map(continuations).sum::<usize>();
         self.changed = self.changed.iter().map(|&at| if at >= number { at + 1 } else { at }).collect();
         self.header.chunks.insert(number, Chunk { extent, messages: further, gap: 0 });
@@ -186,20 +188,20 @@ impl HeaderEdit {
         Ok(())
     }
 
-    /// Takes a message out.
+    /// Removes a message and returns it.
     pub fn remove(&mut self, place: Place) -> Result<RawMessage> {
         let found =
             self.header.chunks.get_mut(place.chunk).filter(|chunk| place.message < chunk.messages.len());
         let Some(chunk) = found else {
-            return Err(error(&self.header, ErrorKind::Missing { what: "the message to be removed" }));
+            return Err(error(&self.header, ErrorKind::Missing { what: "the message to remove" }));
         };
         let message = chunk.messages.remove(place.message);
         self.settle(place.chunk);
         Ok(message)
     }
 
-    /// Puts a message in the place of another: there if it fits, else anywhere; then, if it needs a further chunk, the other is
-    /// already gone.
+    /// Replaces a message: in its place if the new message fits there, otherwise in any chunk. If the new
+    /// message needs a further chunk, the old one has been removed nevertheless.
     pub fn replace(&mut self, place: Place, message: RawMessage) -> Result<Fit> {
         let message = self.framed(message)?;
         let chunk = self.header.chunks.get_mut(place.chunk);
@@ -216,13 +218,14 @@ impl HeaderEdit {
             return self.put(message);
         }
         let messages = &mut self.header.chunks[place.chunk].messages;
-        // What is free stands at the end, so the places before it are as they were.
+        // The free space is at the end of the chunk, so the places before it have not changed.
         messages.insert(place.message.min(messages.len()), RawMessage { at: old.at, ..message });
         self.settle(place.chunk);
         Ok(Fit::Placed)
     }
 
-    /// Takes out chunks at the end of the header whose messages have room in one before; returns where they were.
+    /// Removes chunks from the end of the header while the messages of the last chunk fit into an earlier
+    /// one. Returns the extents of the removed chunks.
     pub fn condense(&mut self) -> Result<Vec<Extent>> {
         let mut freed = Vec::new();
         while let Some(target) = self.room_for_last() {
@@ -240,7 +243,8 @@ impl HeaderEdit {
         Ok(freed)
     }
 
-    /// A chunk that has room for all messages of the last one, once that is not named any more.
+    /// Returns a chunk that has room for all messages of the last chunk once the last chunk's continuation
+    /// message is removed.
     fn room_for_last(&self) -> Option<usize> {
         let (last, before) = self.header.chunks.split_last()?;
         let naming = self.naming(last.extent)?;
@@ -256,7 +260,7 @@ impl HeaderEdit {
         })
     }
 
-    /// The continuation message that names a chunk.
+    /// Returns the place of the continuation message of a chunk.
     fn naming(&self, extent: Extent) -> Option<Place> {
         self.places(kind::CONTINUATION).find_map(|(place, message)| {
             let found = message.decode_here::<Continuation>(self.widths).ok()?;
@@ -264,7 +268,7 @@ impl HeaderEdit {
         })
     }
 
-    /// Sets the number of hard links to the object. Version 2 has a message of it, where the number is not 1.
+    /// Sets the number of hard links to the object. Version 2 stores it in a message unless it is 1.
     pub fn set_reference_count(&mut self, count: u32) -> Result<Fit> {
         if let Prefix::V1 { reference_count } = &mut self.header.prefix {
             *reference_count = count;
@@ -289,7 +293,7 @@ impl HeaderEdit {
         (self.framing() == Framing::V2 { creation_order: true }).then_some(0)
     }
 
-    /// A message as this header stores it: padded in version 1, with a creation order where there is one.
+    /// Frames a message for this header: pads it in version 1, adds a creation order if the header tracks it.
     fn framed(&self, mut message: RawMessage) -> Result<RawMessage> {
         if self.framing() == Framing::V1 {
             message.pad();
@@ -309,26 +313,26 @@ impl HeaderEdit {
         self.framing().message_prefix_len() + message.data.len()
     }
 
-    /// Bytes of a chunk after the first besides its messages.
+    /// Returns the size in bytes of the signature and checksum of a chunk after the first.
     fn overhead(&self) -> usize {
         self.framing().signature_len() + self.framing().checksum_len()
     }
 
-    /// Bytes of a chunk for messages.
+    /// Returns the number of bytes in a chunk that messages can use.
     fn room(&self, chunk: usize) -> usize {
         let before = if chunk == 0 { self.header.prefix.len() } else { self.framing().signature_len() };
         let len = usize::try_from(self.header.chunks[chunk].extent.len).unwrap_or(usize::MAX);
         len.saturating_sub(before + self.framing().checksum_len())
     }
 
-    /// Bytes of a chunk that no message has.
+    /// Returns the number of bytes in a chunk that no message uses.
     fn free(&self, chunk: usize) -> usize {
         let messages = self.header.chunks[chunk].messages.iter().filter(|message| message.kind != kind::NIL);
         let used: usize = messages.map(|message| self.stored_len(message)).sum();
         self.room(chunk).saturating_sub(used)
     }
 
-    /// The chunk in which a continuation message takes the fewest messages from their places.
+    /// Returns the chunk in which a continuation message displaces the fewest bytes of messages.
     fn extension(&self) -> Result<Extension> {
         let (offset, length) = (self.widths.offset.bytes(), self.widths.length.bytes());
         let body = offset + length;
@@ -351,7 +355,7 @@ impl HeaderEdit {
         })
     }
 
-    /// Lays a chunk out again after its messages changed.
+    /// Lays out a chunk again after its messages changed.
     fn settle(&mut self, number: usize) {
         let (framing, room) = (self.framing(), self.room(number));
         let skip = if number == 0 { self.header.prefix.len() } else { framing.signature_len() };
@@ -371,14 +375,14 @@ impl HeaderEdit {
                 at: Addr::UNDEFINED,
             });
         }
-        // Less than the prefix of a message: six bytes at most; none in version 1, where all lengths are multiples of 8.
+        // At most five bytes, too few for a message; none in version 1, where all lengths are multiples of 8.
         chunk.gap = u8::try_from(free).unwrap_or(u8::MAX);
         let at = chunk.extent.addr;
         chunk.place(framing, skip, at);
         debug_assert_eq!(chunk.messages_len(framing), room, "a chunk keeps its length");
         self.changed.insert(number);
         if framing == Framing::V1 {
-            // Its prefix counts the messages of all chunks.
+            // The prefix has the number of messages in all chunks.
             self.changed.insert(0);
         }
     }
@@ -393,5 +397,5 @@ fn error(header: &ObjectHeader, kind: ErrorKind) -> FormatError {
     FormatError { kind, structure: ObjectHeader::NAME, spec: ObjectHeader::SPEC, at, offset: 0 }
 }
 
-/// The longest body of a message: a multiple of 8 below the 65,536 that its length field cannot hold.
+/// The size of the longest message body in bytes: the largest multiple of 8 in a two-byte length field.
 pub const LONGEST: usize = 65_528;

@@ -1,12 +1,13 @@
-//! Object headers (spec IV.A.1): what a file says about one object, as a list of messages in one or more chunks.
+//! Object headers (spec IV.A.1). A header describes one object by a list of messages in one or more chunks.
 //!
-//! The first chunk follows the prefix; a continuation message in any chunk names a further one. A decoder never fetches,
-//! so the caller does, until nothing is [`pending`](ObjectHeader::pending):
+//! The first chunk follows the prefix. A continuation message in any chunk gives the extent of a further
+//! chunk. A decoder never reads the file, so the caller fetches chunks until none is
+//! [`pending`](ObjectHeader::pending):
 //!
 //! ```
 //! # use hyperslab_format::{Addr, Extent, Reader, Result, Widths, header::ObjectHeader};
 //! fn read(at: Addr, widths: Widths, fetch: impl Fn(Extent) -> Vec<u8>) -> Result<ObjectHeader> {
-//!     let first = fetch(Extent::new(at, 512)); // if that is too short, the error says how much is needed
+//!     let first = fetch(Extent::new(at, 512)); // the error of a short read gives the bytes needed
 //!     let mut header: ObjectHeader = Reader::new(&first, widths, at).structure(&())?;
 //!     while let Some(extent) = header.next_pending() {
 //!         let chunk = fetch(extent);
@@ -16,7 +17,7 @@
 //! }
 //! ```
 //!
-//! Messages are kept as they are and decoded when asked for, so that unknown ones survive an edit of the header.
+//! Messages are kept as stored and decoded on request, so unknown messages survive an edit of the header.
 
 pub mod edit;
 pub mod v1;
@@ -34,29 +35,29 @@ use crate::message::small::{Continuation, ReferenceCount};
 use crate::message::{MessageBody, kind};
 use crate::structure::Structure;
 
-/// The most chunks of a header: more are a loop, or an attack.
+/// The largest number of chunks of a header. More chunks are a loop, or an attack.
 pub const MAX_CHUNKS: usize = 1 << 16;
 
-/// The most bytes of all chunks of a header.
+/// The largest total size of a header's chunks, in bytes.
 pub const MAX_LEN: u64 = 1 << 28;
 
-/// An object header. It has the first chunk at least, the others when they have been decoded.
+/// An object header. It has at least the first chunk, and the others once they are decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectHeader {
-    /// What stands before the messages.
+    /// The prefix, which precedes the messages.
     pub prefix: Prefix,
-    /// The chunks decoded so far, in the order of the continuation messages that name them.
+    /// The chunks decoded so far, in the order of their continuation messages.
     pub chunks: Vec<Chunk>,
     continuations: Continuations,
 }
 
-/// Where the chunks after the first are; the header's `chunks` catch up with them.
+/// The extents of the chunks after the first, decoded or not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Continuations {
     extents: Vec<Extent>,
-    /// The addresses of all chunks, to notice loops.
+    /// The addresses of all chunks, to detect loops.
     seen: BTreeSet<Addr>,
-    /// The bytes of all chunks.
+    /// The total size of all chunks, in bytes.
     len: u64,
 }
 
@@ -65,7 +66,7 @@ struct Continuations {
 pub enum Prefix {
     /// Version 1.
     V1 {
-        /// Hard links to the object.
+        /// The number of hard links to the object.
         reference_count: u32,
     },
     /// Version 2.
@@ -75,52 +76,52 @@ pub enum Prefix {
 /// One chunk of an object header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// The bytes of the chunk: with the prefix if it is the first, with signature and checksum in version 2.
+    /// The extent of the chunk, with the prefix in the first chunk, and signature and checksum in version 2.
     pub extent: Extent,
-    /// Its messages, in the order of the file.
+    /// The messages, in the order of the file.
     pub messages: Vec<RawMessage>,
-    /// Bytes after the last message that are too few for another (version 2 alone).
+    /// The unused bytes after the last message, too few for another message (only in version 2).
     pub gap: u8,
 }
 
-/// A message as it is stored.
+/// A message as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawMessage {
-    /// The number of its type, one of [`kind`].
+    /// The number of the message type, one of [`kind`].
     pub kind: u16,
-    /// Its flags, the constants of this type.
+    /// The flags: the associated constants of this type.
     pub flags: u8,
-    /// When the message was made, if the header tracks that for its attributes.
+    /// The creation order of the message, if the header tracks the creation order of attributes.
     pub creation_order: Option<u16>,
-    /// Its body, with the padding of version 1. Shared: a header that is changed keeps most of its messages.
+    /// The body, with the padding of version 1. Shared, because a changed header keeps most messages.
     pub data: Arc<[u8]>,
     /// The address of the body.
     pub at: Addr,
 }
 
-/// What a chunk after the first must know of its header.
+/// The values from the header that are needed to decode a chunk after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkContext {
     /// How the header's messages are framed.
     pub framing: Framing,
-    /// Bytes of the chunk, as the continuation message says.
+    /// The size of the chunk in bytes, from the continuation message.
     pub len: u64,
 }
 
 /// How the messages of a header are framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// Version 1: types of two bytes, three reserved bytes.
+    /// Version 1: the type has two bytes, and three bytes are reserved.
     V1,
-    /// Version 2: types of one byte, a checksum to every chunk.
+    /// Version 2: the type has one byte, and every chunk has a checksum.
     V2 {
-        /// Whether every message has its creation order.
+        /// Whether every message stores its creation order.
         creation_order: bool,
     },
 }
 
 impl ObjectHeader {
-    /// A header with these messages, to be stored at `at` in one chunk.
+    /// Creates a header with these messages in one chunk, to be stored at `at`.
     pub fn new(prefix: Prefix, messages: Vec<RawMessage>, at: Addr, widths: Widths) -> Result<Self> {
         let mut chunk = Chunk { extent: Extent::new(at, 0), messages, gap: 0 };
         chunk.place(prefix.framing(), prefix.len(), at);
@@ -134,7 +135,7 @@ impl ObjectHeader {
         Ok(header)
     }
 
-    /// The version: 1 or 2.
+    /// Returns the version: 1 or 2.
     pub fn version(&self) -> u8 {
         match self.prefix {
             Prefix::V1 { .. } => 1,
@@ -142,18 +143,18 @@ impl ObjectHeader {
         }
     }
 
-    /// The chunks still to be read that are known of, in order; each may name further ones.
+    /// Returns the known chunks that are not decoded yet, in order. Each may lead to further chunks.
     pub fn pending(&self) -> &[Extent] {
-        // The first chunk is named by no continuation message, and is always there.
+        // The first chunk is always present, and has no continuation message.
         self.continuations.extents.get(self.chunks.len() - 1..).unwrap_or_default()
     }
 
-    /// The next chunk to be read, or `None` once the header is complete.
+    /// Returns the next chunk to read, or `None` once the header is complete.
     pub fn next_pending(&self) -> Option<Extent> {
         self.pending().first().copied()
     }
 
-    /// Decodes the chunk that is [`next_pending`](Self::next_pending), from a reader of its bytes.
+    /// Decodes the chunk [`next_pending`](Self::next_pending) from a reader of its bytes.
     pub fn decode_continuation(&mut self, r: &mut Reader<'_>) -> Result<()> {
         let Some(extent) = self.next_pending() else {
             return Err(r.error(ErrorKind::Missing { what: "a continuation message for this chunk" }));
@@ -163,12 +164,12 @@ impl ObjectHeader {
         self.add(chunk, r.widths())
     }
 
-    /// All messages, in the order of the chunks; NIL messages and continuations among them.
+    /// Returns all messages in the order of the chunks, including NIL and continuation messages.
     pub fn messages(&self) -> impl Iterator<Item = &RawMessage> {
         self.chunks.iter().flat_map(|chunk| &chunk.messages)
     }
 
-    /// The first message of a type.
+    /// Returns the first message of a type.
     pub fn find(&self, kind: u16) -> Option<&RawMessage> {
         self.messages().find(|message| message.kind == kind)
     }
@@ -178,12 +179,12 @@ impl ObjectHeader {
         self.find(T::KIND).map(|message| message.decode(widths)).transpose()
     }
 
-    /// Decodes the first message whose body is a `T`, of a type that is never shared.
+    /// Decodes the first message whose body is a `T`, if there is one. Such messages are never shared.
     pub fn own_message<T: MessageBody>(&self, widths: Widths) -> Result<Option<T>> {
         self.find(T::KIND).map(|message| message.decode_here(widths)).transpose()
     }
 
-    /// Hard links to the object.
+    /// Returns the number of hard links to the object.
     pub fn reference_count(&self, widths: Widths) -> Result<u32> {
         match self.prefix {
             Prefix::V1 { reference_count } => Ok(reference_count),
@@ -191,13 +192,13 @@ impl ObjectHeader {
         }
     }
 
-    /// The message that forbids this program to change the object: of an unknown type, and marked so.
+    /// Returns a message of unknown type whose flags forbid this program to change the object.
     pub fn forbids_writing(&self) -> Option<&RawMessage> {
         self.messages()
             .find(|m| !kind::is_known(m.kind) && m.flags & RawMessage::FAIL_IF_UNKNOWN_AND_WRITING != 0)
     }
 
-    /// The same header with its continuations noted again, after its chunks changed.
+    /// Returns the header with its continuations collected again, after its chunks changed.
     fn again(&self, widths: Widths) -> Result<Self> {
         let mut chunks = self.chunks.iter().cloned();
         let Some(first) = chunks.next() else { return Ok(self.clone()) };
@@ -206,7 +207,7 @@ impl ObjectHeader {
         Ok(header)
     }
 
-    /// Adds the next chunk and notes the continuations that it names.
+    /// Adds the next chunk and records the extents in its continuation messages.
     fn add(&mut self, chunk: Chunk, widths: Widths) -> Result<()> {
         for message in chunk.messages.iter().filter(|message| message.kind == kind::CONTINUATION) {
             let Continuation { extent } = message.decode_here(widths)?;
@@ -251,7 +252,7 @@ impl Structure for ObjectHeader {
         }
     }
 
-    /// Also of a header whose prefix is too narrow for the length of the chunk.
+    /// Correct even if the prefix is too narrow to store the length of the chunk.
     fn encoded_len(&self, _: Widths, (): &()) -> usize {
         let framing = self.prefix.framing();
         let messages = self.chunks.first().map_or(0, |chunk| chunk.messages_len(framing));
@@ -260,7 +261,7 @@ impl Structure for ObjectHeader {
 }
 
 impl Prefix {
-    /// How the header's messages are framed.
+    /// Returns how the header's messages are framed.
     pub fn framing(&self) -> Framing {
         match self {
             Self::V1 { .. } => Framing::V1,
@@ -268,7 +269,7 @@ impl Prefix {
         }
     }
 
-    /// Bytes before the first message.
+    /// Returns the number of bytes before the first message.
     #[allow(clippy::len_without_is_empty)] // a prefix is never empty
     pub fn len(&self) -> usize {
         match self {
@@ -277,7 +278,7 @@ impl Prefix {
         }
     }
 
-    /// Makes the field that says how long the first chunk is as wide as a chunk of so many bytes needs it, with this prefix.
+    /// Widens the length field of the first chunk as needed for `chunk_len` bytes, including the prefix.
     fn widen(&mut self, chunk_len: usize) {
         if let Self::V2(prefix) = self {
             while prefix.room(chunk_len) > prefix.longest_first_chunk() {
@@ -286,7 +287,7 @@ impl Prefix {
         }
     }
 
-    /// By how many bytes the prefix grows when the first chunk has so many bytes of messages.
+    /// Returns by how many bytes the prefix grows if the messages of the first chunk have `messages` bytes.
     fn widening(&self, messages: usize) -> usize {
         let mut wide = *self;
         if let Self::V2(prefix) = &mut wide {
@@ -299,14 +300,14 @@ impl Prefix {
 }
 
 impl Continuations {
-    /// Refuses loops, and more chunks or bytes than any header needs.
+    /// Records a chunk. Refuses loops, and more chunks or bytes than any header needs.
     fn note(&mut self, extent: Extent, at: Addr, widths: Widths) -> Result<()> {
         self.len = self.len.saturating_add(extent.len);
         let kind = if !self.seen.insert(extent.addr) {
             ErrorKind::Value {
                 field: "Offset",
                 value: extent.addr.get(),
-                expected: "a chunk not named before",
+                expected: "a chunk that is not in the header yet",
             }
         } else if self.seen.len() > MAX_CHUNKS {
             let (value, limit) = (self.seen.len() as u64, MAX_CHUNKS as u64);
@@ -345,7 +346,7 @@ impl Structure for Chunk {
 }
 
 impl Chunk {
-    /// A chunk after the first with these messages, to be stored at `at`.
+    /// Creates a chunk after the first with these messages, to be stored at `at`.
     pub fn continuation(messages: Vec<RawMessage>, framing: Framing, at: Addr) -> Self {
         let mut chunk = Self { extent: Extent::new(at, 0), messages, gap: 0 };
         chunk.place(framing, framing.signature_len(), at);
@@ -366,12 +367,12 @@ impl Chunk {
             }
             messages.push(message);
         }
-        // What is left is shorter than the prefix of a message: six bytes at most.
+        // The rest is shorter than the prefix of a message: at most seven bytes.
         let gap = u8::try_from(r.rest().len()).unwrap_or(u8::MAX);
         Ok((messages, gap))
     }
 
-    /// Bytes of the messages with their prefixes, and of the gap.
+    /// Returns the size of the messages with their prefixes and of the gap, in bytes.
     fn messages_len(&self, framing: Framing) -> usize {
         let prefix = framing.message_prefix_len();
         self.messages.iter().map(|message| prefix + message.data.len()).sum::<usize>() + usize::from(self.gap)
@@ -390,7 +391,7 @@ impl Chunk {
 }
 
 impl Framing {
-    /// Bytes before the body of a message.
+    /// Returns the number of bytes before the body of a message.
     pub const fn message_prefix_len(self) -> usize {
         match self {
             Self::V1 => 8,
@@ -399,7 +400,7 @@ impl Framing {
         }
     }
 
-    /// Bytes of the signature of a chunk after the first.
+    /// Returns the size in bytes of the signature of a chunk after the first.
     const fn signature_len(self) -> usize {
         match self {
             Self::V1 => 0,
@@ -407,7 +408,7 @@ impl Framing {
         }
     }
 
-    /// Bytes of a chunk's checksum.
+    /// Returns the size in bytes of a chunk's checksum.
     const fn checksum_len(self) -> usize {
         self.signature_len()
     }
@@ -416,13 +417,13 @@ impl Framing {
 impl RawMessage {
     /// Flags, bit 0: the message never changes.
     pub const CONSTANT: u8 = 1;
-    /// Flags, bit 1: the body is the envelope of a shared message.
+    /// Flags, bit 1: the body is the location of a shared message.
     pub const SHARED: u8 = 2;
     /// Flags, bit 2: the message must not be shared.
     pub const DO_NOT_SHARE: u8 = 4;
-    /// Flags, bit 3: who does not know the type must not change the object.
+    /// Flags, bit 3: a program that does not know the type must not change the object.
     pub const FAIL_IF_UNKNOWN_AND_WRITING: u8 = 8;
-    /// Flags, bit 7: who does not know the type must not open the object.
+    /// Flags, bit 7: a program that does not know the type must not open the object.
     pub const FAIL_IF_UNKNOWN: u8 = 128;
 
     /// Adds the padding of version 1, in which all lengths are multiples of 8.
@@ -433,18 +434,18 @@ impl RawMessage {
         }
     }
 
-    /// Whether the body is stored elsewhere.
+    /// Returns whether the body is stored elsewhere.
     pub fn is_shared(&self) -> bool {
         self.flags & Self::SHARED != 0
     }
 
-    /// Decodes the body, or the envelope that says where it is. The caller has looked at the type.
+    /// Decodes the body, or its location if it is shared. The caller has checked the type.
     pub fn decode<T: MessageBody>(&self, widths: Widths) -> Result<MaybeShared<T>> {
         debug_assert_eq!(self.kind, T::KIND, "{} is not of this type", T::NAME);
         MaybeShared::decode(&mut Reader::new(&self.data, widths, self.at), self.is_shared())
     }
 
-    /// Decodes the body of a message that is never shared. The caller has looked at the type.
+    /// Decodes the body of a message that is never shared. The caller has checked the type.
     pub fn decode_here<T: MessageBody>(&self, widths: Widths) -> Result<T> {
         match self.decode(widths)? {
             MaybeShared::Here(body) => Ok(body),
@@ -454,7 +455,7 @@ impl RawMessage {
         }
     }
 
-    /// An error of this message.
+    /// Returns an error located at this message.
     fn error(&self, kind: ErrorKind) -> FormatError {
         let (structure, spec) = ("header message", "IV.A.2");
         FormatError { kind, structure, spec, at: self.at, offset: 0 }

@@ -1,19 +1,19 @@
-//! Object headers of version 1 (spec IV.A.1.a): no signature, no checksum, messages in multiples of eight bytes.
+//! Object headers of version 1 (spec IV.A.1.a): no signature, no checksum, messages in multiples of 8 bytes.
 
 use super::{Chunk, ChunkContext, Framing, MAX_LEN, RawMessage};
 use crate::addr::Extent;
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 
-/// Bytes of the prefix, with the padding after it.
+/// The size of the prefix in bytes, with the padding after it.
 pub(super) const PREFIX_LEN: usize = 16;
 
-/// Decodes the prefix and the first chunk; returns the reference count and the chunk.
+/// Decodes the prefix and the first chunk. Returns the reference count and the chunk.
 pub(super) fn decode_first_chunk(r: &mut Reader<'_>) -> Result<(u32, Chunk)> {
     let addr = r.address();
     r.version(1)?;
     r.skip(1)?;
-    // The number of messages counts those of all chunks; the chunks' lengths say the same.
+    // Skips the number of messages in all chunks, which also follows from the lengths of the chunks.
     r.skip(2)?;
     let reference_count = r.u32()?;
     let len = u64::from(r.u32()?);
@@ -24,7 +24,7 @@ pub(super) fn decode_first_chunk(r: &mut Reader<'_>) -> Result<(u32, Chunk)> {
     Ok((reference_count, Chunk { extent, messages, gap: 0 }))
 }
 
-/// Encodes what [`decode_first_chunk`] reads, of a header with `count` messages in all its chunks.
+/// Encodes the bytes that [`decode_first_chunk`] reads, for a header with `count` messages in all its chunks.
 pub(super) fn encode_first_chunk(reference_count: u32, count: usize, chunk: &Chunk, w: &mut Writer<'_>) {
     w.u8(1); // version
     w.zeros(1);
@@ -35,7 +35,7 @@ pub(super) fn encode_first_chunk(reference_count: u32, count: usize, chunk: &Chu
     encode_messages(&chunk.messages, w);
 }
 
-/// Decodes a chunk after the first: messages alone.
+/// Decodes a chunk after the first, which has only messages.
 pub(super) fn decode_continuation(r: &mut Reader<'_>, context: &ChunkContext) -> Result<Chunk> {
     let addr = r.address();
     let messages = decode_messages(r, context.len)?;
@@ -82,7 +82,7 @@ mod tests {
     use crate::message::kind;
     use crate::message::small::SymbolTable;
 
-    /// A group with two attributes at 0x320, by h5py 3.16 with `libver=("earliest", "v108")`, and its continuation.
+    /// A group at 0x320 with two attributes, written by h5py 3.16 with `libver=("earliest", "v108")`.
     const FIRST: &str =
         "01 00 0400 01000000 18000000 00*4 1000 1000 00 00*3 2807000000000000 8800000000000000";
     const SECOND: &str = "1100 1000 00 00*3 4803000000000000 6805000000000000
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_continues_in_itself_is_refused() {
+    fn a_header_whose_continuation_is_its_first_chunk_is_refused() {
         let bytes = golden::unhex(FIRST);
         let error = reader(&bytes, 0x728).structure::<ObjectHeader>(&()).unwrap_err();
         assert!(matches!(error.kind, ErrorKind::Value { field: "Offset", value: 0x728, .. }), "{error}");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn two_chunks_that_name_each_other_are_refused() {
+    fn two_chunks_that_continue_in_each_other_are_refused() {
         let mut header = header(FIRST, 0x320);
         let back = golden::unhex("1000 1000 00 00*3 2003000000000000 2800000000000000 0000 6800 00*108");
         let error = header.decode_continuation(&mut reader(&back, 0x728)).unwrap_err();
@@ -140,13 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn a_header_longer_than_any_is_refused_before_its_bytes_are_asked_for() {
+    fn a_header_above_the_length_limit_is_refused_before_it_is_read() {
         let error = golden::error::<ObjectHeader>("01 00 0400 01000000 ffffffff 00*4", &());
         assert!(matches!(error, ErrorKind::TooLarge { field: "Object Header Size", .. }), "{error}");
     }
 
     #[test]
-    fn continuations_longer_than_any_header_are_refused_before_their_bytes_are_asked_for() {
+    fn continuations_above_the_length_limit_are_refused_before_they_are_read() {
         let longer = FIRST.replace("8800000000000000", "0100001000000000");
         let error = reader(&golden::unhex(&longer), 0x320).structure::<ObjectHeader>(&()).unwrap_err();
         let limit = MAX_LEN;
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_first_read_says_how_many_bytes_are_needed() {
+    fn the_error_of_a_short_first_read_gives_the_bytes_needed() {
         let bytes = golden::unhex(FIRST);
         let error = reader(&bytes[..16], 0x320).structure::<ObjectHeader>(&()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Truncated { needed: 40, have: 16 });
     }
 
     #[test]
-    fn a_message_that_reaches_over_the_end_of_its_chunk_is_refused() {
+    fn a_message_beyond_the_end_of_its_chunk_is_refused() {
         let error =
             golden::error::<ObjectHeader>("01 00 0100 01000000 10000000 00*4 0000 1000 00*4 00*64", &());
         assert_eq!(error, ErrorKind::Truncated { needed: 40, have: 32 });

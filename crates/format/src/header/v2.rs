@@ -1,4 +1,4 @@
-//! Object headers of version 2 (spec IV.A.1.b): `OHDR`, continued in `OCHK`; a checksum to every chunk.
+//! Object headers of version 2 (spec IV.A.1.b): signatures `OHDR` and `OCHK`; every chunk has a checksum.
 
 use super::{Chunk, ChunkContext, Framing, MAX_LEN, RawMessage};
 use crate::addr::Extent;
@@ -7,31 +7,31 @@ use crate::error::Result;
 use crate::message::group_info::PhaseChange;
 use crate::structure::fields;
 
-/// What stands before the messages of a header of version 2. Fields in disk order.
+/// The prefix of a version 2 header, which precedes the messages. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
-    /// log2 of the bytes in which the length of the first chunk is stored, 0 to 3 (flags, bits 0 and 1).
+    /// log2 of the number of bytes that store the length of the first chunk, 0 to 3 (flags, bits 0 and 1).
     pub len_width: u8,
-    /// Whether every message has its creation order, for the attributes' sake (flags, bit 2).
+    /// Whether every message stores its creation order, to track that of attributes (flags, bit 2).
     pub tracks_creation_order: bool,
     /// Whether the attributes' creation order is indexed (flags, bit 3).
     pub indexes_creation_order: bool,
-    /// When the object was used, if stored (flags, bit 5).
+    /// The times of the object's last uses, if stored (flags, bit 5).
     pub times: Option<Times>,
     /// When attributes move between messages and the fractal heap, if not as by default (flags, bit 4).
     pub phase_change: Option<PhaseChange>,
 }
 
-/// When an object was used, in seconds since 1970 in UTC.
+/// The times of an object's last uses, in seconds since 1970 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
-    /// Last read.
+    /// The last access.
     pub access: u32,
-    /// Data last written.
+    /// The last change of the data.
     pub modification: u32,
-    /// Header last written.
+    /// The last change of the header.
     pub change: u32,
-    /// Created.
+    /// The creation.
     pub birth: u32,
 }
 
@@ -43,23 +43,23 @@ const INDEXES_CREATION_ORDER: u8 = 8;
 const HAS_PHASE_CHANGE: u8 = 16;
 const HAS_TIMES: u8 = 32;
 
-/// Bytes of the checksum that ends a chunk.
+/// The size in bytes of the checksum at the end of a chunk.
 const CHECKSUM_LEN: u64 = 4;
 
 impl Prefix {
-    /// Bytes before the first message.
+    /// Returns the number of bytes before the first message.
     pub(super) fn len(&self) -> usize {
         let times = self.times.map_or(0, |_| 16);
         let phase_change = self.phase_change.map_or(0, |_| 4);
         6 + times + phase_change + (1 << self.len_width)
     }
 
-    /// Bytes for messages in a first chunk of so many bytes.
+    /// Returns the bytes available for messages in a first chunk of `chunk_len` bytes.
     pub(super) fn room(&self, chunk_len: usize) -> usize {
         chunk_len.saturating_sub(self.len() + self.framing().checksum_len())
     }
 
-    /// Bytes of messages that the length field can say.
+    /// Returns the largest size of the messages that the length field can store, in bytes.
     pub(super) fn longest_first_chunk(&self) -> usize {
         let bits = 8_u32 << self.len_width;
         usize::try_from(u64::MAX >> (64 - bits)).unwrap_or(usize::MAX)
@@ -69,11 +69,11 @@ impl Prefix {
         Framing::V2 { creation_order: self.tracks_creation_order }
     }
 
-    /// Decodes the prefix; returns it and the length of the first chunk's messages.
+    /// Decodes the prefix. Returns the prefix and the size of the first chunk's messages.
     fn decode(r: &mut Reader<'_>) -> Result<(Self, u64)> {
         r.signature(b"OHDR")?;
         r.version(2)?;
-        let flags = r.flags(0x3f, "bits 0 to 5 alone")?;
+        let flags = r.flags(0x3f, "only bits 0 to 5")?;
         let times = r.when(flags & HAS_TIMES != 0, Times::decode_fields)?;
         let phase_change = r.when(flags & HAS_PHASE_CHANGE != 0, PhaseChange::decode_fields)?;
         let prefix = Self {
@@ -115,7 +115,7 @@ pub(super) fn decode_first_chunk(r: &mut Reader<'_>) -> Result<(Prefix, Chunk)> 
     Ok((prefix, Chunk { extent, messages, gap }))
 }
 
-/// Encodes what [`decode_first_chunk`] reads.
+/// Encodes the bytes that [`decode_first_chunk`] reads.
 pub(super) fn encode_first_chunk(prefix: &Prefix, chunk: &Chunk, w: &mut Writer<'_>) {
     prefix.encode(chunk.messages_len(prefix.framing()), w);
     encode_messages(chunk, w);
@@ -132,15 +132,15 @@ pub(super) fn decode_continuation(r: &mut Reader<'_>, context: &ChunkContext) ->
     Ok(Chunk { extent: Extent::new(addr, context.len), messages, gap })
 }
 
-/// Encodes what [`decode_continuation`] reads.
+/// Encodes the bytes that [`decode_continuation`] reads.
 pub(super) fn encode_continuation(chunk: &Chunk, w: &mut Writer<'_>) {
     w.signature(b"OCHK");
     encode_messages(chunk, w);
 }
 
-/// Decodes `len` bytes of messages and the checksum after them, which is looked at first.
+/// Decodes `len` bytes of messages. The checksum that follows them is checked first.
 fn decode_messages(r: &mut Reader<'_>, len: u64, framing: Framing) -> Result<(Vec<RawMessage>, u8)> {
-    // One error says how many bytes are needed for both.
+    // Checks for both at once, so that one error gives the bytes needed for messages and checksum.
     r.clone().skip(usize::try_from(len + CHECKSUM_LEN).unwrap_or(usize::MAX))?;
     let mut body = r.sub(usize::try_from(len).unwrap_or(usize::MAX))?;
     r.checksum()?;
@@ -182,8 +182,8 @@ mod tests {
     use crate::message::kind;
     use crate::message::link::{Link, LinkTarget};
 
-    /// A dataset with `set_obj_track_times(True)`, `set_attr_phase_change(4, 2)`, `set_attr_creation_order(3)` and one
-    /// attribute, by h5py 3.16 with `libver="latest"`.
+    /// A dataset with `set_obj_track_times(True)`, `set_attr_phase_change(4, 2)`,
+    /// `set_attr_creation_order(3)` and one attribute, written by h5py 3.16 with `libver="latest"`.
     const TIMES: &str = "4f484452 02 3d 9c05026b9c05026b9c05026b9c05026b 0400 0200 0001
         01 1400 00 0000 02010101 03 00*7 03 00*7 03 0c00 01 0000 10080000 04000000 0000 2000
         05 0200 01 0000 030a 08 1200 00 0000 03 01 ff*8 0c 00*7 15 1c00 04 0000 00 03 0100 ff*24
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn times_phase_change_and_creation_order_are_as_libhdf5_writes_them() {
+    fn times_phase_change_and_creation_order_round_trip_bytes_of_libhdf5() {
         let header: ObjectHeader = golden::golden(TIMES, &());
         let crate::header::Prefix::V2(prefix) = header.prefix else { panic!("{:?}", header.prefix) };
         assert_eq!(prefix.times.unwrap().birth, 0x6b02_059c);
@@ -236,19 +236,19 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_byte_fails_by_the_checksum() {
+    fn a_changed_byte_is_found_by_the_checksum() {
         let changed = GROUP.replace("6c31", "6c33");
         assert!(matches!(golden::error::<ObjectHeader>(&changed, &()), ErrorKind::Checksum { .. }));
     }
 
     #[test]
-    fn a_short_first_read_says_how_many_bytes_are_needed() {
+    fn the_error_of_a_short_first_read_gives_the_bytes_needed() {
         let bytes = golden::unhex(GROUP);
         let error = reader(&bytes[..32], 0xb3).structure::<ObjectHeader>(&()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Truncated { needed: 191, have: 32 });
     }
 
-    /// A header with one message of a type that the specification does not know.
+    /// Encodes and decodes a header with one message of a type that the specification does not define.
     fn unknown(flags: u8) -> crate::Result<ObjectHeader> {
         let prefix = Prefix {
             len_width: 0,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_message_is_kept_unless_it_forbids_that() {
+    fn an_unknown_message_is_kept_unless_its_flags_forbid_reading() {
         assert_eq!(unknown(0).unwrap().find(0x77).unwrap().data[..], [1, 2]);
         assert!(unknown(0).unwrap().forbids_writing().is_none());
         let marked = unknown(RawMessage::FAIL_IF_UNKNOWN_AND_WRITING).unwrap();

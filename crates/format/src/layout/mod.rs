@@ -1,5 +1,5 @@
-//! Data layout message, type 8 (spec IV.A.2.i): where a dataset's elements are. Versions 1 to 3 are in `v3`, 4 and 5
-//! in `v4`.
+//! Data layout message, type 8 (spec IV.A.2.i): the place of a dataset's elements. Versions 1 to 3 are in
+//! `v3`, versions 4 and 5 in `v4`.
 
 mod v3;
 mod v4;
@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, Result};
 use crate::message::dataspace::MAX_RANK;
 use crate::structure::Structure;
 
-/// Where a dataset's elements are.
+/// The place of a dataset's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Layout {
     /// In the message itself.
@@ -18,22 +18,22 @@ pub enum Layout {
         /// The elements.
         data: Vec<u8>,
     },
-    /// In one extent; undefined until allocated. Its length comes from the dimensions in versions 1 and 2 of the
-    /// message, which hold 32 bits each: there the dataspace and the datatype say the true length.
+    /// In one extent; undefined until allocated. In versions 1 and 2 of the message, the length comes from
+    /// dimensions of 32 bits each. The true length then follows from the dataspace and the datatype.
     Contiguous(Extent),
     /// In chunks.
     Chunked(ChunkedLayout),
-    /// In other datasets. (The mapping is in the global heap: spec III.F.)
+    /// In other datasets. The mapping is in the global heap (spec III.F).
     Virtual {
         /// The global heap collection.
         heap: Addr,
-        /// The object in it.
+        /// The index of the object in the collection.
         index: u32,
     },
 }
 
 impl Layout {
-    /// The kind in a word: of chunks, the structure that finds them.
+    /// Returns the kind of layout as a word: for chunked layouts, the name of the chunk index.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Compact { .. } => "compact",
@@ -51,64 +51,64 @@ impl Layout {
     }
 }
 
-/// Chunks and how they are found.
+/// The chunks and their index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkedLayout {
     /// The version of the message: 1 to 5.
     pub version: u8,
     /// The shape of a chunk in elements, without the dimension of element bytes that the file adds.
     pub chunk_shape: Vec<u64>,
-    /// Bytes of one element, as the layout says.
+    /// The size of an element in bytes, as stored in the layout.
     pub element_size: u32,
-    /// Whether chunks that reach over the edge of the dataset are stored without filters (version 4 and later).
+    /// Whether chunks that extend past the dataset's edge are stored unfiltered (version 4 and later).
     pub unfiltered_edges: bool,
-    /// The structure that finds a chunk.
+    /// The chunk index.
     pub index: ChunkIndexInfo,
 }
 
-/// Which structure finds chunks, and where it is.
+/// The kind of a chunk index, and its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChunkIndexInfo {
     /// Version 1 B-tree (layouts 1 to 3).
     BTree1 {
-        /// Its root node; undefined until a chunk is written.
+        /// The root node; undefined until a chunk is written.
         addr: Addr,
     },
-    /// One chunk in all (spec VII.A).
+    /// A single chunk (spec VII.A).
     Single {
         /// The chunk; undefined until written.
         addr: Addr,
-        /// Its stored size and filter mask, if it is filtered.
+        /// The stored size and the filter mask, if the chunk is filtered.
         filtered: Option<(u64, u32)>,
     },
-    /// Chunks one after another (spec VII.B).
+    /// Chunks of equal size, one after another, without an index structure (spec VII.B).
     Implicit {
-        /// The first.
+        /// The first chunk.
         addr: Addr,
     },
     /// Fixed Array (spec VII.C).
     FixedArray {
-        /// Its header; undefined until a chunk is written.
+        /// The header; undefined until a chunk is written.
         addr: Addr,
-        /// log2 of the elements in a page.
+        /// log2 of the number of elements in a page.
         page_bits: u8,
     },
     /// Extensible Array (spec VII.D).
     ExtensibleArray {
-        /// Its header; undefined until a chunk is written.
+        /// The header; undefined until a chunk is written.
         addr: Addr,
-        /// The creation parameters, stored in the header again.
+        /// The creation parameters, which the header repeats.
         parameters: ExtensibleArrayParameters,
     },
     /// Version 2 B-tree (spec VII.E).
     BTree2 {
-        /// Its header; undefined until a chunk is written.
+        /// The header; undefined until a chunk is written.
         addr: Addr,
-        /// Bytes of a node.
+        /// The size of a node in bytes.
         node_size: u32,
-        /// Percent full at which a node splits.
+        /// The fill level in percent at which a node splits.
         split_percent: u8,
-        /// Percent full at which nodes merge.
+        /// The fill level in percent at which nodes merge.
         merge_percent: u8,
     },
 }
@@ -129,26 +129,26 @@ impl ChunkIndexInfo {
 /// The creation parameters of an Extensible Array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtensibleArrayParameters {
-    /// Bits needed to store the largest number of elements.
+    /// The number of bits needed to store the largest number of elements.
     pub max_elements_bits: u8,
-    /// Elements in the index block.
+    /// The number of elements in the index block.
     pub index_elements: u8,
-    /// The fewest pointers to data blocks in a secondary block.
+    /// The smallest number of data block pointers in a secondary block.
     pub min_pointers: u8,
-    /// The fewest elements in a data block.
+    /// The smallest number of elements in a data block.
     pub min_elements: u8,
-    /// log2 of the elements in a page of a data block.
+    /// log2 of the number of elements in a page of a data block.
     pub page_bits: u8,
 }
 
-/// A layout as a message stores it: with the version of its encoding.
+/// A layout with the version of its encoding, as a message stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutMessage {
-    /// 1 to 5. Of a chunked layout, the same as in [`ChunkedLayout::version`].
+    /// 1 to 5. For a chunked layout, equal to [`ChunkedLayout::version`].
     pub version: u8,
     /// The layout.
     pub layout: Layout,
-    /// In versions 1 and 2, of compact and contiguous layouts: the sizes of the dimensions, 32 bits of each.
+    /// The low 32 bits of each dimension's size, in compact and contiguous layouts of versions 1 and 2.
     pub dimensions: Vec<u32>,
 }
 
@@ -158,13 +158,13 @@ const CHUNKED: u8 = 2;
 const VIRTUAL: u8 = 3;
 
 impl ChunkedLayout {
-    /// Bytes of a chunk without filters. `decode` has checked that they can be counted.
+    /// Returns the size of an unfiltered chunk in bytes. `decode` has checked that it fits a `u64`.
     pub fn chunk_len(&self) -> u64 {
         let elements = self.chunk_shape.iter().fold(1_u64, |product, &size| product.saturating_mul(size));
         elements.saturating_mul(self.element_size.into())
     }
 
-    /// The structure that finds chunks; undefined until there are any.
+    /// Returns the address of the chunk index; undefined until a chunk is written.
     pub fn index_addr(&self) -> Addr {
         self.index.addr()
     }
@@ -192,7 +192,7 @@ impl Structure for LayoutMessage {
                         return Err(r.bad_value(
                             "Layout Class",
                             other.into(),
-                            "0 to 2, from version 4 on 0 to 3",
+                            "0 to 2, or 0 to 3 from version 4 on",
                         ));
                     }
                 };
@@ -234,7 +234,7 @@ impl Structure for LayoutMessage {
     }
 }
 
-/// Encodes as the oldest version of 3 and above that can say it; [`LayoutMessage`] keeps the version.
+/// Encodes as the lowest version from 3 that can express the layout. [`LayoutMessage`] keeps the version.
 impl Structure for Layout {
     const NAME: &'static str = LayoutMessage::NAME;
     const SPEC: &'static str = LayoutMessage::SPEC;
@@ -263,7 +263,7 @@ impl From<Layout> for LayoutMessage {
     }
 }
 
-/// Reads "Dimensionality" of a chunked layout: the rank and one, for the bytes of an element.
+/// Reads "Dimensionality" of a chunked layout: the rank plus 1 for the dimension of the element size.
 fn chunk_dimensionality(r: &mut Reader<'_>) -> Result<usize> {
     let dimensionality = r.u8()?;
     if !(2..=MAX_RANK + 1).contains(&dimensionality.into()) {
@@ -273,7 +273,7 @@ fn chunk_dimensionality(r: &mut Reader<'_>) -> Result<usize> {
     Ok(dimensionality.into())
 }
 
-/// Takes apart the dimensions of a chunk, of which the last is the size of an element in bytes.
+/// Splits the stored dimensions into the shape of a chunk and the last one, the element size in bytes.
 fn chunk_dimensions(r: &Reader<'_>, mut dimensions: Vec<u64>) -> Result<(Vec<u64>, u32)> {
     if dimensions.contains(&0) {
         return Err(r.bad_value("Dimension Size", 0, "at least 1"));

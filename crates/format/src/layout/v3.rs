@@ -7,7 +7,7 @@ use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::message::dataspace::MAX_RANK;
 
-/// Decodes what follows the version in versions 1 and 2, which give the dimensions of every layout.
+/// Decodes versions 1 and 2 after the version field. They store dimensions for every layout.
 pub(super) fn decode_with_dimensions(r: &mut Reader<'_>, version: u8) -> Result<LayoutMessage> {
     let dimensionality = usize::from(r.u8()?);
     if !(1..=MAX_RANK + 1).contains(&dimensionality) {
@@ -46,10 +46,10 @@ pub(super) fn decode_with_dimensions(r: &mut Reader<'_>, version: u8) -> Result<
     Ok(LayoutMessage { version, layout, dimensions })
 }
 
-/// Encodes what [`decode_with_dimensions`] reads.
+/// Encodes the bytes that [`decode_with_dimensions`] reads.
 pub(super) fn encode_with_dimensions(message: &LayoutMessage, w: &mut Writer<'_>) {
     let (class, addr) = match &message.layout {
-        // Versions 1 and 2 cannot say `Virtual`; no decoder makes such a message.
+        // Versions 1 and 2 cannot encode `Virtual`, and no decoder returns such a message.
         Layout::Compact { .. } | Layout::Virtual { .. } => (COMPACT, None),
         Layout::Contiguous(extent) => (CONTIGUOUS, Some(extent.addr)),
         Layout::Chunked(chunked) => (CHUNKED, Some(chunked.index_addr())),
@@ -77,7 +77,7 @@ fn dimensionality(message: &LayoutMessage) -> usize {
     }
 }
 
-/// Decodes what follows the class of a chunked layout in version 3.
+/// Decodes the rest of a chunked layout after its class, in version 3.
 pub(super) fn decode_chunked(r: &mut Reader<'_>) -> Result<ChunkedLayout> {
     let dimensionality = chunk_dimensionality(r)?;
     let addr = r.addr()?;
@@ -87,7 +87,7 @@ pub(super) fn decode_chunked(r: &mut Reader<'_>) -> Result<ChunkedLayout> {
     Ok(ChunkedLayout { version: 3, chunk_shape, element_size, unfiltered_edges: false, index })
 }
 
-/// Encodes what [`decode_chunked`] reads.
+/// Encodes the bytes that [`decode_chunked`] reads.
 pub(super) fn encode_chunked(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
     w.uint(chunked.chunk_shape.len() as u64 + 1, 1);
     w.addr(chunked.index_addr());
@@ -107,18 +107,18 @@ mod tests {
     use crate::golden;
     use crate::layout::LayoutMessage;
 
-    /// `/TestArray` of `smpl_i32le.h5` of `PyTables`' tests, by HDF5 1.6.
+    /// `/TestArray` in `smpl_i32le.h5` of `PyTables`' tests, written by HDF5 1.6.
     #[test]
-    fn version_1_gives_the_dimensions_of_a_contiguous_layout() {
+    fn version_1_stores_the_dimensions_of_a_contiguous_layout() {
         let message: LayoutMessage =
             golden::golden("01 03 01 00*5 0008000000000000 06000000 05000000 04000000", &());
         assert_eq!(message.layout, Layout::Contiguous(Extent::new(Addr::new(0x800), 120)));
         assert_eq!((message.version, message.dimensions), (1, vec![6, 5, 4]));
     }
 
-    /// Datasets by h5py 3.16 with `libver="earliest"`.
+    /// Datasets written by h5py 3.16 with `libver="earliest"`.
     #[test]
-    fn version_3_is_as_libhdf5_writes_it() {
+    fn version_3_round_trips_bytes_of_libhdf5() {
         let contiguous: LayoutMessage = golden::golden("03 01 0808000000000000 2800000000000000", &());
         assert_eq!(contiguous.layout, Layout::Contiguous(Extent::new(Addr::new(0x808), 40)));
 

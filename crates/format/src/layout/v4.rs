@@ -1,6 +1,6 @@
 //! Data layout message versions 4 and 5 (spec IV.A.2.i): chunk dimensions of any width, five chunk indexes.
 //!
-//! Version 5 differs in the elements of the indexes alone: there the size of a filtered chunk has Size of Lengths.
+//! Version 5 differs only in the indexes' elements: the size of a filtered chunk has Size of Lengths bytes.
 
 use super::{
     ChunkIndexInfo, ChunkedLayout, ExtensibleArrayParameters, chunk_dimensionality, chunk_dimensions,
@@ -8,7 +8,7 @@ use super::{
 use crate::bytes::{Reader, Writer, bytes_for};
 use crate::error::{ErrorKind, Result};
 
-/// Flags, bit 0: chunks that reach over the edge of the dataset are not filtered.
+/// Flags, bit 0: chunks that extend past the edge of the dataset are not filtered.
 const UNFILTERED_EDGES: u8 = 1;
 /// Flags, bit 1: the single chunk is filtered.
 const SINGLE_FILTERED: u8 = 2;
@@ -19,9 +19,9 @@ const FIXED_ARRAY: u8 = 3;
 const EXTENSIBLE_ARRAY: u8 = 4;
 const BTREE2: u8 = 5;
 
-/// Decodes what follows the class of a chunked layout.
+/// Decodes the rest of a chunked layout after its class.
 pub(super) fn decode_chunked(r: &mut Reader<'_>, version: u8) -> Result<ChunkedLayout> {
-    let flags = r.flags(UNFILTERED_EDGES | SINGLE_FILTERED, "bits 0 and 1 alone")?;
+    let flags = r.flags(UNFILTERED_EDGES | SINGLE_FILTERED, "only bits 0 and 1")?;
     let dimensionality = chunk_dimensionality(r)?;
     let width = r.u8()?;
     if !(1..=8).contains(&width) {
@@ -34,7 +34,7 @@ pub(super) fn decode_chunked(r: &mut Reader<'_>, version: u8) -> Result<ChunkedL
     Ok(ChunkedLayout { version, chunk_shape, element_size, unfiltered_edges, index })
 }
 
-/// Encodes what [`decode_chunked`] reads.
+/// Encodes the bytes that [`decode_chunked`] reads.
 pub(super) fn encode_chunked(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
     let edges = if chunked.unfiltered_edges { UNFILTERED_EDGES } else { 0 };
     let single = match chunked.index {
@@ -52,7 +52,7 @@ pub(super) fn encode_chunked(chunked: &ChunkedLayout, w: &mut Writer<'_>) {
     chunked.index.encode(w);
 }
 
-/// The fewest bytes that hold every dimension, the size of an element among them: as libhdf5 chooses.
+/// Returns the smallest number of bytes that holds every dimension and the element size, as in libhdf5.
 fn dimension_width(chunked: &ChunkedLayout) -> usize {
     let largest = chunked.chunk_shape.iter().copied().fold(chunked.element_size.into(), u64::max);
     bytes_for(largest)
@@ -92,7 +92,7 @@ impl ChunkIndexInfo {
 
     fn encode(&self, w: &mut Writer<'_>) {
         match *self {
-            // Versions 4 and 5 have no such index; no decoder makes one, and libhdf5 refuses it as type 0.
+            // Versions 4 and 5 have no such index, and no decoder returns one. libhdf5 refuses type 0.
             Self::BTree1 { .. } => w.u8(0),
             Self::Single { filtered, .. } => {
                 w.u8(SINGLE);
@@ -121,7 +121,7 @@ impl ChunkIndexInfo {
     }
 }
 
-/// Reads a creation parameter of an array, none of which is zero.
+/// Reads a creation parameter of an array. Zero is an error.
 fn parameter(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
     match r.u8()? {
         0 => Err(r.error_back(1, ErrorKind::Value { field, value: 0, expected: "at least 1" })),
@@ -150,9 +150,9 @@ mod tests {
         }
     }
 
-    /// Datasets by h5py 3.16 with `libver="latest"`: a filtered single chunk, then one of each other index.
+    /// Datasets by h5py 3.16 with `libver="latest"`: a filtered single chunk, then one for each other index.
     #[test]
-    fn every_index_is_as_libhdf5_writes_it() {
+    fn every_chunk_index_round_trips_bytes_of_libhdf5() {
         let single = chunked("05 02 02 03 01 04 03 02 01 0a00000000000000 00000000 3008000000000000");
         assert_eq!(single.index, ChunkIndexInfo::Single { addr: Addr::new(0x830), filtered: Some((10, 0)) });
         assert_eq!((single.version, single.chunk_shape, single.element_size), (5, vec![4, 3], 2));
@@ -180,22 +180,22 @@ mod tests {
         assert_eq!(btree.index, expected);
     }
 
-    /// `chunks=(70000,)` by h5py 3.16 with `libver="latest"`.
+    /// `chunks=(70000,)`, written by h5py 3.16 with `libver="latest"`.
     #[test]
-    fn dimensions_have_the_bytes_that_the_largest_needs() {
+    fn the_largest_chunk_dimension_sets_the_width_of_all() {
         let wide = chunked("05 02 00 02 03 701101 080000 04 20 04 04 10 0a ff*8");
         assert_eq!((wide.chunk_shape, wide.element_size), (vec![70_000], 8));
     }
 
-    /// A virtual dataset by h5py 3.16.
+    /// A virtual dataset, written by h5py 3.16.
     #[test]
-    fn a_virtual_layout_is_a_global_heap_object() {
+    fn a_virtual_layout_refers_to_a_global_heap_object() {
         let layout: Layout = golden::golden("04 03 0008000000000000 01000000", &());
         assert_eq!(layout, Layout::Virtual { heap: Addr::new(0x800), index: 1 });
     }
 
     #[test]
-    fn a_chunk_of_more_bytes_than_can_be_counted_is_refused() {
+    fn a_chunk_of_2_to_the_64_bytes_or_more_is_refused() {
         let error = golden::error::<Layout>("04 02 00 03 08 00*7 80 02 00*7 01 00*7 02 ff*8", &());
         assert!(matches!(error, ErrorKind::Value { field: "Dimension Size", .. }), "{error}");
     }

@@ -12,18 +12,19 @@ use crate::structure::Structure;
 pub struct Attribute {
     /// The version of the message: 1, 2 or 3.
     pub version: u8,
-    /// Its name.
+    /// The name of the attribute.
     pub name: String,
     /// The character set of the name.
     pub charset: Charset,
-    /// The datatype of its elements, or where it is committed.
+    /// The datatype of the elements, or the location of the committed datatype.
     pub datatype: MaybeShared<Datatype>,
-    /// Its shape.
+    /// The shape, or the location of the shared dataspace.
     pub dataspace: MaybeShared<Dataspace>,
-    /// The version in which the dataspace is encoded, 1 or 2.
+    /// The version of the dataspace's encoding, 1 or 2.
     pub dataspace_version: u8,
-    /// Its elements, as stored. If the datatype or the dataspace is shared, their size is not known here, and all that
-    /// is left of the message: then up to seven bytes of padding may follow them.
+    /// The elements, as stored. If the datatype or the dataspace is shared, the size of the elements is not
+    /// known here. Then `data` has all remaining bytes of the message, and may end with up to seven bytes of
+    /// padding.
     pub data: Vec<u8>,
 }
 
@@ -33,7 +34,7 @@ const SHARED_DATATYPE: u8 = 1;
 const SHARED_DATASPACE: u8 = 2;
 
 impl Attribute {
-    /// Bytes of the elements, or `None` if that is not known without the shared parts, or overflows.
+    /// Returns the size of the elements in bytes. `None` on overflow, or if datatype or dataspace is shared.
     fn data_len(&self, widths: Widths) -> Option<u64> {
         let (datatype, dataspace) = (self.datatype.here()?, self.dataspace.here()?);
         dataspace.elements()?.checked_mul(datatype.size(widths))
@@ -47,9 +48,9 @@ impl Structure for Attribute {
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         let version = r.version_in(1..=3, "1 to 3")?;
-        // Version 1 has a reserved byte there.
+        // In version 1 this byte is reserved.
         let known = if version == 1 { u8::MAX } else { SHARED_DATATYPE | SHARED_DATASPACE };
-        let flags = r.flags(known, "bits 0 and 1 alone")?;
+        let flags = r.flags(known, "only bits 0 and 1")?;
         let flags = if version == 1 { 0 } else { flags };
         let [name_len, datatype_len, dataspace_len] = [r.u16()?, r.u16()?, r.u16()?].map(usize::from);
         let charset = if version == 3 { Charset::decode_byte(r)? } else { Charset::Ascii };
@@ -112,16 +113,16 @@ impl Structure for Attribute {
     }
 }
 
-/// Bytes after a part of `len`: in version 1 every part is filled up to a multiple of eight.
+/// Returns the padding after a part of `len` bytes. Version 1 pads every part to a multiple of eight bytes.
 fn padding(version: u8, len: usize) -> usize {
     if version == 1 { len.next_multiple_of(8) - len } else { 0 }
 }
 
-/// The name in `bytes`, which a zero ends. One without characters, or with a zero inside, is read as it is stored: no writer
-/// should have made it, and whoever knows it can take it away.
+/// Returns the name in `bytes`, without the zero that ends it. An empty name and a name with a zero inside
+/// are accepted, although no writer should create them, so that users can delete such an attribute.
 fn name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
     let Some((0, text)) = bytes.split_last() else {
-        return Err(r.bad_value("Name Size", bytes.len() as u64, "the length of the name and a zero"));
+        return Err(r.bad_value("Name Size", bytes.len() as u64, "the length of name and final zero"));
     };
     String::from_utf8(text.to_vec()).map_err(|_| r.error_back(bytes.len(), ErrorKind::Text { field: "Name" }))
 }
@@ -132,9 +133,9 @@ mod tests {
     use crate::addr::Addr;
     use crate::golden;
 
-    /// `attrs["zeta"] = [1., 2., 3.]` by h5py 3.16, with both bounds of `libver`.
+    /// `attrs["zeta"] = [1., 2., 3.]`, written by h5py 3.16 with both bounds of `libver`.
     #[test]
-    fn versions_1_and_3_are_as_libhdf5_writes_them() {
+    fn versions_1_and_3_round_trip_bytes_of_libhdf5() {
         let name = "7a65746100";
         let datatype = "11203f00 08000000 0000 4000 34 0b 00 34 ff030000";
         let data = "000000000000f03f 0000000000000040 0000000000000840";
@@ -151,9 +152,9 @@ mod tests {
         assert_eq!((&new.datatype, &new.dataspace), (&old.datatype, &old.dataspace));
     }
 
-    /// An attribute of a committed datatype by h5py 3.16, with `libver="earliest"`.
+    /// An attribute of a committed datatype, written by h5py 3.16 with `libver="earliest"`.
     #[test]
-    fn elements_of_a_shared_datatype_are_the_rest_of_the_message() {
+    fn the_data_of_an_attribute_with_a_shared_datatype_is_the_rest_of_the_message() {
         let bytes = golden::unhex("02 01 0200 0a00 0800 6e00 02025b35000000000000 01 00*7 01000000");
         let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
         let attribute: Attribute = r.structure(&()).unwrap();
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_cannot_be_counted_are_not_there() {
+    fn more_elements_than_can_be_counted_are_an_error() {
         let huge = "02 02 00 01 ff*7 7f ff*7 7f";
         let error = golden::error::<Attribute>(
             &format!("03 00 0200 0c00 1400 00 6100 10080000 04000000 0000 2000 {huge} 00*8"),

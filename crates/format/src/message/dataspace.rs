@@ -4,7 +4,7 @@ use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// How many elements there are, and how they are arranged.
+/// The number of elements and their arrangement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dataspace {
     /// No elements at all (h5py's `Empty`).
@@ -15,33 +15,33 @@ pub enum Dataspace {
     Simple {
         /// The current size in each dimension.
         shape: Vec<u64>,
-        /// The most it may grow to; `None` per dimension means without limit. Absent if it cannot grow.
+        /// The maximum sizes; `None` for an unlimited dimension. Absent if the array cannot grow.
         max_shape: Option<Vec<Option<u64>>>,
     },
 }
 
-/// A dataspace as a message stores it: with the version of its encoding.
+/// A dataspace with the version of its encoding, as a message stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataspaceMessage {
-    /// 1 or 2. (Version 1 cannot say [`Dataspace::Null`].)
+    /// 1 or 2. Version 1 cannot encode [`Dataspace::Null`].
     pub version: u8,
     /// The dataspace.
     pub dataspace: Dataspace,
 }
 
-/// The most dimensions that a dataspace has.
+/// The largest number of dimensions of a dataspace.
 pub const MAX_RANK: usize = 32;
 
 /// Flags, bit 0: maximum sizes are stored.
 const HAS_MAX: u8 = 1;
 
 impl Dataspace {
-    /// How many elements there are, or `None` if that is more than a `u64` holds.
+    /// Returns the number of elements, or `None` if it overflows a `u64`.
     pub fn elements(&self) -> Option<u64> {
         match self {
             Self::Null => Some(0),
             Self::Scalar => Some(1),
-            // A dimension of no elements wins over any others, however large.
+            // A dimension of size 0 makes the product 0, however large the others are.
             Self::Simple { shape, .. } if shape.contains(&0) => Some(0),
             Self::Simple { shape, .. } => {
                 shape.iter().try_fold(1_u64, |product, &size| product.checked_mul(size))
@@ -49,7 +49,7 @@ impl Dataspace {
         }
     }
 
-    /// The current size in each dimension; empty for a scalar, and for a dataspace without elements.
+    /// Returns the current size in each dimension; empty for scalar and null dataspaces.
     pub fn shape(&self) -> &[u64] {
         match self {
             Self::Null | Self::Scalar => &[],
@@ -62,7 +62,7 @@ impl Dataspace {
         let rank = usize::from(r.u8()?);
         r.at_most(1, "Dimensionality", rank as u64, MAX_RANK as u64)?;
         let flags = r.u8()?;
-        // Version 1 has reserved bytes where version 2 has the type.
+        // Version 2 stores the type here; version 1 has reserved bytes.
         let class = if version == 1 { None } else { Some(r.u8()?) };
         if version == 1 {
             r.skip(5)?;
@@ -114,7 +114,7 @@ impl Dataspace {
     }
 }
 
-/// Encodes as version 2; [`DataspaceMessage`] keeps the version.
+/// Encodes as version 2. [`DataspaceMessage`] keeps the version.
 impl Structure for Dataspace {
     const NAME: &'static str = "dataspace message";
     const SPEC: &'static str = "IV.A.2.b";
@@ -143,12 +143,12 @@ impl Structure for DataspaceMessage {
     }
 }
 
-/// Reads the most to which a dimension, now `size`, may grow.
+/// Reads the maximum size of a dimension whose current size is `size`.
 fn max_size(r: &mut Reader<'_>, size: u64) -> Result<Option<u64>> {
     let max = r.length_or_max()?;
     match max {
         Some(max) if max < size => {
-            Err(r.bad_value("Dimension Maximum Size", max, "no less than the current size"))
+            Err(r.bad_value("Dimension Maximum Size", max, "at least the current size"))
         }
         _ => Ok(max),
     }
@@ -160,9 +160,9 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::golden;
 
-    /// A dataset of shape (10, 6) that may grow in its first dimension, by h5py 3.16 with both bounds of `libver`.
+    /// Shape (10, 6), growing in the first dimension, written by h5py 3.16 with both bounds of `libver`.
     #[test]
-    fn both_versions_are_as_libhdf5_writes_them() {
+    fn both_versions_round_trip_bytes_of_libhdf5() {
         let dataspace = Dataspace::Simple { shape: vec![10, 6], max_shape: Some(vec![None, Some(6)]) };
         let sizes = "0a00000000000000 0600000000000000 ff*8 0600000000000000";
         let old: DataspaceMessage = golden::golden(&format!("01 02 01 00*5 {sizes}"), &());
@@ -171,16 +171,16 @@ mod tests {
         assert_eq!(new, DataspaceMessage { version: 2, dataspace });
     }
 
-    /// `h5py.Empty` and a number, by h5py 3.16.
+    /// `h5py.Empty` and a number, written by h5py 3.16.
     #[test]
-    fn null_and_scalar_dataspaces_are_told_apart() {
+    fn null_and_scalar_dataspaces_are_distinguished() {
         assert_eq!(golden::golden::<Dataspace>("02 00 00 02", &()), Dataspace::Null);
         assert_eq!(golden::golden::<Dataspace>("02 00 00 00", &()), Dataspace::Scalar);
         assert_eq!(golden::golden::<DataspaceMessage>("01 00*7", &()).dataspace, Dataspace::Scalar);
     }
 
     #[test]
-    fn elements_are_counted_or_said_to_overflow() {
+    fn elements_returns_the_product_or_none_on_overflow() {
         let elements =
             |shape: &[u64]| Dataspace::Simple { shape: shape.to_vec(), max_shape: None }.elements();
         assert_eq!((elements(&[3, 4]), elements(&[1 << 40, 0, 1 << 40])), (Some(12), Some(0)));

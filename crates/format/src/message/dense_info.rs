@@ -1,5 +1,6 @@
-//! Link info message, type 2 (spec IV.A.2.c), and attribute info message, type 21 (spec IV.A.2.v): where a new-style group
-//! keeps its links, or an object its attributes, when they are many. The two differ in the width of creation orders.
+//! Link info message, type 2 (spec IV.A.2.c), and attribute info message, type 21 (spec IV.A.2.v): the dense
+//! storage of a new-style group's links, or of an object's attributes. The two differ in the width of
+//! creation orders.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Writer};
@@ -12,26 +13,26 @@ pub type LinkInfo = DenseInfo<u64>;
 /// The attribute storage of an object.
 pub type AttributeInfo = DenseInfo<u16>;
 
-/// A fractal heap of links or attributes and the B-trees over it. Fields in disk order.
+/// A fractal heap of links or attributes, and the B-trees that index it. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DenseInfo<O> {
-    /// The next creation order to be given out, if the object tracks it.
+    /// The next unused creation order, if the object tracks creation order.
     pub max_creation_order: Option<O>,
     /// The fractal heap; undefined while links or attributes are messages of the header.
     pub heap: Addr,
-    /// The version 2 B-tree of their names.
+    /// The version 2 B-tree that indexes names.
     pub name_index: Addr,
-    /// The version 2 B-tree of their creation order, if the object has that index.
+    /// The version 2 B-tree that indexes creation order, if the object has this index.
     pub creation_order_index: Option<Addr>,
 }
 
-/// A creation order, as wide as one of the two messages stores it.
+/// An integer as wide as the creation order in one of the two messages.
 pub trait CreationOrder: Copy + PartialEq + Into<u64> + TryFrom<u64> {
     /// The message's name.
     const MESSAGE: &'static str;
-    /// The section that defines it.
+    /// The section that defines the message.
     const SPEC: &'static str;
-    /// The number of its type.
+    /// The number of the message type.
     const KIND: u16;
 }
 
@@ -51,7 +52,7 @@ const TRACKED: u8 = 1;
 const INDEXED: u8 = 2;
 
 impl<O> DenseInfo<O> {
-    /// Whether links or attributes are in the fractal heap.
+    /// Returns whether links or attributes are in the fractal heap.
     pub fn is_dense(&self) -> bool {
         self.heap.is_defined()
     }
@@ -68,9 +69,9 @@ impl<O: CreationOrder> Structure for DenseInfo<O> {
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(0)?;
-        let flags = r.flags(TRACKED | INDEXED, "bits 0 and 1 alone")?;
+        let flags = r.flags(TRACKED | INDEXED, "only bits 0 and 1")?;
         Ok(Self {
-            // As many bytes as `O` has, so the conversion never fails.
+            // The conversion never fails: the field is as wide as `O`.
             max_creation_order: r
                 .when(flags & TRACKED != 0, |r| r.uint(size_of::<O>()))?
                 .and_then(|n| n.try_into().ok()),
@@ -101,17 +102,17 @@ mod tests {
     use super::*;
     use crate::golden;
 
-    /// A small group with `track_order=True`, by h5py 3.16 with `libver="latest"`.
+    /// A small group with `track_order=True`, written by h5py 3.16 with `libver="latest"`.
     #[test]
-    fn a_group_that_tracks_creation_order_has_three_addresses() {
+    fn link_info_with_creation_order_has_three_addresses() {
         let info: LinkInfo = golden::golden("00 03 0300000000000000 ff*24", &());
         assert_eq!((info.max_creation_order, info.is_dense()), (Some(3), false));
         assert_eq!(info.creation_order_index, Some(Addr::UNDEFINED));
     }
 
-    /// A dataset with three attributes in order of creation, by h5py 3.16 with `libver="latest"`.
+    /// A dataset that tracks the order of its three attributes, by h5py 3.16 with `libver="latest"`.
     #[test]
-    fn an_object_that_tracks_creation_order_has_three_addresses() {
+    fn attribute_info_with_creation_order_has_three_addresses() {
         let info: AttributeInfo = golden::golden("00 03 0300 ff*24", &());
         assert_eq!((info.max_creation_order, info.is_dense()), (Some(3), false));
         assert_eq!(info.creation_order_index, Some(Addr::UNDEFINED));

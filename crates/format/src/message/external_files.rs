@@ -1,4 +1,5 @@
-//! External data files message, type 7 (spec IV.A.2.h): a dataset whose elements are in files without any structure.
+//! External data files message, type 7 (spec IV.A.2.h), of a dataset whose elements are in raw files outside
+//! the HDF5 file.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Writer};
@@ -8,20 +9,20 @@ use crate::structure::{Structure, fields};
 /// The files that hold the elements of a dataset, one part after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalFiles {
-    /// The local heap of their names.
+    /// The local heap that holds the file names.
     pub heap: Addr,
     /// The parts, in the order of the elements.
     pub parts: Vec<ExternalPart>,
 }
 
-/// A part of a file that holds elements.
+/// A range of bytes of an external file that holds elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExternalPart {
-    /// Where the name of the file is in the heap.
+    /// The offset of the file's name in the heap.
     pub name_offset: u64,
-    /// The first byte of the part in its file.
+    /// The offset of the part in its file.
     pub offset: u64,
-    /// Bytes of the part; `None` if it goes on as long as there are elements.
+    /// The size of the part in bytes; `None` if the part holds all remaining elements.
     pub len: Option<u64>,
 }
 
@@ -44,7 +45,7 @@ impl Structure for ExternalFiles {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.u8(1); // version
         w.zeros(3);
-        // As many slots as are used.
+        // Allocated slots, then used slots: all allocated slots are used.
         w.uint(self.parts.len() as u64, 2);
         w.uint(self.parts.len() as u64, 2);
         w.addr(self.heap);

@@ -1,44 +1,47 @@
-//! File Space Info message, type 23 (spec IV.A.2.x), in a superblock extension: how the file manages its free space.
+//! File Space Info message, type 23 (spec IV.A.2.x): how a file manages its free space. The message is in the
+//! superblock extension.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// How the file manages its free space.
+/// How a file manages its free space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSpaceInfo {
-    /// Version 0, of HDF5 1.10.0 alone.
+    /// Version 0, which only HDF5 1.10.0 writes.
     V0 {
-        /// 1: everything, kept across closing; 2: everything; 3: aggregators; 4: the file's end alone.
+        /// 1: managers and aggregators, kept when the file is closed; 2: managers and aggregators; 3:
+        /// aggregators; 4: only the end of the file.
         strategy: u8,
-        /// The smallest free space that is tracked, in bytes.
+        /// The size of the smallest tracked free space, in bytes.
         threshold: u64,
-        /// The free-space managers, if kept across closing.
+        /// The free-space managers, if they are kept when the file is closed.
         managers: Option<[Addr; 6]>,
     },
     /// Version 1.
     V1 {
-        /// 0: managers and aggregators; 1: pages; 2: aggregators; 3: the file's end alone.
+        /// 0: managers and aggregators; 1: pages; 2: aggregators; 3: only the end of the file.
         strategy: u8,
-        /// The smallest free space that is tracked, in bytes.
+        /// The size of the smallest tracked free space, in bytes.
         threshold: u64,
-        /// Bytes of a page.
+        /// The size of a page in bytes.
         page_size: u64,
-        /// The smallest space at the end of a page of metadata that is tracked, in bytes.
+        /// The size of the smallest tracked free space at the end of a metadata page, in bytes.
         page_end_threshold: u16,
-        /// The end of the file before the managers themselves were allocated.
+        /// The end of the file before the managers' own structures were allocated.
         end_before_managers: Addr,
-        /// The free-space managers, if kept across closing: six for small sections, six for large.
+        /// The free-space managers, if kept when the file is closed: six for small and six for large
+        /// sections.
         managers: Option<[Addr; 12]>,
     },
 }
 
-/// Version 0, strategy: everything is tracked and kept.
+/// The strategy of version 0 that keeps the managers when the file is closed.
 const ALL_PERSIST: u8 = 1;
 
 impl FileSpaceInfo {
-    /// Bytes of a page, if the file's space is allocated in pages.
+    /// Returns the size of a page in bytes if the file allocates space in pages.
     pub fn page_size(&self) -> Option<u64> {
         match self {
             Self::V1 { strategy: 1, page_size, .. } => Some(*page_size),
@@ -124,9 +127,9 @@ mod tests {
     use super::*;
     use crate::golden;
 
-    /// From the superblock extension of a file by h5py 3.16 with `fs_strategy="page"` and `fs_persist=True`.
+    /// From a superblock extension, written by h5py 3.16 with `fs_strategy="page"` and `fs_persist=True`.
     #[test]
-    fn a_paged_file_says_how_large_its_pages_are() {
+    fn the_page_size_of_a_paged_file_is_read() {
         let info: FileSpaceInfo = golden::golden(
             "01 01 01 0100000000000000 0010000000000000 0000 0050000000000000 5845000000000000 ff*8 0645000000000000 ff*72",
             &(),

@@ -4,12 +4,12 @@ use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};
 use crate::structure::Structure;
 
-/// What elements hold that were never written.
+/// The fill value of a dataset: the value of elements that were never written, and when it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillValue {
     /// The version of the message: 1, 2 or 3.
     pub version: u8,
-    /// When space is allocated.
+    /// When space for data is allocated.
     pub allocation: AllocationTime,
     /// When the fill value is written.
     pub write: FillTime,
@@ -17,18 +17,18 @@ pub struct FillValue {
     pub value: FillBytes,
 }
 
-/// The value itself.
+/// The value of elements that were never written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FillBytes {
-    /// The library's default: zeros.
+    /// The library's default: all bytes are zero.
     Default,
-    /// Explicitly undefined: such elements may hold anything.
+    /// Explicitly undefined: elements that were never written may hold any value.
     Undefined,
     /// One element of the dataset's datatype.
     Defined(Vec<u8>),
 }
 
-/// The fill value message of old libraries, type 4: the value alone. Empty if none was set.
+/// The fill value message of old libraries, type 4. It has only the value, which is empty if none was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldFillValue {
     /// One element of the dataset's datatype, or nothing.
@@ -62,7 +62,7 @@ const UNDEFINED: u8 = 16;
 /// Version 3, flags, bit 5: a fill value is stored.
 const DEFINED: u8 = 32;
 
-/// What the old message stands for: libraries that wrote it allocated late and wrote a value that was set.
+/// Libraries that wrote the old message allocated space late, and wrote the fill value if it was set.
 impl From<OldFillValue> for FillValue {
     fn from(old: OldFillValue) -> Self {
         let value = if old.value.is_empty() { FillBytes::Undefined } else { FillBytes::Defined(old.value) };
@@ -95,8 +95,8 @@ impl Structure for FillValue {
         let allocation = r.u8().and_then(|number| AllocationTime::from_number(r, number))?;
         let write = r.u8().and_then(|number| FillTime::from_number(r, number))?;
         let is_defined = r.u8()? != 0;
-        // The size is there always in version 1, and in version 2 where a value is defined. A negative one is what
-        // libhdf5 writes for "undefined".
+        // Version 1 always stores the size; version 2 stores it if a value is defined. libhdf5 writes a
+        // negative size for an undefined value.
         let size = if version == 1 || is_defined { r.u32()? } else { 0 };
         let value = match size {
             _ if !is_defined => FillBytes::Undefined,
@@ -189,29 +189,29 @@ mod tests {
         FillValue { version, allocation: AllocationTime::Incremental, write: FillTime::IfSet, value }
     }
 
-    /// -3 as `i2`, in chunks, by h5py 3.16 with both bounds of `libver`.
+    /// The value -3 of a chunked `i2` dataset, written by h5py 3.16 with both bounds of `libver`.
     #[test]
-    fn versions_2_and_3_are_as_libhdf5_writes_them() {
+    fn versions_2_and_3_round_trip_bytes_of_libhdf5() {
         let minus_three = || FillBytes::Defined(vec![0xfd, 0xff]);
         assert_eq!(golden::golden::<FillValue>("02 03 02 01 02000000 fdff", &()), value(minus_three(), 2));
         assert_eq!(golden::golden::<FillValue>("03 2b 02000000 fdff", &()), value(minus_three(), 3));
         assert_eq!(golden::golden::<FillValue>("03 0b", &()), value(FillBytes::Default, 3));
     }
 
-    /// From `attr-u16.h5` of `PyTables`' tests, by HDF5 1.6.
+    /// From `attr-u16.h5` of `PyTables`' tests, written by HDF5 1.6.
     #[test]
     fn an_undefined_value_of_version_1_has_a_negative_size() {
         assert_eq!(golden::golden::<FillValue>("01 03 02 00 ff*4", &()), value(FillBytes::Undefined, 1));
     }
 
     #[test]
-    fn an_old_message_without_a_value_leaves_it_undefined() {
+    fn an_old_message_without_a_value_has_an_undefined_fill_value() {
         let old: OldFillValue = golden::golden("00*4", &());
         assert_eq!(FillValue::from(old).value, FillBytes::Undefined);
     }
 
     #[test]
-    fn a_value_both_stored_and_undefined_is_refused() {
+    fn a_fill_value_both_stored_and_undefined_is_refused() {
         let error = golden::error::<FillValue>("03 3b 00*4", &());
         assert!(matches!(error, ErrorKind::Value { field: "Flags", value: 0x3b, .. }), "{error}");
     }

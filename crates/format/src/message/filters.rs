@@ -4,7 +4,7 @@ use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// The filters of a chunked dataset, in the order in which a writer applies them.
+/// The filters of a chunked dataset, in the order in which writers apply them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FilterPipeline {
     /// The version of the message: 1 or 2.
@@ -16,27 +16,27 @@ pub struct FilterPipeline {
 /// One filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterSpec {
-    /// Its registered number.
+    /// The registered number of the filter.
     pub id: u16,
-    /// Its name, if stored.
+    /// The name, if stored.
     pub name: Option<String>,
-    /// Flags; bit 0: a chunk may be stored without it if it fails.
+    /// Flags. Bit 0: a chunk may be stored without the filter if the filter fails.
     pub flags: u16,
-    /// Its parameters ("client data").
+    /// The parameters of the filter ("client data").
     pub client_data: Vec<u32>,
 }
 
 impl FilterSpec {
-    /// Whether chunks may be stored without this filter.
+    /// Returns whether a chunk may be stored without this filter if the filter fails.
     pub fn is_optional(&self) -> bool {
         self.flags & 1 != 0
     }
 }
 
-/// The most filters in a pipeline: a chunk's filter mask has as many bits.
+/// The largest number of filters in a pipeline, which is the number of bits in a chunk's filter mask.
 pub const MAX_FILTERS: u8 = 32;
 
-/// Filters below this number are the library's own; version 2 does not store their names.
+/// Filters with lower numbers are defined by the library. Version 2 does not store their names.
 const FIRST_REGISTERED: u16 = 256;
 
 impl Structure for FilterPipeline {
@@ -102,7 +102,7 @@ impl FilterSpec {
         }
     }
 
-    /// Bytes of the name as stored: ended by a zero, in version 1 filled up to a multiple of eight.
+    /// Returns the bytes of the stored name with its final zero; in version 1 padded to a multiple of eight.
     fn name_len(&self, version: u8) -> usize {
         match &self.name {
             Some(name) if version == 1 => (name.len() + 1).next_multiple_of(8),
@@ -116,7 +116,8 @@ fn stores_name(version: u8, id: u16) -> bool {
     version == 1 || id >= FIRST_REGISTERED
 }
 
-/// A filter's name up to its zero. It informs people alone, so that what is not UTF-8 in it is replaced, not refused.
+/// Returns a filter's name up to the first zero. The name only informs users, so invalid UTF-8 is replaced
+/// instead of refused.
 fn name(bytes: &[u8]) -> Option<String> {
     let text = bytes.split(|&byte| byte == 0).next()?;
     (!bytes.is_empty()).then(|| String::from_utf8_lossy(text).into_owned())
@@ -128,9 +129,9 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::golden;
 
-    /// Shuffle and deflate, by h5py 3.16 with both bounds of `libver`.
+    /// Shuffle and deflate, written by h5py 3.16 with both bounds of `libver`.
     #[test]
-    fn both_versions_are_as_libhdf5_writes_them() {
+    fn both_versions_round_trip_bytes_of_libhdf5() {
         let old: FilterPipeline = golden::golden(
             "01 02 00*6 0200 0800 0100 0100 73687566666c6500 02000000 00*4 0100 0800 0100 0100 6465666c61746500 04000000 00*4",
             &(),
@@ -144,9 +145,9 @@ mod tests {
         assert_eq!((old.filters[1].client_data.as_slice(), &new.filters[1].name), (&[4][..], &None));
     }
 
-    /// LZF, by h5py 3.16 with `libver="latest"`.
+    /// LZF, written by h5py 3.16 with `libver="latest"`.
     #[test]
-    fn a_registered_filter_has_its_name_in_version_2() {
+    fn version_2_stores_the_name_of_a_registered_filter() {
         let pipeline: FilterPipeline =
             golden::golden("02 01 007d 0400 0100 0300 6c7a6600 04000000 05010000 18000000", &());
         let filter = &pipeline.filters[0];
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn more_filters_than_a_mask_has_bits_are_refused() {
+    fn more_filters_than_filter_mask_bits_are_refused() {
         let error = golden::error::<FilterPipeline>("02 21", &());
         assert_eq!(error, ErrorKind::TooLarge { field: "Number of Filters", value: 33, limit: 32 });
     }

@@ -1,38 +1,39 @@
-//! Group info message, type 10 (spec IV.A.2.k): when a new-style group changes how it stores links.
+//! Group info message, type 10 (spec IV.A.2.k): when a new-style group changes between compact and dense
+//! storage of its links, and its expected size.
 
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::structure::{Structure, fields};
 
-/// Wishes of a new-style group's creator; absent ones have the library's defaults. Fields in disk order.
+/// Storage parameters of a new-style group. Absent ones have the library's defaults. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupInfo {
     /// When links move between messages and the fractal heap.
     pub phase_change: Option<PhaseChange>,
-    /// How large the group was expected to become.
+    /// The size that the group was expected to reach.
     pub estimate: Option<Estimate>,
 }
 
 /// When links or attributes change between compact and dense storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseChange {
-    /// The most that are kept as messages.
+    /// The largest number that compact storage keeps as messages.
     pub max_compact: u16,
-    /// The fewest that are kept in a fractal heap.
+    /// The smallest number that dense storage keeps in a fractal heap.
     pub min_dense: u16,
 }
 
 impl PhaseChange {
-    /// What holds where nothing is said.
+    /// The values for an object that stores none.
     pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
 }
 
 /// The expected size of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
-    /// Links.
+    /// The number of links.
     pub entries: u16,
-    /// Bytes of a name.
+    /// The length of a name in bytes.
     pub name_len: u16,
 }
 
@@ -49,7 +50,7 @@ impl Structure for GroupInfo {
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(0)?;
-        let flags = r.flags(PHASE_CHANGE | ESTIMATE, "bits 0 and 1 alone")?;
+        let flags = r.flags(PHASE_CHANGE | ESTIMATE, "only bits 0 and 1")?;
         Ok(Self {
             phase_change: r.when(flags & PHASE_CHANGE != 0, PhaseChange::decode_fields)?,
             estimate: r.when(flags & ESTIMATE != 0, Estimate::decode_fields)?,
@@ -76,7 +77,7 @@ mod tests {
     use crate::golden;
 
     #[test]
-    fn phase_change_and_estimate_are_both_optional() {
+    fn phase_change_and_estimate_are_each_optional() {
         let neither: GroupInfo = golden::golden("00 00", &());
         assert_eq!(neither, GroupInfo { phase_change: None, estimate: None });
         let both: GroupInfo = golden::golden("00 03 0800 0600 0400 0900", &());

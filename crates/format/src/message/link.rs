@@ -9,17 +9,17 @@ use crate::structure::Structure;
 /// A link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Position in the order of creation, if the group tracks it.
+    /// The position in the order of creation, if the group tracks it.
     pub creation_order: Option<u64>,
     /// The character set of the name.
     pub charset: Charset,
     /// The name, without any `/`.
     pub name: String,
-    /// What it points to.
+    /// The target of the link.
     pub target: LinkTarget,
 }
 
-/// What a link points to.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkTarget {
     /// An object header in this file.
@@ -28,27 +28,27 @@ pub enum LinkTarget {
     Soft(String),
     /// A path in another file.
     External {
-        /// The file's name.
+        /// The name of the file.
         file: String,
-        /// The object's path in it.
+        /// The path of the object in the file.
         path: String,
     },
-    /// A type of link that an application defined.
+    /// A link of a type that an application defines.
     User {
-        /// Its type, 65 to 255.
+        /// The type of the link, 65 to 255.
         kind: u8,
-        /// Its data.
+        /// The data of the link.
         data: Vec<u8>,
     },
 }
 
-/// Flags, bits 0 and 1: log2 of the bytes of the name's length.
+/// Flags, bits 0 and 1: log2 of the number of bytes that store the name's length.
 const NAME_WIDTH: u8 = 3;
 /// Flags, bit 2: the creation order is stored.
 const HAS_ORDER: u8 = 4;
-/// Flags, bit 3: the type is stored; else the link is hard.
+/// Flags, bit 3: the type is stored; otherwise the link is hard.
 const HAS_TYPE: u8 = 8;
-/// Flags, bit 4: the name's character set is stored; else it is ASCII.
+/// Flags, bit 4: the name's character set is stored; otherwise it is ASCII.
 const HAS_CHARSET: u8 = 16;
 
 const HARD: u8 = 0;
@@ -62,7 +62,7 @@ impl Structure for Link {
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         r.version(1)?;
-        let flags = r.flags(NAME_WIDTH | HAS_ORDER | HAS_TYPE | HAS_CHARSET, "bits 0 to 4 alone")?;
+        let flags = r.flags(NAME_WIDTH | HAS_ORDER | HAS_TYPE | HAS_CHARSET, "only bits 0 to 4")?;
         let kind = if flags & HAS_TYPE != 0 { r.u8()? } else { HARD };
         let creation_order = if flags & HAS_ORDER != 0 { Some(r.u64()?) } else { None };
         let charset = if flags & HAS_CHARSET != 0 { Charset::decode_byte(r)? } else { Charset::Ascii };
@@ -155,7 +155,7 @@ fn external_len(file: &str, path: &str) -> usize {
     1 + file.len() + 1 + path.len() + 1
 }
 
-/// log2 of the bytes in which the length of a name is stored.
+/// Returns log2 of the number of bytes that store the length of a name.
 fn name_width(len: usize) -> u8 {
     match len {
         0..=0xff => 0,
@@ -165,7 +165,8 @@ fn name_width(len: usize) -> u8 {
     }
 }
 
-/// A size in memory; one that does not fit fails where as many bytes are asked for.
+/// Converts a size to `usize`. A size that does not fit becomes `usize::MAX`, which fails when that many
+/// bytes are read.
 fn size(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
@@ -175,9 +176,9 @@ mod tests {
     use super::*;
     use crate::golden;
 
-    /// Messages of a group with `track_order=True`, by h5py 3.16.
+    /// Messages of a group with `track_order=True`, written by h5py 3.16.
     #[test]
-    fn soft_external_and_hard_links_are_as_libhdf5_writes_them() {
+    fn soft_external_and_hard_links_round_trip_bytes_of_libhdf5() {
         let soft: Link = golden::golden("01 0c 01 00*8 04 736f6674 0200 2f63", &());
         assert_eq!((soft.name.as_str(), soft.creation_order), ("soft", Some(0)));
         assert_eq!(soft.target, LinkTarget::Soft("/c".into()));
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_no_message_has_is_too_short_a_message() {
+    fn a_name_length_beyond_the_message_is_an_error() {
         let error = golden::error::<Link>("01 03 feffffffffffffff 61", &());
         assert!(matches!(error, ErrorKind::Truncated { .. }), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Header messages (spec IV.A.2): one file each, named as the specification names them.
+//! Header messages (spec IV.A.2). Each message has a file with its name in the specification.
 
 pub mod attribute;
 pub mod dataspace;
@@ -18,7 +18,7 @@ use crate::structure::Structure;
 
 /// The numbers of the message types.
 pub mod kind {
-    /// NIL: space to be ignored.
+    /// NIL: space that readers ignore.
     pub const NIL: u16 = 0x00;
     /// Dataspace.
     pub const DATASPACE: u16 = 0x01;
@@ -36,7 +36,7 @@ pub mod kind {
     pub const EXTERNAL_FILES: u16 = 0x07;
     /// Data layout.
     pub const LAYOUT: u16 = 0x08;
-    /// Bogus: for tests of libhdf5 alone.
+    /// Bogus: only for tests of libhdf5.
     pub const BOGUS: u16 = 0x09;
     /// Group info.
     pub const GROUP_INFO: u16 = 0x0a;
@@ -69,7 +69,7 @@ pub mod kind {
     /// Metadata cache image.
     pub const METADATA_CACHE_IMAGE: u16 = 0x18;
 
-    /// Whether the specification defines this type.
+    /// Returns whether the specification defines this type.
     pub const fn is_known(kind: u16) -> bool {
         kind <= METADATA_CACHE_IMAGE
     }
@@ -77,11 +77,11 @@ pub mod kind {
 
 /// A structure that is the body of a header message.
 pub trait MessageBody: Structure<Context = ()> {
-    /// The number of its type, one of [`kind`].
+    /// The number of the message type, one of [`kind`].
     const KIND: u16;
 }
 
-/// Says which type of message has which body.
+/// Implements [`MessageBody`] for each body with the number of its message type.
 macro_rules! bodies {
     ($($body:ty => $kind:ident,)*) => {
         $(impl MessageBody for $body { const KIND: u16 = kind::$kind; })*

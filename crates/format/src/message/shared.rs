@@ -1,11 +1,11 @@
-//! Shared messages (spec IV.A.2, "Shared Message"): a message, or where it is stored.
+//! Shared messages (spec IV.A.2, "Shared Message"): a message, or the place where it is stored.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// A message's value, or where to find it.
+/// A message's value, or the place where it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MaybeShared<T> {
     /// The value itself.
@@ -14,7 +14,7 @@ pub enum MaybeShared<T> {
     Shared(SharedLocation),
 }
 
-/// Where a shared message is stored.
+/// The place where a shared message is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedLocation {
     /// In the object header at this address: a committed datatype.
@@ -24,7 +24,7 @@ pub enum SharedLocation {
 }
 
 impl<T> MaybeShared<T> {
-    /// The value, if it is not stored elsewhere.
+    /// Returns the value, or `None` if it is stored elsewhere.
     pub fn here(&self) -> Option<&T> {
         match self {
             Self::Here(value) => Some(value),
@@ -32,7 +32,7 @@ impl<T> MaybeShared<T> {
         }
     }
 
-    /// Decodes a body, or the envelope that stands for it if `shared`.
+    /// Decodes a body, or its location if `shared`.
     pub(crate) fn decode(r: &mut Reader<'_>, shared: bool) -> Result<Self>
     where
         T: Structure<Context = ()>,
@@ -41,9 +41,9 @@ impl<T> MaybeShared<T> {
     }
 }
 
-/// "Type" in the envelope: the message is in the shared message heap.
+/// "Type" of a location: the message is in the shared message heap.
 const IN_HEAP: u8 = 1;
-/// "Type" in the envelope: the message is in another object's header.
+/// "Type" of a location: the message is in another object's header.
 const IN_HEADER: u8 = 2;
 
 impl Structure for SharedLocation {
@@ -53,7 +53,7 @@ impl Structure for SharedLocation {
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         match r.version_in(1..=3, "1 to 3")? {
-            // Seven reserved bytes, then a symbol table entry: the name's offset, which means nothing here, and the header.
+            // Seven reserved bytes, then a symbol table entry: the name's offset (ignored) and the header.
             1 => {
                 r.skip(7 + r.widths().length.bytes())?;
                 r.addr().map(Self::Header)
@@ -70,7 +70,7 @@ impl Structure for SharedLocation {
         }
     }
 
-    /// Encodes as libhdf5 does: version 2 for a committed datatype, 3 for the heap.
+    /// Encodes like libhdf5: version 2 for a committed datatype, version 3 for the heap.
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         match self {
             Self::Header(addr) => {
@@ -95,20 +95,20 @@ mod tests {
 
     /// The datatype message of a dataset with a committed datatype, by h5py 3.16.
     #[test]
-    fn a_committed_datatype_is_at_an_address() {
+    fn a_committed_datatype_is_shared_by_its_header_address() {
         let location: SharedLocation = golden::golden("02 02 8007000000000000", &());
         assert_eq!(location, SharedLocation::Header(Addr::new(0x780)));
     }
 
     #[test]
-    fn version_1_has_the_address_after_a_name_offset() {
+    fn version_1_stores_the_address_after_a_name_offset() {
         let bytes = golden::unhex("01 00 00*6 ff*8 8007000000000000");
         let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
         assert_eq!(r.structure::<SharedLocation>(&()), Ok(SharedLocation::Header(Addr::new(0x780))));
     }
 
     #[test]
-    fn version_3_may_be_in_the_heap() {
+    fn version_3_may_refer_to_the_shared_message_heap() {
         let location: SharedLocation = golden::golden("03 01 0102030405060708", &());
         assert_eq!(location, SharedLocation::Heap([1, 2, 3, 4, 5, 6, 7, 8]));
     }

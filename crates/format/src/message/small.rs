@@ -1,26 +1,26 @@
-//! Messages of a few bytes (spec IV.A.2.n, o, q to t, w): comment, modification times, continuation, symbol table,
-//! B-tree K values, reference count. (NIL has no body: whatever it holds is ignored.)
+//! Messages of a few bytes (spec IV.A.2.n, o, q to t, w): comment, modification times, continuation, symbol
+//! table, B-tree K values, reference count. NIL needs no structure: readers ignore its bytes.
 
 use crate::addr::{Addr, Extent};
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::structure::{Structure, fields};
 
-/// Object comment, type 13: text for people.
+/// Object comment, type 13: a text for human readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
     /// The text.
     pub text: String,
 }
 
-/// Object modification time, old, type 14: decimal digits of a date in UTC.
+/// Object modification time, old, type 14: a date in UTC as decimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OldModificationTime {
     /// `YYYYMMDDhhmmss` in ASCII.
     pub digits: [u8; 14],
 }
 
-/// Object header continuation, type 16: where more messages are.
+/// Object header continuation, type 16: the place of further messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Continuation {
     /// The next chunk of the object header.
@@ -30,9 +30,9 @@ pub struct Continuation {
 /// Symbol table message, type 17: the links of an old-style group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolTable {
-    /// The version 1 B-tree of the links.
+    /// The version 1 B-tree that indexes the links.
     pub btree: Addr,
-    /// The local heap of their names.
+    /// The local heap that holds the names of the links.
     pub heap: Addr,
 }
 
@@ -54,10 +54,10 @@ pub struct BTreeK {
     pub group_leaf_k: u16,
 }
 
-/// Object reference count, type 22: how many hard links there are, where it is not 1.
+/// Object reference count, type 22: the number of hard links, stored if it is not 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReferenceCount {
-    /// Hard links to the object.
+    /// The number of hard links to the object.
     pub count: u32,
 }
 
@@ -65,7 +65,7 @@ fields!(SymbolTable { btree: addr, heap: addr });
 fields!(BTreeK { indexed_storage_k: u16, group_internal_k: u16, group_leaf_k: u16 });
 
 impl OldModificationTime {
-    /// Seconds since 1970 in UTC, or `None` if the digits are no date.
+    /// Returns the seconds since 1970 in UTC, or `None` if the digits are not a date.
     pub fn seconds(&self) -> Option<i64> {
         let number = |digits: &[u8]| {
             digits.iter().try_fold(0_i64, |sum, &digit| {
@@ -79,7 +79,8 @@ impl OldModificationTime {
             |range: std::ops::RangeInclusive<i64>| pairs.next().flatten().filter(|n| range.contains(n));
         let (month, day) = (pair(1..=12)?, pair(1..=31)?);
         let (hour, minute, second) = (pair(0..=23)?, pair(0..=59)?, pair(0..=60)?);
-        // Days since 1970-01-01 in the Gregorian calendar, with years that begin in March so that leap days end them.
+        // Days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that a leap day is
+        // the last day of its year.
         let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
         let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
         let days = days + (153 * month + 2) / 5 + day - 1 - 719_468;
@@ -236,7 +237,7 @@ impl Structure for ReferenceCount {
 mod tests {
     use super::*;
 
-    /// The oracle is `date -u -d '...' +%s`.
+    /// The expected values come from `date -u -d '...' +%s`.
     #[test]
     fn an_old_modification_time_is_a_date_in_utc() {
         let seconds = |digits: &[u8; 14]| OldModificationTime { digits: *digits }.seconds();

@@ -1,16 +1,18 @@
-//! The guard: one bit of the End of File Address (spec II.A) that closes a file to every program while it is changed.
+//! The guard: one bit of the End of File Address (spec II.A) that keeps every program from opening a file
+//! while it is changed.
 //!
-//! A file whose End of File Address lies past its end counts as truncated, and libhdf5 refuses it in every version of
-//! the superblock. The bit is so high that no file is that long, and clearing it gives the address back. In versions
-//! 0 and 1 setting it changes one byte, which cannot tear; in versions 2 and 3 the checksum tells.
+//! A file whose End of File Address is past its end counts as truncated, and libhdf5 refuses it in every
+//! version of the superblock. The bit is so high that no file is that long, and clearing it restores the
+//! address. In versions 0 and 1, setting the bit changes one byte, so the write cannot tear. In versions 2
+//! and 3, the checksum detects a torn write.
 //!
-//! These functions work on the bytes of a superblock, not on its fields: reserved bytes stay as they are.
+//! These functions work on the bytes of a superblock, not on its fields, so reserved bytes are preserved.
 
 use super::Superblock;
 use crate::bytes::Width;
 use crate::bytes::lookup3::lookup3;
 
-/// The bit, in a file whose addresses are this wide; none where addresses of two bytes leave no room for it.
+/// Returns the guard bit for addresses of width `offsets`. `None` for two bytes, which have no bit to spare.
 pub const fn bit(offsets: Width) -> Option<u64> {
     match offsets {
         Width::Two => None,
@@ -20,26 +22,28 @@ pub const fn bit(offsets: Width) -> Option<u64> {
 }
 
 impl Superblock {
-    /// Whether this superblock, as stored in a file of `file_len` bytes, is guarded: its End of File Address is not to
-    /// be believed before the guard is cleared.
+    /// Returns whether this superblock of a file of `file_len` bytes is guarded. If it is, its End of File
+    /// Address is valid only after the guard is cleared.
     pub fn is_guarded(&self, file_len: u64) -> bool {
         let end = self.end_of_file();
-        // With addresses of four bytes a large file has the bit for a reason; then it is also as long.
+        // With addresses of four bytes, the bit may belong to the address of a large file. Such a file is
+        // long enough.
         bit(self.widths().offset).is_some_and(|bit| end & bit != 0) && end > file_len
     }
 }
 
-/// The superblock `image` with the guard set; `None` if there is no room for it or the bit is in use.
+/// Returns the superblock `image` with the guard set. `None` if addresses have no bit to spare, the bit is
+/// already set, or `image` is not a superblock.
 pub fn set(image: &[u8]) -> Option<Vec<u8>> {
     change(image, |end, bit| (end & bit == 0).then_some(end | bit))
 }
 
-/// The superblock `image` with the guard cleared; `None` if it is not set.
+/// Returns the superblock `image` with the guard cleared. `None` if the guard is not set.
 pub fn clear(image: &[u8]) -> Option<Vec<u8>> {
     change(image, |end, bit| (end & bit != 0).then_some(end & !bit))
 }
 
-/// Changes the End of File Address of a superblock and computes its checksum, if it has one, anew.
+/// Changes the End of File Address of a superblock, and updates its checksum if it has one.
 fn change(image: &[u8], f: impl FnOnce(u64, u64) -> Option<u64>) -> Option<Vec<u8>> {
     let version = *image.get(VERSION_AT)?;
     let (size_at, fields_at) = match version {
@@ -50,7 +54,7 @@ fn change(image: &[u8], f: impl FnOnce(u64, u64) -> Option<u64>) -> Option<Vec<u
     };
     let offsets = Width::from_bytes(*image.get(size_at)?)?;
     let bit = bit(offsets)?;
-    // Two addresses stand before it: base and free space, or base and extension.
+    // Two addresses precede it: base and free space, or base and extension.
     let at = fields_at + 2 * offsets.bytes();
     let mut changed = image.to_vec();
     let field = changed.get_mut(at..at + offsets.bytes())?;
@@ -66,7 +70,7 @@ fn change(image: &[u8], f: impl FnOnce(u64, u64) -> Option<u64>) -> Option<Vec<u
     Some(changed)
 }
 
-/// The version stands after the signature in every superblock.
+/// The offset of the version, after the signature, in every superblock.
 const VERSION_AT: usize = 8;
 
 #[cfg(test)]
@@ -97,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_guard_moves_the_end_out_of_reach_and_back() {
+    fn set_and_clear_move_the_end_of_the_file_and_restore_it() {
         for (width, end) in [(Width::Eight, 5000 + (1 << 62)), (Width::Four, 5000 + (1 << 30))] {
             let (plain, bytes) = image(3, width, 5000);
             let guarded = set(&bytes).unwrap();
@@ -116,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn in_version_0_one_byte_changes() {
+    fn in_version_0_the_guard_changes_one_byte() {
         let bytes = crate::golden::unhex(
             "89484446 0d0a1a0a 00 00 00 00 00 08 08 00 0400 1000 00000000 0004000000000000 ff*8 337b000000000000 ff*8
              00*8 6000000000000000 01000000 00000000 8800000000000000 a802000000000000",
@@ -128,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_superblock_has_no_guard() {
+    fn bytes_that_are_not_a_superblock_cannot_be_guarded() {
         for bytes in [&b""[..], b"\x89HDF\r\n\x1a\n", b"\x89HDF\r\n\x1a\n\x02\x08\x08\0\0\0", &[7; 100]] {
             assert!(set(bytes).is_none() && clear(bytes).is_none());
         }

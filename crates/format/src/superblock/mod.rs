@@ -1,6 +1,8 @@
-//! Superblock (spec II.A): where a file says what it is, how wide its addresses are and where its root group is.
+//! Superblock (spec II.A): the signature of a file, the widths of its addresses and lengths, and the place of
+//! its root group.
 //!
-//! Versions 0 and 1 are in [`v0`], 2 and 3 in [`v2`]; how a file is closed while it is changed is in [`guard`](mod@guard).
+//! Versions 0 and 1 are in [`v0`], versions 2 and 3 in [`v2`]. [`guard`](mod@guard) keeps other programs from
+//! opening a file while it is changed.
 
 pub mod guard;
 pub mod v0;
@@ -15,19 +17,19 @@ use crate::structure::Structure;
 use v0::SuperblockV0;
 use v2::SuperblockV2;
 
-/// The eight bytes with which every superblock begins.
+/// The first eight bytes of every superblock.
 pub const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
-/// Half the capacity of a group's leaf node, where the file does not say.
+/// Half the capacity of a symbol table node, if the file does not store it.
 pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
-/// Half the capacity of a group B-tree's internal node, where the file does not say.
+/// Half the capacity of a node of a group's B-tree, if the file does not store it.
 pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
-/// Half the capacity of a chunk B-tree's node, where the file does not say.
+/// Half the capacity of a node of a chunk B-tree, if the file does not store it.
 pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
 
 /// File Consistency Flags, bit 0: a program has the file open for writing.
 pub const OPEN_FOR_WRITING: u8 = 1;
-/// File Consistency Flags, bit 2: that program writes for concurrent readers (SWMR).
+/// File Consistency Flags, bit 2: the writing program allows concurrent readers (SWMR).
 pub const OPEN_FOR_SWMR: u8 = 4;
 
 /// The superblock of a file.
@@ -39,7 +41,7 @@ pub enum Superblock {
     V2(SuperblockV2),
 }
 
-/// Fields that all versions have.
+/// Implements getters for the fields that all versions have.
 macro_rules! common {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
         impl Superblock {
@@ -55,31 +57,31 @@ macro_rules! common {
 }
 
 common! {
-    /// The version: 0 to 3.
+    /// Returns the version: 0 to 3.
     version: u8,
-    /// The widths of addresses and lengths in this file.
+    /// Returns the widths of addresses and lengths in this file.
     widths: Widths,
-    /// The file offset to which every address is relative.
+    /// Returns the file offset to which every address is relative.
     base_address: u64,
-    /// The file offset after the last byte that the file uses.
+    /// Returns the file offset after the last byte that the file uses.
     end_of_file: u64,
-    /// The File Consistency Flags. Only version 3 gives them a meaning that readers must heed.
+    /// Returns the File Consistency Flags. Readers must heed them only in version 3.
     consistency_flags: u8,
 }
 
 impl Superblock {
-    /// The file offsets at which the superblock of a file of `file_len` bytes may begin: 0, 512, 1024, 2048, ...
+    /// Returns the offsets where the superblock of a file of `file_len` bytes may begin: 0, 512, 1024, ...
     pub fn candidate_offsets(file_len: u64) -> impl Iterator<Item = u64> {
         let doubled = std::iter::successors(Some(512_u64), |offset| offset.checked_mul(2));
         std::iter::once(0).chain(doubled).take_while(move |&offset| offset < file_len)
     }
 
-    /// Whether `bytes`, read at one of the candidate offsets, begin with the format signature.
+    /// Returns whether `bytes`, read at one of the candidate offsets, begin with the format signature.
     pub fn is_signature(bytes: &[u8]) -> bool {
         bytes.starts_with(&SIGNATURE)
     }
 
-    /// The object header of the root group.
+    /// Returns the address of the root group's object header.
     pub fn root(&self) -> Addr {
         match self {
             Self::V0(s) => s.root.header,
@@ -87,7 +89,7 @@ impl Superblock {
         }
     }
 
-    /// The root group's B-tree and local heap, where the superblock repeats them (versions 0 and 1).
+    /// Returns the root group's B-tree and local heap, if the superblock repeats them (versions 0 and 1).
     pub fn root_symbol_table(&self) -> Option<SymbolTable> {
         match self {
             Self::V0(s) => s.root_symbol_table(),
@@ -95,7 +97,7 @@ impl Superblock {
         }
     }
 
-    /// The object header of the superblock extension, if there is one.
+    /// Returns the address of the superblock extension's object header, if the file has an extension.
     pub fn extension(&self) -> Option<Addr> {
         match self {
             Self::V0(_) => None,
@@ -103,7 +105,7 @@ impl Superblock {
         }
     }
 
-    /// The driver information block, if there is one (versions 0 and 1).
+    /// Returns the address of the driver information block, if there is one (versions 0 and 1).
     pub fn driver_information(&self) -> Option<Addr> {
         match self {
             Self::V0(s) => s.driver_information.defined(),
@@ -111,7 +113,7 @@ impl Superblock {
         }
     }
 
-    /// Half the capacity of a symbol table node. In versions 2 and 3 the extension may say otherwise.
+    /// Returns half the capacity of a symbol table node. In versions 2 and 3, the extension may override it.
     pub fn group_leaf_k(&self) -> u16 {
         match self {
             Self::V0(s) => s.group_leaf_k,
@@ -119,7 +121,7 @@ impl Superblock {
         }
     }
 
-    /// Half the capacity of a node of a group's B-tree. In versions 2 and 3 the extension may say otherwise.
+    /// Returns half the capacity of a group B-tree's node. The extension of versions 2 and 3 may override it.
     pub fn group_internal_k(&self) -> u16 {
         match self {
             Self::V0(s) => s.group_internal_k,
@@ -127,7 +129,7 @@ impl Superblock {
         }
     }
 
-    /// Half the capacity of a node of a chunk B-tree. In versions 2 and 3 the extension may say otherwise.
+    /// Returns half the capacity of a chunk B-tree's node. The extension of versions 2 and 3 may override it.
     pub fn indexed_storage_k(&self) -> u16 {
         match self {
             Self::V0(s) => s.indexed_storage_k.unwrap_or(DEFAULT_INDEXED_STORAGE_K),
@@ -135,7 +137,7 @@ impl Superblock {
         }
     }
 
-    /// Whether a writer has marked the file as open, or left that mark when it died (version 3 alone).
+    /// Returns whether a writer has marked the file as open, or left the mark when it died (only version 3).
     pub fn is_marked_open(&self) -> bool {
         self.version() >= 3 && self.consistency_flags() & (OPEN_FOR_WRITING | OPEN_FOR_SWMR) != 0
     }
@@ -150,15 +152,15 @@ impl Superblock {
 
     /// Corrects the addresses for a superblock found at file offset `found`.
     ///
-    /// A user block may have been added or removed since the file was written; then the place found is the base
-    /// address, and the end of the file has moved along.
+    /// A user block may have been added or removed since the file was written. Then `found` becomes the base
+    /// address, and the end of the file moves by the same distance.
     #[must_use]
     pub fn relocated(mut self, found: u64) -> Self {
         let (base, end) = match &mut self {
             Self::V0(s) => (&mut s.base_address, &mut s.end_of_file),
             Self::V2(s) => (&mut s.base_address, &mut s.end_of_file),
         };
-        // The stored end is not before the stored base: `decode` checked that.
+        // The stored end is after the stored base: `decode` checked that.
         *end = end.saturating_sub(*base).saturating_add(found);
         *base = found;
         self
@@ -170,7 +172,7 @@ impl Structure for Superblock {
     const SPEC: &'static str = "II.A";
     type Context = ();
 
-    /// The size of version 1 with addresses of eight bytes: the longest.
+    /// Returns the size of the longest superblock: version 1 with addresses of eight bytes.
     fn read_len(_: Widths, (): &()) -> usize {
         100
     }
@@ -200,13 +202,13 @@ fn signature(r: &mut Reader<'_>) -> Result<()> {
     }
     let ([a, b, c, d, ..], [e, f, g, h, ..]) = (found, SIGNATURE);
     if [a, b, c, d] == [e, f, g, h] {
-        // The last four bytes are there to notice a transfer as text, which changes line ends.
+        // The last four bytes serve to detect a transfer in text mode, which changes line ends.
         return Err(r.error_back(
             4,
             ErrorKind::Value {
                 field: "format signature",
                 value: u64::from_be_bytes(found),
-                expected: "89 48 44 46 0d 0a 1a 0a: the file was changed by a transfer as text",
+                expected: "89 48 44 46 0d 0a 1a 0a: a transfer in text mode changed the file",
             },
         ));
     }
@@ -225,7 +227,7 @@ fn width(r: &mut Reader<'_>, field: &'static str) -> Result<Width> {
     })
 }
 
-/// Checks the base address and the end of file against each other.
+/// Checks that the end of the file is after the base address, and returns both.
 fn check_ends(r: &Reader<'_>, base_address: Addr, end_of_file: Addr) -> Result<(u64, u64)> {
     if end_of_file.is_undefined() || base_address >= end_of_file {
         return Err(r.bad_value(
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn superblocks_are_looked_for_at_zero_and_at_doublings_of_512() {
+    fn candidate_offsets_are_zero_and_the_doublings_of_512() {
         let offsets: Vec<u64> = Superblock::candidate_offsets(2049).collect();
         assert_eq!(offsets, [0, 512, 1024, 2048]);
         assert_eq!(Superblock::candidate_offsets(0).count(), 0);
@@ -250,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_transferred_as_text_is_recognised() {
+    fn a_file_transferred_in_text_mode_is_recognised() {
         let mut r = Reader::new(b"\x89HDF\n\x1a\n\0\0\0", Widths::EIGHT, Addr::new(0));
         let error = r.structure::<Superblock>(&()).unwrap_err();
-        assert!(error.to_string().contains("transfer as text"), "{error}");
+        assert!(error.to_string().contains("transfer in text mode"), "{error}");
     }
 
     #[test]
-    fn a_superblock_found_elsewhere_moves_the_base_and_the_end() {
+    fn relocated_moves_the_base_address_and_the_end_of_the_file() {
         let superblock = Superblock::V2(v2::SuperblockV2 {
             version: 3,
             widths: Widths::EIGHT,

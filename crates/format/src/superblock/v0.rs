@@ -1,4 +1,4 @@
-//! Superblock versions 0 and 1 (spec II.A): of files for old libraries, which find the root group by a symbol table entry.
+//! Superblock versions 0 and 1 (spec II.A), for old libraries. A symbol table entry leads to the root group.
 
 use super::{SIGNATURE, check_ends, signature, widths};
 use crate::addr::Addr;
@@ -21,7 +21,7 @@ pub struct SuperblockV0 {
     pub group_internal_k: u16,
     /// File Consistency Flags: unused in these versions.
     pub consistency_flags: u8,
-    /// Half the capacity of a node of a chunk B-tree: version 1 alone.
+    /// Half the capacity of a node of a chunk B-tree; only in version 1.
     pub indexed_storage_k: Option<u16>,
     /// The file offset to which addresses are relative.
     pub base_address: u64,
@@ -31,12 +31,12 @@ pub struct SuperblockV0 {
     pub end_of_file: u64,
     /// The driver information block.
     pub driver_information: Addr,
-    /// The root group.
+    /// The symbol table entry of the root group.
     pub root: SymbolTableEntry,
 }
 
 impl SuperblockV0 {
-    /// The root group's B-tree and local heap, if its entry repeats them.
+    /// Returns the root group's B-tree and local heap, if the symbol table entry repeats them.
     pub fn root_symbol_table(&self) -> Option<SymbolTable> {
         match self.root.cache {
             EntryCache::Group { btree, heap } => Some(SymbolTable { btree, heap }),
@@ -116,7 +116,7 @@ impl Structure for SuperblockV0 {
     }
 }
 
-/// Reads half the capacity of a node, which is not zero.
+/// Reads half the capacity of a node. Zero is an error.
 fn k(r: &mut Reader<'_>, field: &'static str) -> Result<u16> {
     match r.u16()? {
         0 => Err(r.error_back(2, ErrorKind::Value { field, value: 0, expected: "at least 1" })),
@@ -129,9 +129,9 @@ mod tests {
     use super::*;
     use crate::golden;
 
-    /// The first bytes of a file that h5py 3.16 made with `userblock_size=1024`.
+    /// The first bytes of a file that h5py 3.16 wrote with `userblock_size=1024`.
     #[test]
-    fn version_0_with_a_user_block_is_as_libhdf5_writes_it() {
+    fn version_0_with_a_user_block_round_trips_bytes_of_libhdf5() {
         let superblock: SuperblockV0 = golden::golden(
             "89484446 0d0a1a0a 00 00 00 00 00 08 08 00 0400 1000 00000000 0004000000000000 ff*8 337b000000000000 ff*8
              00*8 6000000000000000 01000000 00000000 8800000000000000 a802000000000000",
@@ -145,7 +145,7 @@ mod tests {
 
     /// The first bytes of a file made with `H5Pset_sym_k(8, 2)` and `H5Pset_istore_k(64)`.
     #[test]
-    fn version_1_has_the_capacity_of_chunk_btrees() {
+    fn version_1_stores_the_capacity_of_chunk_btree_nodes() {
         let superblock: SuperblockV0 = golden::golden(
             "89484446 0d0a1a0a 01 00 00 00 00 08 08 00 0200 0800 00000000 4000 0000 00*8 ff*8 4d6e000000000000 ff*8
              00*8 6400000000000000 01000000 00000000 8c00000000000000 ac01000000000000",

@@ -1,4 +1,4 @@
-//! Superblock versions 2 and 3 (spec II.A): checksummed; whatever else a file wants to say is in an extension.
+//! Superblock versions 2 and 3 (spec II.A), with a checksum. Optional values are in a superblock extension.
 
 use super::{SIGNATURE, check_ends, signature, widths};
 use crate::addr::Addr;
@@ -13,7 +13,7 @@ pub struct SuperblockV2 {
     pub version: u8,
     /// The widths of addresses and lengths.
     pub widths: Widths,
-    /// File Consistency Flags: in version 3 they say who has the file open.
+    /// File Consistency Flags: in version 3, whether a writer has the file open, and how.
     pub consistency_flags: u8,
     /// The file offset to which addresses are relative.
     pub base_address: u64,
@@ -40,7 +40,7 @@ impl Structure for SuperblockV2 {
         let extension = r.addr()?;
         let end_of_file = r.addr()?;
         let root = r.addr()?;
-        // First the checksum: a superblock that is torn says nothing else.
+        // The checksum is checked first, because no field of a torn superblock is valid.
         r.checksum()?;
         let (base_address, end_of_file) = check_ends(r, base_address, end_of_file)?;
         if root.is_undefined() {
@@ -68,19 +68,19 @@ mod tests {
     use super::*;
     use crate::golden;
 
-    /// The first bytes of a file that h5py 3.16 made with `libver="latest"` and space allocated in pages.
+    /// The first bytes of a file that h5py 3.16 wrote with `libver="latest"` and space allocated in pages.
     const PAGED: &str =
         "89484446 0d0a1a0a 03 08 08 00 00*8 8f3f000000000000 0050000000000000 cc00000000000000 6592c2cf";
 
     #[test]
-    fn version_3_is_as_libhdf5_writes_it() {
+    fn version_3_round_trips_bytes_of_libhdf5() {
         let superblock: SuperblockV2 = golden::golden(PAGED, &());
         assert_eq!(superblock.extension, Addr::new(0x3f8f));
         assert_eq!((superblock.end_of_file, superblock.root), (0x5000, Addr::new(0xcc)));
     }
 
     #[test]
-    fn a_torn_superblock_fails_by_its_checksum() {
+    fn a_torn_superblock_is_found_by_its_checksum() {
         let torn = PAGED.replace("0050000000000000", "0060000000000000");
         assert!(matches!(golden::error::<SuperblockV2>(&torn, &()), ErrorKind::Checksum { .. }));
     }
