@@ -52,5 +52,5 @@ fn threads_sum_their_rows() {
 #[test]
 #[cfg(feature = "ndarray")]
 fn arrays_are_printed() {
-    assert!(run("arrays", &[]).contains("[[[240, 241, 242, 243, 244, 245]]]"));
+    assert!(run("arrays", &[]).contains("[[[84, 85, 86, 87, 88, 89]]]"));
 }

@@ -64,7 +64,18 @@ _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def is_hdf5(fname: "str | bytes | _os.PathLike[str] | _os.PathLike[bytes]") -> bool:
-    """Whether a file begins like HDF5: at its start, or after a user block. False if there is no such file."""
+    """Returns whether a file begins like an HDF5 file: at its start, or after a user block.
+
+    Args:
+        fname: The path of the file.
+
+    Returns:
+        False if there is no file at this path.
+
+    Example:
+        >>> hs.is_hdf5("climate.h5"), hs.is_hdf5("missing.h5")
+        (True, False)
+    """
     if not _os.path.isfile(fname):
         return False
     with open(fname, "rb") as file:

@@ -7,7 +7,18 @@ from ._native import _check
 
 
 class Finding(NamedTuple):
-    """One thing that a check found."""
+    """One finding of `check`.
+
+    The fields are `severity`, `message`, `structure`, `spec`, `address` and `path`.
+
+    Example:
+        >>> with open("climate.h5", "r+b") as damaged:
+        ...     _ = damaged.seek(0), damaged.write(b"?")
+        >>> hs.check("climate.h5")
+        Traceback (most recent call last):
+        ...
+        hyperslab.FormatError: ...
+    """
 
     severity: Literal["note", "warning", "error"]
     """An error breaks the specification. A warning does no harm: space that nothing reaches, a count that is too large. A note
@@ -27,9 +38,23 @@ class Finding(NamedTuple):
 def check(
     file: "str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]", *, data: bool = False
 ) -> list[Finding]:
-    """Checks every structure of a file, and accounts for every byte; ``data``: decodes every chunk as well.
+    """Checks every structure of a file, and accounts for every byte.
 
-    ``file`` is a name, the bytes of a file, or a file object. Nothing is written; a file that a crash left half-way is checked
-    as recovery would leave it. It is sound if no finding is an error. OSError: it cannot be read, or is no HDF5 file.
+    Nothing is written. A file that a crash left half-written is checked in the state after recovery. The file is
+    sound if no finding is an error.
+
+    Args:
+        file: The path of the file, or a file object.
+        data: Whether to decode every chunk as well.
+
+    Returns:
+        The findings, in the order of the structures.
+
+    Raises:
+        OSError: The file cannot be read, or is not an HDF5 file.
+
+    Example:
+        >>> [finding for finding in hs.check("climate.h5", data=True) if finding.severity == "error"]
+        []
     """
     return [Finding(*found) for found in _check(file, data)]

@@ -1,6 +1,6 @@
-"""Dimension scales: datasets that give the coordinates along an axis of another, and the labels of axes.
+"""Dimension scales: datasets with the coordinates along an axis of another dataset; and the labels of axes.
 
-What they are in the file is the crate's business (`object/dataset/scales.rs`).
+The crate `hyperslab` reads and writes the attributes behind scales (`object/dataset/scales.rs`).
 """
 
 import warnings
@@ -18,7 +18,17 @@ def _text(value: bytes) -> str:
 
 
 class Dimension:
-    """One axis of a dataset: its label, and a mapping from names to the scales attached to it."""
+    """One axis of a dataset: its label, and a mapping from names to the scales attached to the axis.
+
+    `dimension[0]` and `dimension["time"]` return a scale by position or by name.
+
+    Example:
+        >>> file["time"] = [0.0, 6.0, 12.0, 18.0]
+        >>> file["time"].make_scale("time")
+        >>> dataset.dims[0].attach_scale(file["time"])
+        >>> dataset.dims[0]["time"][:]
+        array([ 0.,  6., 12., 18.])
+    """
 
     def __init__(self, dataset: "Dataset", axis: int) -> None:
         self._dataset = dataset
@@ -26,7 +36,13 @@ class Dimension:
 
     @property
     def label(self) -> str:
-        """The label; empty if there is none."""
+        """The label of the axis. It is empty if the axis has none.
+
+        Example:
+            >>> dataset.dims[0].label = "time"
+            >>> dataset.dims[0].label
+            'time'
+        """
         return _text(_axis_label(self._dataset, self._axis))
 
     @label.setter
@@ -35,30 +51,77 @@ class Dimension:
         _set_axis_label(self._dataset, self._axis, label)
 
     def attach_scale(self, dset: "Dataset") -> None:
-        """Attaches a scale at the end of the axis' list, and makes it one if it is none.
+        """Attaches a scale at the end of the list of the axis. A plain dataset becomes a scale.
 
-        RuntimeError: the dataset is a scale itself, or the scale has scales.
+        Args:
+            dset: The dataset with the coordinates.
+
+        Raises:
+            RuntimeError: This dataset is a scale itself, or `dset` has scales.
+
+        Example:
+            >>> file["lat"] = [46.0, 47.0]
+            >>> dataset.dims[1].attach_scale(file["lat"])
+            >>> len(dataset.dims[1])
+            1
         """
         _attach_scale(self._dataset, self._axis, dset, True)
 
     def detach_scale(self, dset: "Dataset") -> None:
-        """Detaches a scale. RuntimeError: it is not attached to this axis."""
+        """Detaches a scale from the axis.
+
+        Args:
+            dset: The scale.
+
+        Raises:
+            RuntimeError: The scale is not attached to this axis.
+
+        Example:
+            >>> file["lat"] = [46.0, 47.0]
+            >>> dataset.dims[1].attach_scale(file["lat"])
+            >>> dataset.dims[1].detach_scale(file["lat"])
+            >>> len(dataset.dims[1])
+            0
+        """
         _attach_scale(self._dataset, self._axis, dset, False)
 
     def values(self) -> "list[Dataset]":
-        """The scales, in the order in which they were attached."""
+        """Returns the scales, in the order in which they were attached.
+
+        Example:
+            >>> dataset.dims[0].values()
+            []
+        """
         return _scales(self._dataset, self._axis)
 
     def items(self) -> "list[tuple[str, Dataset]]":
-        """Names with scales."""
+        """Returns pairs of the name and the scale, in the order in which they were attached.
+
+        Example:
+            >>> dataset.dims[0].items()
+            []
+        """
         return [(_text(_scale_name(scale)), scale) for scale in self.values()]
 
     def keys(self) -> list[str]:
-        """The names of the scales."""
+        """Returns the names of the scales, in the order in which they were attached.
+
+        Example:
+            >>> file["time"] = [0.0, 6.0, 12.0, 18.0]
+            >>> file["time"].make_scale("hours")
+            >>> dataset.dims[0].attach_scale(file["time"])
+            >>> dataset.dims[0].keys()
+            ['hours']
+        """
         return [name for name, _ in self.items()]
 
     def __getitem__(self, item: int | str) -> "Dataset":
-        """The scale at a position, or of a name. RuntimeError: there are none at all. IndexError, KeyError: not such a one."""
+        """Returns the scale at a position, or with a name.
+
+        Raises:
+            RuntimeError: The axis has no scales.
+            IndexError, KeyError: No scale is at this position, or has this name.
+        """
         if isinstance(item, int):
             scales = self.values()
             if not scales:
@@ -88,19 +151,35 @@ class Dimension:
 
 
 class DimensionManager:
-    """The axes of a dataset."""
+    """The axes of a dataset, as `Dataset.dims`: a sequence of `Dimension`.
+
+    Example:
+        >>> len(dataset.dims)
+        3
+        >>> [axis.label for axis in dataset.dims]
+        ['', '', '']
+    """
 
     def __init__(self, dataset: "Dataset") -> None:
         self._dataset = dataset
 
     def __getitem__(self, index: int) -> Dimension:
-        """The axis number ``index``. IndexError: there are not so many."""
+        """Returns an axis by its number, or raises `IndexError`."""
         if not 0 <= index < len(self):
             raise IndexError("Index out of range")
         return Dimension(self._dataset, index)
 
     def create_scale(self, dset: "Dataset", name: "str | bytes" = "") -> None:
-        """What ``dset.make_scale(name)`` does."""
+        """Makes a dataset a dimension scale. This is the older interface of h5py; `Dataset.make_scale` is the newer one.
+
+        Args:
+            dset: The dataset with the coordinates.
+            name: The name of the scale.
+
+        Example:
+            >>> file["time"] = [0.0, 6.0, 12.0, 18.0]
+            >>> file["time"].make_scale("time")  # in place of dataset.dims.create_scale(file["time"], "time")
+        """
         warnings.warn("dims.create_scale: use make_scale of the dataset", DeprecationWarning, stacklevel=2)
         dset.make_scale(name)
 
@@ -119,12 +198,32 @@ class DimensionManager:
 
 
 class RegionProxy:
-    """What a dataset says of references to regions. Making them, and the regions themselves, are not supported yet."""
+    """What a dataset knows about references to its regions, as `Dataset.regionref`.
+
+    Creating references to regions, and reading their regions, is not supported yet.
+
+    Example:
+        >>> type(dataset.regionref).__name__
+        'RegionProxy'
+    """
 
     def __init__(self, dataset: "Dataset") -> None:
         self._dataset = dataset
 
     def shape(self, ref: "RegionReference") -> tuple[int, ...] | None:
-        """The shape of the dataset that a reference is about."""
+        """Returns the shape of the dataset that a reference to a region belongs to.
+
+        Args:
+            ref: The reference, as an element of a dataset.
+
+        Raises:
+            ValueError: The reference is null.
+
+        Example:
+            >>> dataset.regionref.shape(hs.RegionReference())
+            Traceback (most recent call last):
+            ...
+            ValueError: Invalid HDF5 object reference
+        """
         shape: tuple[int, ...] | None = self._dataset.file[ref].shape
         return shape

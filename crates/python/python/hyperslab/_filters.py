@@ -1,4 +1,4 @@
-"""Filters as ``create_dataset`` takes them: objects like hdf5plugin's, which serve as well, and h5py's own names."""
+"""Filters as `create_dataset` takes them: objects like those of hdf5plugin."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,9 +16,17 @@ def _choice(what: str, name: str, choices: dict[str, int]) -> int:
 
 
 class Filter(Mapping[str, Any]):
-    """A filter with its parameters: ``compression=Zstd(5)``, or ``**Zstd(5)`` as with hdf5plugin.
+    """A compression filter with its parameters.
 
-    filter_id : the registered number.  filter_options : the parameters, as the filter's plugin takes them.
+    `create_dataset` takes a filter as `compression=Zstd(5)`, or as `**Zstd(5)`, like the objects of hdf5plugin.
+
+    Attributes:
+        filter_id: The registered number of the filter.
+        filter_options: The parameters, in the order that the plugin of the filter takes.
+
+    Example:
+        >>> dict(hs.Zstd(5))
+        {'compression': 32015, 'compression_opts': (5,)}
     """
 
     filter_id: int
@@ -44,10 +52,21 @@ class Filter(Mapping[str, Any]):
 
 
 class Blosc2(Filter):
-    """Blosc 2: what most data want. Decoded block by block, so that small reads decode little.
+    """Blosc 2, which suits most data. A small read decodes only the blocks that it needs.
 
-    cname : "blosclz", "lz4", "lz4hc", "zlib" or "zstd".  level : 0 (stored) to 9.
-    filter : "none", "shuffle", "bitshuffle", "delta" or "truncate" (which loses precision).
+    Args:
+        cname: The codec: "blosclz", "lz4", "lz4hc", "zlib" or "zstd".
+        level: The effort of the codec, from 0 (no compression) to 9.
+        filter: What happens before compression: "none", "shuffle", "bitshuffle", "delta" or "truncate". "truncate"
+            loses precision.
+
+    Raises:
+        ValueError: No such codec or filter.
+
+    Example:
+        >>> fast = file.create_dataset("fast", data=np.arange(1000), chunks=(100,), compression=hs.Blosc2("lz4"))
+        >>> fast.filter_names
+        ('blosc2',)
     """
 
     filter_id = 32026
@@ -58,10 +77,19 @@ class Blosc2(Filter):
 
 
 class Blosc(Filter):
-    """Blosc 1, which more programs read.
+    """Blosc 1, which more programs read than Blosc 2.
 
-    cname : "blosclz", "lz4", "lz4hc", "zlib" or "zstd".  level : 0 (stored) to 9.
-    shuffle : "none", "shuffle" or "bitshuffle".
+    Args:
+        cname: The codec: "blosclz", "lz4", "lz4hc", "zlib" or "zstd".
+        level: The effort of the codec, from 0 (no compression) to 9.
+        shuffle: What happens before compression: "none", "shuffle" or "bitshuffle".
+
+    Raises:
+        ValueError: No such codec or shuffle.
+
+    Example:
+        >>> hs.Blosc("zstd", level=9)
+        <Blosc (0, 0, 0, 0, 9, 1, 5)>
     """
 
     filter_id = 32001
@@ -72,7 +100,15 @@ class Blosc(Filter):
 
 
 class LZ4(Filter):
-    """LZ4 in blocks of ``nbytes`` (0: of a chunk)."""
+    """LZ4, which is fast and compresses little.
+
+    Args:
+        nbytes: The size of a block in bytes. 0 makes one block of each chunk.
+
+    Example:
+        >>> file.create_dataset("fast", data=np.arange(1000), chunks=(100,), compression=hs.LZ4()).filter_ids
+        (32004,)
+    """
 
     filter_id = 32004
 
@@ -81,7 +117,15 @@ class LZ4(Filter):
 
 
 class Zstd(Filter):
-    """Zstandard at a level up to 22; below 1 it is faster and larger."""
+    """Zstandard, which compresses well.
+
+    Args:
+        level: The effort, up to 22. Levels below 1 are faster and compress less.
+
+    Example:
+        >>> file.create_dataset("small", data=np.arange(1000), chunks=(100,), compression=hs.Zstd(9)).filter_ids
+        (32015,)
+    """
 
     filter_id = 32015
 
@@ -90,7 +134,20 @@ class Zstd(Filter):
 
 
 class Bitshuffle(Filter):
-    """Bits of elements stored together, then ``cname``: "none", "lz4" or "zstd" (at ``level``)."""
+    """Bitshuffle, which stores bits of equal weight next to each other and then compresses them.
+
+    Args:
+        nelems: The number of elements in a block. 0 selects a suitable number.
+        cname: The codec: "none", "lz4" or "zstd".
+        level: The effort of "zstd".
+
+    Raises:
+        ValueError: No such codec.
+
+    Example:
+        >>> hs.Bitshuffle(cname="zstd", level=5).filter_options
+        (0, 3, 5)
+    """
 
     filter_id = 32008
 

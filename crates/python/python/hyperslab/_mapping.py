@@ -1,4 +1,4 @@
-"""Views of groups and attributes, like those of ``dict``."""
+"""Mappings: the views of groups and attributes, like those of `dict`, and the methods that change a mapping."""
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, Reversible, ValuesView
 from typing import Any, Protocol, cast
@@ -35,7 +35,12 @@ def pop(self: Any, key: str, default: Any = ...) -> Any:
 
 
 class KeysViewHDF5(KeysView[str], Reversible[str]):
-    """The names."""
+    """The names of the members of a group, or of the attributes of an object.
+
+    Example:
+        >>> list(file.keys())
+        ['names', 'stations', 'surface']
+    """
 
     _mapping: _Named
 
@@ -52,7 +57,12 @@ class KeysViewHDF5(KeysView[str], Reversible[str]):
 
 
 class ValuesViewHDF5(ValuesView[Any], Reversible[Any]):
-    """The objects, or the values of attributes. A link that leads nowhere counts as ``None``."""
+    """The members of a group, or the values of the attributes of an object. A link that leads nowhere gives None.
+
+    Example:
+        >>> list(dataset.attrs.values())
+        [np.float64(1.5), 'K']
+    """
 
     _mapping: _Named
 
@@ -70,7 +80,12 @@ class ValuesViewHDF5(ValuesView[Any], Reversible[Any]):
 
 
 class ItemsViewHDF5(ItemsView[str, Any], Reversible[tuple[str, Any]]):
-    """Names with objects, or with the values of attributes."""
+    """Pairs of name and member of a group, or of name and value of the attributes of an object.
+
+    Example:
+        >>> dict(dataset.attrs.items())
+        {'scale': np.float64(1.5), 'units': 'K'}
+    """
 
     _mapping: _Named
 

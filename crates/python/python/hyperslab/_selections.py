@@ -2,9 +2,21 @@
 
 
 class MultiBlockSlice:
-    """Blocks at equal distances along an axis: ``count`` blocks of ``block`` elements, ``stride`` apart, from ``start`` on.
+    """A selection of equal blocks at equal distances along one axis.
 
-    Without a count there are as many whole blocks as fit. ValueError: the blocks overlap.
+    Args:
+        start: The first element of the first block.
+        stride: The distance between the starts of two blocks, in elements.
+        count: The number of blocks. None selects all whole blocks that fit on the axis.
+        block: The length of a block, in elements.
+
+    Raises:
+        ValueError: The blocks overlap (`block > stride`).
+
+    Example:
+        >>> file["x"] = np.arange(10)
+        >>> file["x"][hs.MultiBlockSlice(start=1, stride=4, block=2)]
+        array([1, 2, 5, 6])
     """
 
     def __init__(self, start: int = 0, stride: int = 1, count: int | None = None, block: int = 1) -> None:
@@ -16,7 +28,18 @@ class MultiBlockSlice:
         self.block = block
 
     def indices(self, length: int) -> tuple[int, int, int, int]:
-        """Start, stride, count and block along an axis of ``length``. ValueError: they do not fit in it."""
+        """Returns start, stride, count and block for an axis.
+
+        Args:
+            length: The length of the axis, in elements.
+
+        Raises:
+            ValueError: The blocks do not fit on the axis.
+
+        Example:
+            >>> hs.MultiBlockSlice(start=1, stride=4, block=2).indices(10)
+            (1, 4, 2, 2)
+        """
         if self.start < 0:
             raise ValueError(f"Start can't be negative (got {self.start})")
         if self.stride < 1 or self.block < 1 or (self.count is not None and self.count < 1):

@@ -1,4 +1,4 @@
-"""Changes that are taken back if an exception leaves them half done."""
+"""Changes that are undone if an exception interrupts them."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -8,9 +8,19 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """What is done to a file inside ``with``: committed at its end, taken back if an exception leaves it.
+    """The context of a transaction, as `File.transaction` returns it.
 
-    Elements that are written in place, without filters, stay as they were written.
+    The end of the `with` block commits all changes of the block. An exception that leaves the block undoes them.
+    Elements that are written in place, without filters, are not undone.
+
+    Example:
+        >>> try:
+        ...     with file.transaction():
+        ...         del file["surface"]
+        ...         raise RuntimeError
+        ... except RuntimeError:
+        ...     print("surface" in file)
+        True
     """
 
     def __init__(self, file: "File") -> None:

@@ -1,4 +1,4 @@
-"""Seismic surveys: SEG-Y into HDF5 and back, and any inline, crossline, slice or trace of one.
+"""Seismic surveys: SEG-Y into HDF5 and back, and any inline, crossline, slice or trace of a survey.
 
 >>> import hyperslab as hs
 >>> hs.segy.ingest("volume.sgy", "cube.h5", compression=hs.Blosc2("zstd"))       # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Between SEG-Y and HDF5."""
+"""Conversion between SEG-Y and HDF5."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -85,25 +85,42 @@ def ingest(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Brings the SEG-Y file ``source`` into a new HDF5 file ``to``: in chunks, with all its headers. ``open`` reads it.
+    """Converts a SEG-Y file into a new HDF5 file, in chunks, with all headers. `open` reads the new file.
 
-    If it is interrupted or killed, the same call goes on where it was; until it is complete, ``open`` refuses the file.
+    If the conversion is interrupted or killed, the same call continues it. `open` refuses the file until it is complete.
 
-    compression, compression_opts, shuffle, fletcher32 : as for ``Group.create_dataset``, of the samples.
-    chunks : the shape of chunks, samples last.  depth : samples follow each other in depth, not in time.
-    inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte : where trace headers hold these, as ``189`` or
-        ``"189:i2"``, where they are not as revision 1 has them (189, 193, 37, 21, 181, 185).
-    kind : what the survey is, if that is not to be found out: "volume", "prestack", "line", "prestack line", "traces".
-    pad : take traces of several lengths, and make them as long as the longest.  ignore_rest : take the whole traces of a
-        file that is cut short.  trust_length : believe the file header where trace headers count other samples.
-    memory : bytes of samples in memory.  overwrite : replace ``to`` if it is there.
-    progress : is called with the bytes done and the bytes of the file; what it raises ends the work, and is raised.
+    Args:
+        source: The path of the SEG-Y file.
+        to: The path of the HDF5 file.
+        compression, compression_opts, shuffle, fletcher32: The filters of the samples, as for `Group.create_dataset`.
+        chunks: The shape of a chunk, with samples last.
+        depth: Whether samples follow each other in depth, and not in time.
+        inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte: The first byte of these fields in the
+            trace headers, counted from 1, as `189` or `"189:i2"`. The defaults are those of revision 1: 189, 193, 37,
+            21, 181, 185.
+        kind: The kind of survey: "volume", "prestack", "line", "prestack line" or "traces". None detects the kind.
+        pad: Whether to accept traces of several lengths, and to make them as long as the longest.
+        ignore_rest: Whether to accept a file that is cut short, and to take its whole traces.
+        trust_length: Whether to believe the file header if trace headers count another number of samples.
+        memory: The memory for samples, in bytes.
+        overwrite: Whether to replace an existing file at `to`.
+        progress: A function that is called with the number of bytes that are done, and the size of the file. An
+            exception in the function ends the conversion, and is raised.
 
-    Returns ``shape``, ``traces``, ``ibm_words`` (IBM floats kept beside, as no IEEE float is equal), ``resumed``, and
-    ``note`` (what to know of the geometry, or None).
+    Returns:
+        A dict with `shape`, `traces`, `ibm_words` (the number of IBM floats that no IEEE float equals, and that are
+        stored beside the samples), `resumed`, and `note` (a remark about the geometry, or None).
 
-    ValueError: a wrong argument, a geometry that does not work out, ``to`` exists. FormatError: damaged, or no SEG-Y; the
-    message names the trace and the byte. OSError: as the system says. NotImplementedError: SEG-Y that is not handled.
+    Raises:
+        ValueError: An argument is wrong, the geometry does not work out, or `to` exists.
+        FormatError: The file is damaged, or is not SEG-Y. The message names the trace and the byte.
+        OSError: The system refuses to read or to write a file.
+        NotImplementedError: The file uses a feature of SEG-Y that is not supported.
+
+    Example:
+        >>> done = hs.segy.ingest("volume.sgy", "small.h5", compression=hs.Zstd())
+        >>> done["shape"], done["traces"]
+        ([3, 4, 5], 12)
     """
     taking = _taking(
         inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte, kind, pad, ignore_rest, trust_length
@@ -119,15 +136,24 @@ def ingest(
 
 
 def export(cube: Path | Survey, to: Path, *, progress: Progress | None = None) -> None:
-    """Writes a survey back as SEG-Y, to a file that must not be there: byte for byte the one that it was made of.
+    """Writes a survey as SEG-Y. The file equals the original byte for byte, except for samples that changed since.
 
-    Samples that were changed since are written as they are now. The file appears under its name when it is whole.
+    The file appears under its name when it is complete.
 
-    cube : the HDF5 file, or the open survey.
-    progress : is called with the bytes done and the bytes of the file; what it raises ends the work, and is raised.
+    Args:
+        cube: The path of the HDF5 file, or the open survey.
+        to: The path of the SEG-Y file, which must not exist.
+        progress: A function that is called with the number of bytes that are done, and the size of the file. An
+            exception in the function ends the export, and is raised.
 
-    ValueError: ``to`` exists, or a sample cannot be stored in the format of the file. OSError: as the system says, or a
-    damaged file.
+    Raises:
+        ValueError: `to` exists, or a sample cannot be stored in the format of the file.
+        OSError: The system refuses to read or to write a file, or the survey is damaged.
+
+    Example:
+        >>> hs.segy.export("cube.h5", "back.sgy")
+        >>> open("back.sgy", "rb").read() == open("volume.sgy", "rb").read()
+        True
     """
     if isinstance(cube, Survey):
         _segy_export(cube.file, to, progress)
@@ -137,11 +163,22 @@ def export(cube: Path | Survey, to: Path, *, progress: Progress | None = None) -
 
 
 def extract(cube: Path | Survey, axis: str, number: int, to: Path) -> None:
-    """Writes the traces at one number of an axis as a SEG-Y file, with their headers; ``to`` must not be there.
+    """Writes the traces at one number of an axis as a SEG-Y file, with their headers.
 
-    axis : "inline", "crossline", "offset", "cdp" or "trace", as the survey has them.
+    Args:
+        cube: The path of the HDF5 file, or the open survey.
+        axis: The name of the axis: "inline", "crossline", "offset", "cdp" or "trace".
+        number: The number on the axis.
+        to: The path of the SEG-Y file, which must not exist.
 
-    ValueError: no such axis or number, or ``to`` exists. OSError: as the system says, or a damaged file.
+    Raises:
+        ValueError: The survey has no such axis or number, or `to` exists.
+        OSError: The system refuses to read or to write a file, or the survey is damaged.
+
+    Example:
+        >>> hs.segy.extract("cube.h5", "inline", 1201, "line.sgy")
+        >>> hs.segy.scan("line.sgy")["traces"]
+        4
     """
     if isinstance(cube, Survey):
         _segy_extract(cube.file, axis, number, to)
@@ -164,12 +201,29 @@ def scan(
     ignore_rest: bool = False,
     trust_length: bool = False,
 ) -> dict[str, Any]:
-    """What ``hyperslab segy info`` says of a SEG-Y file, or of a survey made of one. Arguments are those of ``ingest``.
+    """Describes a SEG-Y file, or a survey, like the command `hyperslab segy info`.
 
-    ``axes`` is a list of dicts with ``name``, ``first``, ``last`` and ``length``, and ``unit`` where there is one; ``sample_interval``
-    is in microseconds; ``note`` says what to know of the geometry, if there is something.
+    Args:
+        path: The path of the SEG-Y or HDF5 file.
+        inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte: The first byte of these fields in the
+            trace headers, counted from 1, as `189` or `"189:i2"`. The defaults are those of revision 1: 189, 193, 37,
+            21, 181, 185.
+        kind: The kind of survey: "volume", "prestack", "line", "prestack line" or "traces". None detects the kind.
+        pad: Whether to accept traces of several lengths, and to make them as long as the longest.
+        ignore_rest: Whether to accept a file that is cut short, and to take its whole traces.
+        trust_length: Whether to believe the file header if trace headers count another number of samples.
 
-    Errors are those of ``ingest``.
+    Returns:
+        A dict. `axes` is a list of dicts with `name`, `first`, `last`, `length` and, if the axis has one, `unit`.
+        `sample_interval` is in microseconds. `note` is a remark about the geometry, or None.
+
+    Raises:
+        ValueError, FormatError, OSError, NotImplementedError: As for `ingest`.
+
+    Example:
+        >>> found = hs.segy.scan("volume.sgy")
+        >>> [(axis["name"], axis["first"], axis["last"]) for axis in found["axes"]][:2]
+        [('inline', 1200, 1202), ('crossline', 390, 393)]
     """
     taking = _taking(
         inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte, kind, pad, ignore_rest, trust_length

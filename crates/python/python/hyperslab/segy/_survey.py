@@ -1,4 +1,4 @@
-"""Surveys in HDF5, and what is read of them."""
+"""Surveys in HDF5, and reading parts of them."""
 
 import itertools
 import operator
@@ -26,9 +26,20 @@ _Times: TypeAlias = float | slice | Sequence[float] | _Array | None
 
 
 def open(path: "str | bytes | os.PathLike[str] | os.PathLike[bytes]", mode: str = "r") -> "Survey":
-    """Opens a survey that ``ingest`` made, for reading, or for changing its samples (``mode="r+"``).
+    """Opens a survey that `ingest` made.
 
-    FormatError: no survey is in the file, its ingest was interrupted, or it is damaged. OSError: as the system says.
+    Args:
+        path: The path of the HDF5 file.
+        mode: "r" for reading, or "r+" for changing samples.
+
+    Raises:
+        FormatError: The file holds no survey, its ingest was interrupted, or the file is damaged.
+        OSError: The system refuses to open the file.
+
+    Example:
+        >>> with hs.segy.open("cube.h5") as survey:
+        ...     survey
+        <volume of float32: inline 1200 to 1202, crossline 390 to 393, twt 0 to 16 ms>
     """
     file = File(path, mode)
     try:
@@ -39,17 +50,30 @@ def open(path: "str | bytes | os.PathLike[str] | os.PathLike[bytes]", mode: str 
 
 
 class Survey:
-    """A seismic survey. Leaving a ``with`` block closes it.
+    """A seismic survey in an open file. The end of a `with` block closes the file.
 
-    Samples lie in ``data`` along the axes inline and crossline ("volume"), these and offset ("prestack"), cdp ("line"), cdp
-    and offset ("prestack line") or trace ("traces"), and twt or depth as the last. Where no trace stands, floats are NaN
-    and integers 0. Chunks are read and decoded by all threads (``hyperslab.set_threads``), without the GIL.
+    The dataset `data` holds the samples. Its axes are inline and crossline ("volume"), the same and offset ("prestack"),
+    cdp ("line"), cdp and offset ("prestack line") or trace ("traces"), and twt or depth as the last. Places without a
+    trace hold NaN for floats and 0 for integers. Several threads read and decode chunks (see `hyperslab.set_threads`).
+    The GIL is released.
 
-    out : where a method takes it, an array of the result's shape that is filled and returned.
+    Methods with an argument `out` fill this array and return it. The array has the shape of the result.
+
+    Args:
+        file: The open HDF5 file.
+
+    Raises:
+        FormatError: The file holds no survey, or a survey that is not complete.
+
+    Example:
+        >>> survey
+        <volume of float32: inline 1200 to 1202, crossline 390 to 393, twt 0 to 16 ms>
+        >>> survey.axes["inline"], survey.units["twt"]
+        (array([1200, 1201, 1202]), 'ms')
     """
 
     def __init__(self, file: File) -> None:
-        """The survey in an open file. FormatError: none is in it, or one that is not complete."""
+        """Reads the description of the survey."""
         said = _segy_describe(file)
         self.file: File = file
         """The HDF5 file."""
@@ -83,7 +107,13 @@ class Survey:
         self._ground_axes: int = said["ground_axes"]
 
     def close(self) -> None:
-        """Closes the file. Nothing can be read any more but what was."""
+        """Closes the file. Arrays that were read stay valid.
+
+        Example:
+            >>> survey.close()
+            >>> survey
+            <closed survey>
+        """
         self.file.close()
 
     def __enter__(self) -> Self:
@@ -108,74 +138,163 @@ class Survey:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes, that of samples last."""
+        """The lengths of the axes, with that of the samples last.
+
+        Example:
+            >>> survey.shape
+            (3, 4, 5)
+        """
         return tuple(len(values) for values in self.axes.values())
 
     @property
     def headers(self) -> Dataset:
-        """The header of each trace, in the order of the SEG-Y file: records of the standard's fields when read."""
+        """The header of each trace, in the order of the SEG-Y file: a dataset of records with the fields of the standard.
+
+        Example:
+            >>> survey.headers[5]["crossline"]
+            np.int32(391)
+        """
         found: Dataset = self.file["segy/trace_header"]
         return found
 
     @cached_property
     def live(self) -> NDArray[np.bool_]:
-        """Where there is a trace: bools along all axes but that of samples."""
+        """Whether each place has a trace: bools along all axes except that of the samples.
+
+        Example:
+            >>> survey.live.all()
+            np.True_
+        """
         found: NDArray[np.bool_] = _read_only(self.file["live"][()] != 0)
         return found
 
     @cached_property
     def x(self) -> NDArray[np.float64]:
-        """The easting of each place (or its longitude), its scalar applied, in ``units["cdp_x"]``; NaN where there is no trace."""
+        """The easting or the longitude of each place, in the unit `units["cdp_x"]`.
+
+        The scalar of the trace header is applied. Places without a trace hold NaN.
+
+        Example:
+            >>> survey.x[:, 0]
+            array([30000., 30025., 30050.])
+        """
         found: NDArray[np.float64] = _read_only(self.file["cdp_x"][()])
         return found
 
     @cached_property
     def y(self) -> NDArray[np.float64]:
-        """The northing of each place (or its latitude), as ``x``."""
+        """The northing or the latitude of each place, in the unit `units["cdp_y"]`.
+
+        The scalar of the trace header is applied. Places without a trace hold NaN.
+
+        Example:
+            >>> survey.y[0]
+            array([9750., 9775., 9800., 9825.])
+        """
         found: NDArray[np.float64] = _read_only(self.file["cdp_y"][()])
         return found
 
     def inline(self, number: SupportsIndex, out: _Array | None = None) -> _Array:
-        """The inline of this number: (crosslines, samples), or (crosslines, offsets, samples).
+        """Returns an inline: an array (crosslines, samples), or (crosslines, offsets, samples).
 
-        ValueError: there is no such line, or there are no inlines.
+        Args:
+            number: The number of the inline.
+            out: An array that receives the samples.
+
+        Raises:
+            ValueError: The survey has no inline of this number, or no inlines.
+
+        Example:
+            >>> survey.inline(1200)[0]
+            array([0., 1., 2., 3., 4.], dtype=float32)
         """
         return self._plane("inline", number, out)
 
     def crossline(self, number: SupportsIndex, out: _Array | None = None) -> _Array:
-        """The crossline of this number: (inlines, samples), or (inlines, offsets, samples).
+        """Returns a crossline: an array (inlines, samples), or (inlines, offsets, samples).
 
-        ValueError: there is no such line, or there are no crosslines.
+        Args:
+            number: The number of the crossline.
+            out: An array that receives the samples.
+
+        Raises:
+            ValueError: The survey has no crossline of this number, or no crosslines.
+
+        Example:
+            >>> survey.crossline(391).shape
+            (3, 5)
         """
         return self._plane("crossline", number, out)
 
     def offset(self, number: SupportsIndex, out: _Array | None = None) -> _Array:
-        """The traces of this offset: (inlines, crosslines, samples), or (cdps, samples).
+        """Returns the traces of an offset: an array (inlines, crosslines, samples), or (cdps, samples).
 
-        ValueError: there is no such offset, or there are no offsets.
+        Args:
+            number: The offset, in the unit of the trace headers.
+            out: An array that receives the samples.
+
+        Raises:
+            ValueError: The survey has no traces of this offset, or no offsets.
+
+        Example:
+            >>> survey.offset(100)
+            Traceback (most recent call last):
+            ...
+            ValueError: there is no axis 'offset': this volume has inline, crossline, twt
         """
         return self._plane("offset", number, out)
 
     def depth_slice(self, value: float, out: _Array | None = None, *, index: bool = False) -> _Array:
-        """The samples nearest to a time or depth: (inlines, crosslines), and offsets, as the survey has them.
+        """Returns the samples nearest to a time or depth: an array (inlines, crosslines), and offsets if there are any.
 
-        value : in the unit of the axis, ms or m or ft; with ``index`` the number of the sample, from 0 on.
+        Args:
+            value: The time or depth in the unit of the axis: ms, m or ft. With `index`, the number of the sample.
+            out: An array that receives the samples.
+            index: Whether `value` is the number of a sample, from 0.
 
-        ValueError: it is beyond the ends of the axis. IndexError: there are not so many samples.
+        Raises:
+            ValueError: The time or depth is beyond the ends of the axis.
+            IndexError: The survey has no sample of this number.
+
+        Example:
+            >>> survey.depth_slice(8)[0]
+            array([ 2.,  7., 12., 17.], dtype=float32)
         """
         return self.data.read((..., self._sample(value, index)), out=out)
 
     def trace(self, number: SupportsIndex, out: _Array | None = None) -> _Array:
-        """The samples of a trace, which counts from 0 in the SEG-Y file. IndexError: there are not so many.
+        """Returns the samples of a trace.
 
-        Where traces of several lengths were padded, the samples behind its own are NaN or 0.
+        If traces of several lengths were padded, the samples behind the end of the trace are NaN or 0.
+
+        Args:
+            number: The number of the trace in the SEG-Y file, from 0.
+            out: An array that receives the samples.
+
+        Raises:
+            IndexError: The survey has no trace of this number.
+
+        Example:
+            >>> survey.trace(1)
+            array([5., 6., 7., 8., 9.], dtype=float32)
         """
         wanted = self._trace_number(number)
         place = np.unravel_index(self._place_of_trace[wanted], self.shape[:-1])
         return self.data.read(tuple(int(at) for at in place), out=out)
 
     def trace_header(self, number: SupportsIndex) -> np.void:
-        """The header of a trace, which counts from 0 in the SEG-Y file: ``header["inline"]``. IndexError: not so many."""
+        """Returns the header of a trace: a record with the fields of the standard.
+
+        Args:
+            number: The number of the trace in the SEG-Y file, from 0.
+
+        Raises:
+            IndexError: The survey has no trace of this number.
+
+        Example:
+            >>> survey.trace_header(1)["inline"]
+            np.int32(1200)
+        """
         header: np.void = self.headers[self._trace_number(number)]
         return header
 
@@ -190,13 +309,24 @@ class Survey:
         samples: _Times = None,
         out: _Array | None = None,
     ) -> _Array:
-        """A part of the survey, by the numbers on its axes: what is not named is read whole.
+        """Returns a part of the survey, by the numbers on its axes. An axis without an argument is read whole.
 
-        inline, crossline, offset, cdp, trace : a number (its axis is gone from the result); a slice of numbers, both ends
-            of which are in it, as with xarray, and whose step counts places; or a list of rising numbers.
-        samples : the same in the unit of the axis; single ones stand for the nearest.
+        Args:
+            inline, crossline, offset, cdp, trace: A number, which removes the axis from the result; a slice of numbers, which
+                includes both ends, as with xarray, and whose step counts places; or a list of rising numbers.
+            samples: The same in the unit of the axis. A single time or depth selects the nearest sample.
+            out: An array that receives the samples.
 
-        Returns an array along the axes of the survey. ValueError: no such axis or number.
+        Returns:
+            An array along the axes of the survey.
+
+        Raises:
+            ValueError: The survey has no such axis or number.
+
+        Example:
+            >>> survey.cube(inline=slice(1200, 1201), crossline=392, samples=[0, 16])
+            array([[10., 14.],
+                   [30., 34.]], dtype=float32)
         """
         named: dict[str, Any] = {
             "inline": inline,
@@ -219,14 +349,26 @@ class Survey:
         return self._several_lists(selected, lists, out)
 
     def polyline(self, points: ArrayLike, xy: bool = False, step: float = 1.0) -> tuple[_Array, NDArray[np.int64]]:
-        """The traces along a line through points, at the nearest place each.
+        """Returns the traces along a line through points, each at the nearest place.
 
-        points : pairs (inline, crossline), or coordinates (x, y) if ``xy``: these are taken to places by the straight map
-            that fits all traces best.
-        step : how many places from one to the next, so near as divides the line evenly; both ends are on it.
+        Args:
+            points: Pairs (inline, crossline). With `xy`, pairs of coordinates (x, y), which the straight map that fits all
+                traces best takes to places.
+            xy: Whether `points` are coordinates.
+            step: The distance between two traces, in places. It is rounded so that it divides the line evenly. Both ends
+                are on the line.
 
-        Returns the samples, (traces, samples) or (traces, offsets, samples), and the numbers (inline, crossline) of each.
-        ValueError: a point lies outside the survey, or the survey has no inlines and crosslines.
+        Returns:
+            The samples, an array (traces, samples) or (traces, offsets, samples); and the pair (inline, crossline) of each
+            trace.
+
+        Raises:
+            ValueError: A point is outside the survey, or the survey has no inlines and crosslines.
+
+        Example:
+            >>> samples, numbers = survey.polyline([(1200, 390), (1202, 392)])
+            >>> numbers.tolist()
+            [[1200, 390], [1201, 391], [1201, 391], [1202, 392]]
         """
         self._axis("inline")
         places, _ = _places.along(self._corners(points, xy), step)
@@ -249,15 +391,29 @@ class Survey:
         cmap: str = "RdBu",
         colorbar: bool = True,
     ) -> "Axes":
-        """Draws a plane with matplotlib: what is left when these are fixed must have two axes, as a 2-D line has by itself.
+        """Draws a plane with matplotlib, with samples downward.
 
-        inline, crossline, offset : numbers.  slice : a time or depth.  polyline : points (inline, crossline).
-        ax : where to draw; else axes of a new figure.
-        clip : colours end, alike on both sides of 0, at this percentile of the magnitudes.
-        cmap : the name of a colour map.  colorbar : whether one is drawn.
+        The arguments select the plane. Two axes must be left: a 2-D line needs no argument.
 
-        Samples go downwards. Returns the axes. ValueError: no such number, or not two axes left.
-        ImportError: matplotlib is not there (``pip install hyperslab[plot]``).
+        Args:
+            inline, crossline, offset: The number on the axis.
+            slice: A time or depth.
+            polyline: Points (inline, crossline).
+            ax: The axes to draw on. None draws on a new figure.
+            clip: The percentile of the magnitudes at which colours end, alike on both sides of 0.
+            cmap: The name of a colour map.
+            colorbar: Whether to draw a colour bar.
+
+        Returns:
+            The matplotlib axes.
+
+        Raises:
+            ValueError: The survey has no such number, or not two axes are left.
+            ImportError: matplotlib is not installed (`pip install hyperslab[plot]`).
+
+        Example:
+            >>> survey.plot(inline=1200, colorbar=False).get_title()
+            'inline 1200'
         """
         from . import _plot
 
@@ -266,15 +422,21 @@ class Survey:
         return _plot.draw(plane, ax, clip, cmap, colorbar)
 
     def to_xarray(self, chunks: Any = None) -> "xarray.Dataset":
-        """The survey as an ``xarray.Dataset``, which reads what is asked of it, while the survey is open.
+        """Returns the survey as an `xarray.Dataset`, which reads on access, while the survey is open.
 
-        Its variable ``data`` has the axes as coordinates, and ``cdp_x``, ``cdp_y`` and ``live`` along them; ``ds.segy`` has
-        ``inline``, ``crossline``, ``depth_slice`` and ``plot``.
+        The variable `data` has the axes as coordinates, and `cdp_x`, `cdp_y` and `live` along the axes. `ds.segy` has the
+        methods `inline`, `crossline`, `offset`, `depth_slice` and `plot`.
 
-        chunks : None without dask; else as ``xarray.open_dataset`` takes them: "auto", {} for the chunks of the file, or
-            their lengths, as {"inline": 64}.
+        Args:
+            chunks: None for arrays without dask. Otherwise as for `xarray.open_dataset`: "auto", {} for the chunks of the
+                file, or lengths such as {"inline": 64}.
 
-        ImportError: xarray or dask is not there (``pip install hyperslab[xarray]``).
+        Raises:
+            ImportError: xarray or dask is not installed (`pip install hyperslab[xarray]`).
+
+        Example:
+            >>> dict(survey.to_xarray().sizes)
+            {'inline': 3, 'crossline': 4, 'twt': 5}
         """
         from . import _xarray
 

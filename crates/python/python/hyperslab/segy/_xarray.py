@@ -1,4 +1,4 @@
-"""Surveys as xarray's datasets."""
+"""Surveys as datasets of xarray."""
 
 import os
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -16,10 +16,15 @@ _accessors: list[type] = []
 
 
 def register_xarray() -> None:
-    """Gives xarray's datasets the accessor ``ds.segy``, which those of ``Survey.to_xarray`` have anyway.
+    """Gives every dataset of xarray the accessor `ds.segy`. The datasets of `Survey.to_xarray` have it anyway.
 
-    It works on what has such a dataset's names, as does ``xarray.open_dataset`` of the HDF5 file itself. ImportError: xarray
-    is not there.
+    The accessor works on datasets with the names of a survey, such as `xarray.open_dataset` of the HDF5 file.
+
+    Raises:
+        ImportError: xarray is not installed.
+
+    Example:
+        >>> hs.segy.register_xarray()
     """
     if _accessors:
         return
@@ -30,25 +35,77 @@ def register_xarray() -> None:
 
 
 class Accessor:
-    """``ds.segy``: lines and slices of a survey by their numbers."""
+    """The accessor `ds.segy` of a dataset of xarray: lines and slices of a survey by their numbers.
+
+    Example:
+        >>> ds = survey.to_xarray()
+        >>> ds.segy.inline(1201).sizes["crossline"]
+        4
+    """
 
     def __init__(self, dataset: "xarray.Dataset") -> None:
         self._dataset = dataset
 
     def inline(self, number: SupportsIndex) -> "xarray.DataArray":
-        """The inline of this number. ValueError: there is none, or there are no inlines."""
+        """Returns an inline.
+
+        Args:
+            number: The number of the inline.
+
+        Raises:
+            ValueError: The survey has no inline of this number, or no inlines.
+
+        Example:
+            >>> float(survey.to_xarray().segy.inline(1200)[0, 1])
+            1.0
+        """
         return self._at("inline", number)
 
     def crossline(self, number: SupportsIndex) -> "xarray.DataArray":
-        """The crossline of this number. ValueError: there is none, or there are no crosslines."""
+        """Returns a crossline.
+
+        Args:
+            number: The number of the crossline.
+
+        Raises:
+            ValueError: The survey has no crossline of this number, or no crosslines.
+
+        Example:
+            >>> survey.to_xarray().segy.crossline(391).shape
+            (3, 5)
+        """
         return self._at("crossline", number)
 
     def offset(self, number: SupportsIndex) -> "xarray.DataArray":
-        """The traces of this offset. ValueError: there is none, or there are no offsets."""
+        """Returns the traces of an offset.
+
+        Args:
+            number: The offset.
+
+        Raises:
+            ValueError: The survey has no traces of this offset, or no offsets.
+
+        Example:
+            >>> survey.to_xarray().segy.offset(100)
+            Traceback (most recent call last):
+            ...
+            ValueError: there is no axis 'offset': there are inline, crossline, twt
+        """
         return self._at("offset", number)
 
     def depth_slice(self, value: float) -> "xarray.DataArray":
-        """The samples nearest to a time or depth, in the unit of the axis. ValueError: it is beyond the ends."""
+        """Returns the samples nearest to a time or depth.
+
+        Args:
+            value: The time or depth, in the unit of the axis.
+
+        Raises:
+            ValueError: The time or depth is beyond the ends of the axis.
+
+        Example:
+            >>> survey.to_xarray().segy.depth_slice(8).shape
+            (3, 4)
+        """
         data, name = self._data(), self._sample_axis()
         values = self._dataset[name]
         place = _places.nearest(name, values.to_numpy(), value, str(values.attrs.get("units", "")))
@@ -66,7 +123,12 @@ class Accessor:
         cmap: str = "RdBu",
         colorbar: bool = True,
     ) -> "Axes":
-        """Draws a plane, as ``Survey.plot`` does."""
+        """Draws a plane. The arguments are those of `Survey.plot`.
+
+        Example:
+            >>> survey.to_xarray().segy.plot(inline=1200, colorbar=False).get_title()
+            'inline 1200'
+        """
         from . import _plot
 
         data, samples = self._data(), self._sample_axis()
