@@ -186,7 +186,7 @@ fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
     let plain = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, i32::datatype());
     let plain = file.root().create_dataset("plain", &plain).unwrap();
     assert!(plain.resize(&[2]).unwrap_err().to_string().contains("not stored in chunks"));
-    assert!(plain.resize(&[4]).unwrap_err().to_string().contains("at most 3"));
+    assert!(plain.resize(&[4]).unwrap_err().to_string().contains("maximum is 3"));
     assert_accounted(&file, 0);
 }
 

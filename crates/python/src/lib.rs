@@ -42,7 +42,7 @@ mod write;
 use std::ffi::CString;
 use std::num::NonZeroUsize;
 
-use pyo3::exceptions::PyRuntimeWarning;
+use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 
 /// The module `hyperslab._native`.
@@ -81,10 +81,23 @@ mod _native {
     }
 }
 
+/// A number of threads, given by the caller.
+#[derive(Debug, Clone, Copy)]
+struct Threads(NonZeroUsize);
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let count = given.extract::<usize>()?;
+        NonZeroUsize::new(count).map(Self).ok_or_else(|| PyValueError::new_err("threads must be at least 1"))
+    }
+}
+
 /// Sets how many threads a read uses, the caller's included.
 #[pyfunction]
-fn set_threads(threads: NonZeroUsize) {
-    hyperslab::set_threads(threads);
+fn set_threads(threads: Threads) {
+    hyperslab::set_threads(threads.0);
 }
 
 /// How many threads a read uses.

@@ -46,6 +46,9 @@ pub(crate) fn item<'py>(
                 Err(PyValueError::new_err("Empty datasets cannot be sliced"))
             };
         }
+        if let Some(descr) = wanted.filter(|_| !index.fields.is_empty()) {
+            return cast_fields(py, dataset, &index, descr);
+        }
         if !index.fields.is_empty() {
             let translation = FieldTranslation::new(py, dataset, &index.fields, index.single)?;
             return translation.read(py, dataset, &index);
@@ -77,6 +80,27 @@ fn wanted_item<'py>(
         return Ok(scalar);
     }
     unwrap(array(py, dataset, translation, request, None)?, array_wanted)
+}
+
+/// Reads records of another dtype, and returns some of their fields.
+fn cast_fields<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    index: &Index<'py>,
+    descr: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let known = descr.names();
+    if let Some(name) = index.fields.iter().find(|name| !known.iter().flatten().any(|known| known == *name)) {
+        return Err(PyValueError::new_err(format!("Field {name} does not appear in this type.")));
+    }
+    let request = index.request(&dataset.core.shape())?;
+    let array_wanted = request.extent.is_empty() && index.is_ellipsis();
+    let records = cast(py, dataset, &request, descr)?;
+    let fields =
+        if index.single { records.get_item(&index.fields[0]) } else { records.get_item(&index.fields) };
+    // A view would keep the other fields in memory.
+    let packed = py.import("numpy.lib.recfunctions")?.getattr("repack_fields")?.call1((fields?,))?;
+    unwrap(packed.call_method0("copy")?.cast_into()?, array_wanted)
 }
 
 /// The elements of a request as an array of another dtype.

@@ -1,6 +1,7 @@
 """Reads and writes HDF5 files in parallel, without libhdf5, straight from and into NumPy arrays.
 
-The names are h5py's, and mean the same where nothing else is said (``docs/known-gaps.md`` lists what is missing):
+The names are h5py's, and mean the same where nothing else is said (``docs/known-gaps.md`` lists what is
+missing):
 
 >>> import hyperslab as hs
 >>> with hs.File("climate.h5") as file:            # doctest: +SKIP
@@ -9,9 +10,10 @@ The names are h5py's, and mean the same where nothing else is said (``docs/known
 >>> with hs.File("out.h5", "w") as file:           # doctest: +SKIP
 ...     file.create_dataset("t2m", data=july, compression=hs.Blosc2("lz4"))
 
-What h5py lacks: ``Dataset.read`` with ``out=`` and ``threads=``, ``Dataset.read_many``, ``Dataset.plan``, ``set_threads``;
-``File.transaction``, ``durability=``, ``check``, and files that stay whole if the program dies at any instruction (and with
-``durability="power"`` the machine); ``hyperslab.segy`` for seismic surveys. Reads and writes run without the GIL.
+What h5py lacks: ``Dataset.read`` with ``out=`` and ``threads=``, ``Dataset.read_many``, ``Dataset.plan``,
+``set_threads``; ``File.transaction``, ``durability=``, ``check``, and files that stay whole if the program
+dies at any instruction (and with ``durability="power"`` the machine); ``hyperslab.segy`` for seismic surveys.
+Reads and writes run without the GIL.
 """
 
 import os as _os

@@ -1,4 +1,4 @@
-"""Values as arrays that the engine takes."""
+"""Values as arrays that the engine accepts."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ._native import Datatype, Reference, RegionReference
 
 
 def item_type(value: Any) -> Any:
-    """The one type of all items of nested lists, or None."""
+    """Returns the common type of all items of nested lists, or None."""
     if isinstance(value, list | tuple):
         kinds = {item_type(item) for item in value}
         return kinds.pop() if len(kinds) == 1 else None
@@ -22,14 +22,17 @@ def item_type(value: Any) -> Any:
 
 
 def guess_dtype(value: Any) -> "np.dtype[Any] | None":
-    """The dtype of what NumPy has none for: references, strings, and lists and arrays of them. None for all else."""
+    """Returns the dtype of references and strings, and of lists and arrays of them; None for anything else.
+
+    NumPy has no dtype for these values.
+    """
     kinds = {RegionReference: regionref_dtype, Reference: ref_dtype, bytes: string_dtype("ascii"), str: string_dtype()}
     found = item_type(value)
     return kinds.get(found) if isinstance(found, type) else None
 
 
 def array_for_new_object(data: Any, dtype: Any) -> Any:
-    """The array that a new dataset or attribute is to hold."""
+    """Returns the array of elements for a new dataset or attribute."""
     own = getattr(data, "dtype", None)
     if dtype is not None:
         kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
@@ -54,7 +57,7 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
 
 
 def check_texts(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> None:
-    """TypeError: the elements are not strings, and ``dtype`` is one of strings of a fixed length."""
+    """Raises TypeError if `dtype` holds strings of fixed length and the elements are not strings."""
     if dtype.kind != "S" or array.dtype.kind in "SUT":
         return
     wrong = [item for item in array.flat if not isinstance(item, str | bytes)]
@@ -64,7 +67,11 @@ def check_texts(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> None:
 
 
 def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
-    """The elements with ``dtype``; members of records go to those of their names. TypeError: they are of another kind."""
+    """Returns the elements with another dtype. Members of records are matched by name.
+
+    Raises:
+        TypeError: The elements are of another kind.
+    """
     base, inner = dtype.subdtype or (dtype, ())
     if array.dtype == base:
         return array
@@ -82,7 +89,10 @@ def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarr
 
 
 def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
-    """An object array of one array an element: of one element for a flat list, of as many as there are rows otherwise."""
+    """Returns an array of Python objects, each of which is an array.
+
+    A flat list becomes one object; nested lists become one object for each innermost list.
+    """
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
         return data.astype(dtype) if data.dtype != dtype else data
     base = np.dtype(check_vlen_dtype(dtype))

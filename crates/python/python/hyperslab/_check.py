@@ -21,8 +21,8 @@ class Finding(NamedTuple):
     """
 
     severity: Literal["note", "warning", "error"]
-    """An error breaks the specification. A warning does no harm: space that nothing reaches, a count that is too large. A note
-    says what was not checked."""
+    """An error violates the specification. A warning is harmless: unreachable space, or a count that is too large. A
+    note names something that was not checked."""
     message: str
     """What is wrong."""
     structure: str
@@ -40,8 +40,8 @@ def check(
 ) -> list[Finding]:
     """Checks every structure of a file, and accounts for every byte.
 
-    Nothing is written. A file that a crash left half-written is checked in the state after recovery. The file is
-    sound if no finding is an error.
+    Nothing is written. A file that a crash left half-written is checked in the state after recovery. The file
+    is sound if no finding is an error.
 
     Args:
         file: The path of the file, or a file object.

@@ -7,7 +7,7 @@ from ._native import run_cli
 
 
 def main() -> None:
-    """Runs the command with this process's arguments and exits with its code."""
+    """Runs the command with the arguments of this process, and exits with its code."""
     # The command never returns to Python before it ends, so an interrupt must end it by itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(run_cli(sys.argv))

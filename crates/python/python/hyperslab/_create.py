@@ -1,4 +1,4 @@
-"""Making objects: h5py's arguments, worked out into what the engine takes."""
+"""Creating objects: the arguments of h5py become the arguments of the engine."""
 
 import math
 import time
@@ -31,7 +31,7 @@ def _tuple(value: Any) -> Any:
 
 
 def require_group(group: Group, name: "str | bytes") -> Any:
-    """The group ``name``, made if it is not there. TypeError: it is something else."""
+    """Returns the group of this name, and creates the group if the name does not exist."""
     if name not in group:
         return group.create_group(name)
     found = group[name]
@@ -48,7 +48,7 @@ def require_dataset(
     exact: bool = False,
     **kwds: Any,
 ) -> Any:
-    """The dataset ``name``, made if it is not there. TypeError: it is something else, or of another shape or dtype."""
+    """Returns the dataset of this name, and creates the dataset if the name does not exist."""
     _check_keywords({key: value for key, value in kwds.items() if key not in _KEYWORDS})
     if name not in group:
         return group.create_dataset(name, shape=shape, dtype=dtype, **kwds)
@@ -69,7 +69,7 @@ def require_dataset(
 
 
 def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwds: Any) -> Any:
-    """A dataset like ``other`` in shape, dtype, chunks, filters and fill value, unless ``kwds`` say otherwise."""
+    """Creates a dataset with the properties of another dataset."""
     for key in ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle", "fletcher32", "fillvalue"):
         kwds.setdefault(key, getattr(other, key))
     kwds.setdefault("scaleoffset", other.scaleoffset)
@@ -80,7 +80,11 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
 
 
 def set_item(group: Group, name: "str | bytes", value: Any) -> None:
-    """``group[name] = value``: a hard link to an object, a soft or external link, a committed dtype, or a new dataset."""
+    """Does `group[name] = value`.
+
+    The value is an object for a hard link, a soft or external link, a dtype to commit, or the elements of a
+    new dataset.
+    """
     if isinstance(value, HLObject | SoftLink | ExternalLink):
         group._link(_path(name), value)
     elif isinstance(value, np.dtype):
@@ -100,7 +104,7 @@ def copy(
     expand_refs: bool = False,
     without_attrs: bool = False,
 ) -> None:
-    """Copies an object: to a name in this group, or into another group under ``name`` or its own name."""
+    """Copies an object: to a path in this group, or into another group."""
     node = source if isinstance(source, HLObject) else group[source]
     if isinstance(dest, Group):
         target = dest
@@ -147,7 +151,7 @@ def create_dataset(
     skip_fill_chunks: bool | None = None,
     **others: Any,
 ) -> Any:
-    """Makes a dataset; see ``Group.create_dataset``."""
+    """Creates a dataset; see `Group.create_dataset`."""
     _check_keywords(others)
     if external is not None:
         raise NotImplementedError("external raw data are not supported yet")
@@ -224,7 +228,7 @@ _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
 def _check_keywords(given: "dict[str, Any]") -> None:
-    """Says what becomes of keywords that only h5py has."""
+    """Raises or warns for keywords that only h5py has."""
     for key, value in given.items():
         if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
@@ -295,7 +299,7 @@ def _filters(
 
 
 def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]]":
-    """The number of a filter and its parameters."""
+    """Returns the number of a filter and its parameters."""
     if compression is None or compression is False:
         if options is not None:
             raise TypeError("No compression algorithm to apply options to")

@@ -170,7 +170,7 @@ class DimensionManager:
         return Dimension(self._dataset, index)
 
     def create_scale(self, dset: "Dataset", name: "str | bytes" = "") -> None:
-        """Makes a dataset a dimension scale. This is the older interface of h5py; `Dataset.make_scale` is the newer one.
+        """Makes a dataset a dimension scale. h5py has replaced this method with `Dataset.make_scale`.
 
         Args:
             dset: The dataset with the coordinates.

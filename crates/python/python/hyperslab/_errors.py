@@ -20,8 +20,8 @@ class FormatError(OSError):
 class UnsupportedDtypeError(NotImplementedError, TypeError, ValueError):
     """NumPy has no dtype for a datatype of the file.
 
-    h5py raises `TypeError`, or `ValueError` for numbers that no float of NumPy holds. This exception is both. It is a
-    `NotImplementedError` as well, because the datatype is valid.
+    h5py raises `TypeError`, or `ValueError` for numbers that no float of NumPy holds. This exception is both.
+    It is a `NotImplementedError` as well, because the datatype is valid.
 
     Example:
         >>> issubclass(hs.UnsupportedDtypeError, TypeError)
@@ -34,8 +34,8 @@ class UnsupportedDtypeError(NotImplementedError, TypeError, ValueError):
 class ClosedError(OSError, ValueError, KeyError):
     """The file of an object is closed.
 
-    h5py raises `OSError`, `ValueError` or `KeyError` for an object of a closed file, depending on the call. This
-    exception is all three.
+    h5py raises `OSError`, `ValueError` or `KeyError` for an object of a closed file, depending on the call.
+    This exception is all three.
 
     Example:
         >>> file.close()

@@ -18,7 +18,8 @@ def _choice(what: str, name: str, choices: dict[str, int]) -> int:
 class Filter(Mapping[str, Any]):
     """A compression filter with its parameters.
 
-    `create_dataset` takes a filter as `compression=Zstd(5)`, or as `**Zstd(5)`, like the objects of hdf5plugin.
+    `create_dataset` takes a filter as `compression=Zstd(5)`, or as `**Zstd(5)`, like the objects of
+    hdf5plugin.
 
     Attributes:
         filter_id: The registered number of the filter.
@@ -57,8 +58,8 @@ class Blosc2(Filter):
     Args:
         cname: The codec: "blosclz", "lz4", "lz4hc", "zlib" or "zstd".
         level: The effort of the codec, from 0 (no compression) to 9.
-        filter: What happens before compression: "none", "shuffle", "bitshuffle", "delta" or "truncate". "truncate"
-            loses precision.
+        filter: What happens before compression: "none", "shuffle", "bitshuffle", "delta" or "truncate".
+            "truncate" loses precision.
 
     Raises:
         ValueError: No such codec or filter.

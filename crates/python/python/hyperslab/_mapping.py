@@ -1,11 +1,11 @@
-"""Mappings: the views of groups and attributes, like those of `dict`, and the methods that change a mapping."""
+"""Mappings: views of groups and attributes, like those of `dict`, and methods that change a mapping."""
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, Reversible, ValuesView
 from typing import Any, Protocol, cast
 
 
 class _Named(Protocol):
-    """What the views need of a group or of attributes."""
+    """The methods that a view calls on a group or on attributes."""
 
     def __getitem__(self, name: str, /) -> Any: ...
     def __iter__(self) -> Iterator[str]: ...
@@ -57,7 +57,9 @@ class KeysViewHDF5(KeysView[str], Reversible[str]):
 
 
 class ValuesViewHDF5(ValuesView[Any], Reversible[Any]):
-    """The members of a group, or the values of the attributes of an object. A link that leads nowhere gives None.
+    """The members of a group, or the values of the attributes of an object.
+
+    A link that leads nowhere gives None.
 
     Example:
         >>> list(dataset.attrs.values())

@@ -1,6 +1,8 @@
-"""The classes of the package. Their names and meanings are h5py's; what differs is said here.
+"""The native classes of the package. Names and meanings are those of h5py, unless a docstring says otherwise.
 
-Over 600 lines, as one stub file stands for one extension module."""
+`scripts/stub_docs.py` copies the docstrings from the built package. Over 600 lines, because one stub file
+describes one extension module.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -87,14 +89,30 @@ class _Readable(Protocol):
     def seek(self, offset: int, whence: int = ..., /) -> int: ...
 
 def set_threads(threads: int) -> None:
-    """Sets how many threads a read uses, the caller's included; at least 1.
+    """Sets the number of threads that a read or a write uses.
 
-    At first as many as the environment variable HYPERSLAB_THREADS says, else as the process may use.
-    ValueError: 0.
+    The initial value is the environment variable `HYPERSLAB_THREADS`, or the number of processors that the
+    process may use.
+
+    Args:
+        threads: The number of threads, including the caller: at least 1.
+
+    Raises:
+        ValueError: `threads` is 0.
+
+    Example:
+        >>> hs.set_threads(2)
+        >>> hs.get_threads()
+        2
     """
 
 def get_threads() -> int:
-    """How many threads a read uses, the caller's included."""
+    """Returns the number of threads that a read or a write uses, including the caller.
+
+    Example:
+        >>> hs.get_threads() >= 1
+        True
+    """
 
 def _filter(
     id: int, options: list[int], element_size: int, item_size: int, chunk_shape: list[int]
@@ -120,61 +138,150 @@ def _segy_extract(file: File, axis: str, number: int, to: str | os.PathLike[str]
 def _segy_describe(file: File) -> dict[str, Any]: ...
 def _segy_scan(path: str | os.PathLike[str], taking: dict[str, Any]) -> dict[str, Any]: ...
 def run_cli(args: list[str]) -> int:
-    """Runs the command ``hyperslab`` with these arguments, the program's name first; returns its exit code."""
+    """Runs the command `hyperslab` with these arguments, of which the first is the name of the program."""
 
 @disjoint_base
 class HLObject:
-    """An object of a file. Two are equal if they are the same object of the same file."""
+    """An object of a file: a file, a group, a dataset or a committed datatype.
+
+    Two handles are equal if they belong to the same object of the same file. A handle is true while its file
+    is open. After the file is closed, almost every member raises `ClosedError`.
+
+    A handle of a file that was opened for reading by path can be pickled. The process that unpickles the
+    handle opens the file again. Any other handle raises `TypeError`.
+
+    Example:
+        >>> file["surface"]["t2m"] == dataset
+        True
+        >>> import pickle
+        >>> with hs.File("climate.h5") as reading:
+        ...     pickle.loads(pickle.dumps(reading["names"])).asstr()[0]
+        'Geneva'
+    """
 
     @property
     def file(self) -> File:
-        """The file that holds the object: behind an external link, the other file. OSError: it is closed."""
+        """The file that holds the object. For an object behind an external link, this is the other file.
+
+        Example:
+            >>> dataset.file == file
+            True
+        """
     @property
     def name(self) -> str | None:
-        """The path by which the object was reached; None once the file is closed."""
+        """The path of the object. None if no path leads to the object, or if the file is closed.
+
+        Example:
+            >>> dataset.name
+            '/surface/t2m'
+        """
     @property
     def parent(self) -> Group:
-        """The group that holds the object. ValueError: no path leads to it."""
+        """The group that holds the object.
+
+        Raises:
+            ValueError: No path leads to the object.
+
+        Example:
+            >>> dataset.parent.name
+            '/surface'
+        """
     @property
     def attrs(self) -> AttributeManager:
-        """The attributes of the object."""
+        """The attributes of the object.
+
+        Example:
+            >>> dataset.attrs["units"]
+            'K'
+        """
     @property
     def ref(self) -> Reference:
-        """A reference to the object."""
+        """A reference to the object, which can be stored in a dataset or in an attribute.
+
+        Example:
+            >>> file[dataset.ref].name
+            '/surface/t2m'
+        """
     @property
     def id(self) -> ObjectID:
-        """What h5py calls the low-level identifier."""
+        """The identifier of the object, which h5py calls the low-level identifier.
+
+        Example:
+            >>> group.id.name
+            b'/surface'
+        """
     def __bool__(self) -> bool:
         """Whether the file is open."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-    def __getstate__(self) -> None: ...
-    def __getnewargs__(self) -> None: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def _reopening(self) -> tuple[str, dict[str, Any]] | None: ...
 
 @disjoint_base
 class Group(HLObject):
-    """A group: a read-only mapping from names to groups, datasets and committed datatypes."""
+    """A group: a mapping from names to groups, datasets and committed datatypes.
 
+    `group[path]` returns the object at a path: relative to the group, or from the root if the path starts
+    with a slash. `group[reference]` returns the object of a reference. `group[name] = value` creates a hard
+    link to an object, a soft or external link, a committed dtype, or a dataset of anything else. `del
+    group[name]` removes a link. Iteration yields names: in the order of creation if the group tracks this
+    order, or sorted by name.
+
+    Args:
+        bind: The identifier of a group, such as `file["surface"].id`. Subclasses use this constructor.
+
+    Raises:
+        KeyError: `group[path]`: no object is at this path.
+        ValueError: `group[reference]`: the reference is null. `group[name] = value`: the name exists, or the
+            file is open for reading.
+        TypeError: The key is neither a name nor a reference.
+
+    Example:
+        >>> list(file)
+        ['names', 'stations', 'surface']
+        >>> file["surface/days"] = np.arange(4)
+        >>> "days" in group, len(group)
+        (True, 2)
+        >>> group["link"] = hs.SoftLink("/names")
+        >>> group["link"] == names
+        True
+        >>> del group["link"]
+    """
+
+    def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
+    def __init__(self, bind: GroupID) -> None: ...
     def __getitem__(self, name: _Name | Reference, /) -> Any:
-        """The object at a path, from here or (with a slash in front) from the root, or the one that a reference names.
-
-        KeyError: there is none. ValueError: the reference is null. TypeError: neither a name nor a reference.
-        """
+        """Returns the object at a path, or the object of a reference."""
     def __contains__(self, name: _Name, /) -> bool:
-        """Whether there is a link at a path. Where the last one leads is not asked."""
+        """Whether a link is at a path. The link need not lead to an object."""
     def __len__(self) -> int:
         """The number of members."""
     def __iter__(self) -> Iterator[str]:
-        """The names of the members: in the order of creation if the group tracks it, else by name."""
+        """The names of the members: in the order of creation if the group tracks this order, or sorted."""
     def __reversed__(self) -> Iterator[str]:
         """The names of the members from the last to the first."""
     def keys(self) -> KeysViewHDF5:
-        """The names of the members."""
+        """Returns a view of the names of the members.
+
+        Example:
+            >>> list(group.keys())
+            ['t2m']
+        """
     def values(self) -> ValuesViewHDF5:
-        """The members."""
+        """Returns a view of the members. A link that leads nowhere gives None.
+
+        Example:
+            >>> list(group.values())
+            [<HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">]
+        """
     def items(self) -> ItemsViewHDF5:
-        """Names with members."""
+        """Returns a view of pairs of name and member.
+
+        Example:
+            >>> [(name, member.shape) for name, member in group.items()]
+            [('t2m', (4, 2, 3))]
+        """
     def get(
         self,
         name: _Name | Reference,
@@ -184,36 +291,119 @@ class Group(HLObject):
         *,
         elink_mode: str | None = None,
     ) -> Any:
-        """The member at a path, or ``default``. Files behind external links are opened for reading (``elink_mode="r"``).
+        """Returns the member at a path, or a default.
 
-        getclass : its class instead. getlink : the link that leads to it instead, a HardLink, SoftLink or ExternalLink.
+        Args:
+            name: The path, or a reference.
+            default: The result if no member is at the path.
+            getclass: Whether to return the class of the member.
+            getlink: Whether to return the link: a `HardLink`, `SoftLink` or `ExternalLink`.
+            elink_mode: The mode for files behind external links. Only "r" is supported.
+
+        Raises:
+            ValueError: `elink_mode` is not "r".
+
+        Example:
+            >>> file.get("missing", "nothing")
+            'nothing'
+            >>> file.get("names", getclass=True)
+            <class 'hyperslab.Dataset'>
         """
     def visit(self, func: Callable[[str], _T | None]) -> _T | None:
-        """Calls ``func(name)`` for every object below, each once, by name; stops when it returns something else than None.
+        """Calls a function with the path of every object below the group, in the order of names.
 
-        Soft and external links are left out.
+        The function is called once for each object. Soft and external links are not followed.
+
+        Args:
+            func: A function of one path, relative to the group. A result other than None ends the visit.
+
+        Returns:
+            The result that ended the visit, or None.
+
+        Example:
+            >>> file.visit(print)
+            names
+            stations
+            surface
+            surface/t2m
         """
     def visititems(self, func: Callable[[str, Any], _T | None]) -> _T | None:
-        """As ``visit``, with ``func(name, object)``."""
-    def visit_links(self, func: Callable[[str], _T | None]) -> _T | None:
-        """Calls ``func(name)`` for every link below, of any kind."""
-    def visititems_links(self, func: Callable[[str, Any], _T | None]) -> _T | None:
-        """As ``visit_links``, with ``func(name, link)``."""
-    def __setitem__(self, name: _Name, object: Any, /) -> None:
-        """Makes a hard link to an object, a soft or external link, a committed dtype, or a dataset of anything else.
+        """Calls a function with the path and the object for every object below the group, ordered by name.
 
-        ValueError: the name exists, or the file is open for reading.
+        Args:
+            func: A function of a path and an object. A result other than None ends the visit.
+
+        Returns:
+            The result that ended the visit, or None.
+
+        Example:
+            >>> file.visititems(lambda name, item: name if getattr(item, "ndim", 0) == 3 else None)
+            'surface/t2m'
         """
-    def __delitem__(self, name: _Name, /) -> None:
-        """Takes a link out; an object to which no other leads is deleted. KeyError: there is none."""
-    def create_group(self, name: _Name | None, track_order: bool | None = None, *, track_times: bool = False) -> Group:
-        """Makes a group, and those on the way that are missing. Without a name it is gone when the file is closed, unless
-        a link to it is made. ValueError: the name exists.
+    def visit_links(self, func: Callable[[str], _T | None]) -> _T | None:
+        """Calls a function with the path of every link below the group, of any kind.
 
-        track_order : whether links and attributes are listed in the order in which they are created.
+        Args:
+            func: A function of one path. A result other than None ends the visit.
+
+        Returns:
+            The result that ended the visit, or None.
+
+        Example:
+            >>> group["link"] = hs.SoftLink("/names")
+            >>> group.visit_links(print)
+            link
+            t2m
+        """
+    def visititems_links(self, func: Callable[[str, Any], _T | None]) -> _T | None:
+        """Calls a function with the path and the link for every link below the group, of any kind.
+
+        Args:
+            func: A function of a path and a `HardLink`, `SoftLink` or `ExternalLink`. A result other than
+                None ends the visit.
+
+        Returns:
+            The result that ended the visit, or None.
+
+        Example:
+            >>> group["link"] = hs.SoftLink("/names")
+            >>> group.visititems_links(lambda name, link: link if isinstance(link, hs.SoftLink) else None)
+            <SoftLink to "/names">
+        """
+    def __setitem__(self, name: _Name, object: Any, /) -> None:
+        """Creates a link, a committed datatype or a dataset."""
+    def __delitem__(self, name: _Name, /) -> None:
+        """Removes a link. An object without any other link is deleted."""
+    def create_group(self, name: _Name | None, track_order: bool | None = None, *, track_times: bool = False) -> Group:
+        """Creates a group, and missing groups on the way to it.
+
+        Args:
+            name: The path. None creates a group that disappears when the file is closed, unless a link leads
+                to the group.
+            track_order: Whether members and attributes are listed in the order of creation.
+            track_times: Must be False.
+
+        Raises:
+            ValueError: The name exists, or the file is open for reading.
+            NotImplementedError: `track_times` is True.
+
+        Example:
+            >>> file.create_group("model/run1")
+            <HDF5 group "/model/run1" (0 members)>
         """
     def require_group(self, name: _Name) -> Group:
-        """The group of this name, made if it is not there. TypeError: it is something else."""
+        """Returns the group of this name, and creates the group if the name does not exist.
+
+        Args:
+            name: The path.
+
+        Raises:
+            TypeError: The name belongs to an object that is not a group.
+
+        Example:
+            >>> file.require_group("surface") == group
+            True
+        """
     def create_dataset(
         self,
         name: _Name | None,
@@ -238,27 +428,79 @@ class Group(HLObject):
         skip_fill_chunks: bool | None = None,
         **others: Any,
     ) -> Dataset:
-        """Makes a dataset, and the groups on the way that are missing. Arguments mean what they mean to h5py: without a
-        name it is gone when the file is closed, unless a link to it is made.
+        """Creates a dataset, and missing groups on the way to it. Arguments mean the same as in h5py.
 
-        chunks : a shape, or True for one of about 1 MiB whose sides are alike; filters and ``maxshape`` ask for chunks.
-        compression : "gzip", "lzf", a level of gzip (0 to 9), or a filter: ``Blosc2``, ``Blosc``, ``Zstd``, ``LZ4``,
-            ``Bitshuffle``, those of hdf5plugin, or a registered number with ``compression_opts``.
-        fillvalue : what elements hold that were never written.  maxshape : how far it may grow, None without limit.
-        compact : store the elements in the object's header (less than 64 KiB).
-        skip_fill_chunks : see ``Dataset.skip_fill_chunks``; None for what the file was opened with.
+        Args:
+            name: The path. None creates a dataset that disappears when the file is closed, unless a link
+                leads to the dataset.
+            shape: The length of each axis. The default is the shape of `data`.
+            dtype: The dtype, or a committed datatype. The default is the dtype of `data`.
+            data: The initial elements.
+            chunks: The shape of a chunk, or True for chunks of about 1 MiB with similar sides. Filters and
+                `maxshape` require chunks, and select them if `chunks` is None.
+            compression: "gzip", "lzf", a level of gzip (0 to 9), or a filter: `Blosc2`, `Blosc`, `Zstd`,
+                `LZ4`, `Bitshuffle`, the filters of hdf5plugin, or a registered number together with
+                `compression_opts`.
+            compression_opts: The level of gzip, or the parameters of a filter that is given by its number.
+            shuffle: Whether to store bytes of equal weight next to each other before compression.
+            fletcher32: Whether chunks carry a checksum.
+            scaleoffset: Must be None: the filter is not supported.
+            maxshape: The maximum length of each axis; None for an axis without limit.
+            fillvalue: The value of elements that were never written.
+            fill_time: "ifset", "alloc" or "never".
+            track_times: Whether the dataset stores its time of modification.
+            track_order: Whether attributes are listed in the order of creation.
+            external: Must be None: creating external files is not supported.
+            allow_unknown_filter: Whether to accept a filter that hyperslab does not have.
+            compact: Whether to store the elements in the header of the object (less than 64 KiB).
+            skip_fill_chunks: See `Dataset.skip_fill_chunks`. None takes the setting of the file.
 
-        ValueError: the name exists; shape, chunks or filters do not fit. TypeError: no such dtype or option.
-        NotImplementedError: external files, virtual datasets, szip, scale-offset.
+        Raises:
+            ValueError: The name exists, or shape, chunks or filters do not fit together.
+            TypeError: A dtype or an option is not known.
+            NotImplementedError: External files, szip, scale-offset, or property lists of libhdf5.
+
+        Example:
+            >>> made = file.create_dataset("z", (100, 100), "f4", chunks=(10, 100), compression=hs.Zstd(5))
+            >>> made[:10] = 1.5
+            >>> file.create_dataset("a/b", data=[1, 2, 3])
+            <HDF5 dataset "b": shape (3,), type "<i8">
         """
     def create_dataset_like(self, name: _Name, other: Dataset, **kwds: Any) -> Dataset:
-        """Makes a dataset like another in shape, dtype, chunks, filters and fill value, unless ``kwds`` say otherwise."""
+        """Creates a dataset with the shape, dtype, chunks, filters and fill value of another dataset.
+
+        Args:
+            name: The path.
+            other: The other dataset.
+            kwds: Arguments of `create_dataset`, which replace the properties of `other`.
+
+        Raises:
+            As for `create_dataset`.
+
+        Example:
+            >>> copy = file.create_dataset_like("t2m_copy", dataset, dtype="f8")
+            >>> copy.chunks, copy.compression, copy.dtype
+            ((1, 2, 3), 'gzip', dtype('float64'))
+        """
     def require_dataset(
         self, name: _Name, shape: int | Sequence[int], dtype: DTypeLike, exact: bool = False, **kwds: Any
     ) -> Dataset:
-        """The dataset of this name, made if it is not there. TypeError: it has another shape or dtype, or is none.
+        """Returns the dataset of this name, and creates the dataset if the name does not exist.
 
-        kwds : as for ``create_dataset``; of a dataset that is there they change nothing, and only ``maxshape`` is compared.
+        Args:
+            name: The path.
+            shape: The expected length of each axis.
+            dtype: The expected dtype.
+            exact: Whether the dtype must be equal. Otherwise `dtype` must be safely castable to the dtype of
+                the dataset.
+            kwds: Arguments of `create_dataset`. For an existing dataset, only `maxshape` is compared.
+
+        Raises:
+            TypeError: The name belongs to another kind of object, or shape or dtype do not match.
+
+        Example:
+            >>> file.require_dataset("surface/t2m", shape=(4, 2, 3), dtype="f4") == dataset
+            True
         """
     def copy(
         self,
@@ -271,24 +513,104 @@ class Group(HLObject):
         expand_refs: bool = False,
         without_attrs: bool = False,
     ) -> None:
-        """Copies an object, groups with all that is in them, within the file or into another.
+        """Copies an object, within the file or into another file. A group is copied with everything below it.
 
-        dest : a name in this group, or a group, of any file open for writing, in which the copy gets ``name`` or else its own.
-        shallow : the members of a group, but not theirs.  without_attrs : no attributes.
-        expand_soft, expand_external : what links lead to in place of them.  expand_refs : objects that are referred to, too.
+        Args:
+            source: The object, or its path in this group.
+            dest: A path in this group; or a group, of any file that is open for writing, that receives the
+                copy.
+            name: The name of the copy in the group `dest`. The default is the name of the source.
+            shallow: Whether to copy only the direct members of a group.
+            expand_soft: Whether to copy the objects behind soft links in place of the links.
+            expand_external: Whether to copy the objects behind external links in place of the links.
+            expand_refs: Whether to copy the objects that references point to.
+            without_attrs: Whether to leave out attributes.
+
+        Raises:
+            ValueError: The name exists, or the file is open for reading.
+            TypeError: `dest` is neither a path nor a group.
+
+        Example:
+            >>> file.copy("surface", "archive")
+            >>> file["archive/t2m"].attrs["units"]
+            'K'
         """
     def move(self, source: _Name, dest: _Name) -> None:
-        """Gives a link another name or place; what it leads to stays. ValueError, KeyError: as for the names."""
+        """Gives a link another name or another group. The object behind the link does not change.
+
+        Args:
+            source: The path of the link.
+            dest: The new path.
+
+        Raises:
+            KeyError: No link is at `source`.
+            ValueError: A link is at `dest`, or the file is open for reading.
+
+        Example:
+            >>> file.move("names", "cities")
+            >>> list(file)
+            ['cities', 'stations', 'surface']
+        """
     def pop(self, key: _Name, default: Any = ...) -> Any:
-        """Takes a member out and returns it; without such a one ``default``. KeyError: there is neither."""
+        """Removes a member and returns it.
+
+        Args:
+            key: The name of the member.
+            default: The result if the member does not exist.
+
+        Raises:
+            KeyError: The member does not exist, and no default is given.
+
+        Example:
+            >>> file.pop("missing", None) is None
+            True
+            >>> removed = file.pop("names")
+            >>> list(file)
+            ['stations', 'surface']
+        """
     def popitem(self) -> tuple[str, Any]:
-        """Takes a member out and returns its name and itself. KeyError: there is none."""
+        """Removes a member and returns its name and the member.
+
+        Raises:
+            KeyError: The group is empty.
+
+        Example:
+            >>> group.popitem()[0]
+            't2m'
+        """
     def clear(self) -> None:
-        """Takes out all members."""
+        """Removes all members.
+
+        Example:
+            >>> group.clear()
+            >>> len(group)
+            0
+        """
     def setdefault(self, key: _Name, default: Any = None) -> Any:
-        """The member of this name, which is ``default`` if there was none."""
+        """Returns a member; or creates the member from a default, and returns the default.
+
+        Args:
+            key: The name of the member.
+            default: The object, link or value for `group[key] = default`.
+
+        Example:
+            >>> group.setdefault("days", np.arange(3))
+            array([0, 1, 2])
+            >>> group["days"].shape
+            (3,)
+        """
     def update(self, other: Any = (), /, **kwds: Any) -> None:
-        """``self[name] = value`` for each of a mapping's, of pairs, and of the keywords."""
+        """Sets several members: `group[name] = value` for each pair.
+
+        Args:
+            other: A mapping, or pairs of name and value.
+            kwds: More names with values.
+
+        Example:
+            >>> group.update({"a": 1}, b=[2, 3])
+            >>> sorted(group)
+            ['a', 'b', 't2m']
+        """
     def _create_dataset(self, path: str | None, request: Any) -> Dataset: ...
     def _link(self, path: str, object: Any) -> None: ...
     def _commit(self, path: str, dtype: Any) -> None: ...
@@ -296,65 +618,166 @@ class Group(HLObject):
     def _names(self) -> list[str]: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
-@final
+@disjoint_base
 class File(Group):
-    """An open file, which is also its root group. Leaving a ``with`` block closes it.
+    """An open file, which is also its root group. The end of a `with` block closes the file.
 
-    name : a path; an object with ``read`` and ``seek``; or the bytes of a file, which are copied. ``bytes`` with a zero
-        byte among them, or the signature in front, are taken as the latter.
-    mode : "r" to read; "r+" to change what is there; "w" to replace it; "x" (or "w-") to make it, where nothing may be;
-        "a" for "r+" or "x".
-    driver : None, "sec2" or "stdio" work on the file; "core" works on a copy in memory, which goes back to the file when it
-        is flushed unless ``backing_store=False``; "fileobj" is for an object.
-    libver : the oldest HDF5 that new objects are made for, or a pair of which this is the first: "earliest", "v108",
-        "v110" (new files, if not said), "v112", "v114", "v200" or "latest".
-    durability : "kill" (what was flushed survives the death of the program at any instruction) or "power" (and of the
-        machine; each flush waits for the disk).
-    locking : True, False, or "best-effort" (where the file system has locks: if not said). The environment variable
-        HDF5_USE_FILE_LOCKING has the last word.
-    skip_fill_chunks : True for what ``Dataset.skip_fill_chunks`` says, in all datasets of which nothing else is said.
-    userblock_size, track_order : of a new file.  rdcc_nbytes : the budget for decoded chunks, of the whole file.
-    h5py's keywords about libhdf5's own caches and buffers are accepted with a warning: they have no effect.
-    NotImplementedError: ``swmr=True``.
+    Changes are in the file after `flush`, after `close`, or at the end of a `with` block: all of them or
+    none. Elements of datasets without filters are an exception. They are written in place, and after a crash
+    each element may be old or new.
 
-    A file that this process has open, by whatever path, is opened once more: both are the same file, which closes with the
-    last of them. "r" then gives "r+" where the other can change it; OSError: "r+" of a file that is open for reading, "w"
-    of one that is open at all. A process that is forked from this one can read the file, as it was at the fork and
-    as long as this one does not change it, and cannot change it itself (RuntimeError). BlockingIOError: another process has
-    the file locked; the message names it.
+    A file that this process already has open, by any path, is opened once more. Both handles belong to the
+    same file, which is closed when the last handle is closed. Mode "r" then gives "r+" if the other handle
+    can change the file. A process that is forked from this one can read the file in its state at the fork, as
+    long as this process does not change the file. The forked process cannot change the file (`RuntimeError`).
 
-    What was changed is in the file after ``flush``, ``close``, or the end of a ``with`` block: all of it, or nothing. Elements of
-    datasets without filters are an exception: they are written in place, and after a crash each may be old or new.
+    Subclasses can have an `__init__` with other arguments, which calls `super().__init__`. Handles of files
+    that were opened for reading by path can be pickled; see `HLObject`.
 
-    FileNotFoundError, PermissionError, OSError: as the system says. FormatError: not HDF5, or damaged.
-    ValueError: unknown mode or driver. TypeError: unknown keyword.
+    Args:
+        name: A path (`str`, `bytes` or `os.PathLike`); or an object with the methods `read` and `seek`.
+            `File.from_bytes` opens the bytes of a file.
+        mode: "r" reads an existing file; "r+" changes an existing file; "w" replaces the file; "x" or "w-"
+            creates a file that must not exist; "a" changes the file, or creates it.
+        driver: None, "sec2" or "stdio" work on the file. "core" works on a copy in memory, and writes the
+            copy to the file on a flush, unless `backing_store` is False. "fileobj" is for an object.
+        libver: The oldest version of HDF5 that must read new objects, or a pair that begins with this
+            version: "earliest", "v108", "v110" (the default for new files), "v112", "v114", "v200" or
+            "latest".
+        durability: "kill" (the default): flushed changes survive the death of the program at any instruction.
+            "power": flushed changes survive the death of the machine as well, and each flush waits for the
+            disk.
+        locking: True, False or "best-effort", which is the default and locks the file if the file system has
+            locks. The environment variable `HDF5_USE_FILE_LOCKING` overrides this argument.
+        userblock_size: The size of the user block of a new file, in bytes: 0, or a power of two from 512.
+        track_order: Whether the root group of a new file lists members and attributes in the order of
+            creation.
+        rdcc_nbytes: The budget for decoded chunks of the whole file, in bytes.
+        skip_fill_chunks: The setting `Dataset.skip_fill_chunks` for all datasets without a setting of their
+            own.
+        backing_store: For "core", whether changes are written to the file.
+        kwds: Other keywords of h5py. A keyword about caches and buffers of libhdf5 has no effect, and warns
+            once.
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: The system refuses to open the file; or the file is open
+            in this process in a way that excludes the mode ("r+" of a file that is open for reading, "w" of
+            any open file).
+        BlockingIOError: Another process has locked the file. The message names the process.
+        FormatError: The file is not HDF5, or is damaged.
+        ValueError: The mode or the driver is not known.
+        TypeError: A keyword is not known.
+        NotImplementedError: `swmr` is True.
+
+    Example:
+        >>> with hs.File("new.h5", "w") as new:
+        ...     new["x"] = [1, 2, 3]
+        >>> with hs.File("new.h5") as new:
+        ...     new["x"][1:]
+        array([2, 3])
     """
 
-    def __new__(
-        cls,
-        name: _Path | _Readable | bytearray | memoryview,
+    def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
+    def __init__(
+        self,
+        name: _Path | _Readable | ObjectID,
         mode: str = "r",
         driver: str | None = None,
         libver: str | tuple[str, str] | None = None,
+        *,
+        durability: Literal["kill", "power"] | None = None,
+        locking: bool | Literal["best-effort"] | None = None,
+        userblock_size: int | None = None,
+        track_order: bool | None = None,
+        rdcc_nbytes: int | None = None,
+        skip_fill_chunks: bool | None = None,
+        backing_store: bool | None = None,
         **kwds: Any,
-    ) -> Self: ...
+    ) -> None: ...
     @classmethod
-    def in_memory(cls, file_image: bytes | bytearray | memoryview | None = None, **kwds: Any) -> File:
-        """A file to read whose bytes are given, which are copied; without them a new one to write."""
-    def close(self) -> None:
-        """Gets what was changed into the file and closes it. Every object of it becomes unusable."""
-    def flush(self) -> None:
-        """Gets what was changed into the file, all or nothing: from here on it survives what ``durability`` says."""
-    def refresh(self) -> None:
-        """Looks at a file again that another program extends: all objects show what is there now.
+    def from_bytes(cls, data: bytes | bytearray | memoryview, **kwds: Any) -> Self:
+        """Opens the bytes of a file, for reading. The bytes are copied.
 
-        Open it with ``locking=False``: a lock keeps the other program out. In a file that this process can change there is
-        nothing to do. OSError: another file was written in its place.
+        Args:
+            data: The bytes, as `bytes` or any other buffer.
+            kwds: Keywords of `File`.
+
+        Raises:
+            FormatError: The bytes are not an HDF5 file.
+            TypeError: `data` is not a buffer.
+
+        Example:
+            >>> from pathlib import Path
+            >>> with hs.File.from_bytes(Path("climate.h5").read_bytes()) as reading:
+            ...     reading["surface/t2m"].shape
+            (4, 2, 3)
+        """
+    @classmethod
+    def in_memory(cls, file_image: bytes | bytearray | memoryview | None = None, **kwds: Any) -> Self:
+        """Returns a new file in memory, open for writing; or the file in the given bytes, open for reading.
+
+        Args:
+            file_image: The bytes of a file, which are copied.
+            kwds: Keywords of `File`.
+
+        Raises:
+            FormatError: The bytes are not an HDF5 file.
+
+        Example:
+            >>> with hs.File.in_memory() as scratch:
+            ...     scratch["x"] = 1
+            ...     list(scratch)
+            ['x']
+        """
+    def close(self) -> None:
+        """Writes all changes to the file and closes the file. Every object of the file becomes unusable.
+
+        Raises:
+            OSError: The system refuses to write.
+
+        Example:
+            >>> file.close()
+            >>> bool(file)
+            False
+        """
+    def flush(self) -> None:
+        """Writes all changes to the file: all of them or none.
+
+        From then on, the changes survive what the argument `durability` of `File` promises.
+
+        Raises:
+            OSError: The system refuses to write.
+
+        Example:
+            >>> file["x"] = 1
+            >>> file.flush()
+        """
+    def refresh(self) -> None:
+        """Updates all objects to the current state of a file that another program extends.
+
+        Open the file with `locking=False`: a lock would keep the other program out. In a file that this
+        process can change, the method does nothing.
+
+        Raises:
+            OSError: Another file has replaced the file.
+
+        Example:
+            >>> with hs.File("climate.h5", locking=False) as reading:
+            ...     reading.refresh()
         """
     def transaction(self) -> Transaction:
-        """For a ``with`` block: what is done in it is committed at its end, or taken back if an exception leaves it.
+        """Returns the context of a transaction.
 
-        Elements without filters are written in place: they are not taken back.
+        The end of the `with` block commits all changes of the block. An exception that leaves the block
+        undoes them. Elements of datasets without filters are written in place, and are not undone.
+
+        Raises:
+            OSError: The file is open for reading, or is in a transaction.
+
+        Example:
+            >>> with file.transaction():
+            ...     file["x"] = 1
+            ...     file["y"] = 2
         """
     def _begin(self) -> None: ...
     def _end(self, is_kept: bool) -> None: ...
@@ -365,187 +788,680 @@ class File(Group):
     ) -> None: ...
     @property
     def filename(self) -> str:
-        """The name under which the file was opened."""
+        """The name under which the file was opened.
+
+        Example:
+            >>> hs.File("climate.h5").filename
+            'climate.h5'
+        """
     @property
     def mode(self) -> str:
-        """ "r", or "r+" where the file can be changed."""
+        """The mode: "r", or "r+" if the file can be changed.
+
+        Example:
+            >>> file.mode
+            'r+'
+        """
     @property
     def driver(self) -> str:
-        """The driver: "sec2", "stdio", "core" or "fileobj"."""
+        """The driver: "sec2", "stdio", "core" or "fileobj".
+
+        Example:
+            >>> file.driver
+            'core'
+        """
     @property
     def libver(self) -> tuple[str, str]:
-        """The version bounds that were asked for; they mean nothing to a reader."""
+        """The version bounds: the oldest version of HDF5 that must read new objects, and the newest.
+
+        Example:
+            >>> file.libver
+            ('v110', 'v200')
+        """
     @property
     def userblock_size(self) -> int:
-        """Bytes before the file's own."""
+        """The size of the user block before the content of the file, in bytes.
+
+        Example:
+            >>> file.userblock_size
+            0
+        """
     @property
     def meta_block_size(self) -> int:
-        """libhdf5's default; it means nothing to a reader."""
+        """The default of libhdf5 for the size of metadata blocks, in bytes. The value has no meaning here.
+
+        Example:
+            >>> file.meta_block_size
+            2048
+        """
     @property
     def swmr_mode(self) -> bool:
-        """Always False. NotImplementedError: it is set to True."""
+        """Always False. Setting the property to True raises `NotImplementedError`.
+
+        Example:
+            >>> file.swmr_mode
+            False
+        """
     @swmr_mode.setter
     def swmr_mode(self, is_on: bool, /) -> None: ...
 
-@final
+@disjoint_base
 class Datatype(HLObject):
-    """A datatype that is an object of the file."""
+    """A committed datatype: a datatype that is an object of the file.
 
-    @property
-    def dtype(self) -> _DType:
-        """The dtype. TypeError: NumPy has none for it."""
+    Args:
+        bind: The identifier of a committed datatype. Subclasses use this constructor.
 
-@final
-class Dataset(HLObject):
-    """A stored array. Reading any part of it gives a new NumPy array.
-
-    The GIL is released while data are read, and chunks are decoded by several threads.
+    Example:
+        >>> file["record"] = np.dtype([("id", "i4"), ("lat", "f8")])
+        >>> file["record"]
+        <HDF5 named type "record" (dtype |V12)>
+        >>> file.create_dataset("r", shape=(2,), dtype=file["record"]).dtype.names
+        ('id', 'lat')
     """
 
+    def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
+    def __init__(self, bind: TypeID) -> None: ...
+    @property
+    def dtype(self) -> _DType:
+        """The dtype.
+
+        Raises:
+            TypeError: NumPy has no dtype for the datatype.
+
+        Example:
+            >>> file["word"] = np.dtype("u2")
+            >>> file["word"].dtype
+            dtype('uint16')
+        """
+
+@disjoint_base
+class Dataset(HLObject):
+    """A dataset: an array of one dtype and shape in a file.
+
+    `dataset[selection]` reads elements into a new NumPy array, and `dataset[selection] = value` writes
+    elements. Chunks are decoded and encoded by several threads, and the GIL is released meanwhile. Datasets
+    are made by `Group.create_dataset` and opened by `group[name]`.
+
+    A selection is one index for each axis. Missing axes are selected whole. An index is
+
+    - an integer, which counts from the end if it is negative;
+    - a slice with a step of at least 1, or an ellipsis;
+    - a list, a range or a 1-D array of integers in increasing order, or a mask along the axis, for one axis
+      only;
+    - a `MultiBlockSlice`.
+
+    A mask of the shape of the dataset (an array of bool) selects elements into a 1-D array. Names of fields
+    select members of a compound. `dataset[()]` reads all elements.
+
+    After the file is closed, members that need the file raise `ClosedError`. Facts that the object has in
+    memory, such as `shape` and `dtype`, remain.
+
+    Args:
+        bind: The identifier of a dataset, such as `file["x"].id`. Subclasses use this constructor.
+
+    Example:
+        >>> dataset
+        <HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">
+        >>> dataset[1:3, :, 0]
+        array([[ 6.,  9.],
+               [12., 15.]], dtype=float32)
+        >>> dataset[0, 0, 1]
+        np.float32(1.0)
+        >>> dataset[dataset[()] > 20]
+        array([21., 22., 23.], dtype=float32)
+        >>> stations["id", 0]
+        np.int32(1)
+        >>> dataset[0] = [7, 8, 9]
+        >>> dataset[0]
+        array([[7., 8., 9.],
+               [7., 8., 9.]], dtype=float32)
+    """
+
+    def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
+    def __init__(self, bind: DatasetID) -> None: ...
     def __getitem__(self, args: _Index, /) -> Any:
-        """Reads a part of the dataset.
+        """Reads a selection into a new array.
 
-        args : integers, slices with positive steps, an ellipsis; one list or array of rising integers, or a mask along
-            one axis; or one mask of the whole shape. Names of fields pick members of a compound.
-        Returns an array of the shape that NumPy's rules give (1-D for a mask of the whole shape), a NumPy scalar where
-            every index is an integer, ``Empty`` for a dataset without a dataspace.
+        Args:
+            args: Integers, slices with steps of at least 1, an ellipsis, a `MultiBlockSlice`; one list, range
+                or array of increasing integers, or a mask, along one axis; or one mask of the whole shape.
+                Names of fields select members of a compound: one name gives the member, several names give
+                records.
 
-        IndexError: out of range. ValueError: too many indices, a step below 1, an unknown field.
-        TypeError: any other index. FormatError: the file is damaged there.
+        Returns:
+            An array of the shape that NumPy's rules give (1-D for a mask of the whole shape), a NumPy scalar
+            if every index is an integer, or `Empty` for a dataset without a dataspace.
+
+        Raises:
+            IndexError: An index is out of range.
+            ValueError: There are too many indices, a step is below 1, or there is no such field.
+            TypeError: An index has another type, or a list is not in increasing order.
+            FormatError: The file is damaged at the selected elements.
         """
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The length of each axis; () for a scalar, None for an empty dataset."""
+        """The length of each axis in elements: () for a scalar, None for an empty dataset.
+
+        Example:
+            >>> dataset.shape
+            (4, 2, 3)
+        """
     @property
     def dtype(self) -> _DType:
-        """The dtype, marked as h5py does for strings, enumerations and references. TypeError: NumPy has none."""
+        """The dtype of the elements. Strings, enumerations and references have h5py's metadata in the dtype.
+
+        Raises:
+            UnsupportedDtypeError: NumPy has no dtype for the datatype. The class is also a TypeError and a
+                ValueError.
+
+        Example:
+            >>> dataset.dtype
+            dtype('float32')
+            >>> hs.check_string_dtype(names.dtype).encoding
+            'utf-8'
+        """
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """The number of axes.
+
+        Example:
+            >>> dataset.ndim
+            3
+        """
     @property
     def size(self) -> int | None:
-        """The number of elements; None for an empty dataset."""
+        """The number of elements, or None for an empty dataset.
+
+        Example:
+            >>> dataset.size
+            24
+        """
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements in memory."""
+        """The size of all elements in memory in bytes: `size` times the item size of `dtype`.
+
+        Strings of variable length and other Python objects count as pointers. The stored size is
+        `dataset.id.get_storage_size()`.
+
+        Raises:
+            UnsupportedDtypeError: NumPy has no dtype for the datatype.
+
+        Example:
+            >>> dataset.nbytes
+            96
+        """
     @property
     def maxshape(self) -> tuple[int | None, ...] | None:
-        """The most each axis may grow to, None meaning without limit."""
+        """The maximum length of each axis, where None means without limit; None for an empty dataset.
+
+        Example:
+            >>> dataset.maxshape
+            (None, 2, 3)
+            >>> stations.maxshape
+            (2,)
+        """
     @property
     def chunks(self) -> tuple[int, ...] | None:
-        """The shape of a chunk; None if the dataset is not stored in chunks."""
+        """The shape of a chunk in elements, or None if the dataset is not stored in chunks.
+
+        Example:
+            >>> dataset.chunks
+            (1, 2, 3)
+            >>> stations.chunks is None
+            True
+        """
     @property
     def compression(self) -> str | None:
-        """ "gzip", "lzf", "szip", "unknown" for another filter, or None."""
+        """The compression: "gzip", "lzf", "szip", "unknown" for another filter, or None.
+
+        `filter_names` names every filter.
+
+        Example:
+            >>> dataset.compression
+            'gzip'
+            >>> temps = file.create_dataset("temps", data=np.arange(10), compression=hs.Blosc2("lz4"))
+            >>> temps.compression, temps.filter_names
+            ('unknown', ('blosc2',))
+        """
     @property
     def compression_opts(self) -> int | tuple[str, int] | None:
-        """gzip's level, szip's method and block size, or None."""
+        """The level of gzip (0 to 9), the method and the block size of szip, or None.
+
+        Raises:
+            TypeError: The file has an unknown method of szip.
+
+        Example:
+            >>> dataset.compression_opts
+            4
+        """
     @property
     def shuffle(self) -> bool:
-        """Whether bytes are shuffled."""
+        """Whether the shuffle filter reorders the bytes of each chunk.
+
+        Example:
+            >>> dataset.shuffle
+            True
+        """
     @property
     def fletcher32(self) -> bool:
-        """Whether chunks carry a checksum."""
+        """Whether each chunk has a Fletcher-32 checksum.
+
+        Example:
+            >>> dataset.fletcher32
+            False
+        """
     @property
     def scaleoffset(self) -> int | None:
-        """The bits or decimal places that the scale-offset filter keeps, or None."""
+        """The number of bits or decimal places that the scale-offset filter keeps, or None.
+
+        Example:
+            >>> dataset.scaleoffset is None
+            True
+        """
     @property
     def filter_ids(self) -> tuple[int, ...]:
-        """The registered numbers of the filters, in the order in which a writer applies them."""
+        """The registered numbers of the filters, in the order in which a writer applies the filters.
+
+        Example:
+            >>> dataset.filter_ids
+            (2, 1)
+        """
     @property
     def filter_names(self) -> tuple[str, ...]:
-        """The names of the filters."""
+        """The names of the filters, in the order in which a writer applies the filters.
+
+        Example:
+            >>> dataset.filter_names
+            ('shuffle', 'deflate')
+        """
     @property
     def skip_fill_chunks(self) -> bool:
-        """Whether chunks that hold nothing but the fill value are left out when they are written; one that was stored is taken
-        out. While the file is open: the file does not say it. Without effect where space is allocated early, or with
-        ``fill_time="never"``, as other readers would not find the fill value."""
+        """Whether chunks that hold only the fill value are left out when they are written.
+
+        A stored chunk that comes to hold only the fill value is removed from the file. The property can be
+        set. The setting lasts while the file is open, and the file does not store the setting. The setting
+        has no effect if space is allocated early or with `fill_time="never"`, because other readers would not
+        find the fill value. Chunks that `DatasetID.write_direct_chunk` stores are not examined.
+
+        Raises:
+            ValueError: The property is set, and the file is open for reading.
+
+        Example:
+            >>> dataset.skip_fill_chunks = True
+            >>> dataset[:3] = 0
+            >>> dataset.id.get_num_chunks()
+            1
+        """
     @skip_fill_chunks.setter
     def skip_fill_chunks(self, skips: bool) -> None: ...
     @property
     def fillvalue(self) -> Any:
-        """What elements hold that were never written."""
+        """The value of elements that were never written.
+
+        The value is a NumPy scalar, or `bytes` for strings of variable length. For references and sequences
+        without a fill value the property is None.
+
+        Raises:
+            UnsupportedDtypeError: NumPy has no dtype for the datatype.
+
+        Example:
+            >>> dataset.fillvalue
+            np.float32(0.0)
+            >>> file.create_dataset("depth", (3,), fillvalue=-1.0)[()]
+            array([-1., -1., -1.], dtype=float32)
+        """
     @property
     def is_virtual(self) -> bool:
-        """Whether the elements are those of other datasets. Reading such a dataset is not supported yet."""
+        """Whether the dataset is virtual: its elements are in other datasets.
+
+        Reading such a dataset is not supported yet.
+
+        Example:
+            >>> dataset.is_virtual
+            False
+        """
     @property
     def external(self) -> list[tuple[str, int, int]] | None:
-        """Name, offset and size of each external file that holds elements (2**64 - 1: as much as there is), or None."""
+        """The external files that hold the elements, or None if the elements are in this file.
+
+        Each item is the name of a file, the offset of the first byte, and the size in bytes. A size of
+        2**64-1 means without limit.
+
+        Example:
+            >>> dataset.external is None
+            True
+        """
     @property
     def is_scale(self) -> bool:
-        """Whether this is a dimension scale."""
+        """Whether the dataset is a dimension scale.
+
+        Example:
+            >>> dataset.is_scale
+            False
+            >>> dataset.make_scale("time")
+            >>> dataset.is_scale
+            True
+        """
     @property
     def dims(self) -> DimensionManager:
-        """The axes: their labels, and the dimension scales attached to them."""
+        """The axes of the dataset: labels, and the attached dimension scales.
+
+        Example:
+            >>> dataset.dims[0].label = "time"
+            >>> [axis.label for axis in dataset.dims]
+            ['time', '', '']
+        """
     @property
     def regionref(self) -> RegionProxy:
-        """About references to parts of the dataset."""
+        """A proxy for region references.
+
+        `regionref.shape(ref)` is the shape of the dataset that a reference names. Region references cannot be
+        made yet.
+
+        Example:
+            >>> dataset.regionref.shape(dataset.ref)
+            (4, 2, 3)
+        """
     @property
     def id(self) -> DatasetID:
-        """The chunks, as they are stored."""
+        """The low-level identifier: the chunks, as they are stored.
+
+        Example:
+            >>> dataset.id.get_num_chunks()
+            4
+        """
     def len(self) -> int:
-        """The length of the first axis. TypeError: a scalar."""
+        """Returns the length of the first axis.
+
+        The built-in `len` does the same within the limit of the platform.
+
+        Returns:
+            The length in elements.
+
+        Raises:
+            TypeError: The dataset is a scalar or empty.
+
+        Example:
+            >>> dataset.len()
+            4
+        """
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Any]:
-        """Yields ``dataset[0]``, ``dataset[1]`` and so on. TypeError: a scalar."""
+        """Yields `dataset[0]`, `dataset[1]` and so on. Raises TypeError for a scalar."""
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array:
-        """The whole dataset as a new array. ValueError: ``copy=False``."""
+        """Reads the whole dataset into a new array for `np.asarray`. Raises ValueError for `copy=False`."""
     def read_direct(
         self, dest: _Array, source_sel: _Selection | None = None, dest_sel: _Selection | None = None
     ) -> None:
-        """Reads into an array of any dtype and strides, the whole or the part ``dest_sel`` of it.
+        """Reads a selection into an array, or into a part of an array.
 
-        Elements are converted as HDF5 does. TypeError: the shapes do not fit, even by broadcasting.
+        Elements are converted as HDF5 converts them, and the shape is broadcast if necessary.
+
+        Args:
+            dest: The array that receives the elements, of any dtype and strides.
+            source_sel: The selection of the dataset, as between brackets, without names of fields. None
+                selects all elements.
+            dest_sel: The part of `dest`, an index of NumPy. None takes the whole array.
+
+        Raises:
+            TypeError: The shape of the selection cannot be broadcast to the shape of the destination, or the
+                dataset is empty.
+
+        Example:
+            >>> table = np.zeros((6, 3))
+            >>> dataset.read_direct(table, np.s_[:2, 0], np.s_[4:])
+            >>> table[4:]
+            array([[0., 1., 2.],
+                   [6., 7., 8.]])
         """
     def read(self, sel: _Selection | None = None, out: _Array | None = None, threads: int | None = None) -> _Array:
-        """Reads a part of the dataset into a new array, or into ``out``; returns the array, also of one element.
+        """Reads a selection into a new array, or into an array of the caller.
 
-        sel : as between brackets, without names of fields; all if None.
-        out : an array of the result's shape, of any dtype and strides. No other thread may use it meanwhile.
-        threads : how many, the caller's included; by default what ``get_threads`` says.
+        Chunks are decoded by several threads, straight into the array. The GIL is released.
 
-        TypeError: ``out`` has another shape.
+        Args:
+            sel: The selection, as between brackets, without names of fields. None selects all elements.
+            out: The array that receives the elements. The array has the shape of the selection, any dtype and
+                any strides. No other thread may use the array during the read.
+            threads: The number of threads, including the caller. The default is `get_threads()`.
+
+        Returns:
+            The array. If every index is an integer, the array has shape ().
+
+        Raises:
+            TypeError: `out` has another shape, `sel` contains a name of a field, or the dataset is empty.
+            ValueError: `threads` is 0, or `sel` has too many indices.
+            IndexError: An index is out of range.
+
+        Example:
+            >>> dataset.read((slice(0, 2), 0))
+            array([[0., 1., 2.],
+                   [6., 7., 8.]], dtype=float32)
+            >>> block = np.empty((4, 2, 3))
+            >>> dataset.read(out=block) is block
+            True
         """
     def read_many(
         self, selections: Iterable[_Selection], out: list[_Array] | None = None, threads: int | None = None
     ) -> list[_Array]:
-        """Reads several parts at once; a chunk that several of them touch is decoded once.
+        """Reads several selections in one call. A chunk that several selections touch is decoded once.
 
-        out : one array for each selection. Returns one array for each, in their order.
+        Strings of variable length and other Python objects, and arrays in `out` that are not C-contiguous or
+        have another dtype, are read one selection after another.
+
+        Args:
+            selections: The selections, each as between brackets, without names of fields.
+            out: One array for each selection, as for `read`. None makes new arrays.
+            threads: The number of threads, including the caller. The default is `get_threads()`.
+
+        Returns:
+            One array for each selection, in the order of the selections.
+
+        Raises:
+            TypeError: An array in `out` has another shape than the selection.
+            ValueError: The numbers of arrays and selections differ, or arrays in `out` overlap.
+            IndexError: An index is out of range.
+
+        Example:
+            >>> first, row = dataset.read_many([(0, 0, 0), (slice(None), 1, 2)])
+            >>> row
+            array([ 5., 11., 17., 23.], dtype=float32)
         """
     def plan(self, sel: _Selection | None = None) -> ReadPlan:
-        """What reading a part will do. No data are read."""
-    def astype(self, dtype: DTypeLike) -> Any:
-        """A view that reads as another dtype, converting as HDF5 does. TypeError: there is no conversion."""
-    def asstr(self, encoding: str | None = None, errors: str = "strict") -> AsStrView:
-        """A view that reads strings as ``str``. TypeError: the elements are no strings."""
-    def fields(self, names: str | Iterable[str]) -> FieldsView:
-        """A view that reads some members of a compound, one alone if ``names`` is a string. ValueError: no such member."""
-    def iter_chunks(self, sel: slice | int | tuple[slice | int, ...] | None = None) -> ChunkIterator:
-        """For each chunk that a region touches, the part of the region in it, as a tuple of slices.
+        """Returns the plan of a read: chunks, bytes and threads. No data are read.
 
-        TypeError: not stored in chunks. ValueError: the region leaves the dataset, or is empty.
+        Args:
+            sel: The selection, as between brackets, without names of fields. None selects all elements.
+
+        Returns:
+            The plan. `print(plan)` lists the chunks.
+
+        Raises:
+            TypeError: `sel` contains a name of a field, or the dataset is empty.
+
+        Example:
+            >>> plan = dataset.plan(slice(0, 2))
+            >>> plan.chunks, plan.result_bytes
+            (2, 48)
+        """
+    def astype(self, dtype: DTypeLike) -> Any:
+        """Returns a view that reads the dataset as another dtype.
+
+        Elements are converted as HDF5 converts them. A number beyond the range of an integer dtype becomes
+        the nearest limit.
+
+        Args:
+            dtype: The dtype. `"T"` reads strings as NumPy's `StringDType`.
+
+        Returns:
+            An `AsTypeView`, or the dataset if the dataset has this dtype.
+
+        Raises:
+            TypeError: There is no such dtype, or `dtype` is `StringDType` and the elements are not strings. A
+                read of the view raises TypeError or OSError if there is no conversion.
+
+        Example:
+            >>> dataset.astype("f8")[0, 0]
+            array([0., 1., 2.])
+        """
+    def asstr(self, encoding: str | None = None, errors: str = "strict") -> AsStrView:
+        """Returns a view that reads strings as `str`.
+
+        Args:
+            encoding: The encoding of the strings. The default is that of the datatype, "ascii" or "utf-8".
+            errors: The treatment of bytes that cannot be decoded, as for `bytes.decode`.
+
+        Returns:
+            The view.
+
+        Raises:
+            TypeError: The elements are not strings.
+
+        Example:
+            >>> names.asstr()[:]
+            array(['Geneva', 'Zürich'], dtype=object)
+            >>> names.asstr("ascii", errors="ignore")[1]
+            'Zrich'
+        """
+    def fields(self, names: str | Iterable[str]) -> FieldsView:
+        """Returns a view that reads some members of a compound.
+
+        Args:
+            names: The name of one member, or several names.
+
+        Returns:
+            The view. One name as a string reads the member. Several names read records.
+
+        Raises:
+            ValueError: There is no such member, or the dataset is not a compound.
+
+        Example:
+            >>> stations.fields("lat")[:]
+            array([46.2, 47.4])
+            >>> stations.fields(["id", "code"])[0].item()
+            (1, b'GVA')
+        """
+    def iter_chunks(self, sel: slice | int | tuple[slice | int, ...] | None = None) -> ChunkIterator:
+        """Returns an iterator over the chunks that a region touches.
+
+        Args:
+            sel: The region: a slice or an integer for each axis. Steps are ignored. As in h5py, a stop of 0
+                means the end of the axis. None takes the whole dataset.
+
+        Returns:
+            An iterator. For each chunk, the iterator yields the part of the region in the chunk as a tuple of
+            slices.
+
+        Raises:
+            TypeError: The dataset is not stored in chunks, or an index is neither a slice nor an integer.
+            ValueError: The region exceeds the dataset or is empty, or the number of indices differs from
+                `ndim`.
+
+        Example:
+            >>> sum(dataset[part].sum() for part in dataset.iter_chunks())
+            np.float32(276.0)
+            >>> next(dataset.iter_chunks(np.s_[1:3, :, 2:]))
+            (slice(1, 2, 1), slice(0, 2, 1), slice(2, 3, 1))
         """
     def refresh(self) -> None:
-        """Looks at the file again, as ``File.refresh`` does: at all of it, not at this dataset alone."""
-    def flush(self) -> None:
-        """Gets everything that was changed into the file, as ``File.flush`` does."""
-    def __setitem__(self, key: _Index, value: Any, /) -> None:
-        """Writes elements, broadcast and converted as NumPy and h5py do. Whole chunks are encoded on all cores.
+        """Looks at the file again, which another program extends.
 
-        TypeError: shapes or dtypes that do not fit. OSError: the file is open for reading.
+        All objects then show the present content. The method does the same as `File.refresh`: the whole file
+        is refreshed, not only this dataset. In a file that is open for writing there is nothing to do.
+
+        Raises:
+            OSError: Another file was written in place of the file.
+
+        Example:
+            >>> with hs.File("climate.h5", locking=False) as watched:
+            ...     series = watched["surface/t2m"]
+            ...     series.refresh()
+            ...     series.shape
+            (4, 2, 3)
+        """
+    def flush(self) -> None:
+        """Writes all changes to the file, as `File.flush` does.
+
+        The changes of the whole file are written, not only those of this dataset.
+
+        Example:
+            >>> dataset[0] = 1
+            >>> dataset.flush()
+        """
+    def __setitem__(self, key: _Index, value: Any, /) -> None:
+        """Writes elements. The value is broadcast and converted as NumPy and h5py do.
+
+        Whole chunks are encoded by several threads, and the GIL is released. Chunks that change in part may
+        stay in memory until `flush`.
+
+        Args:
+            key: The selection, as for reading. Names of fields write some members of a compound.
+            value: A scalar or an array. Records change only the members that they have.
+
+        Raises:
+            TypeError: The shape or the dtype does not fit, or the dataset is empty.
+            ValueError: A value cannot be converted, or there is no such field.
+            IndexError: An index is out of range.
+            OSError: The file is open for reading.
         """
     def write_direct(
         self, source: Any, source_sel: _Selection | None = None, dest_sel: _Selection | None = None
     ) -> None:
-        """Writes from an array: a part of it to a part of the dataset."""
-    def resize(self, size: int | Sequence[int], axis: int | None = None) -> None:
-        """Gives the dataset another shape, or another length along one axis; within ``maxshape``.
+        """Writes an array, or a part of an array, to a selection of the dataset.
 
-        TypeError: not stored in chunks. ValueError: beyond ``maxshape``, or no such axis.
+        Args:
+            source: The array. The values are broadcast and converted as for `dataset[dest_sel] = source`.
+            source_sel: The part of `source`, an index of NumPy. None takes the whole array.
+            dest_sel: The selection of the dataset, as between brackets. None selects all elements.
+
+        Raises:
+            TypeError: The shape or the dtype does not fit.
+            OSError: The file is open for reading.
+
+        Example:
+            >>> dataset.write_direct(np.arange(6.0), np.s_[3:], (1, 0))
+            >>> dataset[1, 0]
+            array([3., 4., 5.], dtype=float32)
+        """
+    def resize(self, size: int | Sequence[int], axis: int | None = None) -> None:
+        """Changes the shape, or the length of one axis, within `maxshape`.
+
+        Elements keep their coordinates. New elements hold the fill value, and elements outside the new shape
+        are lost.
+
+        Args:
+            size: The new shape in elements, or with `axis` the new length of the axis.
+            axis: The number of the axis, from 0.
+
+        Raises:
+            TypeError: The dataset is not stored in chunks, or `size` is not an integer although `axis` is
+                given.
+            ValueError: The shape exceeds `maxshape` or has another number of axes, or there is no such axis.
+            RuntimeError: The file is open for reading.
+
+        Example:
+            >>> dataset.resize(5, axis=0)
+            >>> dataset.shape
+            (5, 2, 3)
+            >>> dataset.resize((2, 2, 3))
         """
     def make_scale(self, name: _Name | None = None) -> None:
-        """Makes the dataset a dimension scale, or gives one another name. RuntimeError: it has scales itself."""
+        """Makes the dataset a dimension scale, or gives a dimension scale another name.
+
+        Args:
+            name: The name of the scale. The default is an empty name.
+
+        Raises:
+            RuntimeError: Scales are attached to the dataset, or the file is open for reading.
+
+        Example:
+            >>> file["time"] = np.arange(4)
+            >>> file["time"].make_scale("hours")
+            >>> dataset.dims[0].attach_scale(file["time"])
+            >>> dataset.dims[0]["hours"][:]
+            array([0, 1, 2, 3])
+        """
     @property
     def _track_order(self) -> bool: ...
     def _write(self, sel: Any, array: _Array, shape: tuple[int, ...]) -> None: ...
@@ -553,161 +1469,562 @@ class Dataset(HLObject):
 
 @type_check_only
 class _View:
-    """What the views of a dataset share."""
+    """The common members of the views of a dataset.
+
+    A view is indexed as the dataset, but without names of fields. The view reads from the file at each use.
+    """
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The shape of the dataset."""
+        """The shape of the dataset in elements.
+
+        Example:
+            >>> dataset.astype("f8").shape
+            (4, 2, 3)
+        """
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """The number of axes.
+
+        Example:
+            >>> dataset.astype("f8").ndim
+            3
+        """
     @property
     def size(self) -> int | None:
-        """The number of elements."""
-    def __getitem__(self, args: _Index, /) -> Any: ...
+        """The number of elements.
+
+        Example:
+            >>> dataset.astype("f8").size
+            24
+        """
+    def __getitem__(self, args: _Index, /) -> Any:
+        """Reads a selection into a new array of the view's dtype. Errors are those of the dataset."""
     def __len__(self) -> int: ...
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array:
+        """Reads the whole view into a new array for `np.asarray`. Raises ValueError for `copy=False`."""
 
 @final
 class AsTypeView(_View):
-    """A dataset read as another dtype."""
+    """A view that reads a dataset as another dtype: the result of `Dataset.astype`.
+
+    `view[selection]` converts elements as HDF5 converts them. A number beyond the range of an integer dtype
+    becomes the nearest limit. Reading raises TypeError or OSError if there is no conversion.
+
+    Example:
+        >>> view = dataset.astype("i2")
+        >>> view[0, 0]
+        array([0, 1, 2], dtype=int16)
+        >>> np.asarray(view).sum()
+        np.int64(276)
+    """
 
     @property
     def dtype(self) -> _DType:
-        """That dtype."""
+        """The dtype of the elements that the view reads.
+
+        Example:
+            >>> dataset.astype("i2").dtype
+            dtype('int16')
+        """
 
 @final
 class AsStrView(_View):
-    """A dataset of strings read as ``str``."""
+    """A view that reads a dataset of strings as `str`: the result of `Dataset.asstr`.
+
+    `view[selection]` gives one `str`, or an array of `str` with the dtype of Python objects. Reading raises
+    UnicodeDecodeError if bytes cannot be decoded and `errors` is "strict", and LookupError if there is no
+    such encoding.
+
+    Example:
+        >>> view = names.asstr()
+        >>> view[1]
+        'Zürich'
+        >>> view[:]
+        array(['Geneva', 'Zürich'], dtype=object)
+    """
 
     @property
     def encoding(self) -> str:
-        """How strings are decoded."""
+        """The encoding with which strings are decoded.
+
+        Example:
+            >>> names.asstr().encoding
+            'utf-8'
+        """
     @property
     def errors(self) -> str:
-        """What is done with bytes that cannot be decoded, as for ``bytes.decode``."""
+        """The treatment of bytes that cannot be decoded, as for `bytes.decode`.
+
+        Example:
+            >>> names.asstr(errors="replace").errors
+            'replace'
+        """
     @property
     def dtype(self) -> _DType:
-        """The dtype of Python objects."""
+        """The dtype of Python objects.
+
+        Example:
+            >>> names.asstr().dtype
+            dtype('O')
+        """
 
 @final
 class FieldsView(_View):
-    """Some members of a compound dataset."""
+    """A view that reads some members of a compound dataset: the result of `Dataset.fields`.
+
+    `view[selection]` gives the elements of one member, or records of several members.
+
+    Example:
+        >>> stations.fields("lat")[:]
+        array([46.2, 47.4])
+        >>> stations.fields(["id", "lat"])[:]
+        array([(1, 46.2), (2, 47.4)], dtype=[('id', '<i4'), ('lat', '<f8')])
+    """
 
     @property
     def dtype(self) -> _DType:
-        """The dtype of the member, or of the record of members."""
+        """The dtype of the member, or of the records of the members.
+
+        Example:
+            >>> stations.fields("lat").dtype
+            dtype('float64')
+            >>> stations.fields(["id", "lat"]).dtype
+            dtype([('id', '<i4'), ('lat', '<f8')])
+        """
 
 @final
 class ChunkIterator:
-    """Yields tuples of slices, one for each chunk."""
+    """An iterator over the chunks of a region: the result of `Dataset.iter_chunks`.
+
+    For each chunk, the iterator yields the part of the region in the chunk as a tuple of slices.
+
+    Example:
+        >>> for part in dataset.iter_chunks(np.s_[2:, 0, :]):
+        ...     print(part[0], dataset[part].max())
+        slice(2, 3, 1) 14.0
+        slice(3, 4, 1) 20.0
+    """
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> tuple[slice, ...]: ...
 
 @final
 class ReadPlan:
-    """What a read will do. As text, one line for each chunk."""
+    """The plan of a read: the result of `Dataset.plan`.
+
+    `str(plan)` is a summary, and one line for each of the first 20 chunks: the first element, the route, the
+    number of elements, and the stored bytes with the address in the file.
+
+    Example:
+        >>> print(stations.plan())
+        result     [2], 30 bytes
+        pieces     1 of [2], 30 bytes stored, 30 to read
+        threads    1
+        route      1 direct
+          [0]: direct, 2 elements, 30 bytes at ...
+        <BLANKLINE>
+    """
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of what is read."""
+        """The shape of the result in elements.
+
+        Example:
+            >>> dataset.plan((0, slice(None), slice(0, 2))).shape
+            (1, 2, 2)
+        """
     @property
     def chunks(self) -> int:
-        """How many chunks (or runs of rows, if the dataset has none) will be read."""
+        """The number of chunks to read, or of runs of rows if the dataset is not stored in chunks.
+
+        Example:
+            >>> dataset.plan(slice(0, 2)).chunks
+            2
+        """
     @property
     def bytes(self) -> int:
-        """Their stored bytes."""
+        """The stored size in bytes of all chunks that the selection touches.
+
+        Example:
+            >>> dataset.plan().bytes == dataset.id.get_storage_size()
+            True
+        """
     @property
     def read_bytes(self) -> int:
-        """Those that will be read: none of chunks in memory, of unfiltered ones what is wanted, of large Blosc chunks that
-        are wanted in part at least the first."""
+        """The number of bytes to read from the file.
+
+        Nothing is read of chunks in memory. Of chunks without filters, the selected bytes are read. Of large
+        Blosc chunks that are selected in part, at least the front is read, and only the front counts. Gaps
+        between neighbours that are read together do not count.
+
+        Example:
+            >>> plan = stations.plan(0)
+            >>> plan.read_bytes, plan.bytes
+            (15, 30)
+        """
     @property
     def result_bytes(self) -> int:
-        """Bytes of the result."""
+        """The size of the result in bytes, in the dtype of the dataset.
+
+        Example:
+            >>> dataset.plan(0).result_bytes
+            24
+        """
     @property
     def threads(self) -> int:
-        """How many threads will work."""
+        """The number of threads, including the caller.
+
+        Example:
+            >>> dataset.plan(0).threads
+            1
+        """
     def to_json(self) -> str:
-        """All of it as JSON."""
+        """Returns the whole plan, with every chunk, as JSON.
+
+        Returns:
+            A JSON object with the keys "shape", "piece_shape" (in elements), "result_bytes", "stored_bytes",
+            "read_bytes", "threads" and "tasks". Each task has the keys "first", "route", "elements",
+            "address", "bytes", "requests" and "read_bytes".
+
+        Example:
+            >>> import json
+            >>> plan = json.loads(dataset.plan().to_json())
+            >>> [task["first"] for task in plan["tasks"]]
+            [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]]
+        """
 
 @final
 class AttributeManager:
-    """The attributes of an object: a mapping from names to values."""
+    """The attributes of an object: a mutable mapping from names to values.
+
+    Reading gives a NumPy scalar or array, `str` for strings of variable length, `np.bytes_` for strings of
+    fixed length, and `Empty` for an attribute without a dataspace. Names are listed in the order of creation
+    if the object tracks the order, otherwise by name. After the file is closed, reading and changing
+    attributes raises `ClosedError`. `ClosedError` is also a KeyError, so `get` and `pop` then return the
+    default.
+
+    Example:
+        >>> dataset.attrs["units"]
+        'K'
+        >>> dataset.attrs["limits"] = np.array([180, 330], dtype="i2")
+        >>> dict(dataset.attrs)
+        {'limits': array([180, 330], dtype=int16), 'scale': np.float64(1.5), 'units': 'K'}
+        >>> "scale" in dataset.attrs, len(dataset.attrs)
+        (True, 3)
+        >>> del dataset.attrs["scale"]
+    """
 
     def __getitem__(self, name: _Name, /) -> Any:
-        """The value: a scalar or an array, ``str`` for strings of variable length, ``Empty`` without a dataspace.
+        """Returns the value of an attribute.
 
-        KeyError: there is none of that name.
+        Returns:
+            A scalar or an array, `str` for strings of variable length, or `Empty` for an attribute without a
+            dataspace.
+
+        Raises:
+            KeyError: There is no attribute of this name.
         """
     def __contains__(self, name: _Name, /) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...
     def __reversed__(self) -> Iterator[str]: ...
     def keys(self) -> KeysViewHDF5:
-        """The names."""
+        """Returns a view of the names.
+
+        Example:
+            >>> list(dataset.attrs.keys())
+            ['scale', 'units']
+        """
     def values(self) -> ValuesViewHDF5:
-        """The values."""
+        """Returns a view of the values.
+
+        Example:
+            >>> list(dataset.attrs.values())
+            [np.float64(1.5), 'K']
+        """
     def items(self) -> ItemsViewHDF5:
-        """Names with values."""
+        """Returns a view of the pairs of names and values.
+
+        Example:
+            >>> for name, value in dataset.attrs.items():
+            ...     print(name, value)
+            scale 1.5
+            units K
+        """
     def get(self, name: _Name, default: Any = None) -> Any:
-        """The value, or ``default``."""
+        """Returns the value of an attribute, or a default if there is no such attribute.
+
+        Args:
+            name: The name.
+            default: The result if there is no attribute of this name.
+
+        Returns:
+            The value, as `attrs[name]` gives it, or `default`.
+
+        Example:
+            >>> dataset.attrs.get("units")
+            'K'
+            >>> dataset.attrs.get("offset", 0)
+            0
+        """
     def get_id(self, name: _Name) -> AttrID:
-        """The attribute's shape and dtype."""
+        """Returns the low-level identifier of an attribute: shape and dtype without the value.
+
+        Args:
+            name: The name.
+
+        Returns:
+            The identifier.
+
+        Raises:
+            KeyError: There is no attribute of this name.
+
+        Example:
+            >>> dataset.attrs.get_id("scale").dtype
+            dtype('float64')
+        """
     def __setitem__(self, name: _Name, value: Any, /) -> None:
-        """Makes an attribute, in place of one that has its name. OSError: the file is open for reading."""
+        """Creates an attribute. An attribute of the same name is replaced.
+
+        Raises:
+            TypeError: The value has no equivalent in HDF5.
+            OSError: The file is open for reading.
+        """
     def __delitem__(self, name: _Name, /) -> None:
-        """Takes an attribute away. KeyError: there is none."""
+        """Deletes an attribute. Raises KeyError if there is none, or if the file is open for reading."""
     def create(self, name: _Name, data: Any, shape: Any = None, dtype: Any = None) -> None:
-        """Makes an attribute of this shape and dtype, in place of one that has its name."""
+        """Creates an attribute of a given shape and dtype. An attribute of the same name is replaced.
+
+        Args:
+            name: The name.
+            data: The value: a scalar, an array, or `Empty`.
+            shape: The shape in elements. The default is the shape of `data`.
+            dtype: The dtype, or a committed `Datatype`. The default is the dtype of `data`.
+
+        Raises:
+            ValueError: `shape` has another number of elements than `data`.
+            TypeError: The dtype has no equivalent in HDF5.
+            OSError: The file is open for reading.
+
+        Example:
+            >>> dataset.attrs.create("grid", [1, 2, 3, 4], shape=(2, 2), dtype="i2")
+            >>> dataset.attrs["grid"]
+            array([[1, 2],
+                   [3, 4]], dtype=int16)
+        """
     def modify(self, name: _Name, value: Any) -> None:
-        """Changes a value and keeps its dtype and shape; makes the attribute if it is not there."""
+        """Changes the value of an attribute and keeps the shape and the dtype.
+
+        An attribute that does not exist is created, as `attrs[name] = value` creates it.
+
+        Args:
+            name: The name.
+            value: The new value. The value is converted to the dtype of the attribute.
+
+        Raises:
+            TypeError: The value has another shape than the attribute.
+            ValueError: The value cannot be converted.
+            OSError: The attribute is empty, or the file is open for reading.
+
+        Example:
+            >>> dataset.attrs.modify("scale", 2)
+            >>> dataset.attrs["scale"]
+            np.float64(2.0)
+        """
     def rename(self, source: _Name, dest: _Name) -> None:
-        """Gives an attribute another name. KeyError: there is none. ValueError: there is one of that name."""
+        """Renames an attribute.
+
+        Args:
+            source: The present name.
+            dest: The new name.
+
+        Raises:
+            KeyError: There is no attribute of the name `source`.
+            ValueError: There is an attribute of the name `dest`.
+            OSError: The file is open for reading.
+
+        Example:
+            >>> dataset.attrs.rename("scale", "factor")
+            >>> list(dataset.attrs)
+            ['factor', 'units']
+        """
     def pop(self, key: _Name, default: Any = ...) -> Any:
-        """Takes an attribute away and returns its value; without such a one ``default``. KeyError: there is neither."""
+        """Deletes an attribute and returns the value.
+
+        Args:
+            key: The name.
+            default: The result if there is no attribute of this name.
+
+        Returns:
+            The value, or `default`.
+
+        Raises:
+            KeyError: There is no attribute of this name and no `default`, or the file is open for reading.
+
+        Example:
+            >>> dataset.attrs.pop("units")
+            'K'
+            >>> dataset.attrs.pop("units", "none")
+            'none'
+        """
     def popitem(self) -> tuple[str, Any]:
-        """Takes an attribute away and returns its name and value. KeyError: there is none."""
+        """Deletes the first attribute and returns the name and the value.
+
+        Returns:
+            The name and the value.
+
+        Raises:
+            KeyError: There are no attributes, or the file is open for reading.
+
+        Example:
+            >>> dataset.attrs.popitem()
+            ('scale', np.float64(1.5))
+        """
     def clear(self) -> None:
-        """Takes away all attributes."""
+        """Deletes all attributes.
+
+        Example:
+            >>> dataset.attrs.clear()
+            >>> len(dataset.attrs)
+            0
+        """
     def setdefault(self, key: _Name, default: Any = None) -> Any:
-        """The attribute of this name, which is ``default`` if there was none."""
+        """Returns the value of an attribute. An attribute that does not exist is created first.
+
+        Args:
+            key: The name.
+            default: The value of a new attribute.
+
+        Returns:
+            The value of the attribute, or `default` if the attribute is new.
+
+        Raises:
+            TypeError: The attribute is new, and `default` has no equivalent in HDF5, such as None.
+            OSError: The attribute is new, and the file is open for reading.
+
+        Example:
+            >>> dataset.attrs.setdefault("units", "degC")
+            'K'
+            >>> dataset.attrs.setdefault("offset", 0)
+            0
+        """
     def update(self, other: Any = (), /, **kwds: Any) -> None:
-        """``self[name] = value`` for each of a mapping's, of pairs, and of the keywords."""
+        """Sets several attributes: `attrs[name] = value` for each name.
+
+        Args:
+            other: A mapping from names to values, or pairs of names and values.
+            kwds: More names with values.
+
+        Raises:
+            TypeError: A value has no equivalent in HDF5.
+            OSError: The file is open for reading.
+
+        Example:
+            >>> dataset.attrs.update({"units": "degC"}, offset=273)
+            >>> dataset.attrs["units"], dataset.attrs["offset"]
+            ('degC', np.int64(273))
+        """
     def _set(self, name: str, shape: list[int] | None, dtype: Any, data: _Array | None) -> None: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
 @final
 class AttrID:
-    """What h5py calls the low-level identifier of an attribute."""
+    """The low-level identifier of an attribute, as h5py calls it: the result of `AttributeManager.get_id`.
+
+    The identifier shows the attribute as it was when the identifier was made.
+
+    Example:
+        >>> scale = dataset.attrs.get_id("scale")
+        >>> scale.name, scale.shape, scale.dtype
+        (b'scale', (), dtype('float64'))
+    """
 
     @property
     def name(self) -> bytes:
-        """Its name."""
+        """The name of the attribute, in UTF-8.
+
+        Example:
+            >>> dataset.attrs.get_id("scale").name
+            b'scale'
+        """
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """Its shape; None without a dataspace."""
+        """The shape of the attribute in elements: () for a scalar, None without a dataspace.
+
+        Example:
+            >>> dataset.attrs.get_id("scale").shape
+            ()
+        """
     @property
     def dtype(self) -> _DType:
-        """Its dtype."""
+        """The dtype of the attribute.
+
+        Raises:
+            UnsupportedDtypeError: NumPy has no dtype for the datatype.
+
+        Example:
+            >>> dataset.attrs.get_id("scale").dtype
+            dtype('float64')
+        """
     def get_name(self) -> bytes:
-        """Its name."""
+        """Returns the name of the attribute.
+
+        Returns:
+            The name in UTF-8.
+
+        Example:
+            >>> dataset.attrs.get_id("scale").get_name()
+            b'scale'
+        """
     def get_storage_size(self) -> int:
-        """Its stored bytes."""
+        """Returns the stored size of the attribute.
+
+        Returns:
+            The size in bytes. The characters of strings of variable length are stored elsewhere and do not
+            count.
+
+        Example:
+            >>> dataset.attrs.get_id("scale").get_storage_size()
+            8
+        """
 
 @disjoint_base
 class ObjectID:
-    """What h5py calls a low-level identifier. Equal for the same object of the same file."""
+    """The identifier of an object, which h5py calls the low-level identifier.
+
+    Two identifiers are equal if they belong to the same object of the same file. An identifier is true while
+    the file is open.
+
+    Example:
+        >>> file["surface"].id == group.id
+        True
+    """
 
     @property
     def valid(self) -> bool:
-        """Whether the file is open."""
+        """Whether the file is open.
+
+        Example:
+            >>> dataset.id.valid
+            True
+        """
     @property
     def id(self) -> int:
-        """The address of the object in the file."""
+        """The address of the object in the file.
+
+        Example:
+            >>> dataset.id.id > 0
+            True
+        """
     @property
     def name(self) -> bytes | None:
-        """The path of the object."""
+        """The path of the object, or None.
+
+        Example:
+            >>> dataset.id.name
+            b'/surface/t2m'
+        """
     def __bool__(self) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -715,73 +2032,264 @@ class ObjectID:
 
 @final
 class FileID(ObjectID):
-    """The identifier of a file."""
+    """The identifier of a file.
+
+    Example:
+        >>> len(file.id.get_file_image()) == file.id.get_filesize()
+        True
+    """
 
     def get_filesize(self) -> int:
-        """Bytes of the file."""
+        """Returns the size of the file, in bytes.
+
+        Example:
+            >>> file.id.get_filesize() > 1000
+            True
+        """
     def get_file_image(self) -> bytes:
-        """The bytes of the file, with everything that was changed so far."""
+        """Flushes the file, and returns its bytes.
+
+        Example:
+            >>> file.id.get_file_image()[:4]
+            b'\x89HDF'
+        """
 
 @final
 class GroupID(ObjectID):
-    """The identifier of a group."""
+    """The identifier of a group.
+
+    Example:
+        >>> hs.Group(group.id) == group
+        True
+    """
 
 @final
 class TypeID(ObjectID):
-    """The identifier of a committed datatype."""
+    """The identifier of a committed datatype.
+
+    Example:
+        >>> file["word"] = np.dtype("u2")
+        >>> file["word"].id.valid
+        True
+    """
 
     @property
     def dtype(self) -> _DType:
-        """The dtype."""
+        """The dtype of the committed datatype.
+
+        Example:
+            >>> file["word"] = np.dtype("u2")
+            >>> file["word"].id.dtype
+            dtype('uint16')
+        """
 
 @final
 class DatasetID(ObjectID):
-    """The identifier of a dataset: its chunks, as they are stored.
+    """The low-level identifier of a dataset: the chunks, as they are stored.
 
-    RuntimeError: a method about chunks, and the dataset is not stored in chunks.
+    Methods for chunks raise RuntimeError if the dataset is not stored in chunks. Every method raises
+    `ClosedError` after the file is closed. The methods show the chunks that are in the file. Chunks that were
+    changed in part may be in memory, and `dataset.flush()` writes such chunks to the file.
+
+    Example:
+        >>> dataset.id.get_num_chunks()
+        4
+        >>> mask, stored = dataset.id.read_direct_chunk((0, 0, 0))
+        >>> dataset.id.write_direct_chunk((3, 0, 0), stored, mask)
+        >>> bool((dataset[3] == dataset[0]).all())
+        True
     """
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The shape of the dataset."""
+        """The shape of the dataset in elements, or None for an empty dataset.
+
+        Example:
+            >>> dataset.id.shape
+            (4, 2, 3)
+        """
     @property
     def dtype(self) -> _DType:
-        """The dtype of the dataset."""
+        """The dtype of the dataset.
+
+        Raises:
+            UnsupportedDtypeError: NumPy has no dtype for the datatype.
+
+        Example:
+            >>> dataset.id.dtype
+            dtype('float32')
+        """
     @property
     def rank(self) -> int:
-        """The number of axes."""
+        """The number of axes.
+
+        Example:
+            >>> dataset.id.rank
+            3
+        """
     def get_num_chunks(self) -> int:
-        """How many chunks are stored."""
+        """Returns the number of stored chunks.
+
+        Returns:
+            The number. Chunks that were never written do not count.
+
+        Raises:
+            RuntimeError: The dataset is not stored in chunks.
+
+        Example:
+            >>> dataset.resize(9, axis=0)
+            >>> dataset.id.get_num_chunks()
+            4
+        """
     def get_chunk_info(self, index: int) -> StoreInfo:
-        """The stored chunk number ``index``. ValueError: there are not so many."""
+        """Returns the place of a stored chunk.
+
+        Args:
+            index: The number of the chunk among the stored chunks, from 0, in the order of the index of
+                chunks.
+
+        Returns:
+            The coordinates of the first element, the filter mask, the offset in the file and the size in
+            bytes.
+
+        Raises:
+            ValueError: There are not more than `index` stored chunks.
+            RuntimeError: The dataset is not stored in chunks.
+
+        Example:
+            >>> dataset.id.get_chunk_info(0)
+            StoreInfo(chunk_offset=(0, 0, 0), filter_mask=0, byte_offset=..., size=...)
+        """
     def get_chunk_info_by_coord(self, chunk_offset: tuple[int, ...]) -> StoreInfo:
-        """The chunk that holds an element; all None if it is not stored. TypeError: too few or too many coordinates."""
+        """Returns the place of the chunk that contains an element.
+
+        Args:
+            chunk_offset: The coordinates of the element.
+
+        Returns:
+            The place, as `get_chunk_info` gives it. If the chunk is not stored, `chunk_offset` and
+            `byte_offset` are None and `size` is 0.
+
+        Raises:
+            ValueError: The number of coordinates differs from the number of axes.
+            RuntimeError: The dataset is not stored in chunks.
+
+        Example:
+            >>> dataset.id.get_chunk_info_by_coord((1, 1, 2)).chunk_offset
+            (1, 0, 0)
+        """
     def chunk_iter(self, func: Callable[[StoreInfo], _T | None]) -> _T | None:
-        """Calls ``func`` for every stored chunk; stops when it returns something else than None, and returns that."""
+        """Calls a function with the place of each stored chunk, in the order of the index of chunks.
+
+        The iteration stops at the first result of the function that is not None.
+
+        Args:
+            func: The function. The argument is a place, as `get_chunk_info` gives it.
+
+        Returns:
+            The result that stopped the iteration, or None.
+
+        Raises:
+            RuntimeError: The dataset is not stored in chunks.
+
+        Example:
+            >>> dataset.id.chunk_iter(lambda chunk: print(chunk.chunk_offset))
+            (0, 0, 0)
+            (1, 0, 0)
+            (2, 0, 0)
+            (3, 0, 0)
+        """
     @overload
     def read_direct_chunk(self, offsets: Iterable[int], out: None = None) -> tuple[int, bytes]: ...
     @overload
     def read_direct_chunk(self, offsets: Iterable[int], out: bytearray | memoryview | _Array) -> tuple[int, memoryview]:
-        """The filter mask and the stored bytes of the chunk that begins at ``offsets``, not decoded.
+        """Returns the filter mask and the stored bytes of a chunk, not decoded.
 
-        out : a writable buffer for them, at least as long; then a view of what was written is returned.
-        RuntimeError: it is not stored. ValueError: ``out`` is too short. OSError: no chunk begins there.
+        Args:
+            offsets: The coordinates of the first element of the chunk.
+            out: A writable buffer for the bytes, at least as long as the stored chunk.
+
+        Returns:
+            The filter mask (bit i is set if filter i was left out) and the bytes. With `out`, a view of the
+            written part of `out` replaces the bytes.
+
+        Raises:
+            RuntimeError: The chunk is not stored, or the dataset is not stored in chunks.
+            TypeError: The number of coordinates differs from the number of axes.
+            ValueError: `out` is too short.
+            BufferError: `out` is read-only.
+            OSError: No chunk begins at `offsets`.
+
+        Example:
+            >>> mask, stored = dataset.id.read_direct_chunk((1, 0, 0))
+            >>> mask, stored[:1]
+            (0, b'x')
         """
     def write_direct_chunk(self, offsets: Iterable[int], data: Any, filter_mask: int = 0) -> None:
-        """Stores a chunk that is filtered already. ``filter_mask``: bit i for filter i that was left out."""
+        """Stores the bytes of a chunk as they are, without filters.
+
+        The bytes are not examined. A later read raises FormatError if the filters cannot decode them.
+
+        Args:
+            offsets: The coordinates of the first element of the chunk.
+            data: The filtered bytes of the chunk, as an object with a buffer.
+            filter_mask: A mask of filters: bit i is set if filter i was left out.
+
+        Raises:
+            ValueError: No chunk of the dataset begins at `offsets`.
+            RuntimeError: The dataset is not stored in chunks, or the file is open for reading.
+
+        Example:
+            >>> plain = np.arange(6, dtype="f4").tobytes()
+            >>> dataset.id.write_direct_chunk((3, 0, 0), plain, filter_mask=0b11)
+            >>> dataset[3]
+            array([[0., 1., 2.],
+                   [3., 4., 5.]], dtype=float32)
+        """
     def get_storage_size(self) -> int:
-        """Stored bytes of all elements."""
+        """Returns the stored size of all elements.
+
+        Returns:
+            The size in bytes: of all stored chunks, or of contiguous or compact data. The size of a virtual
+            dataset is 0.
+
+        Example:
+            >>> stations.id.get_storage_size()
+            30
+        """
     def get_offset(self) -> int | None:
-        """Where in the file contiguous elements begin; None for any other layout, and before they are written."""
+        """Returns the offset of contiguous elements in the file.
+
+        Returns:
+            The offset in bytes, or None for every other layout and before the first write.
+
+        Example:
+            >>> offset = stations.id.get_offset()
+            >>> image = file.id.get_file_image()
+            >>> np.frombuffer(image, stations.dtype, 2, offset)["id"]
+            array([1, 2], dtype=int32)
+        """
 
 @disjoint_base
 class Reference:
-    """A reference to an object of a file. False if it refers to nothing."""
+    """A reference to an object of a file. `file[reference]` returns the object. A null reference is false.
+
+    Example:
+        >>> file[dataset.ref] == dataset
+        True
+        >>> bool(hs.Reference())
+        False
+    """
 
     def __new__(cls) -> Self: ...
     @property
     def typecode(self) -> Literal[0, 1]:
-        """0 for a reference to an object, 1 for one to a region."""
+        """The kind: 0 for a reference to an object, 1 for a reference to a region.
+
+        Example:
+            >>> dataset.ref.typecode
+            0
+        """
     def __bool__(self) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -789,50 +2297,119 @@ class Reference:
 
 @final
 class RegionReference(Reference):
-    """A reference to a part of a dataset."""
+    """A reference to a region of a dataset. `file[reference]` returns the dataset.
+
+    Example:
+        >>> hs.RegionReference().typecode
+        1
+    """
 
     def __new__(cls) -> Self: ...
 
 @final
 class HardLink:
-    """A link to an object of the same file."""
+    """A link to an object of the same file.
+
+    Example:
+        >>> isinstance(file.get("names", getlink=True), hs.HardLink)
+        True
+    """
 
     def __new__(cls) -> Self: ...
 
 @final
 class SoftLink:
-    """A link to a path of the same file."""
+    """A link to a path of the same file. The path need not lead to an object.
+
+    Args:
+        path: The path.
+
+    Example:
+        >>> file["alias"] = hs.SoftLink("/surface/t2m")
+        >>> file["alias"] == dataset
+        True
+    """
 
     def __new__(cls, path: str) -> Self: ...
     @property
     def path(self) -> str:
-        """The path, which need not lead anywhere."""
+        """The path.
+
+        Example:
+            >>> hs.SoftLink("/surface/t2m").path
+            '/surface/t2m'
+        """
 
 @final
 class ExternalLink:
-    """A link to a path of another file."""
+    """A link to a path of another file. Files behind external links are opened for reading.
+
+    Args:
+        filename: The name of the other file, relative to the file with the link.
+        path: The path in the other file.
+
+    Example:
+        >>> with hs.File("linking.h5", "w") as linking:
+        ...     linking["t2m"] = hs.ExternalLink("climate.h5", "/surface/t2m")
+        ...     linking["t2m"].shape
+        (4, 2, 3)
+    """
 
     def __new__(cls, filename: str | os.PathLike[str], path: str) -> Self: ...
     @property
     def filename(self) -> str:
-        """The other file, as the link names it."""
+        """The name of the other file.
+
+        Example:
+            >>> hs.ExternalLink("climate.h5", "/names").filename
+            'climate.h5'
+        """
     @property
     def path(self) -> str:
-        """The path in it."""
+        """The path in the other file.
+
+        Example:
+            >>> hs.ExternalLink("climate.h5", "/names").path
+            '/names'
+        """
 
 @final
 class Empty:
-    """What a dataset or an attribute without a dataspace holds: a dtype, and nothing of it."""
+    """The value of a dataset or an attribute without a dataspace: a dtype without elements.
+
+    Args:
+        dtype: The dtype.
+
+    Example:
+        >>> file["nothing"] = hs.Empty("f4")
+        >>> file["nothing"][()]
+        Empty(dtype=dtype('float32'))
+    """
 
     def __new__(cls, dtype: DTypeLike) -> Self: ...
     @property
     def dtype(self) -> _DType:
-        """The dtype."""
+        """The dtype.
+
+        Example:
+            >>> hs.Empty("f4").dtype
+            dtype('float32')
+        """
     @property
     def shape(self) -> None:
-        """None."""
+        """Always None.
+
+        Example:
+            >>> hs.Empty("f4").shape is None
+            True
+        """
     @property
     def size(self) -> None:
-        """None."""
+        """Always None.
+
+        Example:
+            >>> hs.Empty("f4").size is None
+            True
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...

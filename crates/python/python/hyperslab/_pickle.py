@@ -6,7 +6,11 @@ from ._native import File, HLObject
 
 
 def reduce(node: HLObject) -> tuple[Any, ...]:
-    """What ``HLObject.__reduce__`` returns. TypeError: the file cannot be opened again by path, or has no name for the object."""
+    """Returns what `HLObject.__reduce__` returns.
+
+    Raises:
+        TypeError: The file cannot be opened again by path, or no path leads to the object.
+    """
     how = node._reopening()
     if how is None:
         raise TypeError(

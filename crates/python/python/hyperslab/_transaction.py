@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 class Transaction:
     """The context of a transaction, as `File.transaction` returns it.
 
-    The end of the `with` block commits all changes of the block. An exception that leaves the block undoes them.
-    Elements that are written in place, without filters, are not undone.
+    The end of the `with` block commits all changes of the block. An exception that leaves the block undoes
+    them. Elements that are written in place, without filters, are not undone.
 
     Example:
         >>> try:

@@ -1,4 +1,4 @@
-"""Conversions that only NumPy's Python side can do."""
+"""Conversions that only the Python interface of NumPy offers."""
 
 from typing import Any, cast
 
@@ -6,6 +6,6 @@ import numpy as np
 
 
 def to_string_dtype(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
-    """An array of ``bytes`` as one of NumPy's variable-width strings, of the same shape."""
+    """Returns an array of `bytes` as strings of variable width of NumPy, with the same shape."""
     text = np.array([cast(bytes, item).decode("utf-8") for item in array.flat], dtype=dtype)
     return text.reshape(array.shape)

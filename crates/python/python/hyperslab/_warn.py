@@ -6,9 +6,13 @@ _told: set[tuple[str, str]] = set()
 
 
 def without_effect(call: str, key: str, why: str, depth: int = 1) -> None:
-    """Warns, once in a process, that the keyword ``key`` of ``call`` has no effect.
+    """Warns that a keyword has no effect: once in a process for each call and keyword.
 
-    depth: the number of Python functions between the caller of hyperslab and this one, this one included.
+    Args:
+        call: The name of the call.
+        key: The keyword.
+        why: The reason.
+        depth: The number of Python functions between the caller of hyperslab and this function, which counts.
     """
     if (call, key) not in _told:
         _told.add((call, key))

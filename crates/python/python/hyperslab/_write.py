@@ -1,4 +1,4 @@
-"""Writing elements and attributes: values made into arrays of the shape of the selection."""
+"""Writing elements and attributes: values become arrays with the shape of the selection."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
-    """``dataset[key] = value``, by h5py's rules."""
+    """Does `dataset[key] = value` by the rules of h5py."""
     parts = key if isinstance(key, tuple) else (key,)
     names = [part for part in parts if isinstance(part, str)]
     index = tuple(part for part in parts if not isinstance(part, str))
@@ -73,7 +73,7 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
 
 
 def _broadcast(array: "np.ndarray[Any, Any]", shape: "tuple[int, ...]", inner: "tuple[int, ...]") -> Any:
-    """The array in the shape of the selection; by NumPy's rules; axes of length one may be too many in front."""
+    """Broadcasts an array to the shape of a selection, like NumPy. Leading axes of length 1 may be surplus."""
     if array.shape != shape + inner:
         outer = array.shape[: len(array.shape) - len(inner)]
         try:
@@ -86,7 +86,7 @@ def _broadcast(array: "np.ndarray[Any, Any]", shape: "tuple[int, ...]", inner: "
 
 
 def _set_fields(dataset: "Dataset", index: "tuple[Any, ...]", names: "list[str]", value: Any) -> None:
-    """Changes some fields of records, which are read before."""
+    """Changes some fields of records. The other fields are read first."""
     fields = dataset.dtype.fields
     if fields is None:
         raise TypeError("Illegal slicing argument (not a compound dataset)")
@@ -104,14 +104,14 @@ def _set_fields(dataset: "Dataset", index: "tuple[Any, ...]", names: "list[str]"
 
 
 def write_direct(dataset: "Dataset", source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
-    """Writes from an array: a part of it to a part of the dataset."""
+    """Writes a part of an array to a part of a dataset."""
     array = np.asarray(source)
     part = array if source_sel is None else array[source_sel]
     set_item(dataset, () if dest_sel is None else dest_sel, np.ascontiguousarray(part))
 
 
 def set_attribute(attrs: "AttributeManager", name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
-    """Makes an attribute, in place of one that has its name."""
+    """Creates an attribute, or replaces an attribute of the same name."""
     name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
     if isinstance(data, Empty):
         attrs._set(name, None, data.dtype if dtype is None else dtype, None)
@@ -133,7 +133,7 @@ def set_attribute(attrs: "AttributeManager", name: Any, data: Any, shape: Any = 
 
 
 def modify_attribute(attrs: "AttributeManager", name: Any, value: Any) -> None:
-    """Changes the value of an attribute and keeps its dtype and shape; makes it if it is not there."""
+    """Changes the value of an attribute, and keeps its dtype and shape. Creates a missing attribute."""
     if name not in attrs:
         attrs[name] = value
         return

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use super::Dataset;
+use crate::Threads;
 use crate::buffer;
 use crate::chunks::ChunkIterator;
 use crate::dtype::descr_of;
@@ -52,8 +53,9 @@ impl Dataset {
         py: Python<'py>,
         sel: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyUntypedArray>>,
-        threads: Option<NonZeroUsize>,
+        threads: Option<Threads>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        let threads = threads.map(|threads| threads.0);
         in_one_shape(py, || {
             let request = read::request_of(self, sel)?;
             match out {
@@ -69,10 +71,12 @@ impl Dataset {
         py: Python<'py>,
         selections: &Bound<'py, PyAny>,
         out: Option<Vec<Bound<'py, PyUntypedArray>>>,
-        threads: Option<NonZeroUsize>,
+        threads: Option<Threads>,
     ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
         let selections = selections.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-        in_one_shape(py, move || self.read_all(py, &selections, out.as_deref(), threads))
+        in_one_shape(py, move || {
+            self.read_all(py, &selections, out.as_deref(), threads.map(|threads| threads.0))
+        })
     }
 
     #[pyo3(signature = (sel=None))]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = str | os.PathLike[str]
 FieldPlace: TypeAlias = int | str
-"""The first byte of a field of the trace header, counted from 1, as ``189``; with the kind of number if that is not i4, as
-``"189:i2"``: i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
+"""The first byte of a field of the trace header, counted from 1, as `189`. A number other than i4 is named as well, as
+`"189:i2"`: i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
 Progress: TypeAlias = Callable[[int, int], object]
 
 _SHUFFLE, _FLETCHER32 = 2, 3
@@ -87,29 +87,32 @@ def ingest(
 ) -> dict[str, Any]:
     """Converts a SEG-Y file into a new HDF5 file, in chunks, with all headers. `open` reads the new file.
 
-    If the conversion is interrupted or killed, the same call continues it. `open` refuses the file until it is complete.
+    If the conversion is interrupted or killed, the same call continues it. `open` refuses the file until it
+    is complete.
 
     Args:
         source: The path of the SEG-Y file.
         to: The path of the HDF5 file.
-        compression, compression_opts, shuffle, fletcher32: The filters of the samples, as for `Group.create_dataset`.
+        compression, compression_opts, shuffle, fletcher32: The filters of the samples, as for
+            `Group.create_dataset`.
         chunks: The shape of a chunk, with samples last.
         depth: Whether samples follow each other in depth, and not in time.
-        inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte: The first byte of these fields in the
-            trace headers, counted from 1, as `189` or `"189:i2"`. The defaults are those of revision 1: 189, 193, 37,
-            21, 181, 185.
-        kind: The kind of survey: "volume", "prestack", "line", "prestack line" or "traces". None detects the kind.
+        inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte: The first byte of these fields in
+            the trace headers, counted from 1, as `189` or `"189:i2"`. The defaults are those of revision 1:
+            189, 193, 37, 21, 181, 185.
+        kind: The kind of survey: "volume", "prestack", "line", "prestack line" or "traces". None detects the
+            kind.
         pad: Whether to accept traces of several lengths, and to make them as long as the longest.
         ignore_rest: Whether to accept a file that is cut short, and to take its whole traces.
         trust_length: Whether to believe the file header if trace headers count another number of samples.
         memory: The memory for samples, in bytes.
         overwrite: Whether to replace an existing file at `to`.
-        progress: A function that is called with the number of bytes that are done, and the size of the file. An
-            exception in the function ends the conversion, and is raised.
+        progress: A function that is called with the number of bytes that are done, and the size of the file.
+            An exception in the function ends the conversion, and is raised.
 
     Returns:
-        A dict with `shape`, `traces`, `ibm_words` (the number of IBM floats that no IEEE float equals, and that are
-        stored beside the samples), `resumed`, and `note` (a remark about the geometry, or None).
+        A dict with `shape`, `traces`, `ibm_words` (the number of IBM floats that no IEEE float equals, and
+        that are stored beside the samples), `resumed`, and `note` (a remark about the geometry, or None).
 
     Raises:
         ValueError: An argument is wrong, the geometry does not work out, or `to` exists.
@@ -136,15 +139,15 @@ def ingest(
 
 
 def export(cube: Path | Survey, to: Path, *, progress: Progress | None = None) -> None:
-    """Writes a survey as SEG-Y. The file equals the original byte for byte, except for samples that changed since.
+    """Writes a survey as SEG-Y: byte for byte the original file, except for samples that changed since.
 
     The file appears under its name when it is complete.
 
     Args:
         cube: The path of the HDF5 file, or the open survey.
         to: The path of the SEG-Y file, which must not exist.
-        progress: A function that is called with the number of bytes that are done, and the size of the file. An
-            exception in the function ends the export, and is raised.
+        progress: A function that is called with the number of bytes that are done, and the size of the file.
+            An exception in the function ends the export, and is raised.
 
     Raises:
         ValueError: `to` exists, or a sample cannot be stored in the format of the file.
@@ -205,17 +208,18 @@ def scan(
 
     Args:
         path: The path of the SEG-Y or HDF5 file.
-        inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte: The first byte of these fields in the
-            trace headers, counted from 1, as `189` or `"189:i2"`. The defaults are those of revision 1: 189, 193, 37,
-            21, 181, 185.
-        kind: The kind of survey: "volume", "prestack", "line", "prestack line" or "traces". None detects the kind.
+        inline_byte, crossline_byte, offset_byte, cdp_byte, x_byte, y_byte: The first byte of these fields in
+            the trace headers, counted from 1, as `189` or `"189:i2"`. The defaults are those of revision 1:
+            189, 193, 37, 21, 181, 185.
+        kind: The kind of survey: "volume", "prestack", "line", "prestack line" or "traces". None detects the
+            kind.
         pad: Whether to accept traces of several lengths, and to make them as long as the longest.
         ignore_rest: Whether to accept a file that is cut short, and to take its whole traces.
         trust_length: Whether to believe the file header if trace headers count another number of samples.
 
     Returns:
-        A dict. `axes` is a list of dicts with `name`, `first`, `last`, `length` and, if the axis has one, `unit`.
-        `sample_interval` is in microseconds. `note` is a remark about the geometry, or None.
+        A dict. `axes` is a list of dicts with `name`, `first`, `last`, `length` and, if the axis has one,
+        `unit`. `sample_interval` is in microseconds. `note` is a remark about the geometry, or None.
 
     Raises:
         ValueError, FormatError, OSError, NotImplementedError: As for `ingest`.

@@ -1,4 +1,4 @@
-"""Datasets as xarray's lazy arrays. Imports xarray: only for who asks for it."""
+"""Datasets as lazy arrays of xarray. Only callers that need xarray import this module."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .._native import Dataset
 
 
 class Lazy(BackendArray):
-    """An array that reads what is asked of it, by all threads."""
+    """An array that reads on access, with several threads."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -24,5 +24,5 @@ class Lazy(BackendArray):
 
 
 def lazy(dataset: Dataset) -> Any:
-    """A dataset as data of an ``xarray.Variable``."""
+    """Returns a dataset as the data of an `xarray.Variable`."""
     return indexing.LazilyIndexedArray(Lazy(dataset))

@@ -11,7 +11,7 @@ _Numbers = NDArray[Any]
 
 
 def place_of(name: str, values: _Numbers, number: SupportsIndex) -> int:
-    """Where a number stands on a rising axis. ValueError: it does not."""
+    """Returns the place of a number on a rising axis, or raises ValueError if the axis lacks the number."""
     wanted = operator.index(number)
     found = int(np.searchsorted(values, wanted))
     if found < len(values) and values[found] == wanted:
@@ -23,7 +23,7 @@ def place_of(name: str, values: _Numbers, number: SupportsIndex) -> int:
 
 
 def nearest(name: str, values: _Numbers, wanted: float, unit: str) -> int:
-    """The sample nearest to a time or depth. ValueError: it is beyond the ends."""
+    """Returns the sample nearest to a time or depth, or raises ValueError beyond the ends of the axis."""
     wanted = float(wanted)
     first, last = float(values[0]), float(values[-1])
     if not min(first, last) <= wanted <= max(first, last):
@@ -32,9 +32,18 @@ def nearest(name: str, values: _Numbers, wanted: float, unit: str) -> int:
 
 
 def selection(name: str, values: _Numbers, wanted: Any, is_sample: bool, unit: str) -> Any:
-    """A number, a slice of numbers with both its ends, or a list of them: as an index, a slice, or a rising list of places.
+    """Returns the places of numbers on an axis: an index, a slice, or an array of rising places.
 
-    ValueError: a number that is not on the axis; ends of slices need not be.
+    Args:
+        name: The name of the axis.
+        values: The numbers on the axis.
+        wanted: A number; a slice of numbers, which includes both ends; a list of rising numbers; or None for
+            all.
+        is_sample: Whether the axis is that of samples, on which the nearest sample is taken.
+        unit: The unit of the axis.
+
+    Raises:
+        ValueError: A number is not on the axis. Ends of slices need not be.
     """
     if wanted is None:
         return slice(None)
@@ -58,9 +67,14 @@ def selection(name: str, values: _Numbers, wanted: Any, is_sample: bool, unit: s
 
 
 def along(corners: NDArray[np.float64], step: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points along a line through corners (n, 2), evenly, about ``step`` apart, with both ends; and how far each corner is along it.
+    """Returns points at equal distances along a line through corners, and the distance of each corner along it.
 
-    ValueError: fewer than two corners, or a step that is no positive number.
+    Args:
+        corners: The corners, an array (n, 2).
+        step: The approximate distance between two points. Both ends of the line are points.
+
+    Raises:
+        ValueError: The line has fewer than two corners, or the step is not a positive number.
     """
     if len(corners) < 2:
         raise ValueError("a polyline goes through two points at least")
@@ -74,7 +88,7 @@ def along(corners: NDArray[np.float64], step: float) -> tuple[NDArray[np.float64
 
 
 def on_axes(points: ArrayLike, axes: tuple[tuple[str, _Numbers], tuple[str, _Numbers]]) -> NDArray[np.float64]:
-    """Points (inline, crossline) as fractions of places. ValueError: one lies beyond an axis."""
+    """Returns points (inline, crossline) as fractional places, or raises ValueError for a point beyond an axis."""
     given = pairs(points)
     for column, (name, values) in zip(given.T, axes, strict=True):
         outside = (column < values[0]) | (column > values[-1])
@@ -85,7 +99,7 @@ def on_axes(points: ArrayLike, axes: tuple[tuple[str, _Numbers], tuple[str, _Num
 
 
 def pairs(points: ArrayLike) -> NDArray[np.float64]:
-    """An array (n, 2) of finite numbers. ValueError: it is no such."""
+    """Returns an array (n, 2) of finite numbers, or raises ValueError for anything else."""
     given = np.asarray(points, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
         raise ValueError("points are pairs of finite numbers: [(a, b), (c, d), ...]")
@@ -93,10 +107,18 @@ def pairs(points: ArrayLike) -> NDArray[np.float64]:
 
 
 class Ground:
-    """The straight map from places (i, j) to coordinates (x, y) that fits a survey best."""
+    """The linear map from places (i, j) to coordinates (x, y) that fits a survey best."""
 
     def __init__(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-        """x, y : of each place (inlines, crosslines), NaN where there is no trace. ValueError: they span no plane."""
+        """Fits the map.
+
+        Args:
+            x, y: The coordinates of each place, arrays (inlines, crosslines). Places without a trace hold
+                NaN.
+
+        Raises:
+            ValueError: The coordinates do not span a plane.
+        """
         i, j = np.nonzero(np.isfinite(x) & np.isfinite(y))
         here = np.stack([np.ones(len(i)), i, j], axis=1)
         there = np.stack([x[i, j], y[i, j]], axis=1)
@@ -109,10 +131,14 @@ class Ground:
         if abs(np.linalg.det(self._matrix)) < 1e-12 * max(1e-300, float(np.abs(self._matrix).max()) ** 2):
             raise ValueError("the coordinates of the traces span no plane: name inlines and crosslines")
         self.steps = np.hypot(self._matrix[:, 0], self._matrix[:, 1])
-        """How far apart neighbours are along each axis."""
+        """The distance of neighbours along each axis."""
 
     def places(self, points: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
-        """Points (x, y) as fractions of places. ValueError: one lies off the survey by more than half a place."""
+        """Returns points (x, y) as fractional places.
+
+        Raises:
+            ValueError: A point is outside the survey by more than half a place.
+        """
         given = pairs(points)
         found = np.linalg.solve(self._matrix.T, (given - self._middle - self._origin).T).T
         last = np.array(shape) - 1

@@ -26,7 +26,7 @@ class Side:
 
 @dataclass
 class Plane:
-    """A picture: values (horizontal, vertical)."""
+    """A picture, with values (horizontal, vertical)."""
 
     values: NDArray[Any]
     horizontal: Side
@@ -35,16 +35,16 @@ class Plane:
     is_section: bool
     """Whether samples go downwards."""
     aspect: float = 1.0
-    """Of a map: how many times as far the vertical numbers lie apart as the horizontal ones."""
+    """On a map, the distance of vertical neighbours in units of the distance of horizontal neighbours."""
 
 
 def label(name: str, unit: str) -> str:
-    """The label of an axis."""
+    """Returns the label of an axis."""
     return f"{name} ({unit})" if unit else name
 
 
 def two_left(named: Mapping[str, Any], axes: Mapping[str, Any], kind: str) -> list[str]:
-    """The axes that are left. ValueError: an axis that there is not, or not two left."""
+    """Returns the two axes that are not fixed. Raises ValueError for an unknown axis, or if not two are left."""
     fixed = {name for name, wanted in named.items() if wanted is not None}
     for name in fixed:
         if name not in axes:
@@ -62,7 +62,7 @@ def plane_of(
     time: float | None,
     polyline: ArrayLike | None,
 ) -> Plane:
-    """The plane of a survey that is left when numbers of axes, and a time or depth, are fixed."""
+    """Returns the plane of a survey at fixed numbers of axes, or at a time or depth."""
     samples = survey.sample_axis
     if polyline is not None:
         return _along(survey, named, time, polyline)
@@ -117,7 +117,7 @@ def _along(survey: "Survey", named: dict[str, Any], time: float | None, polyline
 
 
 def draw(plane: Plane, ax: "Axes | None", clip: float, cmap: str, colorbar: bool) -> "Axes":
-    """Draws a plane; see ``Survey.plot``."""
+    """Draws a plane; see `Survey.plot`."""
     import matplotlib.pyplot as plt
 
     if not 0 < clip <= 100:
@@ -153,7 +153,7 @@ def draw(plane: Plane, ax: "Axes | None", clip: float, cmap: str, colorbar: bool
 
 
 def _edges(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Where the cells around numbers begin and end."""
+    """Returns the ends of the cells around numbers."""
     numbers = np.asarray(numbers, dtype=np.float64)
     if len(numbers) == 1:
         return np.array([numbers[0] - 0.5, numbers[0] + 0.5])

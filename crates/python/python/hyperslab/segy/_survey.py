@@ -52,10 +52,10 @@ def open(path: "str | bytes | os.PathLike[str] | os.PathLike[bytes]", mode: str 
 class Survey:
     """A seismic survey in an open file. The end of a `with` block closes the file.
 
-    The dataset `data` holds the samples. Its axes are inline and crossline ("volume"), the same and offset ("prestack"),
-    cdp ("line"), cdp and offset ("prestack line") or trace ("traces"), and twt or depth as the last. Places without a
-    trace hold NaN for floats and 0 for integers. Several threads read and decode chunks (see `hyperslab.set_threads`).
-    The GIL is released.
+    The dataset `data` holds the samples. Its axes are inline and crossline ("volume"), the same and offset
+    ("prestack"), cdp ("line"), cdp and offset ("prestack line") or trace ("traces"), and twt or depth as the
+    last. Places without a trace hold NaN for floats and 0 for integers. Several threads read and decode
+    chunks (see `hyperslab.set_threads`). The GIL is released.
 
     Methods with an argument `out` fill this array and return it. The array has the shape of the result.
 
@@ -86,11 +86,11 @@ class Survey:
         self.text: str = said["text"]
         """The textual header: lines of at most 80 characters."""
         self.axes: dict[str, _Array] = {name: _read_only(file[name][()]) for name in (*said["axes"], self.sample_axis)}
-        """What stands at each place: numbers of lines, offsets or traces, rising; times or depths in their unit last."""
+        """The numbers of lines, offsets or traces along each axis, rising; and times or depths in their unit."""
         length = text_of(file["cdp_x"].attrs.get("units", "m"))
         self.units: dict[str, str] = {self.sample_axis: said["sample_unit"], "cdp_x": length, "cdp_y": length}
-        """The units of the axis of samples and of coordinates: "ms", "m" or "ft"; of coordinates also "degrees", "arcsec" or
-        "DDDMMSS.ss"."""
+        """The units of the samples' axis and of coordinates: "ms", "m" or "ft"; for coordinates also "degrees",
+        "arcsec" or "DDDMMSS.ss"."""
         names = (
             "name",
             "bytes",
@@ -102,8 +102,9 @@ class Survey:
             "padded",
         )
         self.source: dict[str, Any] = {name: said[name] for name in names}
-        """The SEG-Y file it was made of: name, bytes, revision ("1.0"), sample_format, byte_order, headers_per_trace, padded, and
-        geometry_fields (the header fields that placed its traces, as "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4"; or None)."""
+        """Facts about the SEG-Y file: name, bytes, revision ("1.0"), sample_format, byte_order, headers_per_trace,
+        padded, and geometry_fields: the header fields that placed the traces, such as "inline 189:i4, crossline
+        193:i4, x 181:i4, y 185:i4", or None."""
         self._ground_axes: int = said["ground_axes"]
 
     def close(self) -> None:
@@ -148,7 +149,9 @@ class Survey:
 
     @property
     def headers(self) -> Dataset:
-        """The header of each trace, in the order of the SEG-Y file: a dataset of records with the fields of the standard.
+        """The header of each trace, in the order of the SEG-Y file.
+
+        The property is a dataset of records with the fields of the standard.
 
         Example:
             >>> survey.headers[5]["crossline"]
@@ -245,10 +248,11 @@ class Survey:
         return self._plane("offset", number, out)
 
     def depth_slice(self, value: float, out: _Array | None = None, *, index: bool = False) -> _Array:
-        """Returns the samples nearest to a time or depth: an array (inlines, crosslines), and offsets if there are any.
+        """Returns the samples nearest to a time or depth: an array (inlines, crosslines), or with offsets last.
 
         Args:
-            value: The time or depth in the unit of the axis: ms, m or ft. With `index`, the number of the sample.
+            value: The time or depth in the unit of the axis: ms, m or ft. With `index`, the number of the
+                sample.
             out: An array that receives the samples.
             index: Whether `value` is the number of a sample, from 0.
 
@@ -309,11 +313,14 @@ class Survey:
         samples: _Times = None,
         out: _Array | None = None,
     ) -> _Array:
-        """Returns a part of the survey, by the numbers on its axes. An axis without an argument is read whole.
+        """Returns a part of the survey, by the numbers on its axes.
+
+        An axis without an argument is read whole.
 
         Args:
-            inline, crossline, offset, cdp, trace: A number, which removes the axis from the result; a slice of numbers, which
-                includes both ends, as with xarray, and whose step counts places; or a list of rising numbers.
+            inline, crossline, offset, cdp, trace: A number, which removes the axis from the result; a slice
+                of numbers, which includes both ends, as with xarray, and whose step counts places; or a list
+                of rising numbers.
             samples: The same in the unit of the axis. A single time or depth selects the nearest sample.
             out: An array that receives the samples.
 
@@ -352,15 +359,15 @@ class Survey:
         """Returns the traces along a line through points, each at the nearest place.
 
         Args:
-            points: Pairs (inline, crossline). With `xy`, pairs of coordinates (x, y), which the straight map that fits all
-                traces best takes to places.
+            points: Pairs (inline, crossline). With `xy`, pairs of coordinates (x, y), which the straight map
+                that fits all traces best takes to places.
             xy: Whether `points` are coordinates.
-            step: The distance between two traces, in places. It is rounded so that it divides the line evenly. Both ends
-                are on the line.
+            step: The distance between two traces, in places. It is rounded so that it divides the line
+                evenly. Both ends are on the line.
 
         Returns:
-            The samples, an array (traces, samples) or (traces, offsets, samples); and the pair (inline, crossline) of each
-            trace.
+            The samples, an array (traces, samples) or (traces, offsets, samples); and the pair (inline,
+            crossline) of each trace.
 
         Raises:
             ValueError: A point is outside the survey, or the survey has no inlines and crosslines.
@@ -424,12 +431,12 @@ class Survey:
     def to_xarray(self, chunks: Any = None) -> "xarray.Dataset":
         """Returns the survey as an `xarray.Dataset`, which reads on access, while the survey is open.
 
-        The variable `data` has the axes as coordinates, and `cdp_x`, `cdp_y` and `live` along the axes. `ds.segy` has the
-        methods `inline`, `crossline`, `offset`, `depth_slice` and `plot`.
+        The variable `data` has the axes as coordinates, and `cdp_x`, `cdp_y` and `live` along the axes.
+        `ds.segy` has the methods `inline`, `crossline`, `offset`, `depth_slice` and `plot`.
 
         Args:
-            chunks: None for arrays without dask. Otherwise as for `xarray.open_dataset`: "auto", {} for the chunks of the
-                file, or lengths such as {"inline": 64}.
+            chunks: None for arrays without dask. Otherwise as for `xarray.open_dataset`: "auto", {} for the
+                chunks of the file, or lengths such as {"inline": 64}.
 
         Raises:
             ImportError: xarray or dask is not installed (`pip install hyperslab[xarray]`).
@@ -490,7 +497,7 @@ class Survey:
         return _places.Ground(self.x, self.y)
 
     def _several_lists(self, selected: list[Any], lists: list[int], out: _Array | None) -> _Array:
-        """Reads where several axes have lists of places, of which one read takes one: the longest."""
+        """Reads a selection with lists on several axes. One read takes one list: the longest."""
         lengths = [_length(part, size) for part, size in zip(selected, self.shape, strict=True)]
         if out is None:
             out = np.empty([length for length in lengths if length is not None], self.data.dtype)
@@ -510,7 +517,7 @@ class Survey:
 
 
 def _length(part: Any, size: int) -> int | None:
-    """How long a selected axis is; None where it is gone."""
+    """Returns the length of a selected axis, or None if a number removes the axis."""
     if isinstance(part, slice):
         return len(range(*part.indices(size)))
     return len(part) if isinstance(part, np.ndarray) else None

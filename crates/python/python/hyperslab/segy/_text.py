@@ -4,5 +4,5 @@ from typing import Any
 
 
 def text_of(value: Any) -> str:
-    """An attribute that is a string, of fixed length or not."""
+    """Returns the text of an attribute, of fixed or of variable length."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

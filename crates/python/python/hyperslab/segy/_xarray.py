@@ -16,9 +16,10 @@ _accessors: list[type] = []
 
 
 def register_xarray() -> None:
-    """Gives every dataset of xarray the accessor `ds.segy`. The datasets of `Survey.to_xarray` have it anyway.
+    """Gives every dataset of xarray the accessor `ds.segy`.
 
-    The accessor works on datasets with the names of a survey, such as `xarray.open_dataset` of the HDF5 file.
+    The datasets of `Survey.to_xarray` have the accessor anyway. The accessor works on datasets with the names
+    of a survey, such as `xarray.open_dataset` of the HDF5 file.
 
     Raises:
         ImportError: xarray is not installed.
@@ -175,7 +176,7 @@ class Accessor:
 
 
 def dataset_of(survey: "Survey", chunks: Any) -> "xarray.Dataset":
-    """The survey as a dataset; see ``Survey.to_xarray``."""
+    """Returns the survey as a dataset; see `Survey.to_xarray`."""
     import xarray
 
     from ._lazy import lazy
@@ -208,7 +209,7 @@ def dataset_of(survey: "Survey", chunks: Any) -> "xarray.Dataset":
 
 
 def _token(survey: "Survey") -> str:
-    """What dask knows the samples by: the file, and when it was changed."""
+    """Returns a token of the samples for dask: the name of the file, and its time of modification."""
     name = survey.file.filename
     changed = os.stat(name).st_mtime_ns if os.path.exists(name) else id(survey)
     return f"hyperslab-{os.path.abspath(name)}-{changed}"
