@@ -24,7 +24,23 @@ use crate::objects_write;
 use crate::plain::{self, Number};
 use crate::state::FileState;
 
-/// The attributes of one object.
+/// The attributes of an object: a mutable mapping from names to values.
+///
+/// Reading gives a NumPy scalar or array, `str` for strings of variable length, `np.bytes_` for strings of
+/// fixed length, and `Empty` for an attribute without a dataspace. Names are listed in the order of creation
+/// if the object tracks the order, otherwise by name. After the file is closed, reading and changing
+/// attributes raises `ClosedError`. `ClosedError` is also a KeyError, so `get` and `pop` then return the
+/// default.
+///
+/// Example:
+///     >>> dataset.attrs["units"]
+///     'K'
+///     >>> dataset.attrs["limits"] = np.array([180, 330], dtype="i2")
+///     >>> dict(dataset.attrs)
+///     {'limits': array([180, 330], dtype=int16), 'scale': np.float64(1.5), 'units': 'K'}
+///     >>> "scale" in dataset.attrs, len(dataset.attrs)
+///     (True, 3)
+///     >>> del dataset.attrs["scale"]
 #[pyclass(frozen, mapping, weakref, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct AttributeManager {
@@ -103,18 +119,49 @@ impl AttributeManager {
         PyList::new(py, self.list(py)?.into_iter().rev())?.try_iter()
     }
 
+    /// Returns a view of the names.
+    ///
+    /// Example:
+    ///     >>> list(dataset.attrs.keys())
+    ///     ['scale', 'units']
     fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "KeysViewHDF5")
     }
 
+    /// Returns a view of the values.
+    ///
+    /// Example:
+    ///     >>> list(dataset.attrs.values())
+    ///     [np.float64(1.5), 'K']
     fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "ValuesViewHDF5")
     }
 
+    /// Returns a view of the pairs of names and values.
+    ///
+    /// Example:
+    ///     >>> for name, value in dataset.attrs.items():
+    ///     ...     print(name, value)
+    ///     scale 1.5
+    ///     units K
     fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "ItemsViewHDF5")
     }
 
+    /// Returns the value of an attribute, or a default if there is no such attribute.
+    ///
+    /// Args:
+    ///     name: The name.
+    ///     default: The result if there is no attribute of this name.
+    ///
+    /// Returns:
+    ///     The value, as `attrs[name]` gives it, or `default`.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.get("units")
+    ///     'K'
+    ///     >>> dataset.attrs.get("offset", 0)
+    ///     0
     #[pyo3(signature = (name, default=None))]
     fn get<'py>(
         &self,
@@ -128,6 +175,20 @@ impl AttributeManager {
         }
     }
 
+    /// Returns the low-level identifier of an attribute: shape and dtype without the value.
+    ///
+    /// Args:
+    ///     name: The name.
+    ///
+    /// Returns:
+    ///     The identifier.
+    ///
+    /// Raises:
+    ///     KeyError: There is no attribute of this name.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.get_id("scale").dtype
+    ///     dtype('float64')
     fn get_id(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<AttrID> {
         Ok(AttrID { state: Arc::clone(&self.state), attribute: self.find(py, name)? })
     }
@@ -145,6 +206,24 @@ impl AttributeManager {
         found(&name, py.detach(|| self.node.remove_attribute(&name)))
     }
 
+    /// Creates an attribute of a given shape and dtype. An attribute of the same name is replaced.
+    ///
+    /// Args:
+    ///     name: The name.
+    ///     data: The value: a scalar, an array, or `Empty`.
+    ///     shape: The shape in elements. The default is the shape of `data`.
+    ///     dtype: The dtype, or a committed `Datatype`. The default is the dtype of `data`.
+    ///
+    /// Raises:
+    ///     ValueError: `shape` has another number of elements than `data`.
+    ///     TypeError: The dtype has no equivalent in HDF5.
+    ///     OSError: The file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.create("grid", [1, 2, 3, 4], shape=(2, 2), dtype="i2")
+    ///     >>> dataset.attrs["grid"]
+    ///     array([[1, 2],
+    ///            [3, 4]], dtype=int16)
     #[pyo3(signature = (name, data, shape=None, dtype=None))]
     fn create(
         slf: &Bound<'_, Self>,
@@ -156,11 +235,42 @@ impl AttributeManager {
         Self::by_python(slf, "set_attribute", (slf, name, data, shape, dtype))
     }
 
+    /// Changes the value of an attribute and keeps the shape and the dtype.
+    ///
+    /// An attribute that does not exist is created, as `attrs[name] = value` creates it.
+    ///
+    /// Args:
+    ///     name: The name.
+    ///     value: The new value. The value is converted to the dtype of the attribute.
+    ///
+    /// Raises:
+    ///     TypeError: The value has another shape than the attribute.
+    ///     ValueError: The value cannot be converted.
+    ///     OSError: The attribute is empty, or the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.modify("scale", 2)
+    ///     >>> dataset.attrs["scale"]
+    ///     np.float64(2.0)
     fn modify(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         Self::by_python(slf, "modify_attribute", (slf, name, value))
     }
 
-    /// Gives an attribute another name.
+    /// Renames an attribute.
+    ///
+    /// Args:
+    ///     source: The present name.
+    ///     dest: The new name.
+    ///
+    /// Raises:
+    ///     KeyError: There is no attribute of the name `source`.
+    ///     ValueError: There is an attribute of the name `dest`.
+    ///     OSError: The file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.rename("scale", "factor")
+    ///     >>> list(dataset.attrs)
+    ///     ['factor', 'units']
     fn rename(&self, py: Python<'_>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
         writable::<PyOSError>(&self.state, "rename an attribute")?;
         let (source, dest) = (name_required(source)?, name_required(dest)?);
@@ -196,6 +306,23 @@ impl AttributeManager {
         py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
     }
 
+    /// Deletes an attribute and returns the value.
+    ///
+    /// Args:
+    ///     key: The name.
+    ///     default: The result if there is no attribute of this name.
+    ///
+    /// Returns:
+    ///     The value, or `default`.
+    ///
+    /// Raises:
+    ///     KeyError: There is no attribute of this name and no `default`, or the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.pop("units")
+    ///     'K'
+    ///     >>> dataset.attrs.pop("units", "none")
+    ///     'none'
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=...)")]
     fn pop<'py>(
         slf: &Bound<'py, Self>,
@@ -205,14 +332,49 @@ impl AttributeManager {
         calls::method(slf.as_any(), "_mapping", "pop", args, kwds)
     }
 
+    /// Deletes the first attribute and returns the name and the value.
+    ///
+    /// Returns:
+    ///     The name and the value.
+    ///
+    /// Raises:
+    ///     KeyError: There are no attributes, or the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.popitem()
+    ///     ('scale', np.float64(1.5))
     fn popitem<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::method(slf.as_any(), "_mapping", "popitem", &PyTuple::empty(slf.py()), None)
     }
 
+    /// Deletes all attributes.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.clear()
+    ///     >>> len(dataset.attrs)
+    ///     0
     fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
         calls::method(slf.as_any(), "_mapping", "clear", &PyTuple::empty(slf.py()), None).map(drop)
     }
 
+    /// Returns the value of an attribute. An attribute that does not exist is created first.
+    ///
+    /// Args:
+    ///     key: The name.
+    ///     default: The value of a new attribute.
+    ///
+    /// Returns:
+    ///     The value of the attribute, or `default` if the attribute is new.
+    ///
+    /// Raises:
+    ///     TypeError: The attribute is new, and `default` has no equivalent in HDF5, such as None.
+    ///     OSError: The attribute is new, and the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.setdefault("units", "degC")
+    ///     'K'
+    ///     >>> dataset.attrs.setdefault("offset", 0)
+    ///     0
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=None)")]
     fn setdefault<'py>(
         slf: &Bound<'py, Self>,
@@ -222,6 +384,20 @@ impl AttributeManager {
         calls::method(slf.as_any(), "_mapping", "setdefault", args, kwds)
     }
 
+    /// Sets several attributes: `attrs[name] = value` for each name.
+    ///
+    /// Args:
+    ///     other: A mapping from names to values, or pairs of names and values.
+    ///     kwds: More names with values.
+    ///
+    /// Raises:
+    ///     TypeError: A value has no equivalent in HDF5.
+    ///     OSError: The file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.update({"units": "degC"}, offset=273)
+    ///     >>> dataset.attrs["units"], dataset.attrs["offset"]
+    ///     ('degC', np.int64(273))
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, other=(), /, **kwds)")]
     fn update(
         slf: &Bound<'_, Self>,
@@ -244,7 +420,14 @@ impl AttributeManager {
     }
 }
 
-/// What h5py calls the low-level identifier of an attribute.
+/// The low-level identifier of an attribute, as h5py calls it: the result of `AttributeManager.get_id`.
+///
+/// The identifier shows the attribute as it was when the identifier was made.
+///
+/// Example:
+///     >>> scale = dataset.attrs.get_id("scale")
+///     >>> scale.name, scale.shape, scale.dtype
+///     (b'scale', (), dtype('float64'))
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct AttrID {
@@ -254,15 +437,33 @@ pub(crate) struct AttrID {
 
 #[pymethods]
 impl AttrID {
+    /// The name of the attribute.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.get_id("units").name
+    ///     b'units'
     #[getter(name)]
     fn bytes_of_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.attribute.name.as_bytes())
     }
 
+    /// Returns the name of the attribute.
+    ///
+    /// Returns:
+    ///     The name in UTF-8.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.get_id("scale").get_name()
+    ///     b'scale'
     fn get_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         self.bytes_of_name(py)
     }
 
+    /// The shape of the attribute in elements: () for a scalar, None without a dataspace.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.get_id("scale").shape
+    ///     ()
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         match &self.attribute.dataspace {
@@ -271,11 +472,28 @@ impl AttrID {
         }
     }
 
+    /// The dtype of the attribute.
+    ///
+    /// Raises:
+    ///     UnsupportedDtypeError: NumPy has no dtype for the datatype.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.get_id("scale").dtype
+    ///     dtype('float64')
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
         Ok(Translation::new(py, &self.attribute.datatype, self.state.core.store().widths())?.descr)
     }
 
+    /// Returns the stored size of the attribute.
+    ///
+    /// Returns:
+    ///     The size in bytes. The characters of strings of variable length are stored elsewhere and do not
+    ///     count.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs.get_id("scale").get_storage_size()
+    ///     8
     fn get_storage_size(&self) -> usize {
         self.attribute.data.len()
     }

@@ -8,7 +8,15 @@ use pyo3::types::{PyInt, PySlice, PyTuple};
 
 use crate::dataset::Dataset;
 
-/// Yields, for each chunk that a region touches, the part of the region in it: a tuple of slices.
+/// An iterator over the chunks of a region: the result of `Dataset.iter_chunks`.
+///
+/// For each chunk, the iterator yields the part of the region in the chunk as a tuple of slices.
+///
+/// Example:
+///     >>> for part in dataset.iter_chunks(np.s_[2:, 0, :]):
+///     ...     print(part[0], dataset[part].max())
+///     slice(2, 3, 1) 14.0
+///     slice(3, 4, 1) 20.0
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct ChunkIterator {

@@ -11,7 +11,17 @@ use crate::ids::ObjectID;
 use crate::object::{HLObject, base_name};
 use crate::opened::Opened;
 
-/// A datatype that is an object of the file.
+/// A committed datatype: a datatype that is an object of the file.
+///
+/// Args:
+///     bind: The identifier of a committed datatype. Subclasses use this constructor.
+///
+/// Example:
+///     >>> file["record"] = np.dtype([("id", "i4"), ("lat", "f8")])
+///     >>> file["record"]
+///     <HDF5 named type "record" (dtype |V12)>
+///     >>> file.create_dataset("r", shape=(2,), dtype=file["record"]).dtype.names
+///     ('id', 'lat')
 #[pyclass(frozen, subclass, extends = HLObject, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Datatype {
@@ -36,6 +46,15 @@ impl Datatype {
         slf.as_super().get().open(state, node)
     }
 
+    /// The dtype.
+    ///
+    /// Raises:
+    ///     TypeError: NumPy has no dtype for the datatype.
+    ///
+    /// Example:
+    ///     >>> file["word"] = np.dtype("u2")
+    ///     >>> file["word"].dtype
+    ///     dtype('uint16')
     #[getter]
     fn dtype(slf: &Bound<'_, Self>) -> PyResult<Py<PyArrayDescr>> {
         let state = &slf.as_super().get().state;

@@ -6,11 +6,23 @@ use pyo3::prelude::*;
 
 use crate::dtype::descr_of;
 
-/// What reading such a dataset gives: it has a dtype, but no shape and no data.
+/// The value of a dataset or an attribute without a dataspace: a dtype without elements.
+///
+/// Args:
+///     dtype: The dtype.
+///
+/// Example:
+///     >>> file["nothing"] = hs.Empty("f4")
+///     >>> file["nothing"][()]
+///     Empty(dtype=dtype('float32'))
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Empty {
     /// The dtype.
+    ///
+    /// Example:
+    ///     >>> hs.Empty("f4").dtype
+    ///     dtype('float32')
     #[pyo3(get)]
     dtype: Py<PyArrayDescr>,
 }
@@ -29,12 +41,22 @@ impl Empty {
         Ok(Self { dtype: descr_of(dtype)?.unbind() })
     }
 
+    /// Always None.
+    ///
+    /// Example:
+    ///     >>> hs.Empty("f4").shape is None
+    ///     True
     #[getter]
     #[allow(clippy::unused_self)] // A property of every instance.
     fn shape(&self) -> Option<usize> {
         None
     }
 
+    /// Always None.
+    ///
+    /// Example:
+    ///     >>> hs.Empty("f4").size is None
+    ///     True
     #[getter]
     #[allow(clippy::unused_self)] // A property of every instance.
     fn size(&self) -> Option<usize> {

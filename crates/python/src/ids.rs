@@ -23,7 +23,14 @@ use crate::object::{HLObject, hash_of};
 use crate::state::FileState;
 use crate::store_info::{self, StoreInfos};
 
-/// The identifier of any object.
+/// The identifier of an object, which h5py calls the low-level identifier.
+///
+/// Two identifiers are equal if they belong to the same object of the same file. An identifier is true while
+/// the file is open.
+///
+/// Example:
+///     >>> file["surface"].id == group.id
+///     True
 #[pyclass(frozen, subclass, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct ObjectID {
@@ -33,23 +40,48 @@ pub(crate) struct ObjectID {
 }
 
 /// The identifier of a file.
+///
+/// Example:
+///     >>> len(file.id.get_file_image()) == file.id.get_filesize()
+///     True
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct FileID;
 
 /// The identifier of a group.
+///
+/// Example:
+///     >>> hs.Group(group.id) == group
+///     True
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct GroupID;
 
 /// The identifier of a committed datatype.
+///
+/// Example:
+///     >>> file["word"] = np.dtype("u2")
+///     >>> file["word"].id.valid
+///     True
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct TypeID {
     datatype: Py<Datatype>,
 }
 
-/// The identifier of a dataset: its chunks, as they are stored.
+/// The low-level identifier of a dataset: the chunks, as they are stored.
+///
+/// Methods for chunks raise RuntimeError if the dataset is not stored in chunks. Every method raises
+/// `ClosedError` after the file is closed. The methods show the chunks that are in the file. Chunks that were
+/// changed in part may be in memory, and `dataset.flush()` writes such chunks to the file.
+///
+/// Example:
+///     >>> dataset.id.get_num_chunks()
+///     4
+///     >>> mask, stored = dataset.id.read_direct_chunk((0, 0, 0))
+///     >>> dataset.id.write_direct_chunk((3, 0, 0), stored, mask)
+///     >>> bool((dataset[3] == dataset[0]).all())
+///     True
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct DatasetID {
@@ -92,16 +124,31 @@ impl ObjectID {
 
 #[pymethods]
 impl ObjectID {
+    /// Whether the file is open.
+    ///
+    /// Example:
+    ///     >>> dataset.id.valid
+    ///     True
     #[getter]
     fn valid(&self) -> bool {
         self.state.is_open()
     }
 
+    /// The address of the object in the file.
+    ///
+    /// Example:
+    ///     >>> dataset.id.id > 0
+    ///     True
     #[getter]
     fn id(&self) -> u64 {
         self.identity.1
     }
 
+    /// The path of the object, or None.
+    ///
+    /// Example:
+    ///     >>> dataset.id.name
+    ///     b'/surface/t2m'
     #[getter]
     fn name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         let path = self.node.path();
@@ -123,13 +170,22 @@ impl ObjectID {
 
 #[pymethods]
 impl FileID {
+    /// Returns the size of the file, in bytes.
+    ///
+    /// Example:
+    ///     >>> file.id.get_filesize() > 1000
+    ///     True
     fn get_filesize(slf: &Bound<'_, Self>) -> PyResult<u64> {
         let state = &slf.as_super().get().state;
         state.check()?;
         Ok(state.core.store().len_bytes())
     }
 
-    /// The bytes of the file, with everything that was changed so far.
+    /// Flushes the file, and returns its bytes.
+    ///
+    /// Example:
+    ///     >>> file.id.get_file_image()[:4]
+    ///     b'HDF'
     fn get_file_image<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         state.flush(py)?;
@@ -167,26 +223,73 @@ impl DatasetID {
 
 #[pymethods]
 impl DatasetID {
+    /// The shape of the dataset in elements, or None for an empty dataset.
+    ///
+    /// Example:
+    ///     >>> dataset.id.shape
+    ///     (4, 2, 3)
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.dataset.bind(py).getattr("shape")
     }
 
+    /// The dtype of the dataset.
+    ///
+    /// Raises:
+    ///     UnsupportedDtypeError: NumPy has no dtype for the datatype.
+    ///
+    /// Example:
+    ///     >>> dataset.id.dtype
+    ///     dtype('float32')
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.dataset.bind(py).getattr("dtype")
     }
 
+    /// The number of axes.
+    ///
+    /// Example:
+    ///     >>> dataset.id.rank
+    ///     3
     #[getter]
     fn rank(&self) -> usize {
         self.dataset.get().core.shape().len()
     }
 
+    /// Returns the number of stored chunks.
+    ///
+    /// Returns:
+    ///     The number. Chunks that were never written do not count.
+    ///
+    /// Raises:
+    ///     RuntimeError: The dataset is not stored in chunks.
+    ///
+    /// Example:
+    ///     >>> dataset.resize(9, axis=0)
+    ///     >>> dataset.id.get_num_chunks()
+    ///     4
     fn get_num_chunks(&self, py: Python<'_>) -> PyResult<u64> {
         let dataset = self.chunked("Can't get number of chunks")?;
         py.detach(|| dataset.core.stored_chunks()).or_raise()
     }
 
+    /// Returns the place of a stored chunk.
+    ///
+    /// Args:
+    ///     index: The number of the chunk among the stored chunks, from 0, in the order of the index of
+    ///         chunks.
+    ///
+    /// Returns:
+    ///     The coordinates of the first element, the filter mask, the offset in the file and the size in
+    ///     bytes.
+    ///
+    /// Raises:
+    ///     ValueError: There are not more than `index` stored chunks.
+    ///     RuntimeError: The dataset is not stored in chunks.
+    ///
+    /// Example:
+    ///     >>> dataset.id.get_chunk_info(0)
+    ///     StoreInfo(chunk_offset=(0, 0, 0), filter_mask=0, byte_offset=..., size=...)
     fn get_chunk_info<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyTuple>> {
         let dataset = self.chunked("Can't get number of chunks")?;
         let mut left = index;
@@ -206,6 +309,22 @@ impl DatasetID {
         stored_info(py, dataset, &coord, record)
     }
 
+    /// Returns the place of the chunk that contains an element.
+    ///
+    /// Args:
+    ///     chunk_offset: The coordinates of the element.
+    ///
+    /// Returns:
+    ///     The place, as `get_chunk_info` gives it. If the chunk is not stored, `chunk_offset` and
+    ///     `byte_offset` are None and `size` is 0.
+    ///
+    /// Raises:
+    ///     ValueError: The number of coordinates differs from the number of axes.
+    ///     RuntimeError: The dataset is not stored in chunks.
+    ///
+    /// Example:
+    ///     >>> dataset.id.get_chunk_info_by_coord((1, 1, 2)).chunk_offset
+    ///     (1, 0, 0)
     fn get_chunk_info_by_coord<'py>(
         &self,
         py: Python<'py>,
@@ -224,6 +343,25 @@ impl DatasetID {
         }
     }
 
+    /// Calls a function with the place of each stored chunk, in the order of the index of chunks.
+    ///
+    /// The iteration stops at the first result of the function that is not None.
+    ///
+    /// Args:
+    ///     func: The function. The argument is a place, as `get_chunk_info` gives it.
+    ///
+    /// Returns:
+    ///     The result that stopped the iteration, or None.
+    ///
+    /// Raises:
+    ///     RuntimeError: The dataset is not stored in chunks.
+    ///
+    /// Example:
+    ///     >>> dataset.id.chunk_iter(lambda chunk: print(chunk.chunk_offset))
+    ///     (0, 0, 0)
+    ///     (1, 0, 0)
+    ///     (2, 0, 0)
+    ///     (3, 0, 0)
     fn chunk_iter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let dataset = self.chunked("Error iterating over dataset chunks")?;
         let mut batch = Batch {
@@ -253,6 +391,27 @@ impl DatasetID {
         result
     }
 
+    /// Returns the filter mask and the stored bytes of a chunk, not decoded.
+    ///
+    /// Args:
+    ///     offsets: The coordinates of the first element of the chunk.
+    ///     out: A writable buffer for the bytes, at least as long as the stored chunk.
+    ///
+    /// Returns:
+    ///     The filter mask (bit i is set if filter i was left out) and the bytes. With `out`, a view of the
+    ///     written part of `out` replaces the bytes.
+    ///
+    /// Raises:
+    ///     RuntimeError: The chunk is not stored, or the dataset is not stored in chunks.
+    ///     TypeError: The number of coordinates differs from the number of axes.
+    ///     ValueError: `out` is too short.
+    ///     BufferError: `out` is read-only.
+    ///     OSError: No chunk begins at `offsets`.
+    ///
+    /// Example:
+    ///     >>> mask, stored = dataset.id.read_direct_chunk((1, 0, 0))
+    ///     >>> mask, stored[:1]
+    ///     (0, b'x')
     #[pyo3(signature = (offsets, out=None))]
     fn read_direct_chunk<'py>(
         &self,
@@ -303,6 +462,25 @@ impl DatasetID {
         Ok((mask, view.get_item(slice)?))
     }
 
+    /// Stores the bytes of a chunk as they are, without filters.
+    ///
+    /// The bytes are not examined. A later read raises FormatError if the filters cannot decode them.
+    ///
+    /// Args:
+    ///     offsets: The coordinates of the first element of the chunk.
+    ///     data: The filtered bytes of the chunk, as an object with a buffer.
+    ///     filter_mask: A mask of filters: bit i is set if filter i was left out.
+    ///
+    /// Raises:
+    ///     ValueError: No chunk of the dataset begins at `offsets`.
+    ///     RuntimeError: The dataset is not stored in chunks, or the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> plain = np.arange(6, dtype="f4").tobytes()
+    ///     >>> dataset.id.write_direct_chunk((3, 0, 0), plain, filter_mask=0b11)
+    ///     >>> dataset[3]
+    ///     array([[0., 1., 2.],
+    ///            [3., 4., 5.]], dtype=float32)
     #[pyo3(signature = (offsets, data, filter_mask=0))]
     fn write_direct_chunk(
         &self,
@@ -319,6 +497,15 @@ impl DatasetID {
         py.detach(|| dataset.core.write_stored_chunk(&first, filter_mask, bytes)).or_raise()
     }
 
+    /// Returns the stored size of all elements.
+    ///
+    /// Returns:
+    ///     The size in bytes: of all stored chunks, or of contiguous or compact data. The size of a virtual
+    ///     dataset is 0.
+    ///
+    /// Example:
+    ///     >>> stations.id.get_storage_size()
+    ///     30
     fn get_storage_size(&self, py: Python<'_>) -> PyResult<u64> {
         let dataset = &self.open()?.core;
         match dataset.layout() {
@@ -327,6 +514,16 @@ impl DatasetID {
         }
     }
 
+    /// Returns the offset of contiguous elements in the file.
+    ///
+    /// Returns:
+    ///     The offset in bytes, or None for every other layout and before the first write.
+    ///
+    /// Example:
+    ///     >>> offset = stations.id.get_offset()
+    ///     >>> image = file.id.get_file_image()
+    ///     >>> np.frombuffer(image, stations.dtype, 2, offset)["id"]
+    ///     array([1, 2], dtype=int32)
     fn get_offset(&self) -> PyResult<Option<u64>> {
         let dataset = &self.open()?.core;
         Ok(match dataset.layout() {
@@ -351,6 +548,12 @@ fn stored_info<'py>(
 
 #[pymethods]
 impl TypeID {
+    /// The dtype of the committed datatype.
+    ///
+    /// Example:
+    ///     >>> file["word"] = np.dtype("u2")
+    ///     >>> file["word"].id.dtype
+    ///     dtype('uint16')
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.datatype.bind(py).getattr("dtype")

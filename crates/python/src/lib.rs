@@ -3,6 +3,9 @@
 //! One file a concept. Arguments are parsed in [`selection`], dtypes made in [`dtype`], elements moved in [`read`] and
 //! [`objects`]; [`buffer`] holds all the unsafe code. The GIL is released around everything that may read the file.
 
+// The documentation of Python's classes and methods becomes docstrings, whose markup is not Rust's.
+#![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
+
 mod attrs;
 mod buffer;
 mod calls;
@@ -94,13 +97,31 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     }
 }
 
-/// Sets how many threads a read uses, the caller's included.
+/// Sets the number of threads that a read or a write uses.
+///
+/// The initial value is the environment variable `HYPERSLAB_THREADS`, or the number of processors that the
+/// process may use.
+///
+/// Args:
+///     threads: The number of threads, including the caller: at least 1.
+///
+/// Raises:
+///     ValueError: `threads` is 0.
+///
+/// Example:
+///     >>> hs.set_threads(2)
+///     >>> hs.get_threads()
+///     2
 #[pyfunction]
 fn set_threads(threads: Threads) {
     hyperslab::set_threads(threads.0);
 }
 
-/// How many threads a read uses.
+/// Returns the number of threads that a read or a write uses, including the caller.
+///
+/// Example:
+///     >>> hs.get_threads() >= 1
+///     True
 #[pyfunction]
 fn get_threads() -> usize {
     hyperslab::threads()

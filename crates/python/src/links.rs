@@ -5,27 +5,61 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 /// A link to an object of the same file.
+///
+/// Example:
+///     >>> isinstance(file.get("names", getlink=True), hs.HardLink)
+///     True
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct HardLink;
 
-/// A link to a path of the same file.
+/// A link to a path of the same file. The path need not lead to an object.
+///
+/// Args:
+///     path: The path.
+///
+/// Example:
+///     >>> file["alias"] = hs.SoftLink("/surface/t2m")
+///     >>> file["alias"] == dataset
+///     True
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct SoftLink {
-    /// The path, which need not lead anywhere.
+    /// The path.
+    ///
+    /// Example:
+    ///     >>> hs.SoftLink("/surface/t2m").path
+    ///     '/surface/t2m'
     #[pyo3(get)]
     pub(crate) path: String,
 }
 
-/// A link to a path of another file.
+/// A link to a path of another file. Files behind external links are opened for reading.
+///
+/// Args:
+///     filename: The name of the other file, relative to the file with the link.
+///     path: The path in the other file.
+///
+/// Example:
+///     >>> with hs.File("linking.h5", "w") as linking:
+///     ...     linking["t2m"] = hs.ExternalLink("climate.h5", "/surface/t2m")
+///     ...     linking["t2m"].shape
+///     (4, 2, 3)
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct ExternalLink {
-    /// The other file, as the link names it.
+    /// The name of the other file.
+    ///
+    /// Example:
+    ///     >>> hs.ExternalLink("climate.h5", "/names").filename
+    ///     'climate.h5'
     #[pyo3(get)]
     pub(crate) filename: String,
-    /// The path in it.
+    /// The path in the other file.
+    ///
+    /// Example:
+    ///     >>> hs.ExternalLink("climate.h5", "/names").path
+    ///     '/names'
     #[pyo3(get)]
     pub(crate) path: String,
 }

@@ -21,7 +21,21 @@ use crate::opened::Opened;
 use crate::reference::Reference;
 use crate::state::FileState;
 
-/// An object of a file. Two are equal if they are the same object of the same file, however they were reached.
+/// An object of a file: a file, a group, a dataset or a committed datatype.
+///
+/// Two handles are equal if they belong to the same object of the same file. A handle is true while its file
+/// is open. After the file is closed, almost every member raises `ClosedError`.
+///
+/// A handle of a file that was opened for reading by path can be pickled. The process that unpickles the
+/// handle opens the file again. Any other handle raises `TypeError`.
+///
+/// Example:
+///     >>> file["surface"]["t2m"] == dataset
+///     True
+///     >>> import pickle
+///     >>> with hs.File("climate.h5") as reading:
+///     ...     pickle.loads(pickle.dumps(reading["names"])).asstr()[0]
+///     'Geneva'
 #[pyclass(frozen, subclass, weakref, module = "hyperslab")]
 pub(crate) struct HLObject {
     /// The file.
@@ -122,20 +136,35 @@ pub(crate) fn hash_of(value: impl Hash) -> u64 {
 
 #[pymethods]
 impl HLObject {
-    /// The file that holds the object.
+    /// The file that holds the object. For an object behind an external link, this is the other file.
+    ///
+    /// Example:
+    ///     >>> dataset.file == file
+    ///     True
     #[getter]
     fn file<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, File>> {
         self.state.check()?;
         Bound::new(py, file_object(Arc::clone(&self.state)))
     }
 
-    /// The path of the object, or None if no path leads to it (or the file is closed).
+    /// The path of the object. None if no path leads to the object, or if the file is closed.
+    ///
+    /// Example:
+    ///     >>> dataset.name
+    ///     '/surface/t2m'
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Option<&str>> {
         if self.state.is_open() { self.path(py) } else { Ok(None) }
     }
 
-    /// The group that the object is in.
+    /// The group that holds the object.
+    ///
+    /// Raises:
+    ///     ValueError: No path leads to the object.
+    ///
+    /// Example:
+    ///     >>> dataset.parent.name
+    ///     '/surface'
     #[getter]
     fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let path = self.name(py)?;
@@ -145,6 +174,10 @@ impl HLObject {
     }
 
     /// The attributes of the object.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs["units"]
+    ///     'K'
     #[getter]
     fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
         let this = slf.get();
@@ -154,14 +187,22 @@ impl HLObject {
         Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone() })
     }
 
-    /// A reference to the object.
+    /// A reference to the object, which can be stored in a dataset or in an attribute.
+    ///
+    /// Example:
+    ///     >>> file[dataset.ref].name
+    ///     '/surface/t2m'
     #[getter(r#ref)]
     fn reference(&self) -> PyResult<Reference> {
         self.state.check()?;
         Ok(Reference::to(self.node.address(), self.node.file().store().widths().offset))
     }
 
-    /// What h5py calls the low-level identifier.
+    /// The identifier of the object, which h5py calls the low-level identifier.
+    ///
+    /// Example:
+    ///     >>> group.id.name
+    ///     b'/surface'
     #[getter]
     fn id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         ObjectID::of(slf)

@@ -7,7 +7,13 @@ use smallvec::SmallVec;
 
 use crate::object::hash_of;
 
-/// A reference to an object of a file. Its truth value says whether it refers to anything; `file[reference]` follows it.
+/// A reference to an object of a file. `file[reference]` returns the object. A null reference is false.
+///
+/// Example:
+///     >>> file[dataset.ref] == dataset
+///     True
+///     >>> bool(hs.Reference())
+///     False
 #[pyclass(frozen, subclass, module = "hyperslab")]
 #[derive(Debug, Clone)]
 pub(crate) struct Reference {
@@ -17,7 +23,11 @@ pub(crate) struct Reference {
     pub(crate) bytes: SmallVec<[u8; 16]>,
 }
 
-/// A reference to a part of a dataset. `file[reference]` gives the dataset.
+/// A reference to a region of a dataset. `file[reference]` returns the dataset.
+///
+/// Example:
+///     >>> hs.RegionReference().typecode
+///     1
 #[pyclass(frozen, extends = Reference, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct RegionReference;
@@ -53,6 +63,11 @@ impl Reference {
         Self::stored(object_kind(8), &[0; 8])
     }
 
+    /// The kind: 0 for a reference to an object, 1 for a reference to a region.
+    ///
+    /// Example:
+    ///     >>> dataset.ref.typecode
+    ///     0
     #[getter]
     fn typecode(slf: &Bound<'_, Self>) -> u8 {
         u8::from(slf.is_instance_of::<RegionReference>())

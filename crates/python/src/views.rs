@@ -11,7 +11,17 @@ use crate::dataset::Dataset;
 use crate::dtype::descr_of;
 use crate::read::{self, FieldTranslation};
 
-/// A dataset read as another dtype.
+/// A view that reads a dataset as another dtype: the result of `Dataset.astype`.
+///
+/// `view[selection]` converts elements as HDF5 converts them. A number beyond the range of an integer dtype
+/// becomes the nearest limit. Reading raises TypeError or OSError if there is no conversion.
+///
+/// Example:
+///     >>> view = dataset.astype("i2")
+///     >>> view[0, 0]
+///     array([0, 1, 2], dtype=int16)
+///     >>> np.asarray(view).sum()
+///     np.int64(276)
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct AsTypeView {
@@ -21,21 +31,48 @@ pub(crate) struct AsTypeView {
     pub(crate) dtype: Py<PyArrayDescr>,
 }
 
-/// A dataset of strings read as `str`.
+/// A view that reads a dataset of strings as `str`: the result of `Dataset.asstr`.
+///
+/// `view[selection]` gives one `str`, or an array of `str` with the dtype of Python objects. Reading raises
+/// UnicodeDecodeError if bytes cannot be decoded and `errors` is "strict", and LookupError if there is no
+/// such encoding.
+///
+/// Example:
+///     >>> view = names.asstr()
+///     >>> view[1]
+///     'Zürich'
+///     >>> view[:]
+///     array(['Geneva', 'Zürich'], dtype=object)
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct AsStrView {
     /// The dataset.
     pub(crate) dataset: Py<Dataset>,
-    /// How to decode.
+    /// The encoding with which strings are decoded.
+    ///
+    /// Example:
+    ///     >>> names.asstr().encoding
+    ///     'utf-8'
     #[pyo3(get)]
     pub(crate) encoding: String,
-    /// What to do with what cannot be decoded.
+    /// The treatment of bytes that cannot be decoded, as for `bytes.decode`.
+    ///
+    /// Example:
+    ///     >>> names.asstr(errors="replace").errors
+    ///     'replace'
     #[pyo3(get)]
     pub(crate) errors: String,
 }
 
-/// Some fields of a compound dataset.
+/// A view that reads some members of a compound dataset: the result of `Dataset.fields`.
+///
+/// `view[selection]` gives the elements of one member, or records of several members.
+///
+/// Example:
+///     >>> stations.fields("lat")[:]
+///     array([46.2, 47.4])
+///     >>> stations.fields(["id", "lat"])[:]
+///     array([(1, 46.2), (2, 47.4)], dtype=[('id', '<i4'), ('lat', '<f8')])
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct FieldsView {
@@ -50,16 +87,31 @@ macro_rules! view_methods {
     ($view:ident, $name:literal) => {
         #[pymethods]
         impl $view {
+            /// The shape of the dataset in elements.
+            ///
+            /// Example:
+            ///     >>> dataset.astype("f8").shape
+            ///     (4, 2, 3)
             #[getter]
             fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.dataset.bind(py).getattr("shape")
             }
 
+            /// The number of axes.
+            ///
+            /// Example:
+            ///     >>> dataset.astype("f8").ndim
+            ///     3
             #[getter]
             fn ndim<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.dataset.bind(py).getattr("ndim")
             }
 
+            /// The number of elements.
+            ///
+            /// Example:
+            ///     >>> dataset.astype("f8").size
+            ///     24
             #[getter]
             fn size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.dataset.bind(py).getattr("size")
@@ -98,6 +150,11 @@ macro_rules! view_methods {
                 self.item(py, args)
             }
 
+            /// The dtype of the elements that a read returns.
+            ///
+            /// Example:
+            ///     >>> dataset.astype("f8").dtype
+            ///     dtype('float64')
             #[getter]
             fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
                 self.result_dtype(py)

@@ -34,7 +34,7 @@ def image_of(write, libver=None, userblock_size=None):
 
 def open_image(image):
     """Opens the bytes of a file under the module tested; h5py takes bytes only as a file object."""
-    return hs.File(io.BytesIO(image) if IS_H5PY else image, "r")
+    return hs.File(io.BytesIO(image), "r") if IS_H5PY else hs.File.from_bytes(image)
 
 
 def outcome(function, *arguments):

@@ -33,7 +33,7 @@ def check(f):
 def test_bytes_are_a_file(image, kind):
     if IS_H5PY:
         return
-    with hs.File(kind(image), "r") as f:
+    with hs.File.from_bytes(kind(image)) as f:
         check(f)
 
 

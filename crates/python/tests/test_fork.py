@@ -294,5 +294,5 @@ def test_a_child_reads_a_file_object_whose_position_is_its_own(tmp_path):
 def test_a_child_reads_a_file_in_memory(tmp_path, kind):
     path = tmp_path / "f.h5"
     make(path).close()
-    with hs.File(path.read_bytes(), "r") if kind == "bytes" else hs.File(path, "r", driver="core") as f:
+    with hs.File.from_bytes(path.read_bytes()) if kind == "bytes" else hs.File(path, "r", driver="core") as f:
         assert in_child(lambda: is_right(f)) is True

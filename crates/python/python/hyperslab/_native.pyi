@@ -618,7 +618,6 @@ class Group(HLObject):
     def _names(self) -> list[str]: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
-@disjoint_base
 class File(Group):
     """An open file, which is also its root group. The end of a `with` block closes the file.
 
@@ -1108,7 +1107,7 @@ class Dataset(HLObject):
         Example:
             >>> dataset.fillvalue
             np.float32(0.0)
-            >>> file.create_dataset("depth", (3,), fillvalue=-1.0)[()]
+            >>> file.create_dataset("depth", (3,), "f4", fillvalue=-1.0)[()]
             array([-1., -1., -1.], dtype=float32)
         """
     @property
@@ -1165,11 +1164,11 @@ class Dataset(HLObject):
         """
     @property
     def id(self) -> DatasetID:
-        """The low-level identifier: the chunks, as they are stored.
+        """The identifier of the object, which h5py calls the low-level identifier.
 
         Example:
-            >>> dataset.id.get_num_chunks()
-            4
+            >>> group.id.name
+            b'/surface'
         """
     def len(self) -> int:
         """Returns the length of the first axis.
@@ -1521,11 +1520,11 @@ class AsTypeView(_View):
 
     @property
     def dtype(self) -> _DType:
-        """The dtype of the elements that the view reads.
+        """The dtype of the elements that a read returns.
 
         Example:
-            >>> dataset.astype("i2").dtype
-            dtype('int16')
+            >>> dataset.astype("f8").dtype
+            dtype('float64')
         """
 
 @final
@@ -1562,11 +1561,11 @@ class AsStrView(_View):
         """
     @property
     def dtype(self) -> _DType:
-        """The dtype of Python objects.
+        """The dtype of the elements that a read returns.
 
         Example:
-            >>> names.asstr().dtype
-            dtype('O')
+            >>> dataset.astype("f8").dtype
+            dtype('float64')
         """
 
 @final
@@ -1584,13 +1583,11 @@ class FieldsView(_View):
 
     @property
     def dtype(self) -> _DType:
-        """The dtype of the member, or of the records of the members.
+        """The dtype of the elements that a read returns.
 
         Example:
-            >>> stations.fields("lat").dtype
+            >>> dataset.astype("f8").dtype
             dtype('float64')
-            >>> stations.fields(["id", "lat"]).dtype
-            dtype([('id', '<i4'), ('lat', '<f8')])
         """
 
 @final
@@ -1942,11 +1939,11 @@ class AttrID:
 
     @property
     def name(self) -> bytes:
-        """The name of the attribute, in UTF-8.
+        """The name of the attribute.
 
         Example:
-            >>> dataset.attrs.get_id("scale").name
-            b'scale'
+            >>> dataset.attrs.get_id("units").name
+            b'units'
         """
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -2051,7 +2048,7 @@ class FileID(ObjectID):
 
         Example:
             >>> file.id.get_file_image()[:4]
-            b'\x89HDF'
+            b'HDF'
         """
 
 @final

@@ -33,7 +33,7 @@ def _open_file(cls: type[File], path: str, keywords: dict[str, Any]) -> File:
     return made
 
 
-def _open_object(cls: type[Any], path: str, keywords: dict[str, Any], name: str) -> Any:
+def _open_object(cls: Any, path: str, keywords: dict[str, Any], name: str) -> Any:
     found = File(path, "r", **keywords)[name]
     if type(found) is cls:
         return found

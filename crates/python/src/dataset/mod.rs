@@ -23,7 +23,45 @@ use crate::object::{HLObject, base_name};
 use crate::opened::Opened;
 use crate::state::FileState;
 
-/// A stored array.
+/// A dataset: an array of one dtype and shape in a file.
+///
+/// `dataset[selection]` reads elements into a new NumPy array, and `dataset[selection] = value` writes
+/// elements. Chunks are decoded and encoded by several threads, and the GIL is released meanwhile. Datasets
+/// are made by `Group.create_dataset` and opened by `group[name]`.
+///
+/// A selection is one index for each axis. Missing axes are selected whole. An index is
+///
+/// - an integer, which counts from the end if it is negative;
+/// - a slice with a step of at least 1, or an ellipsis;
+/// - a list, a range or a 1-D array of integers in increasing order, or a mask along the axis, for one axis
+///   only;
+/// - a `MultiBlockSlice`.
+///
+/// A mask of the shape of the dataset (an array of bool) selects elements into a 1-D array. Names of fields
+/// select members of a compound. `dataset[()]` reads all elements.
+///
+/// After the file is closed, members that need the file raise `ClosedError`. Facts that the object has in
+/// memory, such as `shape` and `dtype`, remain.
+///
+/// Args:
+///     bind: The identifier of a dataset, such as `file["x"].id`. Subclasses use this constructor.
+///
+/// Example:
+///     >>> dataset
+///     <HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">
+///     >>> dataset[1:3, :, 0]
+///     array([[ 6.,  9.],
+///            [12., 15.]], dtype=float32)
+///     >>> dataset[0, 0, 1]
+///     np.float32(1.0)
+///     >>> dataset[dataset[()] > 20]
+///     array([21., 22., 23.], dtype=float32)
+///     >>> stations["id", 0]
+///     np.int32(1)
+///     >>> dataset[0] = [7, 8, 9]
+///     >>> dataset[0]
+///     array([[7., 8., 9.],
+///            [7., 8., 9.]], dtype=float32)
 #[pyclass(frozen, subclass, extends = HLObject, module = "hyperslab")]
 pub(crate) struct Dataset {
     /// The file.
@@ -107,6 +145,19 @@ impl Dataset {
         crate::read::item(slf.py(), slf.get(), args, None)
     }
 
+    /// Returns the length of the first axis.
+    ///
+    /// The built-in `len` does the same within the limit of the platform.
+    ///
+    /// Returns:
+    ///     The length in elements.
+    ///
+    /// Raises:
+    ///     TypeError: The dataset is a scalar or empty.
+    ///
+    /// Example:
+    ///     >>> dataset.len()
+    ///     4
     fn len(&self) -> PyResult<u64> {
         self.first_axis("Attempt to take len() of scalar dataset")
     }

@@ -18,32 +18,76 @@ use crate::objects;
 
 #[pymethods]
 impl Dataset {
+    /// The length of each axis in elements: () for a scalar, None for an empty dataset.
+    ///
+    /// Example:
+    ///     >>> dataset.shape
+    ///     (4, 2, 3)
     #[getter]
     pub(super) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         if self.is_null() { Ok(None) } else { PyTuple::new(py, self.core.shape()).map(Some) }
     }
 
+    /// The dtype of the elements. Strings, enumerations and references have h5py's metadata in the dtype.
+    ///
+    /// Raises:
+    ///     UnsupportedDtypeError: NumPy has no dtype for the datatype. The class is also a TypeError and a
+    ///         ValueError.
+    ///
+    /// Example:
+    ///     >>> dataset.dtype
+    ///     dtype('float32')
+    ///     >>> hs.check_string_dtype(names.dtype).encoding
+    ///     'utf-8'
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
         Ok(self.translation(py)?.descr.clone_ref(py))
     }
 
+    /// The number of axes.
+    ///
+    /// Example:
+    ///     >>> dataset.ndim
+    ///     3
     #[getter]
     fn ndim(&self) -> usize {
         self.core.shape().len()
     }
 
+    /// The number of elements, or None for an empty dataset.
+    ///
+    /// Example:
+    ///     >>> dataset.size
+    ///     24
     #[getter]
     fn size(&self) -> Option<u64> {
         (!self.is_null()).then(|| self.core.size())
     }
 
+    /// The size of all elements in memory in bytes: `size` times the item size of `dtype`.
+    ///
+    /// Strings of variable length and other Python objects count as pointers. The stored size is
+    /// `dataset.id.get_storage_size()`.
+    ///
+    /// Raises:
+    ///     UnsupportedDtypeError: NumPy has no dtype for the datatype.
+    ///
+    /// Example:
+    ///     >>> dataset.nbytes
+    ///     96
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> PyResult<u64> {
         let itemsize = self.translation(py)?.descr.bind(py).itemsize();
         Ok(if self.is_null() { 0 } else { self.core.size().saturating_mul(itemsize as u64) })
     }
 
+    /// The maximum length of each axis, where None means without limit; None for an empty dataset.
+    ///
+    /// Example:
+    ///     >>> dataset.maxshape
+    ///     (None, 2, 3)
+    ///     >>> stations.maxshape
+    ///     (2,)
     #[getter]
     fn maxshape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         match (self.is_null(), self.core.max_shape()) {
@@ -53,41 +97,91 @@ impl Dataset {
         }
     }
 
+    /// The shape of a chunk in elements, or None if the dataset is not stored in chunks.
+    ///
+    /// Example:
+    ///     >>> dataset.chunks
+    ///     (1, 2, 3)
+    ///     >>> stations.chunks is None
+    ///     True
     #[getter]
     fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.core.chunk_shape().map(|chunk| PyTuple::new(py, chunk)).transpose()
     }
 
+    /// The compression: "gzip", "lzf", "szip", "unknown" for another filter, or None.
+    ///
+    /// `filter_names` names every filter.
+    ///
+    /// Example:
+    ///     >>> dataset.compression
+    ///     'gzip'
+    ///     >>> temps = file.create_dataset("temps", data=np.arange(10), compression=hs.Blosc2("lz4"))
+    ///     >>> temps.compression, temps.filter_names
+    ///     ('unknown', ('blosc2',))
     #[getter]
     fn compression(&self) -> Option<&'static str> {
         filters::compression(&self.core.filters())
     }
 
+    /// The level of gzip (0 to 9), the method and the block size of szip, or None.
+    ///
+    /// Raises:
+    ///     TypeError: The file has an unknown method of szip.
+    ///
+    /// Example:
+    ///     >>> dataset.compression_opts
+    ///     4
     #[getter]
     fn compression_opts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         filters::compression_opts(py, &self.core.filters())
     }
 
+    /// Whether the shuffle filter reorders the bytes of each chunk.
+    ///
+    /// Example:
+    ///     >>> dataset.shuffle
+    ///     True
     #[getter]
     fn shuffle(&self) -> bool {
         filters::find(&self.core.filters(), FilterId::SHUFFLE).is_some()
     }
 
+    /// Whether each chunk has a Fletcher-32 checksum.
+    ///
+    /// Example:
+    ///     >>> dataset.fletcher32
+    ///     False
     #[getter]
     fn fletcher32(&self) -> bool {
         filters::find(&self.core.filters(), FilterId::FLETCHER32).is_some()
     }
 
+    /// The number of bits or decimal places that the scale-offset filter keeps, or None.
+    ///
+    /// Example:
+    ///     >>> dataset.scaleoffset is None
+    ///     True
     #[getter]
     fn scaleoffset(&self) -> Option<u32> {
         filters::scale_offset(&self.core.filters())
     }
 
+    /// The registered numbers of the filters, in the order in which a writer applies the filters.
+    ///
+    /// Example:
+    ///     >>> dataset.filter_ids
+    ///     (2, 1)
     #[getter]
     fn filter_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.core.filters().filters.iter().map(|filter| filter.id))
     }
 
+    /// The names of the filters, in the order in which a writer applies the filters.
+    ///
+    /// Example:
+    ///     >>> dataset.filter_names
+    ///     ('shuffle', 'deflate')
     #[getter]
     fn filter_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
@@ -99,6 +193,21 @@ impl Dataset {
         self.core.tracks_attribute_order()
     }
 
+    /// Whether chunks that hold only the fill value are left out when they are written.
+    ///
+    /// A stored chunk that comes to hold only the fill value is removed from the file. The property can be
+    /// set. The setting lasts while the file is open, and the file does not store the setting. The setting
+    /// has no effect if space is allocated early or with `fill_time="never"`, because other readers would not
+    /// find the fill value. Chunks that `DatasetID.write_direct_chunk` stores are not examined.
+    ///
+    /// Raises:
+    ///     ValueError: The property is set, and the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.skip_fill_chunks = True
+    ///     >>> dataset[:3] = 0
+    ///     >>> dataset.id.get_num_chunks()
+    ///     1
     #[getter]
     fn skip_fill_chunks(&self) -> PyResult<bool> {
         self.state.check()?;
@@ -112,7 +221,19 @@ impl Dataset {
         Ok(())
     }
 
-    /// Never-written elements hold it: an element of the dataset's dtype.
+    /// The value of elements that were never written.
+    ///
+    /// The value is a NumPy scalar, or `bytes` for strings of variable length. For references and sequences
+    /// without a fill value the property is None.
+    ///
+    /// Raises:
+    ///     UnsupportedDtypeError: NumPy has no dtype for the datatype.
+    ///
+    /// Example:
+    ///     >>> dataset.fillvalue
+    ///     np.float32(0.0)
+    ///     >>> file.create_dataset("depth", (3,), "f4", fillvalue=-1.0)[()]
+    ///     array([-1., -1., -1.], dtype=float32)
     #[getter]
     fn fillvalue<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.state.check()?;
@@ -139,11 +260,26 @@ impl Dataset {
         array.get_item(0)
     }
 
+    /// Whether the dataset is virtual: its elements are in other datasets.
+    ///
+    /// Reading such a dataset is not supported yet.
+    ///
+    /// Example:
+    ///     >>> dataset.is_virtual
+    ///     False
     #[getter]
     fn is_virtual(&self) -> bool {
         self.core.is_virtual()
     }
 
+    /// The external files that hold the elements, or None if the elements are in this file.
+    ///
+    /// Each item is the name of a file, the offset of the first byte, and the size in bytes. A size of
+    /// 2**64-1 means without limit.
+    ///
+    /// Example:
+    ///     >>> dataset.external is None
+    ///     True
     #[getter]
     fn external(&self) -> PyResult<Option<Vec<(String, u64, u64)>>> {
         let files = self.core.external_files().or_raise()?;
@@ -152,17 +288,39 @@ impl Dataset {
         Ok((!files.is_empty()).then(|| files.into_iter().map(part).collect()))
     }
 
+    /// Whether the dataset is a dimension scale.
+    ///
+    /// Example:
+    ///     >>> dataset.is_scale
+    ///     False
+    ///     >>> dataset.make_scale("time")
+    ///     >>> dataset.is_scale
+    ///     True
     #[getter]
     fn is_scale(&self, py: Python<'_>) -> PyResult<bool> {
         self.state.check()?;
         Ok(py.detach(|| self.core.is_scale()).unwrap_or(false))
     }
 
+    /// The axes of the dataset: labels, and the attached dimension scales.
+    ///
+    /// Example:
+    ///     >>> dataset.dims[0].label = "time"
+    ///     >>> [axis.label for axis in dataset.dims]
+    ///     ['time', '', '']
     #[getter]
     fn dims<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("hyperslab._dims")?.getattr("DimensionManager")?.call1((slf,))
     }
 
+    /// A proxy for region references.
+    ///
+    /// `regionref.shape(ref)` is the shape of the dataset that a reference names. Region references cannot be
+    /// made yet.
+    ///
+    /// Example:
+    ///     >>> dataset.regionref.shape(dataset.ref)
+    ///     (4, 2, 3)
     #[getter]
     fn regionref<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("hyperslab._dims")?.getattr("RegionProxy")?.call1((slf,))

@@ -22,6 +22,26 @@ use crate::views::{AsStrView, AsTypeView, FieldsView};
 
 #[pymethods]
 impl Dataset {
+    /// Reads a selection into an array, or into a part of an array.
+    ///
+    /// Elements are converted as HDF5 converts them, and the shape is broadcast if necessary.
+    ///
+    /// Args:
+    ///     dest: The array that receives the elements, of any dtype and strides.
+    ///     source_sel: The selection of the dataset, as between brackets, without names of fields. None
+    ///         selects all elements.
+    ///     dest_sel: The part of `dest`, an index of NumPy. None takes the whole array.
+    ///
+    /// Raises:
+    ///     TypeError: The shape of the selection cannot be broadcast to the shape of the destination, or the
+    ///         dataset is empty.
+    ///
+    /// Example:
+    ///     >>> table = np.zeros((6, 3))
+    ///     >>> dataset.read_direct(table, np.s_[:2, 0], np.s_[4:])
+    ///     >>> table[4:]
+    ///     array([[0., 1., 2.],
+    ///            [6., 7., 8.]])
     #[pyo3(signature = (dest, source_sel=None, dest_sel=None))]
     fn read_direct<'py>(
         &self,
@@ -47,6 +67,31 @@ impl Dataset {
         })
     }
 
+    /// Reads a selection into a new array, or into an array of the caller.
+    ///
+    /// Chunks are decoded by several threads, straight into the array. The GIL is released.
+    ///
+    /// Args:
+    ///     sel: The selection, as between brackets, without names of fields. None selects all elements.
+    ///     out: The array that receives the elements. The array has the shape of the selection, any dtype and
+    ///         any strides. No other thread may use the array during the read.
+    ///     threads: The number of threads, including the caller. The default is `get_threads()`.
+    ///
+    /// Returns:
+    ///     The array. If every index is an integer, the array has shape ().
+    ///
+    /// Raises:
+    ///     TypeError: `out` has another shape, `sel` contains a name of a field, or the dataset is empty.
+    ///     ValueError: `threads` is 0, or `sel` has too many indices.
+    ///     IndexError: An index is out of range.
+    ///
+    /// Example:
+    ///     >>> dataset.read((slice(0, 2), 0))
+    ///     array([[0., 1., 2.],
+    ///            [6., 7., 8.]], dtype=float32)
+    ///     >>> block = np.empty((4, 2, 3))
+    ///     >>> dataset.read(out=block) is block
+    ///     True
     #[pyo3(signature = (sel=None, out=None, threads=None))]
     fn read<'py>(
         &self,
@@ -65,6 +110,28 @@ impl Dataset {
         })
     }
 
+    /// Reads several selections in one call. A chunk that several selections touch is decoded once.
+    ///
+    /// Strings of variable length and other Python objects, and arrays in `out` that are not C-contiguous or
+    /// have another dtype, are read one selection after another.
+    ///
+    /// Args:
+    ///     selections: The selections, each as between brackets, without names of fields.
+    ///     out: One array for each selection, as for `read`. None makes new arrays.
+    ///     threads: The number of threads, including the caller. The default is `get_threads()`.
+    ///
+    /// Returns:
+    ///     One array for each selection, in the order of the selections.
+    ///
+    /// Raises:
+    ///     TypeError: An array in `out` has another shape than the selection.
+    ///     ValueError: The numbers of arrays and selections differ, or arrays in `out` overlap.
+    ///     IndexError: An index is out of range.
+    ///
+    /// Example:
+    ///     >>> first, row = dataset.read_many([(0, 0, 0), (slice(None), 1, 2)])
+    ///     >>> row
+    ///     array([ 5., 11., 17., 23.], dtype=float32)
     #[pyo3(signature = (selections, out=None, threads=None))]
     fn read_many<'py>(
         &self,
@@ -79,6 +146,21 @@ impl Dataset {
         })
     }
 
+    /// Returns the plan of a read: chunks, bytes and threads. No data are read.
+    ///
+    /// Args:
+    ///     sel: The selection, as between brackets, without names of fields. None selects all elements.
+    ///
+    /// Returns:
+    ///     The plan. `print(plan)` lists the chunks.
+    ///
+    /// Raises:
+    ///     TypeError: `sel` contains a name of a field, or the dataset is empty.
+    ///
+    /// Example:
+    ///     >>> plan = dataset.plan(slice(0, 2))
+    ///     >>> plan.chunks, plan.result_bytes
+    ///     (2, 48)
     #[pyo3(signature = (sel=None))]
     fn plan(&self, py: Python<'_>, sel: Option<&Bound<'_, PyAny>>) -> PyResult<ReadPlan> {
         let request = read::request_of(self, sel)?;
@@ -86,6 +168,24 @@ impl Dataset {
         Ok(ReadPlan { plan })
     }
 
+    /// Returns a view that reads the dataset as another dtype.
+    ///
+    /// Elements are converted as HDF5 converts them. A number beyond the range of an integer dtype becomes
+    /// the nearest limit.
+    ///
+    /// Args:
+    ///     dtype: The dtype. `"T"` reads strings as NumPy's `StringDType`.
+    ///
+    /// Returns:
+    ///     An `AsTypeView`, or the dataset if the dataset has this dtype.
+    ///
+    /// Raises:
+    ///     TypeError: There is no such dtype, or `dtype` is `StringDType` and the elements are not strings. A
+    ///         read of the view raises TypeError or OSError if there is no conversion.
+    ///
+    /// Example:
+    ///     >>> dataset.astype("f8")[0, 0]
+    ///     array([0., 1., 2.])
     fn astype<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let dtype = descr_of(dtype)?;
@@ -101,6 +201,23 @@ impl Dataset {
         Ok(Bound::new(py, AsTypeView { dataset: slf.clone().unbind(), dtype: dtype.unbind() })?.into_any())
     }
 
+    /// Returns a view that reads strings as `str`.
+    ///
+    /// Args:
+    ///     encoding: The encoding of the strings. The default is that of the datatype, "ascii" or "utf-8".
+    ///     errors: The treatment of bytes that cannot be decoded, as for `bytes.decode`.
+    ///
+    /// Returns:
+    ///     The view.
+    ///
+    /// Raises:
+    ///     TypeError: The elements are not strings.
+    ///
+    /// Example:
+    ///     >>> names.asstr()[:]
+    ///     array(['Geneva', 'Zürich'], dtype=object)
+    ///     >>> names.asstr("ascii", errors="ignore")[1]
+    ///     'Zrich'
     #[pyo3(signature = (encoding=None, errors="strict"))]
     fn asstr(slf: &Bound<'_, Self>, encoding: Option<String>, errors: &str) -> PyResult<AsStrView> {
         let own = slf.get().string_encoding().ok_or_else(|| {
@@ -110,6 +227,22 @@ impl Dataset {
         Ok(AsStrView { dataset: slf.clone().unbind(), encoding, errors: errors.to_owned() })
     }
 
+    /// Returns a view that reads some members of a compound.
+    ///
+    /// Args:
+    ///     names: The name of one member, or several names.
+    ///
+    /// Returns:
+    ///     The view. One name as a string reads the member. Several names read records.
+    ///
+    /// Raises:
+    ///     ValueError: There is no such member, or the dataset is not a compound.
+    ///
+    /// Example:
+    ///     >>> stations.fields("lat")[:]
+    ///     array([46.2, 47.4])
+    ///     >>> stations.fields(["id", "code"])[0].item()
+    ///     (1, b'GVA')
     fn fields(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>) -> PyResult<FieldsView> {
         let single = names.cast::<PyString>().is_ok();
         let names = if single {
@@ -121,6 +254,26 @@ impl Dataset {
         Ok(FieldsView { dataset: slf.clone().unbind(), translation })
     }
 
+    /// Returns an iterator over the chunks that a region touches.
+    ///
+    /// Args:
+    ///     sel: The region: a slice or an integer for each axis. Steps are ignored. As in h5py, a stop of 0
+    ///         means the end of the axis. None takes the whole dataset.
+    ///
+    /// Returns:
+    ///     An iterator. For each chunk, the iterator yields the part of the region in the chunk as a tuple of
+    ///     slices.
+    ///
+    /// Raises:
+    ///     TypeError: The dataset is not stored in chunks, or an index is neither a slice nor an integer.
+    ///     ValueError: The region exceeds the dataset or is empty, or the number of indices differs from
+    ///         `ndim`.
+    ///
+    /// Example:
+    ///     >>> sum(dataset[part].sum() for part in dataset.iter_chunks())
+    ///     np.float32(276.0)
+    ///     >>> next(dataset.iter_chunks(np.s_[1:3, :, 2:]))
+    ///     (slice(1, 2, 1), slice(0, 2, 1), slice(2, 3, 1))
     #[pyo3(signature = (sel=None))]
     fn iter_chunks(&self, sel: Option<&Bound<'_, PyAny>>) -> PyResult<ChunkIterator> {
         let chunk =

@@ -13,11 +13,32 @@ use crate::write;
 
 #[pymethods]
 impl Dataset {
+    /// Looks at the file again, which another program extends.
+    ///
+    /// All objects then show the present content. The method does the same as `File.refresh`: the whole file
+    /// is refreshed, not only this dataset. In a file that is open for writing there is nothing to do.
+    ///
+    /// Raises:
+    ///     OSError: Another file was written in place of the file.
+    ///
+    /// Example:
+    ///     >>> with hs.File("climate.h5", locking=False) as watched:
+    ///     ...     series = watched["surface/t2m"]
+    ///     ...     series.refresh()
+    ///     ...     series.shape
+    ///     (4, 2, 3)
     fn refresh(&self, py: Python<'_>) -> PyResult<()> {
         self.state.check()?;
         py.detach(|| self.core.refresh()).or_raise()
     }
 
+    /// Writes all changes to the file, as `File.flush` does.
+    ///
+    /// The changes of the whole file are written, not only those of this dataset.
+    ///
+    /// Example:
+    ///     >>> dataset[0] = 1
+    ///     >>> dataset.flush()
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.state.flush(py)
     }
@@ -34,6 +55,21 @@ impl Dataset {
         write::write_array(self, sel, array, &shape)
     }
 
+    /// Writes an array, or a part of an array, to a selection of the dataset.
+    ///
+    /// Args:
+    ///     source: The array. The values are broadcast and converted as for `dataset[dest_sel] = source`.
+    ///     source_sel: The part of `source`, an index of NumPy. None takes the whole array.
+    ///     dest_sel: The selection of the dataset, as between brackets. None selects all elements.
+    ///
+    /// Raises:
+    ///     TypeError: The shape or the dtype does not fit.
+    ///     OSError: The file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.write_direct(np.arange(6.0), np.s_[3:], (1, 0))
+    ///     >>> dataset[1, 0]
+    ///     array([3., 4., 5.], dtype=float32)
     #[pyo3(signature = (source, source_sel=None, dest_sel=None))]
     fn write_direct<'py>(
         slf: &Bound<'py, Self>,
@@ -45,6 +81,26 @@ impl Dataset {
         in_one_shape(slf.py(), || write.call1((slf, source, source_sel, dest_sel)).map(drop))
     }
 
+    /// Changes the shape, or the length of one axis, within `maxshape`.
+    ///
+    /// Elements keep their coordinates. New elements hold the fill value, and elements outside the new shape
+    /// are lost.
+    ///
+    /// Args:
+    ///     size: The new shape in elements, or with `axis` the new length of the axis.
+    ///     axis: The number of the axis, from 0.
+    ///
+    /// Raises:
+    ///     TypeError: The dataset is not stored in chunks, or `size` is not an integer although `axis` is
+    ///         given.
+    ///     ValueError: The shape exceeds `maxshape` or has another number of axes, or there is no such axis.
+    ///     RuntimeError: The file is open for reading.
+    ///
+    /// Example:
+    ///     >>> dataset.resize(5, axis=0)
+    ///     >>> dataset.shape
+    ///     (5, 2, 3)
+    ///     >>> dataset.resize((2, 2, 3))
     #[pyo3(signature = (size, axis=None))]
     fn resize(&self, py: Python<'_>, size: &Bound<'_, PyAny>, axis: Option<usize>) -> PyResult<()> {
         if self.core.chunk_shape().is_none() {
@@ -64,6 +120,20 @@ impl Dataset {
         py.detach(|| self.core.resize_axis(axis, size)).or_raise()
     }
 
+    /// Makes the dataset a dimension scale, or gives a dimension scale another name.
+    ///
+    /// Args:
+    ///     name: The name of the scale. The default is an empty name.
+    ///
+    /// Raises:
+    ///     RuntimeError: Scales are attached to the dataset, or the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> file["time"] = np.arange(4)
+    ///     >>> file["time"].make_scale("hours")
+    ///     >>> dataset.dims[0].attach_scale(file["time"])
+    ///     >>> dataset.dims[0]["hours"][:]
+    ///     array([0, 1, 2, 3])
     #[pyo3(signature = (name=None))]
     fn make_scale(slf: &Bound<'_, Self>, name: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let name = name.map(name_required).transpose()?.unwrap_or_default();

@@ -19,7 +19,61 @@ use crate::state::FileState;
 
 pub(crate) use self::open::path_of;
 
-/// An open file, which is also its root group. Documented in `_native.pyi`.
+/// An open file, which is also its root group. The end of a `with` block closes the file.
+///
+/// Changes are in the file after `flush`, after `close`, or at the end of a `with` block: all of them or
+/// none. Elements of datasets without filters are an exception. They are written in place, and after a crash
+/// each element may be old or new.
+///
+/// A file that this process already has open, by any path, is opened once more. Both handles belong to the
+/// same file, which is closed when the last handle is closed. Mode "r" then gives "r+" if the other handle
+/// can change the file. A process that is forked from this one can read the file in its state at the fork, as
+/// long as this process does not change the file. The forked process cannot change the file (`RuntimeError`).
+///
+/// Subclasses can have an `__init__` with other arguments, which calls `super().__init__`. Handles of files
+/// that were opened for reading by path can be pickled; see `HLObject`.
+///
+/// Args:
+///     name: A path (`str`, `bytes` or `os.PathLike`); or an object with the methods `read` and `seek`.
+///         `File.from_bytes` opens the bytes of a file.
+///     mode: "r" reads an existing file; "r+" changes an existing file; "w" replaces the file; "x" or "w-"
+///         creates a file that must not exist; "a" changes the file, or creates it.
+///     driver: None, "sec2" or "stdio" work on the file. "core" works on a copy in memory, and writes the
+///         copy to the file on a flush, unless `backing_store` is False. "fileobj" is for an object.
+///     libver: The oldest version of HDF5 that must read new objects, or a pair that begins with this
+///         version: "earliest", "v108", "v110" (the default for new files), "v112", "v114", "v200" or
+///         "latest".
+///     durability: "kill" (the default): flushed changes survive the death of the program at any instruction.
+///         "power": flushed changes survive the death of the machine as well, and each flush waits for the
+///         disk.
+///     locking: True, False or "best-effort", which is the default and locks the file if the file system has
+///         locks. The environment variable `HDF5_USE_FILE_LOCKING` overrides this argument.
+///     userblock_size: The size of the user block of a new file, in bytes: 0, or a power of two from 512.
+///     track_order: Whether the root group of a new file lists members and attributes in the order of
+///         creation.
+///     rdcc_nbytes: The budget for decoded chunks of the whole file, in bytes.
+///     skip_fill_chunks: The setting `Dataset.skip_fill_chunks` for all datasets without a setting of their
+///         own.
+///     backing_store: For "core", whether changes are written to the file.
+///     kwds: Other keywords of h5py. A keyword about caches and buffers of libhdf5 has no effect, and warns
+///         once.
+///
+/// Raises:
+///     FileNotFoundError, PermissionError, OSError: The system refuses to open the file; or the file is open
+///         in this process in a way that excludes the mode ("r+" of a file that is open for reading, "w" of
+///         any open file).
+///     BlockingIOError: Another process has locked the file. The message names the process.
+///     FormatError: The file is not HDF5, or is damaged.
+///     ValueError: The mode or the driver is not known.
+///     TypeError: A keyword is not known.
+///     NotImplementedError: `swmr` is True.
+///
+/// Example:
+///     >>> with hs.File("new.h5", "w") as new:
+///     ...     new["x"] = [1, 2, 3]
+///     >>> with hs.File("new.h5") as new:
+///     ...     new["x"][1:]
+///     array([2, 3])
 #[pyclass(frozen, subclass, extends = Group, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct File;
@@ -88,6 +142,21 @@ impl File {
         Self::open(slf, state)
     }
 
+    /// Opens the bytes of a file, for reading. The bytes are copied.
+    ///
+    /// Args:
+    ///     data: The bytes, as `bytes` or any other buffer.
+    ///     kwds: Keywords of `File`.
+    ///
+    /// Raises:
+    ///     FormatError: The bytes are not an HDF5 file.
+    ///     TypeError: `data` is not a buffer.
+    ///
+    /// Example:
+    ///     >>> from pathlib import Path
+    ///     >>> with hs.File.from_bytes(Path("climate.h5").read_bytes()) as reading:
+    ///     ...     reading["surface/t2m"].shape
+    ///     (4, 2, 3)
     #[classmethod]
     #[pyo3(signature = (data, **kwds))]
     fn from_bytes<'py>(
@@ -98,6 +167,20 @@ impl File {
         Self::made(cls, open::image(data, &kwds.unwrap_or_else(|| PyDict::new(cls.py())))?)
     }
 
+    /// Returns a new file in memory, open for writing; or the file in the given bytes, open for reading.
+    ///
+    /// Args:
+    ///     file_image: The bytes of a file, which are copied.
+    ///     kwds: Keywords of `File`.
+    ///
+    /// Raises:
+    ///     FormatError: The bytes are not an HDF5 file.
+    ///
+    /// Example:
+    ///     >>> with hs.File.in_memory() as scratch:
+    ///     ...     scratch["x"] = 1
+    ///     ...     list(scratch)
+    ///     ['x']
     #[classmethod]
     #[pyo3(signature = (file_image=None, **kwds))]
     fn in_memory<'py>(
@@ -110,20 +193,61 @@ impl File {
         Self::made(cls, state)
     }
 
+    /// Writes all changes to the file and closes the file. Every object of the file becomes unusable.
+    ///
+    /// Raises:
+    ///     OSError: The system refuses to write.
+    ///
+    /// Example:
+    ///     >>> file.close()
+    ///     >>> bool(file)
+    ///     False
     fn close(slf: &Bound<'_, Self>) -> PyResult<()> {
         state(slf).close(slf.py())
     }
 
+    /// Writes all changes to the file: all of them or none.
+    ///
+    /// From then on, the changes survive what the argument `durability` of `File` promises.
+    ///
+    /// Raises:
+    ///     OSError: The system refuses to write.
+    ///
+    /// Example:
+    ///     >>> file["x"] = 1
+    ///     >>> file.flush()
     fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
         open_state(slf)?.flush(slf.py())
     }
 
+    /// Updates all objects to the current state of a file that another program extends.
+    ///
+    /// Open the file with `locking=False`: a lock would keep the other program out. In a file that this
+    /// process can change, the method does nothing.
+    ///
+    /// Raises:
+    ///     OSError: Another file has replaced the file.
+    ///
+    /// Example:
+    ///     >>> with hs.File("climate.h5", locking=False) as reading:
+    ///     ...     reading.refresh()
     fn refresh(slf: &Bound<'_, Self>) -> PyResult<()> {
         let state = open_state(slf)?;
         slf.py().detach(|| state.core.refresh()).or_raise()
     }
 
-    /// All that is done inside a `with` of this, or nothing of it.
+    /// Returns the context of a transaction.
+    ///
+    /// The end of the `with` block commits all changes of the block. An exception that leaves the block
+    /// undoes them. Elements of datasets without filters are written in place, and are not undone.
+    ///
+    /// Raises:
+    ///     OSError: The file is open for reading, or is in a transaction.
+    ///
+    /// Example:
+    ///     >>> with file.transaction():
+    ///     ...     file["x"] = 1
+    ///     ...     file["y"] = 2
     fn transaction<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         open_state(slf)?;
         slf.py().import("hyperslab._transaction")?.getattr("Transaction")?.call1((slf,))
@@ -148,32 +272,62 @@ impl File {
         state(slf).close(slf.py())
     }
 
+    /// The name under which the file was opened.
+    ///
+    /// Example:
+    ///     >>> hs.File("climate.h5").filename
+    ///     'climate.h5'
     #[getter]
     fn filename<'a>(slf: &'a Bound<'_, Self>) -> PyResult<&'a str> {
         Ok(&open_state(slf)?.name)
     }
 
+    /// The mode: "r", or "r+" if the file can be changed.
+    ///
+    /// Example:
+    ///     >>> file.mode
+    ///     'r+'
     #[getter]
     fn mode(slf: &Bound<'_, Self>) -> PyResult<&'static str> {
         open_state(slf).map(|state| state.mode)
     }
 
+    /// The driver: "sec2", "stdio", "core" or "fileobj".
+    ///
+    /// Example:
+    ///     >>> file.driver
+    ///     'core'
     #[getter]
     fn driver(slf: &Bound<'_, Self>) -> PyResult<&'static str> {
         Ok(open_state(slf)?.driver)
     }
 
+    /// The version bounds: the oldest version of HDF5 that must read new objects, and the newest.
+    ///
+    /// Example:
+    ///     >>> file.libver
+    ///     ('v110', 'v200')
     #[getter]
     fn libver<'a>(slf: &'a Bound<'_, Self>) -> PyResult<(&'a str, &'a str)> {
         let (low, high) = &open_state(slf)?.libver;
         Ok((low, high))
     }
 
+    /// The size of the user block before the content of the file, in bytes.
+    ///
+    /// Example:
+    ///     >>> file.userblock_size
+    ///     0
     #[getter]
     fn userblock_size(slf: &Bound<'_, Self>) -> PyResult<u64> {
         Ok(open_state(slf)?.core.store().base())
     }
 
+    /// Always False. Setting the property to True raises `NotImplementedError`.
+    ///
+    /// Example:
+    ///     >>> file.swmr_mode
+    ///     False
     #[getter]
     fn swmr_mode(slf: &Bound<'_, Self>) -> PyResult<bool> {
         open_state(slf).map(|_| false)
@@ -188,6 +342,11 @@ impl File {
         Err(PyValueError::new_err("It is not possible to forcibly switch SWMR mode off."))
     }
 
+    /// The default of libhdf5 for the size of metadata blocks, in bytes. The value has no meaning here.
+    ///
+    /// Example:
+    ///     >>> file.meta_block_size
+    ///     2048
     #[getter]
     fn meta_block_size(slf: &Bound<'_, Self>) -> PyResult<u64> {
         open_state(slf).map(|_| 2048)

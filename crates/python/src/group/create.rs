@@ -86,6 +86,21 @@ impl Group {
         slf.py().detach(|| group.remove(&path)).map_err(|error| missing_object(&error))
     }
 
+    /// Creates a group, and missing groups on the way to it.
+    ///
+    /// Args:
+    ///     name: The path. None creates a group that disappears when the file is closed, unless a link leads
+    ///         to the group.
+    ///     track_order: Whether members and attributes are listed in the order of creation.
+    ///     track_times: Must be False.
+    ///
+    /// Raises:
+    ///     ValueError: The name exists, or the file is open for reading.
+    ///     NotImplementedError: `track_times` is True.
+    ///
+    /// Example:
+    ///     >>> file.create_group("model/run1")
+    ///     <HDF5 group "/model/run1" (0 members)>
     #[pyo3(signature = (name, track_order=None, *, track_times=false))]
     fn create_group<'py>(
         slf: &Bound<'py, Self>,
@@ -106,6 +121,43 @@ impl Group {
         wrap(py, state, Node::Group(made.or_raise()?))
     }
 
+    /// Creates a dataset, and missing groups on the way to it. Arguments mean the same as in h5py.
+    ///
+    /// Args:
+    ///     name: The path. None creates a dataset that disappears when the file is closed, unless a link
+    ///         leads to the dataset.
+    ///     shape: The length of each axis. The default is the shape of `data`.
+    ///     dtype: The dtype, or a committed datatype. The default is the dtype of `data`.
+    ///     data: The initial elements.
+    ///     chunks: The shape of a chunk, or True for chunks of about 1 MiB with similar sides. Filters and
+    ///         `maxshape` require chunks, and select them if `chunks` is None.
+    ///     compression: "gzip", "lzf", a level of gzip (0 to 9), or a filter: `Blosc2`, `Blosc`, `Zstd`,
+    ///         `LZ4`, `Bitshuffle`, the filters of hdf5plugin, or a registered number together with
+    ///         `compression_opts`.
+    ///     compression_opts: The level of gzip, or the parameters of a filter that is given by its number.
+    ///     shuffle: Whether to store bytes of equal weight next to each other before compression.
+    ///     fletcher32: Whether chunks carry a checksum.
+    ///     scaleoffset: Must be None: the filter is not supported.
+    ///     maxshape: The maximum length of each axis; None for an axis without limit.
+    ///     fillvalue: The value of elements that were never written.
+    ///     fill_time: "ifset", "alloc" or "never".
+    ///     track_times: Whether the dataset stores its time of modification.
+    ///     track_order: Whether attributes are listed in the order of creation.
+    ///     external: Must be None: creating external files is not supported.
+    ///     allow_unknown_filter: Whether to accept a filter that hyperslab does not have.
+    ///     compact: Whether to store the elements in the header of the object (less than 64 KiB).
+    ///     skip_fill_chunks: See `Dataset.skip_fill_chunks`. None takes the setting of the file.
+    ///
+    /// Raises:
+    ///     ValueError: The name exists, or shape, chunks or filters do not fit together.
+    ///     TypeError: A dtype or an option is not known.
+    ///     NotImplementedError: External files, szip, scale-offset, or property lists of libhdf5.
+    ///
+    /// Example:
+    ///     >>> made = file.create_dataset("z", (100, 100), "f4", chunks=(10, 100), compression=hs.Zstd(5))
+    ///     >>> made[:10] = 1.5
+    ///     >>> file.create_dataset("a/b", data=[1, 2, 3])
+    ///     <HDF5 dataset "b": shape (3,), type "<i8">
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, name, shape=None, dtype=None, data=None, *, chunks=None, \
@@ -127,6 +179,20 @@ impl Group {
         Self::by_python(slf, "create_dataset", args, kwds)
     }
 
+    /// Creates a dataset with the shape, dtype, chunks, filters and fill value of another dataset.
+    ///
+    /// Args:
+    ///     name: The path.
+    ///     other: The other dataset.
+    ///     kwds: Arguments of `create_dataset`, which replace the properties of `other`.
+    ///
+    /// Raises:
+    ///     As for `create_dataset`.
+    ///
+    /// Example:
+    ///     >>> copy = file.create_dataset_like("t2m_copy", dataset, dtype="f8")
+    ///     >>> copy.chunks, copy.compression, copy.dtype
+    ///     ((1, 2, 3), 'gzip', dtype('float64'))
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, name, other, **kwds)"
@@ -140,6 +206,22 @@ impl Group {
         Self::by_python(slf, "create_dataset_like", args, kwds)
     }
 
+    /// Returns the dataset of this name, and creates the dataset if the name does not exist.
+    ///
+    /// Args:
+    ///     name: The path.
+    ///     shape: The expected length of each axis.
+    ///     dtype: The expected dtype.
+    ///     exact: Whether the dtype must be equal. Otherwise `dtype` must be safely castable to the dtype of
+    ///         the dataset.
+    ///     kwds: Arguments of `create_dataset`. For an existing dataset, only `maxshape` is compared.
+    ///
+    /// Raises:
+    ///     TypeError: The name belongs to another kind of object, or shape or dtype do not match.
+    ///
+    /// Example:
+    ///     >>> file.require_dataset("surface/t2m", shape=(4, 2, 3), dtype="f4") == dataset
+    ///     True
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, name, shape, dtype, exact=False, **kwds)"
@@ -152,10 +234,42 @@ impl Group {
         Self::by_python(slf, "require_dataset", args, kwds)
     }
 
+    /// Returns the group of this name, and creates the group if the name does not exist.
+    ///
+    /// Args:
+    ///     name: The path.
+    ///
+    /// Raises:
+    ///     TypeError: The name belongs to an object that is not a group.
+    ///
+    /// Example:
+    ///     >>> file.require_group("surface") == group
+    ///     True
     fn require_group<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::by_python(slf, "require_group", &PyTuple::new(slf.py(), [name])?, None)
     }
 
+    /// Copies an object, within the file or into another file. A group is copied with everything below it.
+    ///
+    /// Args:
+    ///     source: The object, or its path in this group.
+    ///     dest: A path in this group; or a group, of any file that is open for writing, that receives the
+    ///         copy.
+    ///     name: The name of the copy in the group `dest`. The default is the name of the source.
+    ///     shallow: Whether to copy only the direct members of a group.
+    ///     expand_soft: Whether to copy the objects behind soft links in place of the links.
+    ///     expand_external: Whether to copy the objects behind external links in place of the links.
+    ///     expand_refs: Whether to copy the objects that references point to.
+    ///     without_attrs: Whether to leave out attributes.
+    ///
+    /// Raises:
+    ///     ValueError: The name exists, or the file is open for reading.
+    ///     TypeError: `dest` is neither a path nor a group.
+    ///
+    /// Example:
+    ///     >>> file.copy("surface", "archive")
+    ///     >>> file["archive/t2m"].attrs["units"]
+    ///     'K'
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, source, dest, name=None, shallow=False, expand_soft=False, \
@@ -221,6 +335,20 @@ impl Group {
         slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)
     }
 
+    /// Gives a link another name or another group. The object behind the link does not change.
+    ///
+    /// Args:
+    ///     source: The path of the link.
+    ///     dest: The new path.
+    ///
+    /// Raises:
+    ///     KeyError: No link is at `source`.
+    ///     ValueError: A link is at `dest`, or the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> file.move("names", "cities")
+    ///     >>> list(file)
+    ///     ['cities', 'stations', 'surface']
     #[pyo3(name = "move")]
     fn rename(slf: &Bound<'_, Self>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
         let (_, group) = changed::<PyValueError>(slf, "move a link")?;

@@ -22,7 +22,33 @@ use crate::opened::Opened;
 use crate::reference::Reference;
 use crate::state::FileState;
 
-/// A group. Documented in `_native.pyi`; this file only translates.
+/// A group: a mapping from names to groups, datasets and committed datatypes.
+///
+/// `group[path]` returns the object at a path: relative to the group, or from the root if the path starts
+/// with a slash. `group[reference]` returns the object of a reference. `group[name] = value` creates a hard
+/// link to an object, a soft or external link, a committed dtype, or a dataset of anything else. `del
+/// group[name]` removes a link. Iteration yields names: in the order of creation if the group tracks this
+/// order, or sorted by name.
+///
+/// Args:
+///     bind: The identifier of a group, such as `file["surface"].id`. Subclasses use this constructor.
+///
+/// Raises:
+///     KeyError: `group[path]`: no object is at this path.
+///     ValueError: `group[reference]`: the reference is null. `group[name] = value`: the name exists, or the
+///         file is open for reading.
+///     TypeError: The key is neither a name nor a reference.
+///
+/// Example:
+///     >>> list(file)
+///     ['names', 'stations', 'surface']
+///     >>> file["surface/days"] = np.arange(4)
+///     >>> "days" in group, len(group)
+///     (True, 2)
+///     >>> group["link"] = hs.SoftLink("/names")
+///     >>> group["link"] == names
+///     True
+///     >>> del group["link"]
 #[pyclass(frozen, subclass, extends = HLObject, mapping, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -141,18 +167,50 @@ impl Group {
         slf.py().detach(|| group.names()).or_raise()
     }
 
+    /// Returns a view of the names of the members.
+    ///
+    /// Example:
+    ///     >>> list(group.keys())
+    ///     ['t2m']
     fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "KeysViewHDF5")
     }
 
+    /// Returns a view of the members. A link that leads nowhere gives None.
+    ///
+    /// Example:
+    ///     >>> list(group.values())
+    ///     [<HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">]
     fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "ValuesViewHDF5")
     }
 
+    /// Returns a view of pairs of name and member.
+    ///
+    /// Example:
+    ///     >>> [(name, member.shape) for name, member in group.items()]
+    ///     [('t2m', (4, 2, 3))]
     fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "ItemsViewHDF5")
     }
 
+    /// Returns the member at a path, or a default.
+    ///
+    /// Args:
+    ///     name: The path, or a reference.
+    ///     default: The result if no member is at the path.
+    ///     getclass: Whether to return the class of the member.
+    ///     getlink: Whether to return the link: a `HardLink`, `SoftLink` or `ExternalLink`.
+    ///     elink_mode: The mode for files behind external links. Only "r" is supported.
+    ///
+    /// Raises:
+    ///     ValueError: `elink_mode` is not "r".
+    ///
+    /// Example:
+    ///     >>> file.get("missing", "nothing")
+    ///     'nothing'
+    ///     >>> file.get("names", getclass=True)
+    ///     <class 'hyperslab.Dataset'>
     #[pyo3(signature = (name, default=None, getclass=false, getlink=false, *, elink_mode=None))]
     fn get<'py>(
         slf: &Bound<'py, Self>,
@@ -194,6 +252,21 @@ impl Group {
         Ok(Some(class_of(py, &node).into_any()))
     }
 
+    /// Removes a member and returns it.
+    ///
+    /// Args:
+    ///     key: The name of the member.
+    ///     default: The result if the member does not exist.
+    ///
+    /// Raises:
+    ///     KeyError: The member does not exist, and no default is given.
+    ///
+    /// Example:
+    ///     >>> file.pop("missing", None) is None
+    ///     True
+    ///     >>> removed = file.pop("names")
+    ///     >>> list(file)
+    ///     ['stations', 'surface']
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=...)")]
     fn pop<'py>(
         slf: &Bound<'py, Self>,
@@ -203,14 +276,39 @@ impl Group {
         calls::method(slf.as_any(), "_mapping", "pop", args, kwds)
     }
 
+    /// Removes a member and returns its name and the member.
+    ///
+    /// Raises:
+    ///     KeyError: The group is empty.
+    ///
+    /// Example:
+    ///     >>> group.popitem()[0]
+    ///     't2m'
     fn popitem<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::method(slf.as_any(), "_mapping", "popitem", &PyTuple::empty(slf.py()), None)
     }
 
+    /// Removes all members.
+    ///
+    /// Example:
+    ///     >>> group.clear()
+    ///     >>> len(group)
+    ///     0
     fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
         calls::method(slf.as_any(), "_mapping", "clear", &PyTuple::empty(slf.py()), None).map(drop)
     }
 
+    /// Returns a member; or creates the member from a default, and returns the default.
+    ///
+    /// Args:
+    ///     key: The name of the member.
+    ///     default: The object, link or value for `group[key] = default`.
+    ///
+    /// Example:
+    ///     >>> group.setdefault("days", np.arange(3))
+    ///     array([0, 1, 2])
+    ///     >>> group["days"].shape
+    ///     (3,)
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=None)")]
     fn setdefault<'py>(
         slf: &Bound<'py, Self>,
@@ -220,6 +318,16 @@ impl Group {
         calls::method(slf.as_any(), "_mapping", "setdefault", args, kwds)
     }
 
+    /// Sets several members: `group[name] = value` for each pair.
+    ///
+    /// Args:
+    ///     other: A mapping, or pairs of name and value.
+    ///     kwds: More names with values.
+    ///
+    /// Example:
+    ///     >>> group.update({"a": 1}, b=[2, 3])
+    ///     >>> sorted(group)
+    ///     ['a', 'b', 't2m']
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, other=(), /, **kwds)")]
     fn update(
         slf: &Bound<'_, Self>,

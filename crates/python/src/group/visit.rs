@@ -47,11 +47,38 @@ impl Group {
 
 #[pymethods]
 impl Group {
+    /// Calls a function with the path of every object below the group, in the order of names.
+    ///
+    /// The function is called once for each object. Soft and external links are not followed.
+    ///
+    /// Args:
+    ///     func: A function of one path, relative to the group. A result other than None ends the visit.
+    ///
+    /// Returns:
+    ///     The result that ended the visit, or None.
+    ///
+    /// Example:
+    ///     >>> file.visit(print)
+    ///     names
+    ///     stations
+    ///     surface
+    ///     surface/t2m
     fn visit<'py>(slf: &Bound<'py, Self>, func: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         Self::walk(slf, false, func, |step| (&*step.path,).into_pyobject(py))
     }
 
+    /// Calls a function with the path and the object for every object below the group, ordered by name.
+    ///
+    /// Args:
+    ///     func: A function of a path and an object. A result other than None ends the visit.
+    ///
+    /// Returns:
+    ///     The result that ended the visit, or None.
+    ///
+    /// Example:
+    ///     >>> file.visititems(lambda name, item: name if getattr(item, "ndim", 0) == 3 else None)
+    ///     'surface/t2m'
     fn visititems<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,
@@ -64,6 +91,19 @@ impl Group {
         })
     }
 
+    /// Calls a function with the path of every link below the group, of any kind.
+    ///
+    /// Args:
+    ///     func: A function of one path. A result other than None ends the visit.
+    ///
+    /// Returns:
+    ///     The result that ended the visit, or None.
+    ///
+    /// Example:
+    ///     >>> group["link"] = hs.SoftLink("/names")
+    ///     >>> group.visit_links(print)
+    ///     link
+    ///     t2m
     fn visit_links<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,
@@ -72,6 +112,19 @@ impl Group {
         Self::walk(slf, true, func, |step| (&*step.path,).into_pyobject(py))
     }
 
+    /// Calls a function with the path and the link for every link below the group, of any kind.
+    ///
+    /// Args:
+    ///     func: A function of a path and a `HardLink`, `SoftLink` or `ExternalLink`. A result other than
+    ///         None ends the visit.
+    ///
+    /// Returns:
+    ///     The result that ended the visit, or None.
+    ///
+    /// Example:
+    ///     >>> group["link"] = hs.SoftLink("/names")
+    ///     >>> group.visititems_links(lambda name, link: link if isinstance(link, hs.SoftLink) else None)
+    ///     <SoftLink to "/names">
     fn visititems_links<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,

@@ -1,0 +1,198 @@
+"""Subclasses, pickles, the bytes of files, and keywords that have no effect."""
+
+import multiprocessing
+import pickle
+import subprocess
+import sys
+import warnings
+
+import hyperslab as hs
+import numpy as np
+import pytest
+from hyperslab import _warn
+
+VALUES = np.arange(12).reshape(3, 4)
+
+
+@pytest.fixture
+def path(tmp_path):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        f["g/x"] = VALUES
+        f["g/x"].attrs["unit"] = "m"
+        f["g/t"] = np.dtype("f4")
+    return tmp_path / "f.h5"
+
+
+class Experiment(hs.File):
+    """A file whose constructor takes other arguments."""
+
+    def __init__(self, run, directory):
+        super().__init__(directory / f"{run}.h5", "r")
+        self.run = run
+
+
+class Signal(hs.Dataset):
+    def __init__(self, dataset, gain=1):
+        super().__init__(dataset.id)
+        self.gain = gain
+
+    def scaled(self):
+        return self[...] * self.gain
+
+
+class Folder(hs.Group):
+    def sizes(self):
+        return [item.size for item in self.values() if isinstance(item, hs.Dataset)]
+
+
+class Kind(hs.Datatype):
+    pass
+
+
+def test_a_subclass_of_a_file_takes_its_own_arguments(path):
+    with Experiment("f", path.parent) as f:
+        assert (f.run, f.mode, list(f)) == ("f", "r", ["g"])
+        assert type(f["g"]) is hs.Group and f["g"].file == f
+    assert not f
+
+
+def test_subclasses_of_objects_wrap_an_identifier(path):
+    with hs.File(path) as f:
+        signal = Signal(f["g/x"], gain=3)
+        assert signal == f["g/x"] and signal.attrs["unit"] == "m"
+        np.testing.assert_array_equal(signal.scaled(), VALUES * 3)
+        assert Folder(f["g"].id).sizes() == [12]
+        assert Kind(f["g/t"].id).dtype == "f4"
+        for cls, other in ((Signal, f["g"]), (Folder, f["g/x"]), (Kind, f["g"]), (hs.Group, f["g/x"])):
+            with pytest.raises(ValueError, match="is not a"):
+                cls(other) if cls is Signal else cls(other.id)
+        with pytest.raises(ValueError, match="give the `id`"):
+            hs.Dataset("x")
+
+
+def test_class_methods_return_the_subclass_without_its_init(path):
+    with Experiment.from_bytes(path.read_bytes()) as f, Experiment.in_memory() as empty:
+        assert type(f) is type(empty) is Experiment
+        assert "g/x" in f and list(empty) == []
+
+
+def test_an_object_whose_subclass_forgets_super_is_like_a_closed_one(path):
+    class Forgetful(hs.Dataset):
+        def __init__(self):
+            pass
+
+    made = Forgetful()
+    assert not made and repr(made) == "<Closed HDF5 dataset>" and made.name is None
+    with pytest.raises(hs.ClosedError, match=r"super\(\).__init__"):
+        made[...]
+    with hs.File(path) as f, pytest.raises(RuntimeError, match="twice"):
+        f.__init__(path)
+
+
+@pytest.mark.parametrize("driver", [None, "core"])
+def test_handles_of_a_file_open_for_reading_pickle_and_open_it_again(path, monkeypatch, driver):
+    monkeypatch.chdir(path.parent)
+    with hs.File("f.h5", driver=driver, rdcc_nbytes=1 << 20) as f:
+        said = pickle.dumps([f, f["g"], f["g/x"], f["g/t"], Signal(f["g/x"], gain=2), Folder(f["g"].id)])
+        monkeypatch.chdir("/")
+        file, group, dataset, kind, signal, folder = pickle.loads(said)
+        assert [type(item) for item in (file, group, dataset, kind)] == [hs.File, hs.Group, hs.Dataset, hs.Datatype]
+        assert file.mode == "r" and file.filename == str(path)
+    # Each opened the file for itself.
+    np.testing.assert_array_equal(dataset[...], VALUES)
+    np.testing.assert_array_equal(signal.scaled(), VALUES * 2)
+    assert type(signal) is Signal and folder.sizes() == [12] and kind.dtype == "f4" and list(group) == ["t", "x"]
+    file.close()
+    assert dataset[0, 0] == 0
+
+
+def test_a_pickled_subclass_of_a_file_keeps_its_attributes(path):
+    with Experiment("f", path.parent) as f:
+        f.note = "good"
+        again = pickle.loads(pickle.dumps(f))
+    with again:
+        assert type(again) is Experiment and (again.run, again.note) == ("f", "good") and "g/x" in again
+
+
+def test_another_process_reads_through_a_pickled_handle(path):
+    with hs.File(path) as f, multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(np.sum, (f["g/x"],)) == VALUES.sum()
+
+
+def test_a_handle_behind_an_external_link_pickles(path):
+    with hs.File(path.parent / "linking.h5", "w") as f:
+        f["there"] = hs.ExternalLink("f.h5", "/g/x")
+    with hs.File(path.parent / "linking.h5") as f:
+        again = pickle.loads(pickle.dumps(f["there"]))
+    np.testing.assert_array_equal(again[...], VALUES)
+    assert again.file.filename == str(path)
+
+
+def test_other_handles_do_not_pickle(path):
+    with hs.File(path, "r+") as f, pytest.raises(TypeError, match="open it with mode 'r'"):
+        pickle.dumps(f["g/x"])
+    with hs.File.from_bytes(path.read_bytes()) as f, pytest.raises(TypeError, match="open for reading, by path"):
+        pickle.dumps(f)
+    with open(path, "rb") as raw, hs.File(raw) as f, pytest.raises(TypeError, match="by path"):
+        pickle.dumps(f["g"])
+    with pytest.raises(hs.ClosedError):
+        pickle.dumps(f)
+    with hs.File(path) as f:
+        gone = pickle.dumps(f["g/x"])
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        pickle.loads(gone)
+
+
+def test_bytes_name_a_file_and_are_never_its_content(path):
+    image = path.read_bytes()
+    with hs.File(bytes(path)) as f:
+        assert "g/x" in f
+    for content in (image, bytearray(image), memoryview(image)):
+        with hs.File.from_bytes(content) as f:
+            np.testing.assert_array_equal(f["g/x"][...], VALUES)
+            assert (f.mode, f.driver) == ("r", "core")
+        for call in (hs.File, hs.check):
+            with pytest.raises((ValueError, TypeError), match="File.from_bytes"):
+                call(content)
+    with pytest.raises(FileNotFoundError):
+        hs.File(b"\x89HDF")
+    with pytest.raises(TypeError):
+        hs.File.from_bytes("name")
+    with pytest.raises(hs.FormatError):
+        hs.File.from_bytes(b"no file")
+
+
+def test_a_keyword_without_effect_warns_once_by_name(path, monkeypatch):
+    monkeypatch.setattr(_warn, "_told", set())
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            with hs.File(path, "r", rdcc_nslots=100, rdcc_w0=0.5, alignment_threshold=1):
+                pass
+            with hs.File.in_memory() as f:
+                f.create_dataset("x", data=[1], rdcc_nslots=100)
+    assert [str(one.message).split(":")[:2] for one in told] == [
+        ["File", " rdcc_nslots= has no effect"],
+        ["File", " rdcc_w0= has no effect"],
+        ["create_dataset", " rdcc_nslots= has no effect"],
+    ]
+    assert {one.filename for one in told} == {__file__}
+
+
+def test_the_command_of_the_wheel_says_where_pictures_are_drawn(tmp_path):
+    from segy_files import CROSSLINE, INLINE, grid, segy
+
+    lines = grid(range(3), range(4))
+    image = segy(np.zeros((12, 5), "f4"), {INLINE: lines[:, 0] + 1, CROSSLINE: lines[:, 1] + 1})
+    (tmp_path / "volume.sgy").write_bytes(image)
+    hs.segy.ingest(tmp_path / "volume.sgy", tmp_path / "cube.h5")
+    command = "import sys; from hyperslab._native import run_cli; sys.exit(run_cli(['hyperslab', *sys.argv[1:]]))"
+    slices = ["segy", "slice", "cube.h5", "--inline", "1", "--out"]
+    for out, code in (("line.npy", 0), ("line.png", 2)):
+        done = subprocess.run(
+            [sys.executable, "-c", command, *slices, out], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stderr
+    assert "cargo install hyperslab-cli" in done.stderr
+    assert not (tmp_path / "line.png").exists()
