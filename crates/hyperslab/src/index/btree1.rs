@@ -127,7 +127,7 @@ fn stored(index: &ChunkIndex, leaf: &BTree1Node, child: usize, key: ChunkKey<'_>
 
 /// The number of leaves to fetch together from a slow medium.
 const LEAVES_AHEAD: usize = 64;
-/// Later leaves are checked at every `LEAVES_UNTRIED`-th leaf.
+/// A look-up checks the following leaves only at every `LEAVES_UNTRIED`-th leaf.
 const LEAVES_UNTRIED: usize = 8;
 
 /// Checks that the two keys around a child are beginnings of chunks. If a look-up finds no chunk, one of the
