@@ -364,11 +364,7 @@ mod tests {
         assert_eq!(space.extend(first, 50), Some(extent(100, 50)), "the block");
         assert_eq!(space.extend(extent(0, 150), 1000), Some(extent(150, 1000)), "the block, which grows");
         space.allocate(SpaceKind::Raw, 6000).unwrap();
-        assert_eq!(
-            space.extend(extent(0, 1150), 5000),
-            None,
-            "the block is too short, and data follow it"
-        );
+        assert_eq!(space.extend(extent(0, 1150), 5000), None, "the block is too short, and data follow it");
         let data = space.end() - 6000;
         assert_eq!(space.extend(extent(data, 6000), 10), Some(extent(data + 6000, 10)), "the end");
         let hole = space.allocate(SpaceKind::Raw, 300).unwrap();
