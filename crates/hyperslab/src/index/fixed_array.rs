@@ -28,8 +28,7 @@ impl Array {
             return Err(misfit::<FixedArrayHeader>(at, "Max Num Entries", header.elements, expected));
         }
         let block = match header.data_block.defined() {
-            // The page bitmap is read whole. The check before ensures that the file is long enough to have
-            // the pages.
+            // The page bitmap is read whole, so first check that the file is long enough to have the pages.
             Some(block) => {
                 let len = header.data_block_len(store.widths()).unwrap_or(u64::MAX);
                 store.check(Extent::new(block, len), (FixedArrayBlock::NAME, FixedArrayBlock::SPEC))?;

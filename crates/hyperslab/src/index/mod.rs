@@ -173,8 +173,8 @@ impl ChunkIndex {
         self.stored(element.addr, Some((element.len, element.mask)))
     }
 
-    /// Returns the record of the chunk at `addr`, if `addr` is defined. `filtered` has the stored size and
-    /// the filter mask; it is used only if the dataset has filters.
+    /// Returns the record of the chunk at `addr`, if `addr` is defined. `filtered` has the stored size, which
+    /// is used only if the dataset has filters, and the filter mask.
     #[inline]
     fn stored(&self, addr: Addr, filtered: Option<(u64, u32)>) -> Option<ChunkRecord> {
         let (len, mask) = filtered.unwrap_or((self.chunk_bytes, 0));

@@ -223,7 +223,7 @@ impl Edit {
         Ok(at)
     }
 
-    /// Returns the data block at `at`, which must be unpaged.
+    /// Returns the data block at `at`, which must not be paged.
     fn whole_block(&self, at: Addr, first: u64, elements: u64) -> Result<Last> {
         if self.geometry.pages(elements) > 0 {
             return Err(missing::<DataBlock>(at));

@@ -407,7 +407,8 @@ fn a_chunk_longer_than_the_size_field_of_its_record_is_refused() {
     }
 }
 
-/// The damage to an array. A damaged address is the address of another block of the array.
+/// The damage to an array. A wrong address is selected by number; most are those of other blocks of the
+/// array.
 #[derive(Debug, Clone)]
 enum Damage {
     DataBlock(usize, usize),
