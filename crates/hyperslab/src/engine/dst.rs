@@ -37,7 +37,11 @@ use crate::select::Coord;
 ///
 /// ```
 /// # use hyperslab::{Dataset, Destination, ReadOptions, Selection};
-/// fn once<'d>(dataset: &Dataset, what: &Selection, [a, b]: [&mut Destination<'d>; 2]) -> hyperslab::Result<()> {
+/// fn once<'d>(
+///     dataset: &Dataset,
+///     what: &Selection,
+///     [a, b]: [&mut Destination<'d>; 2],
+/// ) -> hyperslab::Result<()> {
 ///     dataset.read_with(what, a, &ReadOptions::default())?;
 ///     dataset.read_many(&mut [(what, a), (what, b)], &ReadOptions::default())
 /// }
@@ -158,8 +162,8 @@ impl<'a> Destination<'a> {
         }
         let start = (self.bytes.as_ptr() as usize).next_multiple_of(PAGE);
         let end = (self.bytes.as_ptr() as usize + self.bytes.len()) / PAGE * PAGE;
-        // SAFETY: the whole pages from `start` to `end` lie inside memory that this destination borrows; the
-        // advice changes how they are backed and not what they hold. A refusal is of no consequence.
+        // SAFETY: the whole pages from `start` to `end` are inside memory that this destination borrows. The
+        // advice changes how the pages are backed and not their contents. A refusal has no effect.
         #[cfg(target_os = "linux")]
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
@@ -176,14 +180,15 @@ pub(super) struct Shared<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: it stands for a `&mut [u8]`, which may be sent to other threads.
+// SAFETY: `Shared` represents a `&mut [u8]`, which may be sent to other threads.
 unsafe impl Send for Shared<'_> {}
-// SAFETY: as above; one that is shared only hands out regions, whose contract is in the module's head.
+// SAFETY: as above; a `Shared` used by several threads only returns regions, whose contract is in the module
+// doc.
 unsafe impl Sync for Shared<'_> {}
 
 impl<'a> Shared<'a> {
     /// Returns a worker's view of all bytes. The worker writes only at the positions of its tasks (see the
-    /// module's head).
+    /// module doc).
     pub(super) fn region(self) -> Region<'a> {
         Region { base: self.base, len: self.len, memory: PhantomData }
     }
@@ -206,16 +211,18 @@ pub(super) struct Region<'a> {
 impl Target for Region<'_> {
     #[inline]
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
-        assert!(offset <= self.len && len <= self.len - offset, "a plan leaves its destination");
-        // SAFETY: the bytes lie inside the destination (just asserted), which outlives `self`; nobody else
-        // uses them while the slice lives, because this task alone was given these positions (module head).
+        assert!(offset <= self.len && len <= self.len - offset, "a plan exceeds its destination");
+        // SAFETY: the bytes are inside the destination (just asserted), which outlives `self`. No other code
+        // uses them while the slice lives, because only this task was given these positions (see the module
+        // doc).
         unsafe { std::slice::from_raw_parts_mut(self.base.add(offset), len) }
     }
 
     #[inline]
     fn comb(&mut self, offset: usize, stride: isize, count: usize, len: usize) -> Comb<'_> {
-        // SAFETY: the destination outlives `self` and the comb checks that its runs lie inside; nobody else
-        // uses them while it lives, because this task alone was given these positions (module head).
+        // SAFETY: the destination outlives `self`, and the comb checks that its runs are inside. No other
+        // code uses them while the comb lives, because only this task was given these positions (see the
+        // module doc).
         unsafe { Comb::within(self.base, self.len, offset, stride, count, len) }
     }
 }
@@ -242,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strided_destination_takes_the_result_that_it_was_made_for_alone() {
+    fn a_strided_destination_refuses_a_result_of_another_shape() {
         let mut bytes = [0; 24];
         let mut destination = Destination::strided(&mut bytes, &[2, 3], &[4, 8], 4).unwrap();
         assert_eq!(destination.share(&[2, 3], 4).unwrap().1.as_slice(), [4, 8]);

@@ -106,7 +106,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn every_worker_runs_once_even_when_there_are_more_than_threads() {
+    fn every_worker_runs_once_even_if_there_are_fewer_threads() {
         let runs = AtomicUsize::new(0);
         run(9, &|| {
             runs.fetch_add(1, Ordering::Relaxed);

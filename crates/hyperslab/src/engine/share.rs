@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_that_waits_leaves_work_to_others() {
+    fn a_waiting_worker_leaves_tasks_to_others() {
         let tasks: Vec<u32> = (0..100).collect();
         let claims = Claims { workers: 2, most: 1, ..Claims::all(&tasks) };
         let fill = |mut under_way: usize| {
@@ -136,11 +136,11 @@ mod tests {
         };
         let (first, second) = (fill(0), fill(0));
         assert!((30..=50).contains(&first), "a driver that takes any number: {first}");
-        assert!((20..=50).contains(&second), "{second} for another");
-        assert!(first + second < 100, "and some for who is done first");
+        assert!((20..=50).contains(&second), "{second} for the second worker");
+        assert!(first + second < 100, "some tasks are left for the first worker to finish");
         let left = 100 - first - second;
         assert_eq!([5, 100, 100].map(|most| claims.untold(most).len()), [5, left - 5, 0]);
-        // Who has nothing under way gets the rest, one after another.
+        // A worker with no task in progress gets the rest, one by one.
         assert_eq!(
             (first + second..100).filter(|_| !claims.take(0).is_empty()).count(),
             100 - first - second

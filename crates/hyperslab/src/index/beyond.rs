@@ -1,4 +1,4 @@
-//! The chunks at the far end of a dataset: those that change when it shrinks.
+//! Visits the chunks at the far end of a dataset, which change when the dataset shrinks.
 
 use std::ops::ControlFlow;
 
@@ -8,8 +8,8 @@ use crate::select::Coord;
 use crate::store::Store;
 
 impl ChunkIndex {
-    /// Calls `f` with every stored chunk that lies at or beyond `from` (counted in chunks) along any dimension, until it
-    /// breaks. Where few chunks can be there, the others are not looked at.
+    /// Calls `f` with every stored chunk at or beyond `from` (counted in chunks) along any dimension, until
+    /// `f` breaks. If only a few chunks can be there, only they are looked up.
     pub fn visit_beyond(&self, store: &Store, from: &[u64], f: &mut Visitor<'_>) -> Result<()> {
         let counts = &self.grid.current;
         let near =
@@ -21,7 +21,7 @@ impl ChunkIndex {
             });
         }
         let mut cursor = self.cursor(store);
-        // Each axis in turn: beyond `from` along it, and before it along those that had their turn.
+        // For each axis: the chunks at or beyond `from` along it, and before `from` along the earlier axes.
         for axis in 0..counts.len() {
             let first: Coord =
                 (0..counts.len()).map(|other| if other == axis { from[axis] } else { 0 }).collect();
@@ -43,7 +43,7 @@ impl ChunkIndex {
     }
 }
 
-/// Moves to the next coordinate of a box, row by row; whether there is one.
+/// Moves to the next coordinate of a box, row by row. Returns `false` after the last coordinate.
 fn advance(coord: &mut [u64], first: &[u64], end: &[u64]) -> bool {
     for axis in (0..coord.len()).rev() {
         coord[axis] += 1;
@@ -55,5 +55,5 @@ fn advance(coord: &mut [u64], first: &[u64], end: &[u64]) -> bool {
     false
 }
 
-/// So many chunks are looked up one by one rather than by reading the whole index.
+/// The most chunks to look up one by one. For more chunks the whole index is read.
 const LOOKUPS: u64 = 16_384;

@@ -1,4 +1,5 @@
-//! Chunks in a version 1 B-tree (spec III.A.1, node type 1): the keys are the chunks' first elements.
+//! Chunks in a version 1 B-tree (spec III.A.1, node type 1). A key is the coordinate of a chunk's first
+//! element.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -50,7 +51,8 @@ pub(super) fn lookup(
             *state = State::BTree1(Leaf(node));
             return Ok(found);
         }
-        // Who looks up one chunk after another will want the leaves that follow. To try whether they are at hand costs a little.
+        // A reader of consecutive chunks will need the next leaves. To check whether they are cached has a
+        // small cost, so only some look-ups do it.
         let is_tried = child % LEAVES_UNTRIED == 0 || !matches!(state, State::BTree1(_));
         let ahead = if node.level == 1 && is_tried { LEAVES_AHEAD } else { 1 };
         let children = (child..node.entries.len()).filter_map(|child| node.entries.child(child));
@@ -86,14 +88,14 @@ pub(super) fn context(index: &ChunkIndex) -> BTree1Context {
     BTree1Context { kind: BTree1Kind::Chunks { rank: index.chunk_shape.len() }, k: index.btree_k }
 }
 
-/// The child between whose keys `first` lies.
+/// Returns the child whose left key is at or before `first` and whose right key is after `first`.
 fn child_of(node: &BTree1Node, first: &[u64]) -> Option<usize> {
     let is_before = |key: usize| order(node, key, first) == Some(Ordering::Greater);
     let (mut low, mut high) = (0, node.entries.len());
     if high == 0 || is_before(0) || !is_before(high) {
         return None;
     }
-    // Key `low` is not beyond `first`, key `high` is.
+    // Key `low` is at or before `first`; key `high` is after `first`.
     while high - low > 1 {
         let middle = usize::midpoint(low, high);
         if is_before(middle) { high = middle } else { low = middle }
@@ -101,13 +103,13 @@ fn child_of(node: &BTree1Node, first: &[u64]) -> Option<usize> {
     Some(low)
 }
 
-/// How key `key` of a node stands to that of the chunk which begins at `first`.
+/// Compares key number `key` of a node with the key of the chunk that begins at `first`.
 #[inline]
 pub(super) fn order(node: &BTree1Node, key: usize, first: &[u64]) -> Option<Ordering> {
     node.entries.chunk(key).map(|key| key.order(first))
 }
 
-/// The record of child `child` of a leaf, if it is the chunk that begins at `first`.
+/// Returns the record of child number `child` of a leaf, if it is the chunk that begins at `first`.
 pub(super) fn record(
     index: &ChunkIndex,
     leaf: &BTree1Node,
@@ -118,18 +120,18 @@ pub(super) fn record(
     stored(index, leaf, child, key)
 }
 
-/// The record of child `child` of a leaf, which has this key.
+/// Returns the record of child number `child` of a leaf; `key` is the key of the child.
 fn stored(index: &ChunkIndex, leaf: &BTree1Node, child: usize, key: ChunkKey<'_>) -> Option<ChunkRecord> {
     index.stored(leaf.entries.child(child)?, Some((key.size.into(), key.mask)))
 }
 
-/// Nodes that are fetched from a slow medium together.
+/// The number of leaves to fetch together from a slow medium.
 const LEAVES_AHEAD: usize = 64;
-/// One of so many is tried.
+/// A look-up checks the following leaves only at every `LEAVES_UNTRIED`-th leaf.
 const LEAVES_UNTRIED: usize = 8;
 
-/// Checks that the keys around a child are the beginnings of chunks. Where a look-up finds no chunk, one of them may be its
-/// own, damaged.
+/// Checks that the two keys around a child are beginnings of chunks. If a look-up finds no chunk, one of the
+/// keys may be the damaged key of that chunk.
 fn check_keys(index: &ChunkIndex, node: &BTree1Node, child: usize, at: Addr) -> Result<()> {
     for key in [child, child + 1].into_iter().filter_map(|key| node.entries.chunk(key)) {
         if let Some((offset, _)) =
@@ -141,8 +143,8 @@ fn check_keys(index: &ChunkIndex, node: &BTree1Node, child: usize, at: Addr) -> 
     Ok(())
 }
 
-/// Checks that the keys of a node lie between those that the node above has for it. Else what a look-up finds would depend
-/// on the look-up before it.
+/// Checks that the keys of a node are between the two keys that its parent has for it. Otherwise the result
+/// of a look-up would depend on the look-up before it.
 fn check_range(node: &BTree1Node, above: &BTree1Node, child: usize, at: Addr) -> Result<()> {
     let count = node.entries.len();
     let reaches = |key: Option<ChunkKey<'_>>, bound: Option<ChunkKey<'_>>| {

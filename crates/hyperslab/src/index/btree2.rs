@@ -1,4 +1,5 @@
-//! Chunks in a version 2 B-tree (spec VII.E, record types 10 and 11): the records are in the order of coordinates.
+//! Chunks in a version 2 B-tree (spec VII.E, record types 10 and 11). The records are in the order of their
+//! coordinates.
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
@@ -18,7 +19,7 @@ use crate::select::Coord;
 use crate::store::Store;
 use crate::tree::{BTree2, bisect};
 
-/// The tree, and the node that was used last.
+/// The tree and the leaf that was used last.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) header: Arc<BTree2Header>,
@@ -32,12 +33,12 @@ impl Tree {
         let header = store.get::<BTree2Header>(at, &())?;
         let kind = if index.is_filtered { 11 } else { 10 };
         if header.kind != kind {
-            let expected = "11 where the dataset has filters, else 10";
+            let expected = "11 if the dataset has filters, else 10";
             return Err(misfit::<BTree2Header>(at, "Type", header.kind, expected));
         }
         let rank = RecordForm::new(header.kind, header.record_size, store.widths()).map(RecordForm::rank);
         if rank != Some(index.chunk_shape.len()) {
-            let expected = "that of a record with the dataset's dimensions";
+            let expected = "the size of a record with the dataset's dimensions";
             return Err(misfit::<BTree2Header>(at, "Record Size", header.record_size, expected));
         }
         let (root, geometry) = (header.root(store.widths()), header.geometry(store.widths()));
@@ -84,14 +85,14 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor
     })
 }
 
-/// The place of `coord` among a node's records, or the child to go on with.
+/// Returns the index of the record with `coord` in a node, or the index of the child to search next.
 fn search(node: &BTree2Node, coord: &[u64]) -> std::result::Result<usize, usize> {
     let order = |place| Ok(node.records.order(place, coord).unwrap_or(Ordering::Greater));
     let Ok::<_, Infallible>(found) = bisect(node.records.len(), order);
     found
 }
 
-/// Record number `place`; its coordinate is written to `coord`.
+/// Returns record number `place` and writes its coordinate to `coord`.
 fn record(
     index: &ChunkIndex,
     records: &Records,

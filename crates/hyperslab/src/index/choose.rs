@@ -1,5 +1,5 @@
-//! Which index a new dataset gets: the one that libhdf5 gives it, with the same parameters, except where a Fixed Array
-//! would be large (decision 0007).
+//! Chooses the index of a new dataset: the index that libhdf5 would choose, with the same parameters, except
+//! where a Fixed Array would be large (decision 0007).
 
 use hyperslab_format::Addr;
 use hyperslab_format::layout::{ChunkIndexInfo, ExtensibleArrayParameters};
@@ -7,27 +7,27 @@ use hyperslab_format::layout::{ChunkIndexInfo, ExtensibleArrayParameters};
 use super::Grid;
 use crate::tree::btree2::edit::BTree2Parameters;
 
-/// What is known of a dataset's chunks before there are any.
+/// The properties of a new dataset that determine its index.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkingPlan<'p> {
     /// The version of the layout message, 3 to 5.
     pub layout_version: u8,
     /// The dataset's shape.
     pub shape: &'p [u64],
-    /// The largest shape it may get, `None` along unlimited dimensions; without one it keeps its shape.
+    /// The maximum shape, with `None` along unlimited dimensions. Without a maximum shape the shape is fixed.
     pub max_shape: Option<&'p [Option<u64>]>,
     /// The shape of a chunk.
     pub chunk_shape: &'p [u64],
-    /// Whether there are filters.
+    /// Whether the dataset has filters.
     pub is_filtered: bool,
-    /// Whether all chunks get their space when the dataset is made.
+    /// Whether the space of all chunks is allocated when the dataset is created.
     pub is_allocated_early: bool,
 }
 
-/// The index of a new dataset, which has no chunks yet.
+/// Returns the index of a new dataset, which has no chunks yet.
 ///
-/// Version 3 of the layout message knows the version 1 B-tree alone (spec IV.A.2.i). Later versions have an index for each way in
-/// which a dataset can grow (spec VII): none along which it can, one, or more.
+/// Version 3 of the layout message supports only the version 1 B-tree (spec IV.A.2.i). In later versions the
+/// index depends on the number of unlimited dimensions (spec VII): none, one, or more.
 pub fn choose(plan: &ChunkingPlan<'_>) -> ChunkIndexInfo {
     let addr = Addr::UNDEFINED;
     if plan.layout_version < 4 {
@@ -47,8 +47,8 @@ pub fn choose(plan: &ChunkingPlan<'_>) -> ChunkIndexInfo {
     }
 }
 
-/// The index of a dataset without unlimited dimensions, which has no chunks yet: an array of all that it may get, or, where
-/// those are many, a tree of those that are written (decision 0007).
+/// Returns the index of a new dataset without unlimited dimensions. This is an array with room for every
+/// chunk of the maximum shape or, if these are too many, a tree of the written chunks (decision 0007).
 pub(super) fn fixed(grid: &Grid) -> ChunkIndexInfo {
     match grid.most_chunks() {
         Some(0..=FIXED_ARRAY_CHUNKS) => {
@@ -63,8 +63,8 @@ fn btree2() -> ChunkIndexInfo {
     ChunkIndexInfo::BTree2 { addr: Addr::UNDEFINED, node_size, split_percent, merge_percent }
 }
 
-/// The most chunks that a Fixed Array of ours has room for. It takes as many times 8 bytes of the file, with filters 14 to
-/// 20, however few chunks are written.
+/// The most elements in a Fixed Array that hyperslab creates. Each element takes 8 bytes of the file, or 14
+/// to 20 bytes with filters, even if its chunk is never written.
 const FIXED_ARRAY_CHUNKS: u64 = 1 << 20;
 const PAGE_BITS: u8 = 10;
 
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fixed_array_has_no_more_elements_than_are_made_for_one_chunk() {
+    fn a_fixed_array_is_chosen_for_at_most_2_to_the_20_chunks() {
         let is_array = |shape: &[u64], max_shape: Option<&[Option<u64>]>| {
             let plan = ChunkingPlan {
                 layout_version: 4,
@@ -102,7 +102,7 @@ mod tests {
         assert!(!is_array(&[rows + 1, columns], None));
         assert!(is_array(&[1, 1], Some(&[Some(rows), Some(columns)])));
         assert!(!is_array(&[1, 1], Some(&[Some(rows), Some(columns + 1)])));
-        // More than can be counted.
+        // The number of chunks exceeds 64 bits.
         assert!(!is_array(&[1 << 60, 1 << 60], None));
     }
 }

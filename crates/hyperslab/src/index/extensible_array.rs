@@ -1,4 +1,5 @@
-//! Chunks in an Extensible Array (spec VII.D): the number of a chunk says which block holds its element.
+//! Chunks in an Extensible Array (spec VII.D). The number of a chunk determines the block that has its
+//! element.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::{ChunkIndex, Visitor, broken};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The array, as far as it was read.
+/// The blocks of an array that were read so far.
 #[derive(Debug)]
 pub(super) struct Array {
     pub(super) header: Arc<ExtensibleArrayHeader>,
@@ -45,10 +46,10 @@ impl Last {
     }
 }
 
-/// What is known of an element.
+/// The result of a look-up.
 pub(super) enum Found {
     Element(ChunkElement),
-    /// It was never written, nor were those after it, up to `end`.
+    /// The element and all later elements before `end` were never written.
     Hole {
         end: u64,
     },
@@ -147,7 +148,7 @@ fn defined(addrs: &[Addr], position: usize) -> Option<Addr> {
     addrs.get(position).copied().and_then(Addr::defined)
 }
 
-/// The error of an `S` at `at` that lacks an element.
+/// Returns the error for an `S` at `at` that lacks an element.
 pub(super) fn missing<S: Structure>(at: Addr) -> Error {
     broken::<S>(at, ErrorKind::Missing { what: "an element" })
 }

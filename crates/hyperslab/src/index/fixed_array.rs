@@ -1,4 +1,4 @@
-//! Chunks in a Fixed Array (spec VII.C): the number of a chunk says where its element is.
+//! Chunks in a Fixed Array (spec VII.C). The number of a chunk determines the position of its element.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{ChunkIndex, Visitor, misfit};
 use crate::error::Result;
 use crate::store::Store;
 
-/// The array, as far as it was read.
+/// The blocks of an array that were read so far.
 #[derive(Debug)]
 pub(super) struct Array {
     pub(super) header: Arc<FixedArrayHeader>,
@@ -24,11 +24,11 @@ impl Array {
         let header = store.get::<FixedArrayHeader>(at, &())?;
         index.check_client::<FixedArrayHeader>(header.format.client, at)?;
         if index.grid.most_chunks() != Some(header.elements) {
-            let expected = "the number of chunks of the largest extent";
+            let expected = "the number of chunks in the maximum extent";
             return Err(misfit::<FixedArrayHeader>(at, "Max Num Entries", header.elements, expected));
         }
         let block = match header.data_block.defined() {
-            // Its bitmap is read whole: a bit for each page, once the file is seen to have the pages.
+            // The page bitmap is read whole, so first check that the file is long enough to have the pages.
             Some(block) => {
                 let len = header.data_block_len(store.widths()).unwrap_or(u64::MAX);
                 store.check(Extent::new(block, len), (FixedArrayBlock::NAME, FixedArrayBlock::SPEC))?;
@@ -39,7 +39,7 @@ impl Array {
         Ok(Self { header, block, page: None })
     }
 
-    /// Element `number`, if its page was written.
+    /// Returns element `number`, if its page was written.
     pub(super) fn element(&mut self, store: &Store, number: u64) -> Result<Option<ChunkElement>> {
         let (Some(block), Some(slot)) = (&self.block, self.header.slot(number, store.widths())) else {
             return Ok(None);
@@ -74,7 +74,7 @@ pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor
     let mut number = 0;
     while number < array.header.elements {
         match array.element(store, number)? {
-            // Pages that were never written are skipped by their bits.
+            // The bitmap shows which pages were never written; they are skipped.
             None => {
                 match array.block.as_ref().and_then(|block| block.next_page(number / page_elements + 1)) {
                     Some(page) => number = page.saturating_mul(page_elements),

@@ -1,20 +1,20 @@
-//! The grid of chunks of a dataset, and how an index numbers them.
+//! The grid of chunks of a dataset, and the numbers of chunks in an index.
 
 use smallvec::SmallVec;
 
 use crate::select::Coord;
 
-/// How many chunks there are along each dimension, now and at most.
+/// The number of chunks along each dimension, now and at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
-    /// Chunks along each dimension of the current extent.
+    /// The number of chunks along each dimension of the current extent.
     pub current: SmallVec<[u64; 4]>,
-    /// Chunks along each dimension of the largest extent; `None` where it is unlimited.
+    /// The number of chunks along each dimension of the maximum extent; `None` for an unlimited dimension.
     pub largest: SmallVec<[Option<u64>; 4]>,
 }
 
 impl Grid {
-    /// The grid of chunks of `chunk_shape` (no zeros) over `shape`.
+    /// Returns the grid of chunks of `chunk_shape` (no zeros) over `shape`.
     pub fn new(shape: &[u64], max_shape: Option<&[Option<u64>]>, chunk_shape: &[u64]) -> Self {
         let current = shape.iter().zip(chunk_shape).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
         let largest = match max_shape {
@@ -26,27 +26,29 @@ impl Grid {
         Self { current, largest }
     }
 
-    /// Chunks of the current extent.
+    /// Returns the number of chunks in the current extent.
     pub fn len(&self) -> u64 {
         self.current.iter().fold(1, |total: u64, &count| total.saturating_mul(count))
     }
 
-    /// Chunks of the largest extent; `None` if it has no limit, or more than can be counted.
+    /// Returns the number of chunks in the maximum extent; `None` if it is unlimited or exceeds 64 bits.
     pub fn most_chunks(&self) -> Option<u64> {
         self.largest.iter().try_fold(1_u64, |product, count| product.checked_mul((*count)?))
     }
 
-    /// Whether there are none.
+    /// Returns whether the current extent has no chunks.
     pub fn is_empty(&self) -> bool {
         self.current.contains(&0)
     }
 
-    /// The number of a chunk in Fixed Arrays and implicit indexes: row by row over the largest extent (spec VII.B, C).
+    /// Returns the number of a chunk in a Fixed Array or an implicit index, which count the chunks row by row
+    /// over the maximum extent (spec VII.B, C).
     pub fn number(&self, coord: &[u64]) -> Option<u64> {
         number(coord.iter().zip(&self.largest).map(|(&at, &count)| (at, count)))
     }
 
-    /// The number of a chunk in an Extensible Array: the unlimited dimension comes first (spec VII.D).
+    /// Returns the number of a chunk in an Extensible Array, where the unlimited dimension comes first (spec
+    /// VII.D).
     pub fn number_unlimited_first(&self, coord: &[u64]) -> Option<u64> {
         let unlimited = self.largest.iter().position(Option::is_none)?;
         let pairs = || coord.iter().zip(&self.largest).map(|(&at, &count)| (at, count)).enumerate();
@@ -55,13 +57,13 @@ impl Grid {
         number(first.chain(others).map(|(_, pair)| pair))
     }
 
-    /// Writes the coordinate of the chunk with this [`number`](Grid::number).
+    /// Writes the coordinate of the chunk with this [`number`](Grid::number) to `coord`.
     pub fn coord(&self, number: u64, coord: &mut [u64]) {
         let axes = 0..self.largest.len();
         self.split(number, axes.rev(), coord);
     }
 
-    /// Writes the coordinate of the chunk with this [number](Grid::number_unlimited_first).
+    /// Writes the coordinate of the chunk with this [number](Grid::number_unlimited_first) to `coord`.
     pub fn coord_unlimited_first(&self, number: u64, coord: &mut [u64]) {
         let unlimited = self.largest.iter().position(Option::is_none).unwrap_or(0);
         let axes = 0..self.largest.len();
@@ -69,7 +71,7 @@ impl Grid {
         self.split(number, others.chain([unlimited]), coord);
     }
 
-    /// Takes a number apart, innermost axis first; the last axis takes what is left.
+    /// Splits a number into coordinates, innermost axis first. The last axis gets the remaining quotient.
     fn split(&self, mut number: u64, axes: impl Iterator<Item = usize>, coord: &mut [u64]) {
         let mut axes = axes.peekable();
         while let Some(axis) = axes.next() {
@@ -84,7 +86,7 @@ impl Grid {
         }
     }
 
-    /// The coordinate of the chunk that has this place in row-by-row order of the current extent.
+    /// Returns the coordinate of chunk number `place`, counted row by row over the current extent.
     pub fn nth(&self, mut place: u64) -> Option<Coord> {
         if place >= self.len() {
             return None;
@@ -98,7 +100,7 @@ impl Grid {
     }
 }
 
-/// Row-by-row number; the count of the first dimension does not matter.
+/// Returns the row-by-row number of a coordinate. The count of the first dimension is not used.
 fn number(pairs: impl Iterator<Item = (u64, Option<u64>)>) -> Option<u64> {
     let mut number = 0_u64;
     for (axis, (at, count)) in pairs.enumerate() {

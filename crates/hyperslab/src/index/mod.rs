@@ -1,4 +1,5 @@
-//! Where each chunk of a dataset is (spec VII, and III.A.1 for old files): looked up, never loaded as a whole.
+//! The chunk index of a dataset (spec VII, and III.A.1 for old files). Chunks are looked up one by one; the
+//! index is never loaded as a whole.
 
 mod beyond;
 mod btree1;
@@ -24,12 +25,12 @@ pub use choose::{ChunkingPlan, choose};
 pub use edit::IndexEdit;
 pub use grid::Grid;
 
-/// Where a chunk is, how many bytes it has there, and which filters it was stored without.
+/// The location of a stored chunk, its stored size, and the filters that were skipped when it was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChunkRecord {
-    /// Its stored bytes.
+    /// The extent of the stored bytes.
     pub extent: Extent,
-    /// The filters it was stored without.
+    /// The filters that were skipped.
     pub mask: FilterMask,
 }
 
@@ -38,27 +39,28 @@ pub struct ChunkRecord {
 pub struct ChunkIndex {
     grid: Grid,
     chunk_shape: Vec<u64>,
-    /// Decoded bytes of a chunk: those stored, too, where there are no filters.
+    /// The size of a decoded chunk in bytes. Without filters it is also the stored size.
     chunk_bytes: u64,
     info: ChunkIndexInfo,
-    /// The version of the layout message, which says how wide stored sizes are.
+    /// The version of the layout message, which determines the width of stored sizes.
     layout_version: u8,
-    /// Whether records carry sizes and masks.
+    /// Whether records contain sizes and filter masks.
     is_filtered: bool,
     /// Indexed Storage Internal Node K, the capacity of version 1 B-tree nodes.
     btree_k: u16,
-    /// What the last cursor had read, and the generation of the file's metadata then. The next takes it if that is still the
-    /// generation: small reads of one dataset, one after another, begin where the last one ended.
+    /// The state of the last cursor and the generation of the file's metadata at that time. The next cursor
+    /// takes the state if the generation is unchanged, so a small read starts where the previous small read
+    /// of the dataset ended.
     last: Mutex<(u64, State)>,
 }
 
-/// What a visitor of chunks is told of each: its coordinate, counted in chunks, and where it is.
+/// A callback for each chunk: its coordinate, counted in chunks, and its record. It may stop the visit.
 pub type Visitor<'f> = dyn FnMut(&[u64], ChunkRecord) -> ControlFlow<()> + 'f;
 
 impl ChunkIndex {
-    /// The index that a layout message describes. Reads nothing.
+    /// Returns the index that a layout message describes. Reads nothing.
     ///
-    /// `grid` is that of the dataset's chunks, which are `chunk_bytes` long when decoded.
+    /// `grid` is the grid of the dataset's chunks; a decoded chunk has `chunk_bytes` bytes.
     pub fn new(
         layout: &ChunkedLayout,
         grid: Grid,
@@ -78,17 +80,17 @@ impl ChunkIndex {
         }
     }
 
-    /// Which structure it is.
+    /// Returns the type of the index, with its address and parameters.
     pub fn info(&self) -> &ChunkIndexInfo {
         &self.info
     }
 
-    /// The grid of chunks.
+    /// Returns the grid of chunks.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The address that the layout message has of the index.
+    /// Returns the address of the index in the layout message.
     fn addr_mut(&mut self) -> &mut Addr {
         match &mut self.info {
             ChunkIndexInfo::BTree1 { addr }
@@ -100,8 +102,9 @@ impl ChunkIndex {
         }
     }
 
-    /// The same index over another grid, with none of its chunks outside. What the last cursor had read is taken over where
-    /// the index was not changed on the way: of the generation `before`, and as good in the generation `after`.
+    /// Returns this index over another grid, which must contain all chunks of the index. If the grid did not
+    /// shrink, the cursor state of generation `before` is kept for generation `after`: the index itself did
+    /// not change.
     #[must_use]
     pub fn reshaped(&self, grid: Grid, before: u64, after: u64) -> Self {
         let has_same_chunks = self.grid.current.iter().zip(&grid.current).all(|(old, new)| old <= new);
@@ -116,12 +119,12 @@ impl ChunkIndex {
         }
     }
 
-    /// Decoded bytes of a chunk.
+    /// Returns the size of a decoded chunk in bytes.
     pub fn chunk_bytes(&self) -> u64 {
         self.chunk_bytes
     }
 
-    /// Looks chunks up one after another, remembering where the last was.
+    /// Returns a cursor, which looks up chunks and starts from the blocks that it read last.
     pub fn cursor<'s>(&'s self, store: &'s Store) -> Cursor<'s> {
         let generation = store.generation();
         let last = self.last.try_lock().map(|mut last| std::mem::take(&mut *last));
@@ -129,17 +132,17 @@ impl ChunkIndex {
         Cursor { index: self, store, generation, state }
     }
 
-    /// Calls `f` with every stored chunk in the order of the index, until it breaks. O(stored chunks).
+    /// Calls `f` with every stored chunk in the order of the index, until `f` breaks. O(stored chunks).
     pub fn visit(&self, store: &Store, f: &mut Visitor<'_>) -> Result<()> {
         let within = &mut |coord: &[u64], record: ChunkRecord| {
-            // A dataset that was made smaller may keep records of what it had before.
+            // A dataset that was made smaller may still have records of chunks outside its extent.
             let is_inside = coord.iter().zip(&self.grid.current).all(|(at, count)| at < count);
             if is_inside { f(coord, record) } else { ControlFlow::Continue(()) }
         };
         match self.info {
             ChunkIndexInfo::Single { .. } | ChunkIndexInfo::Implicit { .. } => {
                 let mut cursor = self.cursor(store);
-                // Neither can be sparse: both were allocated whole.
+                // Neither index is sparse: all of its chunks were allocated together.
                 for coord in (0..self.grid.len()).map_while(|place| self.grid.nth(place)) {
                     let Some(record) = cursor.lookup(&coord)? else { break };
                     if within(&coord, record).is_break() {
@@ -165,12 +168,13 @@ impl ChunkIndex {
         }
     }
 
-    /// The record of an array element, if its chunk was written.
+    /// Returns the record of an array element, if its chunk was written.
     fn record(&self, element: ChunkElement) -> Option<ChunkRecord> {
         self.stored(element.addr, Some((element.len, element.mask)))
     }
 
-    /// The record of a chunk at `addr`, if that is defined, of these stored bytes and skipped filters where the dataset has any.
+    /// Returns the record of the chunk at `addr`, if `addr` is defined. `filtered` has the stored size, which
+    /// is used only if the dataset has filters, and the filter mask.
     #[inline]
     fn stored(&self, addr: Addr, filtered: Option<(u64, u32)>) -> Option<ChunkRecord> {
         let (len, mask) = filtered.unwrap_or((self.chunk_bytes, 0));
@@ -178,16 +182,16 @@ impl ChunkIndex {
         Some(ChunkRecord { extent: Extent::new(addr.defined()?, len), mask: FilterMask(mask) })
     }
 
-    /// Checks that an array describes chunks as the dataset has them.
+    /// Checks that the client of an array agrees with whether the dataset has filters.
     fn check_client<S: Structure>(&self, client: Client, at: Addr) -> Result<()> {
         if (client == Client::FilteredChunks) == self.is_filtered {
             return Ok(());
         }
-        Err(misfit::<S>(at, "Client ID", client as u64, "1 where the dataset has filters, else 0"))
+        Err(misfit::<S>(at, "Client ID", client as u64, "1 if the dataset has filters, else 0"))
     }
 }
 
-/// Looks chunks up in one index.
+/// Looks up chunks in one index.
 #[derive(Debug)]
 pub struct Cursor<'s> {
     index: &'s ChunkIndex,
@@ -196,7 +200,7 @@ pub struct Cursor<'s> {
     state: State,
 }
 
-/// What a cursor has read so far.
+/// The blocks that a cursor has read so far.
 #[derive(Debug, Default)]
 enum State {
     #[default]
@@ -208,7 +212,7 @@ enum State {
 }
 
 impl Cursor<'_> {
-    /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written.
+    /// Returns the record of the chunk at `coord` (counted in chunks), or `None` if it was never written.
     pub fn lookup(&mut self, coord: &Coord) -> Result<Option<ChunkRecord>> {
         let Self { index, store, state, .. } = self;
         match &index.info {

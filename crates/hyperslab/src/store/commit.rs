@@ -128,13 +128,13 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     let at = commit.superblock_at;
     let superblock = decode_superblock(&commit.after, at)?;
     let Some(before) = &commit.before else {
-        check(commit.overwrites.is_empty(), "overwrites in a file that has nothing yet")?;
+        check(commit.overwrites.is_empty(), "overwrites in a file without a superblock")?;
         return Ok(Plan::Superblock { ends: Ends { before: 0, after: superblock.end_of_file() } });
     };
-    check(before.len() == commit.after.len(), "superblocks of two lengths")?;
+    check(before.len() == commit.after.len(), "superblocks of different lengths")?;
     let mut found = vec![0; before.len()];
     journal::read(driver, at, &mut found)?;
-    check(found == *before, "another superblock than the file, which some other program has changed")?;
+    check(found == *before, "a superblock that another program has changed meanwhile")?;
     let old = decode_superblock(before, at)?;
     let ends = Ends { before: old.end_of_file(), after: superblock.end_of_file() };
     let guarded = guard::set(before).ok_or_else(|| no_guard(&superblock))?;

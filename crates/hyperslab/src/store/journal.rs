@@ -6,21 +6,24 @@
 //! to the bytes before it. Its format is, little-endian:
 //!
 //! ```text
-//! header      magic, version, bytes of a superblock, transaction number, offset of the superblock, a zero, the number of
-//!             overwrites; three images of the superblock (before, guarded, after); CRC-32C of all that
-//! overwrites  offset, length, CRC-32C of the old bytes, the new bytes of each; ascending, none meets another
-//! trailer     magic, offset and length of the journal, CRC-32C of the journal, CRC-32C of the trailer: 32 bytes, the
-//!             last of the file
+//! header      magic, version, length of a superblock, transaction number, offset of the superblock, zero,
+//!             number of overwrites; three images of the superblock (before, guarded, after);
+//!             CRC-32C of the header so far
+//! overwrites  for each: offset, length, CRC-32C of the old bytes, the new bytes;
+//!             ascending, without overlap
+//! trailer     the last 32 bytes of the file: magic, offset and length of the journal,
+//!             CRC-32C of the journal, CRC-32C of the trailer
 //! ```
 //!
 //! Invariants, named in the code of the neighbouring modules:
 //!
-//! - **J1** A reachable byte of metadata is overwritten only after a journal holding its new value is durable.
+//! - **J1** A reachable byte of metadata is overwritten only after a journal holding its new value is
+//!   durable.
 //! - **J2** No overwrite begins before the guard is durable, so no other program sees a half-applied change.
 //! - **J3** Redo is idempotent: overwrites are absolute bytes, not edits.
 //! - **J4** The tail is cut only after the final superblock is durable.
-//! - **J5** Space freed by a transaction is not allocated again until that transaction is durable and no open snapshot
-//!   of this process is older.
+//! - **J5** Space freed by a transaction is not allocated again until that transaction is durable and no open
+//!   snapshot of this process is older.
 //! - **J6** If the superblock is neither one of the journal's images nor a byte-wise mixture of them, the
 //!   file is refused. Nothing is guessed.
 //!

@@ -268,4 +268,4 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
     Some(name)
 }
 
-const MARKED: &str = "another program has it open for writing, or died while it had";
+const MARKED: &str = "another program has it open for writing, or died before closing it";

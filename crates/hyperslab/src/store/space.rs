@@ -364,11 +364,7 @@ mod tests {
         assert_eq!(space.extend(first, 50), Some(extent(100, 50)), "the block");
         assert_eq!(space.extend(extent(0, 150), 1000), Some(extent(150, 1000)), "the block, which grows");
         space.allocate(SpaceKind::Raw, 6000).unwrap();
-        assert_eq!(
-            space.extend(extent(0, 1150), 5000),
-            None,
-            "the block is too short, and data stand after it"
-        );
+        assert_eq!(space.extend(extent(0, 1150), 5000), None, "the block is too short, and data follow it");
         let data = space.end() - 6000;
         assert_eq!(space.extend(extent(data, 6000), 10), Some(extent(data + 6000, 10)), "the end");
         let hole = space.allocate(SpaceKind::Raw, 300).unwrap();
@@ -442,7 +438,7 @@ mod tests {
             space.release(extent(50, 100_000));
             space.no_reads();
         }
-        assert_eq!(space.free_bytes(), 110, "what lies after the end is nobody's");
+        assert_eq!(space.free_bytes(), 110, "space after the end is ignored");
         let again = [100, 10].map(|len| space.allocate(SpaceKind::Raw, len).unwrap());
         assert!(!meet(again[0], again[1]));
         space.committed(110);

@@ -51,9 +51,8 @@ fn named_twice<S: Structure>(at: Addr) -> Error {
     misfit::<S>(at, "address of a node", at.get(), "one that is not in the tree already")
 }
 
-/// Searches `len` ordered items by bisection. Returns the index of the match, or the index at which to insert
-/// it; `compare` compares the item at an index with the target.
-/// place stands to it.
+/// Searches `len` ordered items by bisection. Returns the index of the match (`Ok`), or the index at which to
+/// insert the target (`Err`). `compare` compares the item at an index with the target.
 #[inline]
 pub(crate) fn bisect<E>(
     len: usize,

@@ -219,13 +219,13 @@ fn a_commit_that_contradicts_itself_is_not_begun() {
     let outside = changed(&|commit| commit.overwrites[1].offset = 1 << 40);
     assert!(outside.contains("after the end"), "{outside}");
     let foreign = changed(&|commit| commit.before = Some(commit.after.clone()));
-    assert!(foreign.contains("some other program"), "{foreign}");
+    assert!(foreign.contains("another program"), "{foreign}");
     let short = changed(&|commit| commit.after.truncate(40));
     assert!(short.contains("superblock"), "{short}");
     let lengths = changed(&|commit| commit.before.as_mut().unwrap().push(0));
-    assert!(lengths.contains("two lengths"), "{lengths}");
+    assert!(lengths.contains("different lengths"), "{lengths}");
     let new = changed(&|commit| commit.before = None);
-    assert!(new.contains("nothing yet"), "{new}");
+    assert!(new.contains("without a superblock"), "{new}");
 }
 
 #[test]

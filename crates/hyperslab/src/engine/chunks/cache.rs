@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_touch_counts_unless_too_many_other_touches_came_between() {
+    fn the_third_touch_counts_unless_too_many_other_touches_come_between() {
         let cache = ChunkCache::new(1 << 20);
         assert!(!cache.touch(key(1)));
         assert!(!cache.touch(key(1)));
@@ -160,11 +160,11 @@ mod tests {
         for other in 100..100 + TOUCHED as u64 {
             assert!(!cache.touch(key(other)));
         }
-        assert!(!cache.touch(key(1)), "sixteen others came between");
+        assert!(!cache.touch(key(1)), "too many other touches came between");
     }
 
     #[test]
-    fn the_budget_holds_and_huge_chunks_are_not_kept() {
+    fn the_cache_stays_within_its_budget_and_refuses_large_chunks() {
         let cache = ChunkCache::new(1 << 20);
         for at in 0..100 {
             cache.insert(key(at), Arc::new(vec![0; 100_000]));

@@ -40,11 +40,11 @@ pub(in crate::engine) struct Window<'w> {
     asking: SmallVec<[usize; 2]>,
     /// The indices of `jobs` that are empty.
     free: SmallVec<[usize; 2]>,
-    /// A request that was taken from the queue and is returned by it again.
+    /// A request that was taken from the queue and that the queue must return again.
     again: Option<Request>,
     /// Buffers, each with the key of the request that it is lent to.
     lent: SmallVec<[(u64, Vec<u8>); 1]>,
-    /// The last request whose place was asked for: if a read fails, it is this one.
+    /// The last request whose buffer the driver asked for. A failed read is a read of this request.
     last: u64,
     scratch: &'w mut WorkerScratch,
     error: Option<Error>,
@@ -58,7 +58,7 @@ struct Boxes<'w> {
     next: (usize, usize),
 }
 
-/// The requests of one or several tasks.
+/// The requests of one task or of several.
 struct Job<'w> {
     /// The number of requests, of those that the driver has taken, and of those that have arrived.
     count: u64,
@@ -262,7 +262,7 @@ impl<'w> Window<'w> {
                         Needed::More(longer) => more.push(*known..longer.clamp(*known + 1, len)),
                         Needed::Whole => more.push(*known..len),
                         Needed::Parts => {
-                            // Nothing more is to be found out.
+                            // All needed ranges are known now.
                             for range in more.iter_mut() {
                                 range.start = range.start.max(*known);
                             }
@@ -321,7 +321,7 @@ impl<'w> Boxes<'w> {
             self.next.1 += 1;
             let spans = Spans::new(&run.emit, &Emit::axes(&part), destination_offset(&part), run.hints);
             let Some(last) = spans.count.checked_sub(1) else { continue };
-            // Spans rise, so the whole box lies in the file if both ends do.
+            // Spans ascend, so the whole box is inside the file if both ends are.
             let first = moved(self.extent.addr, spans.at(0).0);
             let end = moved(self.extent.addr, spans.at(last).0 + spans.len);
             run.reading.raw().check(Extent::new(first, end.get() - first.get()))?;
@@ -356,7 +356,7 @@ impl ReadQueue for Window<'_> {
     fn place(&mut self, id: u64) -> io::Result<&mut [u8]> {
         let (index, number) = split(id);
         let job = self.jobs.get_mut(index).and_then(Option::as_mut);
-        let job = job.ok_or_else(|| io::Error::other("a driver reads what it was not asked for"))?;
+        let job = job.ok_or_else(|| io::Error::other("the driver read an unknown request"))?;
         self.last = id;
         let (key, len, range) = match &mut job.kind {
             Kind::Spans { spans, region, .. } if spans.is_direct => {
@@ -381,7 +381,7 @@ impl ReadQueue for Window<'_> {
 
     fn arrived(&mut self, id: u64) {
         let (index, _) = split(id);
-        // Most often a span of many, which is where it belongs.
+        // The usual case: one of many spans, read directly into the destination.
         if let Some(Some(Job { count, arrived, kind: Kind::Spans { spans, .. }, .. })) =
             self.jobs.get_mut(index)
             && spans.is_direct
@@ -391,7 +391,7 @@ impl ReadQueue for Window<'_> {
             return;
         }
         if self.error.is_some() {
-            // Nothing is finished any more.
+            // After an error no task is finished.
             return;
         }
         match self.finish(id) {
@@ -417,7 +417,7 @@ fn split(id: u64) -> (usize, u64) {
     ((id & ((1 << JOB_BITS) - 1)) as usize, id >> JOB_BITS)
 }
 
-/// Returns the length of an extent, which was checked to fit into memory.
+/// Returns the length of an extent, which was checked to fit in a `usize`.
 fn size(extent: Extent) -> usize {
     usize::try_from(extent.len).unwrap_or(usize::MAX)
 }
@@ -430,7 +430,7 @@ fn part(ranges: &[Range<usize>], number: u64) -> Range<usize> {
 /// Returns the buffer of `len` bytes that is lent to a request that has arrived.
 fn lent_to(lent: &mut [(u64, Vec<u8>)], key: u64, len: usize) -> Result<&mut (u64, Vec<u8>)> {
     let found = lent.iter_mut().find(|(other, buffer)| *other == key && buffer.len() >= len);
-    let unasked = || Error::io("read", 0, len as u64)(io::Error::other("the driver put its bytes nowhere"));
+    let unasked = || Error::io("read", 0, len as u64)(io::Error::other("the driver delivered no bytes"));
     found.ok_or_else(unasked)
 }
 

@@ -31,7 +31,7 @@ pub enum Route {
 pub(in crate::engine) struct Filtered {
     /// Whether Blosc is the only filter; Blosc can decode a part of a chunk.
     pub(in crate::engine) is_blosc: bool,
-    /// The bytes of the decoded chunk, and of an element.
+    /// The size in bytes of the decoded chunk, and of an element.
     pub(in crate::engine) decoded: usize,
     pub(in crate::engine) element_size: usize,
     /// Whether the cache takes a chunk of this size.
@@ -135,12 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn a_filtered_chunk_takes_the_shortest_way_that_what_is_wanted_of_it_allows() {
+    fn the_selection_decides_the_route_of_a_filtered_chunk() {
         use Route::{Blocks, DecodeInto, Keep, Scatter};
         let dense = Wanted::Dense { offset: 0 };
         let (one, many) = (Wanted::Several { by_one: true }, Wanted::Several { by_one: false });
         let (part, all, tiny) = (boxed(500, false), boxed(900, true), boxed(2, false));
-        // With Blosc and without.
+        // The routes with Blosc and without.
         for (wanted, routes) in [
             (&dense, [DecodeInto, DecodeInto]),
             (&part, [Blocks, Keep]),
@@ -163,24 +163,24 @@ mod tests {
             }
         }
         let chunk = Filtered { is_blosc: true, decoded: 1000, element_size: 1, may_keep: true };
-        assert_eq!(Route::filtered(&tiny, chunk, || false), Blocks, "the first time");
+        assert_eq!(Route::filtered(&tiny, chunk, || false), Blocks, "the first read");
         assert_eq!(Route::filtered(&part, chunk, || panic!("not asked")), Blocks, "not small");
     }
 
     #[test]
-    fn an_unfiltered_chunk_is_read_whole_where_that_costs_no_more() {
+    fn a_small_unfiltered_chunk_is_read_whole_unless_one_span_suffices() {
         let route = |len, count, bytes| Route::unfiltered(len, false, || (count, bytes));
         assert_eq!(route(SMALL_BYTES + 1, 1000, 16_000), Route::Direct, "large");
         assert_eq!(route(SMALL_BYTES, 2, 16), Route::Whole, "several spans");
         assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4), Route::Direct, "one thin span");
-        assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4 + 1), Route::Whole, "one span of a good part");
+        assert_eq!(route(SMALL_BYTES, 1, SMALL_BYTES / 4 + 1), Route::Whole, "one span of a large part");
         assert_eq!(route(THIN_FROM_BYTES - 1, 1, 8), Route::Whole, "tiny");
-        assert_eq!(Route::unfiltered(100, true, || (1, 100)), Route::Direct, "alone");
-        assert_eq!(Route::unfiltered(100, true, || (2, 100)), Route::Whole, "alone, but twice");
+        assert_eq!(Route::unfiltered(100, true, || (1, 100)), Route::Direct, "no neighbours");
+        assert_eq!(Route::unfiltered(100, true, || (2, 100)), Route::Whole, "no neighbours, but two spans");
     }
 
     #[test]
-    fn the_front_of_a_blosc_chunk_is_read_first_unless_most_of_it_is_wanted() {
+    fn the_front_of_a_blosc_chunk_is_read_first_unless_most_of_it_is_selected() {
         assert_eq!(blocks_front(100_000, 1, 400_000), FRONT_BYTES);
         assert_eq!(blocks_front(100_000, 100_000, 400_000), FRONT_BYTES);
         assert_eq!(blocks_front(100_000, 100_001, 400_000), 100_000);

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_are_cut() {
+    fn a_long_run_is_copied_in_pieces() {
         let found = pieces(&[one(0, 2 * PIECE_BYTES + 1, 7)]);
         let found: Vec<_> =
             found.iter().map(|piece| (piece.from.addr.get(), piece.from.len, piece.to.get())).collect();

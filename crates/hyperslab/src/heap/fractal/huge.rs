@@ -28,7 +28,7 @@ impl Edit<'_, '_> {
             let (kind, lengths) = if is_direct { (DIRECT, 1) } else { (INDIRECT, 2) };
             let size = u16::try_from(widths.offset.bytes() + lengths * widths.length.bytes()).unwrap_or(0);
             let Some(form) = RecordForm::new(kind, size, widths) else {
-                return Err(self.broken(ErrorKind::Missing { what: "a form of records of huge objects" }));
+                return Err(self.broken(ErrorKind::Missing { what: "a record type for huge objects" }));
             };
             let at = btree2::create(self.txn(), form, BTree2Parameters::NAMES)?;
             self.header_mut().huge_btree = at;

@@ -231,7 +231,7 @@ impl Edit<'_, '_> {
         if block.offset == found_at {
             return Ok(());
         }
-        let (field, expected) = ("block offset", "the place at which the block was found");
+        let (field, expected) = ("block offset", "the offset of the entry that points to the block");
         Err(self.broken(ErrorKind::Value { field, value: block.offset, expected }))
     }
 

@@ -180,7 +180,7 @@ impl<'s> FractalHeap<'s> {
 
     /// Returns the error for an id with this `offset`.
     fn misplaced(&self, offset: u64) -> Error {
-        let expected = "that of an object in one block";
+        let expected = "the offset of an object inside one block";
         misfit::<FractalHeapHeader>(self.at, "offset in the heap id", offset, expected)
     }
 

@@ -122,7 +122,7 @@ impl<'t, 's> Edit<'t, 's> {
             // More blocks than fit beside each other form a circle.
             let is_circle = self.free.len() as u64 >= self.header.data_size / node_len;
             if size < node_len || block.end() > self.header.data_size || is_circle {
-                let (field, expected) = ("size of a free block", "that of a block in the data segment");
+                let (field, expected) = ("size of a free block", "the size of a block in the segment");
                 return Err(self.error(offset, ErrorKind::Value { field, value: size, expected }));
             }
             self.free.push(block);

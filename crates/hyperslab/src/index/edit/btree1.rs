@@ -1,7 +1,7 @@
-//! Chunks of a version 1 B-tree that change (spec III.A.1, node type 1).
+//! Changes to the chunks of a version 1 B-tree (spec III.A.1, node type 1).
 //!
-//! Key `i` describes child `i`. The last key lies beyond the last chunk: one chunk further along every dimension, with the
-//! size of an element after that, as libhdf5 writes it.
+//! Key `i` describes child `i`. The last key is after the last chunk: one chunk further along every
+//! dimension, followed by the size of an element, as libhdf5 writes it.
 
 use std::cmp::Ordering;
 
@@ -18,26 +18,26 @@ use crate::select::{Coord, first_element};
 use crate::store::Txn;
 use crate::tree::{BTree1, BTree1Edit, BTree1Step, partition};
 
-/// A tree that is being changed.
+/// Changes a tree.
 #[derive(Debug)]
 pub(super) struct Edit {
     root: Addr,
 }
 
-/// Where a chunk is in the tree, or would be.
+/// The position of a chunk in the tree, or the position to insert it at.
 struct Found {
-    /// Down to the last chunk that is not after it, or to the first of all.
+    /// The path to the last chunk that is not after the wanted chunk, or else to the first chunk of the tree.
     path: Vec<BTree1Step>,
-    /// How the chunk at the end of the path stands to it; none in an empty tree.
+    /// The order of the chunk at the end of the path relative to the wanted chunk; `None` in an empty tree.
     order: Option<Ordering>,
-    /// The chunk itself, if it is there.
+    /// The record of the wanted chunk, if the tree has it.
     record: Option<ChunkRecord>,
-    /// Whether it is beyond the last key of the tree.
+    /// Whether the wanted chunk is at or after the last key of the tree.
     is_beyond: bool,
 }
 
 impl Edit {
-    /// The tree that the index names, or a new one.
+    /// Opens the tree of the index, or creates one.
     pub(super) fn open(index: &ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         let ChunkIndexInfo::BTree1 { addr } = index.info else {
             return Err(broken::<BTree1Node>(Addr::UNDEFINED, ErrorKind::Missing { what: "a tree" }));
@@ -46,7 +46,7 @@ impl Edit {
         Ok(Self { root })
     }
 
-    /// Where the root is: it stays there.
+    /// Returns the address of the root, which never changes.
     pub(super) fn addr(&self) -> Addr {
         self.root
     }
@@ -71,7 +71,7 @@ impl Edit {
                 tree.set_left_key(&path, &key)?;
                 tree.set_child(&path, at)?;
             }
-            // Before all others: the key that was the first stands between the two.
+            // The new chunk is before all others: the old first key separates the two chunks.
             Some(Ordering::Greater) => {
                 let node = path.last().map(|step| tree.node(step.at)).transpose()?;
                 let between = node.and_then(|node| node.entries.key(0)).unwrap_or_else(|| key.clone());
@@ -120,7 +120,7 @@ fn find(tree: &BTree1<'_>, index: &ChunkIndex, coord: &[u64]) -> Result<Found> {
     Ok(Found { path, order, record, is_beyond })
 }
 
-/// The key to the right of the last chunk.
+/// Returns the key to the right of the chunk at `coord`, if it is the last chunk.
 fn beyond(index: &ChunkIndex, coord: &[u64]) -> BTree1Key {
     let elements = index.chunk_shape.iter().fold(1, |all: u64, len| all.saturating_mul(*len));
     let element_bytes = index.chunk_bytes / elements.max(1);

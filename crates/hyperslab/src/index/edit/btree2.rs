@@ -1,4 +1,4 @@
-//! Chunks of a version 2 B-tree that change (spec VII.E).
+//! Changes to the chunks of a version 2 B-tree (spec VII.E).
 
 use std::cmp::Ordering;
 
@@ -16,14 +16,14 @@ use crate::error::Result;
 use crate::store::{Store, Txn};
 use crate::tree::btree2::edit::{self, BTree2Parameters, Key};
 
-/// A tree that is being changed.
+/// Changes a tree.
 #[derive(Debug)]
 pub(super) struct Edit {
     at: Addr,
     form: RecordForm,
 }
 
-/// The place of a chunk's record.
+/// The search key of a chunk's record: its coordinate.
 struct At<'c>(&'c [u64]);
 
 impl Key for At<'_> {
@@ -34,7 +34,7 @@ impl Key for At<'_> {
 }
 
 impl Edit {
-    /// The tree that the index names, or a new one.
+    /// Opens the tree of the index, or creates one.
     pub(super) fn open(index: &ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         let ChunkIndexInfo::BTree2 { addr, node_size, split_percent, merge_percent } = index.info else {
             return Err(broken::<BTree2Header>(Addr::UNDEFINED, ErrorKind::Missing { what: "a tree" }));
@@ -51,7 +51,7 @@ impl Edit {
         Ok(Self { at: edit::create(txn, form, parameters)?, form })
     }
 
-    /// Where the header is.
+    /// Returns the address of the header.
     pub(super) fn addr(&self) -> Addr {
         self.at
     }
@@ -86,7 +86,8 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, at: Addr) -> Result<
     edit::delete(txn, at)
 }
 
-/// How the records of the tree at `at` are stored, which must be of the dataset's chunks.
+/// Returns the storage format of the records of the tree at `at`, after checking that it is an index of the
+/// dataset's chunks.
 fn form(index: &ChunkIndex, store: &Store, at: Addr) -> Result<RecordForm> {
     let header = Tree::open(index, store, at)?.header;
     let form = RecordForm::new(header.kind, header.record_size, store.widths());

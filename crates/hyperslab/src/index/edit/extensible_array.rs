@@ -1,4 +1,4 @@
-//! Chunks of an Extensible Array that change (spec VII.D).
+//! Changes to the chunks of an Extensible Array (spec VII.D).
 
 use hyperslab_format::array::extensible::header::Statistics;
 use hyperslab_format::array::extensible::{
@@ -14,7 +14,7 @@ use super::{ArrayEdit, Freed, check_count, element_format, too_many_chunks};
 use crate::error::Result;
 use crate::store::Txn;
 
-/// An array that is being changed.
+/// Changes an array.
 #[derive(Debug)]
 pub(super) struct Edit {
     at: Addr,
@@ -26,9 +26,9 @@ pub(super) struct Edit {
 /// The block or page that was changed last.
 #[derive(Debug, Clone, Copy)]
 struct Last {
-    /// Its first element.
+    /// The number of its first element.
     first: u64,
-    /// How many elements it has.
+    /// The number of elements.
     count: u64,
     at: Addr,
     kind: LastKind,
@@ -40,18 +40,18 @@ enum LastKind {
     Page(PageContext),
 }
 
-/// A data block of a secondary block.
+/// The position of a data block in a secondary block.
 #[derive(Clone, Copy)]
 struct Place {
     super_block: u32,
     data_block: usize,
     elements: u64,
-    /// Its first element, counted from those of the index block on.
+    /// The number of its first element, counted from the end of the elements in the index block.
     offset: u64,
 }
 
 impl Edit {
-    /// The array that the index names, or a new one.
+    /// Opens the array of the index, or creates one.
     pub(super) fn open(index: &ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         let ChunkIndexInfo::ExtensibleArray { addr, parameters } = index.info else {
             return Err(missing::<ExtensibleArrayHeader>(Addr::UNDEFINED));
@@ -100,7 +100,7 @@ impl ArrayEdit for Edit {
 }
 
 impl Edit {
-    /// Finds the place of an element, with the blocks on the way to it that are missing, and changes it there.
+    /// Changes an element. Creates the missing blocks on the way to it.
     fn find_and_set(
         &mut self,
         txn: &mut Txn<'_>,
@@ -149,7 +149,7 @@ impl Edit {
         Ok(())
     }
 
-    /// The data block that the index block names, which is made if there is none.
+    /// Returns data block number `data_block` of the index block. Creates it if it is missing.
     fn direct_block(
         &mut self,
         txn: &mut Txn<'_>,
@@ -168,7 +168,7 @@ impl Edit {
         Ok(at)
     }
 
-    /// The secondary block that the index block names, which is made if there is none.
+    /// Returns secondary block number `secondary` of the index block. Creates it if it is missing.
     fn secondary_block(&mut self, txn: &mut Txn<'_>, secondary: usize, place: &Place) -> Result<Addr> {
         let index_block = self.header.index_block;
         let named = txn.store().get::<IndexBlock>(index_block, &self.header)?;
@@ -193,7 +193,8 @@ impl Edit {
         Ok(at)
     }
 
-    /// The data block that the secondary block at `secondary` names, which is made if there is none.
+    /// Returns the data block at `place` in the secondary block at address `secondary`. Creates it if it is
+    /// missing.
     fn data_block(&mut self, txn: &mut Txn<'_>, secondary: Addr, place: &Place) -> Result<Addr> {
         let context = (self.header, place.super_block);
         let named = txn.store().get::<SecondaryBlock>(secondary, &context)?;
@@ -207,7 +208,7 @@ impl Edit {
         Ok(at)
     }
 
-    /// The space of a data block has all its pages, none of which is written yet.
+    /// Creates a data block. It is allocated with the space of all its pages, but no page is written yet.
     fn make_data_block(&mut self, txn: &mut Txn<'_>, elements: u64, offset: u64) -> Result<Addr> {
         check_count(elements.min(self.geometry.page_elements()))?;
         let len = DataBlock::len_bytes(&self.header, elements, txn.store().widths());
@@ -222,7 +223,7 @@ impl Edit {
         Ok(at)
     }
 
-    /// The data block at `at`, which holds its elements itself.
+    /// Returns the data block at `at`, which must not be paged.
     fn whole_block(&self, at: Addr, first: u64, elements: u64) -> Result<Last> {
         if self.geometry.pages(elements) > 0 {
             return Err(missing::<DataBlock>(at));
@@ -230,7 +231,7 @@ impl Edit {
         Ok(Last { first, count: elements, at, kind: LastKind::Block((self.header, elements)) })
     }
 
-    /// The page of element `number`, in the data block at `at`; it is made if it was never written.
+    /// Returns the page of element `number` in the data block at `at`. Creates it if it was never written.
     fn page(&self, txn: &mut Txn<'_>, secondary: Addr, at: Addr, place: &Place, number: u64) -> Result<Last> {
         let (pages, count) = (self.geometry.pages(place.elements), self.geometry.page_elements());
         let block_first = place.offset + u64::from(self.header.parameters.index_elements);
@@ -297,7 +298,7 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, at: Addr) -> Result<
     freed.free::<ExtensibleArrayHeader>(txn, at, Some(header.encoded_len(widths, &()) as u64))
 }
 
-/// The addresses that are defined, each with its companion.
+/// Returns the defined addresses, each with its item of `with`.
 fn defined<T>(addrs: &[Addr], with: impl Iterator<Item = T>) -> impl Iterator<Item = (Addr, T)> {
     addrs.iter().copied().zip(with).filter(|(at, _)| at.is_defined())
 }

@@ -1,4 +1,4 @@
-//! Chunks of a Fixed Array that change (spec VII.C).
+//! Changes to the chunks of a Fixed Array (spec VII.C).
 
 use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayContent, FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::array::{ChunkElement, ElementFormat, Elements, Page};
@@ -12,7 +12,7 @@ use super::{ArrayEdit, Freed, check_count, element_format, too_many_chunks};
 use crate::error::Result;
 use crate::store::Txn;
 
-/// An array that is being changed.
+/// Changes an array.
 #[derive(Debug)]
 pub(super) struct Edit {
     at: Addr,
@@ -22,7 +22,7 @@ pub(super) struct Edit {
 }
 
 impl Edit {
-    /// The array that the index names, or a new one.
+    /// Opens the array of the index, or creates one.
     pub(super) fn open(index: &ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         let ChunkIndexInfo::FixedArray { addr, page_bits } = index.info else {
             return Err(missing::<FixedArrayHeader>(Addr::UNDEFINED));
@@ -82,7 +82,7 @@ impl ArrayEdit for Edit {
 }
 
 impl Edit {
-    /// The space of a data block has all its pages, none of which is written yet.
+    /// Creates the data block. It is allocated with the space of all its pages, but no page is written yet.
     fn make_data_block(&mut self, txn: &mut Txn<'_>) -> Result<()> {
         check_count(if self.header.pages() == 0 { self.header.elements } else { self.header.pages() })?;
         let len = self.header.data_block_len(txn.store().widths()).ok_or_else(too_many_chunks)?;
@@ -91,7 +91,7 @@ impl Edit {
         txn.edit::<FixedArrayHeader, _>(self.at, &(), |header| *header = self.header)
     }
 
-    /// Makes page `number`, if it was never written.
+    /// Creates page `number`, if it was never written.
     fn make_page(&self, txn: &mut Txn<'_>, number: u64, at: Addr, elements: usize) -> Result<()> {
         let block = self.header.data_block;
         if txn.store().get::<FixedArrayBlock>(block, &self.header)?.has_page(number) {

@@ -1,4 +1,4 @@
-//! Chunk indexes that change (spec VII, and III.A.1 for old files).
+//! Changes to chunk indexes (spec VII, and III.A.1 for old files).
 
 mod btree1;
 mod btree2;
@@ -22,20 +22,20 @@ use crate::error::{Error, RequestError, Result};
 use crate::select::Coord;
 use crate::store::{SpaceKind, Txn};
 
-/// Changes one chunk index within a step. It keeps at hand what it changed last: many chunks, one after another, cost little
-/// each.
+/// Changes one chunk index within a step. It remembers the block that it changed last, so that consecutive
+/// chunks are cheap.
 ///
-/// The index that it was made of is of the past afterwards; [`into_index`](Self::into_index) has the new one. After an
-/// error the step must be dropped, which undoes it.
+/// The original index is out of date afterwards; [`into_index`](Self::into_index) returns the new index.
+/// After an error the step must be dropped, which undoes it.
 #[derive(Debug)]
 pub struct IndexEdit<'t, 's> {
     txn: &'t mut Txn<'s>,
     index: ChunkIndex,
-    /// Absent until it is needed.
+    /// `None` until the structure is needed.
     blocks: Option<Blocks>,
 }
 
-/// An index that is a structure of blocks.
+/// An index that consists of blocks.
 #[derive(Debug)]
 enum Blocks {
     Array(Box<dyn ArrayEdit>),
@@ -43,23 +43,23 @@ enum Blocks {
     BTree2(btree2::Edit),
 }
 
-/// An array of elements that is being changed: each is of the chunk that has its number.
+/// Changes an array. Element `n` belongs to chunk number `n`.
 trait ArrayEdit: Debug + Send + Sync {
-    /// Where the header is.
+    /// Returns the address of the header.
     fn addr(&self) -> Addr;
 
-    /// How elements are stored.
+    /// Returns the storage format of the elements.
     fn format(&self) -> ElementFormat;
 
-    /// The number of a chunk.
+    /// Returns the number of the chunk at `coord`.
     fn number(&self, grid: &Grid, coord: &[u64]) -> Option<u64>;
 
-    /// Changes element `number`; returns what it was.
+    /// Changes element `number` and returns its old value.
     fn set(&mut self, txn: &mut Txn<'_>, number: u64, element: ChunkElement) -> Result<ChunkElement>;
 }
 
 impl<'t, 's> IndexEdit<'t, 's> {
-    /// Begins to change `index`. Reads nothing.
+    /// Returns an editor of `index`. Reads nothing.
     pub fn new(txn: &'t mut Txn<'s>, index: &ChunkIndex) -> Self {
         let index = ChunkIndex {
             grid: index.grid.clone(),
@@ -71,26 +71,26 @@ impl<'t, 's> IndexEdit<'t, 's> {
         Self { txn, index, blocks: None }
     }
 
-    /// The step.
+    /// Returns the step.
     pub fn txn(&mut self) -> &mut Txn<'s> {
         self.txn
     }
 
-    /// What the layout message has to say of the index now. It changes when the first chunk makes the structure, and with
-    /// each change of a single chunk.
+    /// Returns the index as the layout message must describe it now. The description changes when the first
+    /// chunk creates the structure and, in the index of a single chunk, with every change.
     pub fn info(&self) -> &ChunkIndexInfo {
         &self.index.info
     }
 
-    /// The index as it is now.
+    /// Returns the changed index.
     pub fn into_index(self) -> ChunkIndex {
         self.index
     }
 
-    /// Says where the chunk at `coord` (counted in chunks, inside the dataset) is from now on. Returns where it was, if it
-    /// was written before: that space is the caller's.
+    /// Sets the record of the chunk at `coord` (counted in chunks, inside the dataset). Returns the old
+    /// record, if the chunk was written before; its space is not freed but left to the caller.
     ///
-    /// The chunks of an implicit index are where they are: it takes no others.
+    /// The chunks of an implicit index cannot move: it accepts only the record that a chunk already has.
     pub fn insert(&mut self, coord: &[u64], record: ChunkRecord) -> Result<Option<ChunkRecord>> {
         self.check(coord)?;
         match &mut self.index.info {
@@ -101,7 +101,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
             }
             ChunkIndexInfo::Implicit { .. } => {
                 let is_there = self.lookup(coord)? == Some(record);
-                let feature = "a chunk outside the row that an implicit index is";
+                let feature = "moving a chunk of an implicit index";
                 if is_there { Ok(None) } else { Err(Error::unsupported(feature, "VII.B")) }
             }
             _ => self.with_blocks(|blocks, txn, index| match blocks {
@@ -116,8 +116,9 @@ impl<'t, 's> IndexEdit<'t, 's> {
         }
     }
 
-    /// Forgets the chunk at `coord`, and returns where it was, if it was written: that space is the caller's. An implicit
-    /// index cannot forget, and returns none.
+    /// Removes the record of the chunk at `coord` and returns it, if the chunk was written; its space is not
+    /// freed but left to the caller. An implicit index cannot remove a chunk: nothing changes and the result
+    /// is `None`.
     pub fn remove(&mut self, coord: &[u64]) -> Result<Option<ChunkRecord>> {
         self.check(coord)?;
         let Some(old) = self.lookup(coord)? else { return Ok(None) };
@@ -139,10 +140,10 @@ impl<'t, 's> IndexEdit<'t, 's> {
         Ok(Some(old))
     }
 
-    /// Takes over the grid of a dataset that is made larger or smaller. Chunks that lie outside it as a whole are forgotten;
-    /// `removed` is told where they were, and their space is the caller's.
+    /// Sets the grid of a dataset that is made larger or smaller. Chunks entirely outside the new grid are
+    /// removed. `removed` is called with their records; their space is not freed but left to the caller.
     ///
-    /// An implicit index keeps them: who makes the dataset larger again has to fill them.
+    /// An implicit index keeps these chunks, so a caller that makes the dataset larger again must fill them.
     pub fn resize(&mut self, grid: Grid, removed: &mut dyn FnMut(ChunkRecord)) -> Result<()> {
         if self.index.grid.current.iter().zip(&grid.current).any(|(old, new)| old > new) {
             let mut outside: Vec<Coord> = Vec::new();
@@ -159,7 +160,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
         Ok(())
     }
 
-    /// Gives all chunks of an implicit index their space, which is returned: row by row over the largest extent
+    /// Allocates and returns the space of all chunks of an implicit index, row by row over the maximum extent
     /// (spec VII.B). Its bytes are unspecified.
     pub fn allocate_implicit(&mut self) -> Result<Extent> {
         let len = self.index.implicit_bytes().ok_or_else(too_many_chunks)?;
@@ -168,7 +169,8 @@ impl<'t, 's> IndexEdit<'t, 's> {
         Ok(extent)
     }
 
-    /// Frees the structure. The space of the chunks is the caller's, who has [visited](ChunkIndex::visit) them before.
+    /// Frees the structure. It does not free the chunks: the caller must [visit](ChunkIndex::visit) them
+    /// before and free their space.
     pub fn delete(&mut self) -> Result<()> {
         self.blocks = None;
         let Self { txn, index, .. } = self;
@@ -185,7 +187,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
         Ok(())
     }
 
-    /// Does something with the structure, which is read or made before.
+    /// Calls `f` with the structure, which is first read or created if necessary.
     fn with_blocks<R>(
         &mut self,
         f: impl FnOnce(&mut Blocks, &mut Txn<'s>, &ChunkIndex) -> Result<R>,
@@ -199,19 +201,19 @@ impl<'t, 's> IndexEdit<'t, 's> {
         result
     }
 
-    /// Where a chunk is now.
+    /// Returns the current record of a chunk.
     fn lookup(&mut self, coord: &[u64]) -> Result<Option<ChunkRecord>> {
         let found = self.index.cursor(self.txn.store()).lookup(&Coord::from_slice(coord));
         self.forget_cursor();
         found
     }
 
-    /// Forgets the blocks that a look-up remembers: they are about to change.
+    /// Drops the blocks that a look-up has kept, because they are about to change.
     fn forget_cursor(&mut self) {
         *self.index.last.get_mut() = (0, State::New);
     }
 
-    /// Checks that there can be a chunk at `coord`.
+    /// Checks that `coord` is inside the grid.
     fn check(&self, coord: &[u64]) -> Result<()> {
         let counts = &self.index.grid.current;
         if coord.len() != counts.len() {
@@ -225,8 +227,8 @@ impl<'t, 's> IndexEdit<'t, 's> {
 }
 
 impl Blocks {
-    /// Reads the structure, or makes it before the first chunk. A Fixed Array that others meant to make is a B-tree if we
-    /// make it, where it would be large.
+    /// Reads the structure, or creates it for the first chunk. If the layout message of another library
+    /// announces a large Fixed Array that does not exist yet, a B-tree is created instead.
     fn open(index: &mut ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         if let ChunkIndexInfo::FixedArray { addr: Addr::UNDEFINED, .. } = index.info
             && let tree @ ChunkIndexInfo::BTree2 { .. } = fixed(&index.grid)
@@ -250,7 +252,7 @@ impl Blocks {
     }
 }
 
-/// Frees blocks, each once: of a damaged file, two may be at one address.
+/// Frees blocks and refuses to free one twice. In a damaged file two blocks may have the same address.
 #[derive(Debug, Default)]
 struct Freed(HashSet<Addr>);
 
@@ -260,14 +262,14 @@ impl Freed {
         let extent = Extent::new(at, len.unwrap_or(u64::MAX));
         txn.store().check(extent, (S::NAME, S::SPEC))?;
         if !self.0.insert(at) {
-            return Err(misfit::<S>(at, "address of a block", at.get(), "one that is not that of another"));
+            return Err(misfit::<S>(at, "address of a block", at.get(), "an address of no other block"));
         }
         txn.free(extent);
         Ok(())
     }
 }
 
-/// A chunk's record as an array of this format has it.
+/// Returns the element for a chunk's record in an array of this format.
 fn element(
     index: &ChunkIndex,
     record: ChunkRecord,
@@ -282,14 +284,15 @@ fn element(
     }
 }
 
-/// How the elements of an array of the dataset's chunks are stored.
+/// Returns the storage format of the elements in an array of the dataset's chunks.
 fn element_format(index: &ChunkIndex, widths: Widths) -> ElementFormat {
     let client = if index.is_filtered { Client::FilteredChunks } else { Client::Chunks };
     ElementFormat::new(client, widths, index.chunk_bytes, index.layout_version)
 }
 
 impl ChunkIndex {
-    /// The extent of all chunks of an implicit index, those beyond the current extent included; `None` of another index.
+    /// Returns the extent of all chunks of an implicit index, including chunks beyond the current extent of
+    /// the dataset; `None` for other indexes and before the chunks are allocated.
     pub fn implicit_extent(&self) -> Option<Extent> {
         let ChunkIndexInfo::Implicit { addr } = self.info else { return None };
         Some(Extent::new(addr.defined()?, self.implicit_bytes()?))
@@ -300,7 +303,8 @@ impl ChunkIndex {
     }
 }
 
-/// Refuses a block of more elements, pages or pointers than any writer makes: it would be made in memory first.
+/// Refuses a block with more elements, pages or pointers than any writer creates, because the block is first
+/// created in memory.
 fn check_count(count: u64) -> Result<()> {
     if count <= MAX_COUNT { Ok(()) } else { Err(too_many_chunks()) }
 }
@@ -313,5 +317,5 @@ fn too_long(limit: u64) -> Error {
     RequestError::TooMany { what: "stored bytes of a chunk", limit }.into()
 }
 
-/// Elements, pages or pointers of one block.
+/// The most elements, pages or pointers of one block.
 const MAX_COUNT: u64 = 1 << 24;

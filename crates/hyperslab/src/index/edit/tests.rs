@@ -1,4 +1,4 @@
-//! Indexes that change, against a map in memory.
+//! Compares changes to chunk indexes with changes to a map in memory.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,7 +26,7 @@ use crate::store::{SpaceKind, Store, Txn};
 const ADDR: Addr = Addr::UNDEFINED;
 const NARROW: Widths = Widths { offset: Width::Four, length: Width::Four };
 
-/// A dataset of chunks of one byte each: its shape is its grid.
+/// A dataset with chunks of one element of one byte, so its shape is its grid.
 #[derive(Debug, Clone)]
 struct Case {
     info: ChunkIndexInfo,
@@ -79,7 +79,7 @@ fn cases() -> Vec<Case> {
         Case::new(fixed(10), &[3000], &[Some(5000)]),
         Case::new(fixed(3), &[20, 30], &[Some(21), Some(33)]),
         Case::new(extensible_array(10), &[900], &[None]),
-        // Blocks of more than 64 elements are paged: those of secondary blocks.
+        // Data blocks of more than 64 elements, which belong to secondary blocks, are paged.
         Case::new(extensible_array(6), &[50, 70], &[Some(50), None]),
         Case::new(extensible_array(10), &[40_000, 2], &[None, Some(3)]),
         Case::new(btree2(2048), &[30, 30], &[None, None]),
@@ -92,12 +92,12 @@ fn cases() -> Vec<Case> {
 
 #[derive(Debug, Clone)]
 enum Change {
-    /// At a share of the extent, in a thousandth, with so many bytes.
+    /// Inserts one chunk: its place in thousandths of the extent, and its size in bytes.
     Insert(u16, u8),
     Remove(u16),
-    /// So many, one after another.
+    /// Inserts consecutive chunks: the first place in thousandths of the extent, and the number of chunks.
     Run(u16, u8),
-    /// To a share of the shape that it had at first, in percent.
+    /// Resizes the dataset to a percentage of its original shape.
     Resize(u8),
 }
 
@@ -127,7 +127,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 type Model = BTreeMap<Vec<u64>, ChunkRecord>;
 
-/// A dataset's index and what it should hold.
+/// A dataset's index and its expected content.
 struct Subject<'c> {
     case: &'c Case,
     is_filtered: bool,
@@ -187,7 +187,7 @@ impl Subject<'_> {
         assert_eq!(edit.insert(coord, record).unwrap(), model.insert(coord.to_vec(), record));
     }
 
-    /// Compares what the index finds and lists with the model.
+    /// Compares the chunks that the index finds and lists with the model.
     fn check(&self, store: &Store) {
         let mut listed = Model::new();
         let mut visit = |coord: &[u64], record| {
@@ -211,7 +211,7 @@ impl Subject<'_> {
     }
 }
 
-/// Counts the blocks of an Extensible Array, and compares with what its header says.
+/// Counts the blocks of an Extensible Array and compares the counts with its header.
 fn check_statistics(store: &Store, header_at: Addr, is_ours: bool) {
     let header = *store.get::<ExtensibleArrayHeader>(header_at, &()).unwrap();
     let geometry = Geometry::new(header.parameters);
@@ -237,7 +237,7 @@ fn check_statistics(store: &Store, header_at: Addr, is_ours: bool) {
         let blocks = geometry.data_blocks(super_block);
         if super_block < first_secondary {
             for &at in direct.by_ref().take(blocks) {
-                // libhdf5 counts these otherwise.
+                // libhdf5 writes different offsets to these blocks.
                 let first_here = is_ours.then_some(first);
                 at.defined().into_iter().for_each(|at| block(at, elements, first_here));
                 first += elements;
@@ -264,7 +264,7 @@ fn check_statistics(store: &Store, header_at: Addr, is_ours: bool) {
 }
 
 #[test]
-fn statistics_are_counted_as_libhdf5_counts_them() {
+fn extensible_array_statistics_match_those_of_libhdf5() {
     let mut arrays = 0;
     let is_of_arrays = |name: &str| name.starts_with("extensible_array") || name.starts_with("array_holes");
     for (_, path) in Manifest::load().present().filter(|(entry, _)| is_of_arrays(&entry.name)) {
@@ -284,7 +284,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_index_holds_what_a_map_holds(
+    fn an_index_has_the_same_chunks_as_a_map(
         case in proptest::sample::select(cases()),
         is_filtered in any::<bool>(),
         layout_version in 4_u8..=5,
@@ -300,13 +300,14 @@ proptest! {
                 Step::Undo(changes) => subject.change(&store, changes, false),
                 Step::Reopen => {
                     store = reopened(&store);
-                    // What the cursor remembers is of the other store.
+                    // The state of the last cursor belongs to the old store: an edit without changes drops
+                    // it.
                     subject.change(&store, &[], true);
                 }
             }
             subject.check(&store);
         }
-        // What is deleted was all there was, but for the chunks.
+        // After the index and its chunks are freed, nothing is left.
         let mut txn = store.begin().unwrap();
         let mut edit = IndexEdit::new(&mut txn, &subject.index);
         edit.delete().unwrap();
@@ -316,7 +317,7 @@ proptest! {
     }
 
     #[test]
-    fn a_deleted_index_leaves_no_block(
+    fn deleting_an_index_frees_all_its_blocks(
         case in proptest::sample::select(cases()),
         is_filtered in any::<bool>(),
         places in proptest::collection::vec(0_u16..1000, 1..40),
@@ -329,7 +330,7 @@ proptest! {
         for place in places {
             let grid = edit.index.grid.clone();
             let coord = grid.nth(grid.len() * u64::from(place) / 1000).unwrap();
-            // The chunks themselves are nowhere.
+            // The chunks themselves are not stored.
             let extent = Extent::new(Addr::new(0), 1);
             edit.insert(&coord, ChunkRecord { extent, mask: FilterMask(0) }).unwrap();
         }
@@ -340,7 +341,7 @@ proptest! {
 }
 
 #[test]
-fn an_implicit_index_has_its_chunks_where_they_are() {
+fn an_implicit_index_does_not_move_chunks() {
     let store = new_store(Widths::EIGHT);
     let case = Case::new(ChunkIndexInfo::Implicit { addr: ADDR }, &[2, 3], &[Some(4), Some(5)]);
     let mut txn = store.begin().unwrap();
@@ -359,7 +360,7 @@ fn an_implicit_index_has_its_chunks_where_they_are() {
 }
 
 #[test]
-fn a_fixed_array_that_would_be_large_is_made_as_a_tree() {
+fn a_large_fixed_array_is_created_as_a_btree2() {
     let record = ChunkRecord { extent: Extent::new(Addr::new(8), 1), mask: FilterMask(0) };
     for (count, is_tree) in [(1 << 20, false), ((1 << 20) + 1, true), (1 << 42, true)] {
         let store = new_store(Widths::EIGHT);
@@ -373,7 +374,7 @@ fn a_fixed_array_that_would_be_large_is_made_as_a_tree() {
         assert_eq!(edit.insert(&[count - 1, 0], record).unwrap(), None);
         edit.resize(case.grid(&[count - 1, 1]), &mut |cut| assert_eq!(cut, record)).unwrap();
         txn.finish().unwrap();
-        // A chunk needs no more than its tree, whatever there could be.
+        // The file needs space only for the tree of the written chunk, whatever the maximum extent is.
         assert!(!is_tree || store.len_bytes() < 5000, "{}", store.len_bytes());
     }
 }
@@ -393,7 +394,7 @@ fn a_chunk_outside_the_dataset_is_refused() {
 }
 
 #[test]
-fn a_chunk_longer_than_its_record_can_say_is_refused() {
+fn a_chunk_longer_than_the_size_field_of_its_record_is_refused() {
     for info in [extensible_array(10), btree2(2048)] {
         let store = new_store(Widths::EIGHT);
         let case = Case::new(info, &[5, 3], &[None, Some(3)]);
@@ -406,7 +407,8 @@ fn a_chunk_longer_than_its_record_can_say_is_refused() {
     }
 }
 
-/// What is wrong with a damaged array; addresses are those of some block of it.
+/// The damage to an array. A wrong address is selected by number; most are those of other blocks of the
+/// array.
 #[derive(Debug, Clone)]
 enum Damage {
     DataBlock(usize, usize),
@@ -436,7 +438,7 @@ fn damage() -> impl Strategy<Value = Damage> {
 
 proptest! {
     #[test]
-    fn a_damaged_array_gives_errors_and_nothing_worse(
+    fn a_damaged_array_causes_errors_but_no_panic(
         is_fixed in any::<bool>(),
         page_bits in 3_u8..11,
         damages in proptest::collection::vec(damage(), 1..4),

@@ -71,7 +71,7 @@ pub fn create(txn: &mut Txn<'_>, form: RecordForm, parameters: BTree2Parameters)
 pub fn insert(txn: &mut Txn<'_>, header: Addr, record: &Record, key: &dyn Key) -> Result<Option<Record>> {
     let mut tree = Tree::open(txn, header)?;
     if !tree.nodes.form().holds(record) {
-        let expected = "the type of the records put into it";
+        let expected = "the type of the inserted record";
         return Err(misfit::<BTree2Header>(header, "type", tree.header.kind, expected));
     }
     let (path, found) = tree.find(txn, key)?;
@@ -256,7 +256,7 @@ impl Tree {
 /// Adds a step to a path. Errors if its node is on the path already.
 fn push(path: &mut Vec<Step>, step: Step) -> Result<()> {
     if path.iter().any(|above| above.at == step.at) {
-        let expected = "another than that of a node above it";
+        let expected = "an address of no node above it";
         return Err(misfit::<BTree2Node>(step.at, "address of a node", step.at.get(), expected));
     }
     path.push(step);

@@ -41,7 +41,7 @@ impl<'s> BTree2<'s> {
     pub fn open(store: &'s Store, at: Addr, kind: u8) -> Result<Self> {
         let header = store.get::<BTree2Header>(at, &())?;
         if header.kind != kind {
-            return Err(misfit::<BTree2Header>(at, "type", header.kind, "the type of what names the tree"));
+            return Err(misfit::<BTree2Header>(at, "type", header.kind, "the type that the reader needs"));
         }
         let geometry = header.geometry(store.widths());
         Ok(Self { store, header, geometry })

@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_tree_holds_what_a_map_holds(
+    fn a_tree_has_the_same_records_as_a_map(
         kind in proptest::sample::select(&KINDS[..]),
         // The smallest nodes hold two or three records, so trees get deep.
         node_records in prop_oneof![2_u32..6, 20_u32..40],
@@ -262,7 +262,7 @@ fn records_in_order_fill_their_nodes() {
 }
 
 #[test]
-fn a_tree_that_lost_all_records_or_is_deleted_gives_its_space_back() {
+fn an_emptied_or_deleted_tree_frees_its_space() {
     let mut store = new_store(Widths::EIGHT);
     let kind = KINDS[4];
     let header = create(&store, kind, 512);
@@ -278,7 +278,7 @@ fn a_tree_that_lost_all_records_or_is_deleted_gives_its_space_back() {
     store.commit().unwrap();
     apply(&store, kind, header, &mut model, &[Change::Run(0, 250), Change::Run(250, 250)], true);
     store.commit().unwrap();
-    assert!(store.len_bytes() <= before + 4096, "freed nodes are used again");
+    assert!(store.len_bytes() <= before + 4096, "freed nodes are reused");
     let mut txn = store.begin().unwrap();
     edit::delete(&mut txn, header).unwrap();
     txn.finish().unwrap();
@@ -297,7 +297,7 @@ fn a_record_of_another_type_is_refused() {
 }
 
 #[test]
-fn an_error_of_the_order_is_passed_on() {
+fn an_error_of_a_comparison_is_returned() {
     let store = new_store(Widths::EIGHT);
     let header = create(&store, KINDS[4], 512);
     let mut txn = store.begin().unwrap();
@@ -376,7 +376,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_tree_gives_errors_and_nothing_worse(
+    fn a_damaged_tree_causes_errors_but_no_panic(
         kind in proptest::sample::select(&KINDS[..]),
         keys in 10_u32..200,
         damages in proptest::collection::vec(damage(), 1..4),
