@@ -40,6 +40,7 @@ demo: $(VENV)/demo.stamp develop
 test: $(VENV)/test.stamp develop
 	$(BIN)/python -m pytest -q crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
+	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest hyperslab
 
@@ -51,6 +52,7 @@ soak: $(VENV)/test.stamp develop
 lint: $(VENV)/test.stamp
 	cargo fmt --all --check
 	cargo clippy --workspace --features hyperslab/ndarray --all-targets --locked --quiet -- -D warnings
+	cargo clippy --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet -- -D warnings
 	cargo clippy -p hyperslab-cli --no-default-features --all-targets --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features hyperslab/ndarray --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
