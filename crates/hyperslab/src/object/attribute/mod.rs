@@ -74,7 +74,7 @@ impl Object {
         })
     }
 
-    /// The attribute `name`.
+    /// Returns the attribute `name`.
     pub fn attribute(&self, name: &str) -> Result<Attribute> {
         let missing = || Error::from(RequestError::NoSuchAttribute { name: name.to_owned() }).at(self.path());
         self.found_attribute(name)?.ok_or_else(missing)
@@ -85,23 +85,23 @@ impl Object {
         self.with_attributes(|storage, header| Ok(storage.find(header, self.store(), name)?.is_some()))
     }
 
-    /// The number of attributes.
+    /// Returns the number of attributes.
     pub fn attribute_count(&self) -> Result<u64> {
         self.with_attributes(|storage, header| storage.len(header, self.store()))
     }
 
-    /// Whether attributes know in which order they were created; then they are listed in it.
+    /// Whether the object stores the creation order of its attributes. If so, they are listed in this order.
     pub fn tracks_attribute_order(&self) -> bool {
-        // A header is made with or without that.
+        // This property of a header never changes, so the cached header may be used.
         self.header.read().value.tracks_attribute_order()
     }
 
-    /// All attributes as they are stored, in the order of [`attribute_names`](Self::attribute_names).
+    /// Returns all attributes as they are stored, in the order of [`attribute_names`](Self::attribute_names).
     pub(super) fn stored_attributes(&self) -> Result<Vec<AttributeMessage>> {
         self.with_attributes(|storage, header| self.attribute_messages(storage, header))
     }
 
-    /// Runs `f` on the attributes as they are now.
+    /// Runs `f` on the current attributes.
     fn with_attributes<T>(
         &self,
         f: impl FnOnce(&Storage<AttributeMessage>, &Header) -> Result<T>,
@@ -129,8 +129,8 @@ impl Object {
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
-    /// The attribute that a message describes, with its types fetched and its data cut to their length: in a version 1
-    /// header the message is padded.
+    /// Returns the attribute that a message describes, with its shared types read. Cuts the data to their
+    /// length, because messages in version 1 headers are padded.
     pub(super) fn resolve(&self, header: &Header, message: AttributeMessage) -> Result<Attribute> {
         let store = self.store();
         let AttributeMessage { name, datatype, dataspace, mut data, .. } = message;
