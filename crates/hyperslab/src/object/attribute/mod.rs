@@ -28,7 +28,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Makes a scalar attribute: a string of fixed length with a zero byte at its end, as in libhdf5's conventions.
+    /// Makes a scalar attribute: a string of fixed length that ends with a zero byte, as libhdf5 stores it.
     pub fn text(name: impl Into<String>, text: &str) -> Self {
         let mut data = text.as_bytes().to_vec();
         data.push(0);
