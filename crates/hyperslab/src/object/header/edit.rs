@@ -155,8 +155,7 @@ pub(in crate::object) fn create(
     for message in &mut messages {
         if message.data.len() > LONGEST {
             let what = format!("message of type {:#x} with {} bytes", message.kind, message.data.len());
-            let why =
-                "a datatype, fill value or filter list in an object header must be smaller than 64 KiB";
+            let why = "a datatype, fill value or filter list in an object header must be smaller than 64 KiB";
             return Err(RequestError::Argument { what, why }.into());
         }
         message.creation_order = is_tracked.then_some(message.creation_order.unwrap_or(0));
