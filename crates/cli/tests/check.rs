@@ -57,7 +57,7 @@ fn warnings_give_exit_code_1_only_with_strict() {
     let (code, out, err) = check(sample("links_latest.h5"), &[]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(
-        out.starts_with("warning: 154 bytes in 2 pieces are reached by nothing, file space, HDF5 spec II\n"),
+        out.starts_with("warning: 154 bytes in 2 pieces are unreachable, file space, HDF5 spec II\n"),
         "{out}"
     );
     assert!(out.contains("links_latest.h5: sound, with warnings\n"), "{out}");

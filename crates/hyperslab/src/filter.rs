@@ -1,4 +1,4 @@
-//! The filters that chunks go through on their way to the file (spec IV.A.2.l), each with its usual parameters as default.
+//! The filters that encode chunks for the file (spec IV.A.2.l), each with its usual parameters as defaults.
 //!
 //! ```
 //! # fn main() -> hyperslab::Result<()> {
@@ -16,7 +16,7 @@
 pub use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter};
 pub use hyperslab_filters::{FilterChoice as Filter, Parameters, Registry};
 
-/// Declares a filter's parameters, their defaults, and the [`Filter`] that they are.
+/// Declares a filter's parameters and their defaults, and its conversion to a [`Filter`].
 macro_rules! filters {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty = $default:expr,)* })*) => {$(
         $(#[$doc])*
@@ -40,49 +40,49 @@ macro_rules! filters {
 }
 
 filters! {
-    /// zlib's compression, which every HDF5 library reads. Encoded and decoded by libdeflate.
+    /// Deflate, zlib's codec, which every HDF5 library can read. Encoded and decoded by libdeflate.
     Deflate {
-        /// From 0 (stored) to 9 (slowest, smallest).
+        /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32 = 4,
     }
 
     /// LZ4, in the format of the registered filter 32004.
     Lz4 {
-        /// Bytes of a block; 0 for one block per chunk.
+        /// The size of a block in bytes; 0 for one block per chunk.
         block_size: u32 = 0,
     }
 
     /// Zstandard, in the format of the registered filter 32015.
     Zstd {
-        /// Up to 22; levels below 1 are faster than level 1.
+        /// The level, at most 22. Levels below 1 are faster than level 1.
         level: i32 = 3,
     }
 
-    /// Bit shuffle, without a codec or before one.
+    /// Bitshuffle, with or without a codec after it.
     Bitshuffle {
-        /// Elements of a block, a multiple of 8; 0 for 8 KiB.
+        /// The number of elements of a block, a multiple of 8; 0 for blocks of 8 KiB.
         block: u32 = 0,
-        /// Encodes the shuffled blocks.
+        /// The codec for the shuffled blocks.
         codec: BitshuffleCodec = BitshuffleCodec::Lz4,
     }
 
     /// Blosc 1.
     Blosc {
-        /// Encodes the blocks.
+        /// The codec for the blocks.
         codec: BloscCodec = BloscCodec::Lz4,
-        /// From 0 (stored) to 9 (slowest, smallest).
+        /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32 = 5,
-        /// Rearranges the elements of a block before the codec.
+        /// The filter that rearranges the elements of a block before the codec.
         filter: BloscFilter = BloscFilter::Shuffle,
     }
 
-    /// Blosc 2: of a chunk of several dimensions, a part can be decoded.
+    /// Blosc 2. If a chunk has several dimensions, a part of it can be decoded.
     Blosc2 {
-        /// Encodes the blocks.
+        /// The codec for the blocks.
         codec: BloscCodec = BloscCodec::Lz4,
-        /// From 0 (stored) to 9 (slowest, smallest).
+        /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32 = 5,
-        /// Rearranges the elements of a block before the codec.
+        /// The filter that rearranges the elements of a block before the codec.
         filter: BloscFilter = BloscFilter::Shuffle,
     }
 }
@@ -103,12 +103,13 @@ macro_rules! plain_filters {
 }
 
 plain_filters! {
-    /// Byte shuffle: puts the first bytes of all elements together, then the second bytes, and so on. Used before a codec.
+    /// Byte shuffle: stores the first bytes of all elements together, then the second bytes, and so on. Used
+    /// before a codec.
     Shuffle
 
-    /// A checksum of each chunk, which is checked when the chunk is read.
+    /// A checksum of each chunk, verified when the chunk is read.
     Fletcher32
 
-    /// LZF, h5py's own fast codec.
+    /// LZF, h5py's fast codec.
     Lzf
 }

@@ -1,5 +1,5 @@
-//! hyperslab reads and writes HDF5 files without libhdf5: any selection, in parallel, straight into and out of the caller's
-//! memory.
+//! hyperslab reads and writes HDF5 files without libhdf5: any selection, in parallel, directly from and to
+//! the caller's memory.
 //!
 //! ```
 //! use hyperslab::{File, Selection};
@@ -26,8 +26,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A [`File`] leads to its [`Group`]s, [`Dataset`]s and [`Attribute`]s. A [`Selection`] says which elements of a dataset
-//! are read or written. Handles are cheap to clone and can be used from any number of threads at once.
+//! A [`File`] gives access to its [`Group`]s, [`Dataset`]s and [`Attribute`]s. A [`Selection`] names the
+//! elements of a dataset to read or write. Handles are cheap to clone and can be used from several threads at
+//! once.
 
 mod engine;
 mod error;
@@ -61,7 +62,7 @@ pub use object::{
 pub use select::{Axis, Dim, Points, Selection, Slab};
 pub use store::commit::Durability;
 
-/// The insides, for the other crates of this project and its tests. They change without notice.
+/// Internal parts for the other crates of this project and for its tests. They change without notice.
 #[doc(hidden)]
 pub mod internals {
     pub use hyperslab_filters as filters;

@@ -1,18 +1,18 @@
-//! Which process this is. A forked child has a copy of everything in memory, but not the threads: a lock that another
-//! thread held at the fork stays locked for ever, and files belong to the parent.
+//! Detects forks. A forked child has a copy of the parent's memory, but not its threads. A lock that another
+//! thread held at the fork stays locked forever, and open files belong to the parent.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// How many forks lie between the first process that used this crate and this one.
+/// The number of forks between the first process that used this crate and this one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
-/// Whether the C library counts them.
+/// Whether the C library calls the handler that counts forks.
 static COUNTS: AtomicBool = AtomicBool::new(false);
 
-/// Returns how many forks lie between the first process that used this crate and this one. It costs two loads, and can be asked
-/// for everything that is done: what is open belongs to a process.
+/// Returns the number of forks between the first process that used this crate and this one. The call costs
+/// two loads, so every operation can check whether its process opened the file.
 ///
-/// A process that is made by the bare system call, past the C library's `fork`, is not counted.
+/// A process made by the system call itself, without the C library's `fork`, is not counted.
 #[inline]
 pub fn forks() -> u32 {
     if !COUNTS.load(Ordering::Acquire) {
@@ -21,19 +21,21 @@ pub fn forks() -> u32 {
     FORKS.load(Ordering::Acquire)
 }
 
-/// Has the C library tell children that they are. Where it has no memory for that, the next who asks tries again; threads that
-/// try at once make every fork count twice, and it is another number all the same.
+/// Registers a handler that counts forks in the child. If the C library has no memory for it, the next call
+/// tries again. If several threads register it at once, each fork counts several times, but the number still
+/// differs from the parent's.
 #[cold]
 fn count_forks() {
     extern "C" fn in_child() {
         FORKS.fetch_add(1, Ordering::AcqRel);
     }
-    // SAFETY: the handler touches an atomic number alone, as a child of a process with threads may.
+    // SAFETY: the handler only changes an atomic number, which is allowed in a child of a process with
+    // threads.
     let status = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     COUNTS.store(status == 0, Ordering::Release);
 }
 
-/// A value of the process that made it. A child gets a value of its own at its first use of it.
+/// A value of the process that made it. A child process makes its own value at its first use.
 #[derive(Debug)]
 pub struct PerProcess<T> {
     forks: u32,
@@ -42,12 +44,13 @@ pub struct PerProcess<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// The value of this process.
+    /// Creates the value of this process.
     pub fn new(value: T) -> Self {
         Self { forks: forks(), value, child: OnceLock::new() }
     }
 
-    /// Returns the value of this process; `inherit` makes it of the parent's, whose locks may be locked for ever.
+    /// Returns the value of this process. In a child, `inherit` makes the value from the parent's, whose
+    /// locks may be locked forever.
     #[inline]
     pub fn get(&self, inherit: fn(&T) -> T) -> &T {
         if self.forks == forks() { &self.value } else { self.of_child(inherit) }
@@ -55,11 +58,12 @@ impl<T> PerProcess<T> {
 
     #[cold]
     fn of_child(&self, inherit: fn(&T) -> T) -> &T {
-        // In a child of a child the first may be that of the child between.
+        // In a child of a child, the first value may belong to the process in between.
         self.child.get_or_init(|| Box::new(Self::new(inherit(&self.value)))).get(inherit)
     }
 
-    /// Returns the value that [`new`](Self::new) was given, in the process that called it; `None` in a child of that one.
+    /// Returns the value given to [`new`](Self::new) in the process that called it, or `None` in its
+    /// children.
     pub fn own(&self) -> Option<&T> {
         (self.forks == forks()).then_some(&self.value)
     }

@@ -1,9 +1,11 @@
-//! Structs as elements: the macro that declares them.
+//! The macro that declares structs as element types.
 
-/// Declares a struct whose values are elements: a compound (spec IV.A.2.d) with a member for each field, under its name.
+/// Declares a struct whose values are elements: a compound (spec IV.A.2.d) with a member for each field, of
+/// the same name.
 ///
-/// Fields are of any [`FixedSize`](crate::FixedSize) type, other records among them. A dataset that has more members, or has
-/// them in another order or of other numbers, can be read as the struct: members are found by their names.
+/// Fields can be of any [`FixedSize`](crate::FixedSize) type, including other records. Members are found by
+/// their names. A dataset can therefore be read as the struct even if it has more members, another order of
+/// members, or other number types.
 ///
 /// ```
 /// hyperslab::record! {

@@ -1,4 +1,4 @@
-//! The attributes of objects (spec IV.A.2.m, v): as messages, or dense.
+//! Checks the attributes of objects (spec IV.A.2.m, v), which are messages or dense.
 
 use std::collections::HashSet;
 
@@ -22,21 +22,21 @@ impl Check<'_> {
             let name = attribute.name.clone();
             self.attribute(attribute, message.at);
             if !names.insert(name.clone()) {
-                let text = format!("there are two attributes named {name:?}");
+                let text = format!("two attributes are named {name:?}");
                 self.wrong(name_of::<Attribute>(), message.at, text);
             }
         }
         let info = self.message::<AttributeInfo>(header);
         let Some(info) = info.filter(AttributeInfo::is_dense) else { return };
         if !names.is_empty() {
-            let text = format!("{} attributes are messages, beside others in a heap", names.len());
+            let text = format!("{} attributes are messages, but others are in a heap", names.len());
             self.wrong(name_of::<AttributeInfo>(), info.heap, text);
         }
         let mut each = |check: &mut Self, attribute| check.attribute(attribute, info.heap);
         self.dense(&info, "attribute", &mut each);
     }
 
-    /// Checks one attribute, which stands at `at`.
+    /// Checks one attribute, which is at `at`.
     fn attribute(&mut self, attribute: Attribute, at: Addr) {
         self.report.totals.attributes += 1;
         let Attribute { name, datatype, dataspace, data, .. } = attribute;
@@ -50,7 +50,7 @@ impl Check<'_> {
         let needed =
             dataspace.elements().and_then(|count| count.checked_mul(datatype.size(self.store.widths())));
         let Some(value) = needed.and_then(|needed| data.get(..usize::try_from(needed).ok()?)) else {
-            let text = format!("{name:?} has {} bytes, fewer than its elements need", data.len());
+            let text = format!("{name:?} has {} bytes, too few for its elements", data.len());
             return self.wrong(name_of::<Attribute>(), at, text);
         };
         self.values(&datatype, value);

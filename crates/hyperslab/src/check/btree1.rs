@@ -1,4 +1,5 @@
-//! Version 1 B-trees (spec III.A.1): every node, levels, siblings, and keys against those of the node above.
+//! Checks version 1 B-trees (spec III.A.1): every node, the levels and siblings, and the keys against those
+//! of the parent node.
 
 use hyperslab_format::Addr;
 use hyperslab_format::btree1::entries::BTree1Key;
@@ -6,43 +7,42 @@ use hyperslab_format::btree1::{BTree1Context, BTree1Node};
 
 use super::{Check, name_of};
 
-/// A key: where a chunk begins (and one number more), or the name that a heap offset leads to.
+/// A key: the offset of a chunk (with one more number), or the name that a heap offset names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Chunk(Vec<u64>),
     Name(Vec<u8>),
 }
 
-/// What a tree's owner does.
+/// The part of the check that depends on the tree's owner.
 pub(super) trait Owner<'c> {
-    /// The name at an offset of the group's heap; none if there is none.
+    /// Returns the name at an offset of the group's heap, or `None` if there is none.
     fn name(&mut self, _: &mut Check<'c>, _offset: u64) -> Option<Vec<u8>> {
         None
     }
 
-    /// Child `index` of a leaf of the tree, with the keys around it.
+    /// Checks child `index` of a leaf of the tree. `keys` are the keys around it.
     fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, keys: [&Key; 2]);
 }
 
-/// What is known of a node from the one above it, and from the one to its left.
+/// The level and keys that a node must have according to its parent.
 struct Place {
     level: Option<u8>,
     keys: Option<[Key; 2]>,
 }
 
-/// The last node of each level that was visited, and where it says that the next one is.
+/// The last visited node of each level, and the address of its right sibling.
 type Siblings = Vec<Option<(Addr, Addr)>>;
 
 impl<'c> Check<'c> {
-    /// Visits the tree whose root is at `at`; returns whether all nodes could be read.
+    /// Visits the tree whose root is at `at`. Returns whether all nodes could be read.
     pub(super) fn btree1(&mut self, at: Addr, context: &BTree1Context, owner: &mut dyn Owner<'c>) -> bool {
         let mut siblings = vec![None; LEVELS];
         let is_whole = self.node1(at, context, &Place { level: None, keys: None }, &mut siblings, owner);
         if is_whole {
             for (last, right) in siblings.into_iter().flatten() {
                 if right.is_defined() {
-                    let message =
-                        format!("the node is the last of its level, and names {right} as its right sibling");
+                    let message = format!("right sibling is {right}, but the node is the last of its level");
                     self.wrong(name_of::<BTree1Node>(), last, message);
                 }
             }
@@ -50,7 +50,7 @@ impl<'c> Check<'c> {
         is_whole
     }
 
-    /// Recursion is as deep as the tree, whose levels fall from at most 255.
+    /// The recursion is limited to the depth of the tree, at most 255 levels.
     fn node1(
         &mut self,
         at: Addr,
@@ -62,7 +62,11 @@ impl<'c> Check<'c> {
         let name = name_of::<BTree1Node>();
         let Some(node) = self.block::<BTree1Node>(at, context) else { return false };
         if place.level.is_some_and(|level| level != node.level) {
-            self.wrong(name, at, format_args!("node level is {}, not one less than above", node.level));
+            self.wrong(
+                name,
+                at,
+                format_args!("node level is {}, not one less than that of the parent", node.level),
+            );
             return false;
         }
         self.sibling(at, &node, siblings);
@@ -78,10 +82,10 @@ impl<'c> Check<'c> {
         if let (Some(first), Some(last)) = (keys.first(), keys.last())
             && place.keys.as_ref().is_some_and(|[low, high]| first < low || last > high)
         {
-            self.wrong(name, at, "the keys are not between those of the node above");
+            self.wrong(name, at, "the keys are not between those of the parent");
         }
         if let Some(index) = keys.windows(2).position(|pair| pair[0] > pair[1]) {
-            self.wrong(name, at, format_args!("key {} is before the one to its left", index + 1));
+            self.wrong(name, at, format_args!("key {} is less than the key to its left", index + 1));
         }
         let mut is_whole = true;
         for (index, (child, around)) in node.entries.children().zip(keys.windows(2)).enumerate() {
@@ -97,7 +101,7 @@ impl<'c> Check<'c> {
         is_whole
     }
 
-    /// Nodes of a level are visited from left to right.
+    /// Checks the siblings of a node. Nodes of a level are visited from left to right.
     fn sibling(&mut self, at: Addr, node: &BTree1Node, siblings: &mut Siblings) {
         let Some(last) = siblings.get_mut(usize::from(node.level)) else { return };
         let (left, named) = last.replace((at, node.right)).unwrap_or((Addr::UNDEFINED, at));
@@ -118,5 +122,5 @@ impl<'c> Check<'c> {
     }
 }
 
-/// The levels that a byte can count.
+/// The number of levels that a byte can express.
 const LEVELS: usize = 256;

@@ -1,4 +1,4 @@
-//! Version 2 B-trees (spec III.A.2): every node, the order of the records, and every count of them.
+//! Checks version 2 B-trees (spec III.A.2): every node, the order of the records, and all counts of records.
 
 use std::cmp::Ordering;
 
@@ -11,21 +11,21 @@ use hyperslab_format::btree2::record::Record;
 use super::{Check, name_of};
 use crate::error::Error;
 
-/// What is done with each record.
+/// The callback for each record.
 pub(super) type Visitor<'f, 'c> = dyn FnMut(&mut Check<'c>, &Record) + 'f;
 
 /// The visit of one tree.
 struct Visit<'f, 'g, 'c> {
     geometry: BTree2Geometry,
     previous: Option<Record>,
-    /// Whether all nodes could be read: else numbers that do not fit mean nothing.
+    /// Whether all nodes could be read. If not, counts are not compared.
     is_whole: bool,
     f: &'g mut Visitor<'f, 'c>,
 }
 
 impl<'c> Check<'c> {
-    /// Visits the tree whose header is at `at` and whose records are of one of the types `kinds`. Returns the header and
-    /// whether all nodes could be read.
+    /// Visits the tree whose header is at `at` and whose records have one of the types `kinds`. Returns the
+    /// header, and whether all nodes could be read.
     pub(super) fn btree2(
         &mut self,
         at: Addr,
@@ -34,7 +34,7 @@ impl<'c> Check<'c> {
     ) -> Option<(BTree2Header, bool)> {
         let header = self.block::<BTree2Header>(at, &())?;
         if !kinds.contains(&header.kind) {
-            let message = format!("type is {}, not that of what names the tree", header.kind);
+            let message = format!("type is {}, which does not match the owner of the tree", header.kind);
             self.wrong(name_of::<BTree2Header>(), at, message);
             return None;
         }
@@ -52,8 +52,8 @@ impl<'c> Check<'c> {
         Some((header, is_whole))
     }
 
-    /// Visits a node and what is below it; returns how many records that are. Recursion is as deep as the tree, which the
-    /// header limits.
+    /// Visits a node and everything below it. Returns the number of records found. The recursion is limited
+    /// to the depth of the tree, which the header limits.
     fn node2(&mut self, at: Addr, shape: &BTree2NodeShape, visit: &mut Visit<'_, '_, 'c>) -> u64 {
         let Some(node) = self.block::<BTree2Node>(at, shape) else {
             visit.is_whole = false;
@@ -87,8 +87,8 @@ impl<'c> Check<'c> {
     }
 }
 
-/// Whether `next` may come after `previous`. Where records hold a hash, of equal hashes the objects themselves decide,
-/// which only the tree's owner knows.
+/// Whether `next` may follow `previous`. For equal hashes, the order depends on the objects themselves, which
+/// only the tree's owner can compare.
 fn is_in_order(previous: &Record, next: &Record) -> bool {
     match (previous, next) {
         (Record::LinkName { hash: a, .. }, Record::LinkName { hash: b, .. })
@@ -99,7 +99,7 @@ fn is_in_order(previous: &Record, next: &Record) -> bool {
         (Record::Chunk { scaled: a, .. }, Record::Chunk { scaled: b, .. }) => a.cmp(b) == Ordering::Less,
         (Record::Huge { id: Some(a), .. }, Record::Huge { id: Some(b), .. }) => a < b,
         (Record::Huge { addr: a, length: m, .. }, Record::Huge { addr: b, length: n, .. }) => (a, m) < (b, n),
-        // Records of one tree are of one type.
+        // All records of a tree have one type.
         _ => false,
     }
 }

@@ -1,4 +1,5 @@
-//! The chunk indexes (spec VII, and III.A.1 for old files) with all their blocks and pages, and every chunk's extent.
+//! Checks chunk indexes (spec VII, and III.A.1 for old files) with all their blocks and pages, and the extent
+//! of every chunk.
 
 use hyperslab_filters::{FilterMask, Pipeline};
 use hyperslab_format::array::extensible::{
@@ -21,12 +22,12 @@ use crate::index::Grid;
 pub(super) struct Chunked {
     pub dataset: Described,
     pub chunk_shape: Vec<u64>,
-    /// Decoded bytes of a chunk: those stored, too, where there are no filters.
+    /// The number of bytes of a decoded chunk. Without filters, stored chunks have the same size.
     pub chunk_bytes: u64,
     pub unfiltered_edges: bool,
     /// The filters, prepared when the first chunk is decoded.
     pub pipeline: Option<Pipeline>,
-    /// Whether chunks are decoded; false after the first that cannot be for want of a filter.
+    /// Whether to decode chunks. Cleared at the first chunk that needs an unavailable filter.
     pub decodes: bool,
     grid: Grid,
     is_filtered: bool,
@@ -77,7 +78,7 @@ impl Check<'_> {
         }
     }
 
-    /// One chunk: `scaled` is its coordinate, counted in chunks.
+    /// Checks one chunk. `scaled` is its coordinate in units of chunks.
     fn chunk(&mut self, chunked: &mut Chunked, scaled: &[u64], extent: Extent, mask: u32) {
         self.report.totals.chunks += 1;
         if self.report.totals.chunks.is_multiple_of(TICK) {
@@ -87,7 +88,7 @@ impl Check<'_> {
             return;
         }
         if scaled.iter().zip(&chunked.grid.current).any(|(at, count)| at >= count) {
-            let message = format!("the chunk at {scaled:?} (in chunks) is outside of the dataset");
+            let message = format!("the chunk at {scaled:?} (in chunks) is outside the dataset");
             return self.find(Severity::Warning, RAW_CHUNK, extent.addr, message);
         }
         if chunked.decodes {
@@ -101,11 +102,11 @@ impl Check<'_> {
         self.chunk(chunked, scaled, Extent::new(addr, len), element.mask);
     }
 
-    /// All chunks one after another (spec VII.B).
+    /// Checks an implicit index: all chunks are adjacent (spec VII.B).
     fn implicit(&mut self, chunked: &mut Chunked, at: Addr) {
         let chunks = chunked.grid.most_chunks();
         let Some(bytes) = chunks.and_then(|chunks| chunks.checked_mul(chunked.chunk_bytes)) else {
-            return self.wrong(RAW_CHUNK, at, "the bytes of all chunks cannot be counted");
+            return self.wrong(RAW_CHUNK, at, "the size of all chunks overflows");
         };
         if !self.cover(Extent::new(at, bytes), RAW_CHUNK) {
             return;
@@ -128,7 +129,7 @@ impl Check<'_> {
             self.wrong(
                 name_of::<S>(),
                 at,
-                "client id is 1 where the dataset has filters, else 0; here it is not",
+                "client id does not match the filters: it must be 1 if the dataset has filters, else 0",
             );
         }
         is_right
@@ -136,12 +137,12 @@ impl Check<'_> {
 
     fn check_owner<S: Structure>(&mut self, owner: Addr, header: Addr, at: Addr) {
         if owner != header {
-            let text = format!("header address is {owner}, found in the array at {header}");
+            let text = format!("header address is {owner}, but the block belongs to the array at {header}");
             self.wrong(name_of::<S>(), at, text);
         }
     }
 
-    /// Fixed Array (spec VII.C).
+    /// Checks a Fixed Array (spec VII.C).
     fn fixed_array(&mut self, chunked: &mut Chunked, at: Addr) {
         let widths = self.store.widths();
         let Some(header) = self.block::<FixedArrayHeader>(at, &()) else { return };
@@ -183,7 +184,7 @@ impl Check<'_> {
         }
     }
 
-    /// Extensible Array (spec VII.D).
+    /// Checks an Extensible Array (spec VII.D).
     fn extensible_array(&mut self, chunked: &mut Chunked, at: Addr) {
         let name = name_of::<ExtensibleArrayHeader>();
         let Some(header) = self.block::<ExtensibleArrayHeader>(at, &()) else { return };
@@ -227,7 +228,7 @@ impl Check<'_> {
         }
         if met.elements_set > stated.elements_set {
             let (last, limit) = (met.elements_set - 1, stated.elements_set);
-            self.wrong(name, at, format_args!("max index set is {limit}, and element {last} is set"));
+            self.wrong(name, at, format_args!("max index set is {limit}, but element {last} is set"));
         }
     }
 
@@ -252,7 +253,7 @@ impl Check<'_> {
         }
     }
 
-    /// A data block: the one with this number among those of a super block.
+    /// Checks data block `number` of a super block.
     fn data_block(
         &mut self,
         chunked: &mut Chunked,
@@ -272,7 +273,8 @@ impl Check<'_> {
         self.cover(Extent::new(at, len), name);
         self.check_owner::<DataBlock>(block.header, array.at, at);
         let offset = array.offset(super_block, number as u64);
-        // libhdf5 counts the blocks that the index block names from the first of all, whatever their sizes.
+        // For blocks that the index block names, libhdf5 multiplies the block's number among all of them with
+        // the size of this block.
         let counted = array.offset(super_block, array.blocks_before(super_block) + number as u64);
         if block.offset != offset && block.offset != counted {
             self.expect(name, at, "block offset", block.offset, offset);
@@ -315,7 +317,7 @@ impl Check<'_> {
         }
     }
 
-    /// Version 2 B-tree (spec VII.E).
+    /// Checks a version 2 B-tree of chunks (spec VII.E).
     fn chunk_btree2(&mut self, chunked: &mut Chunked, at: Addr) {
         let kind = if chunked.is_filtered { 11 } else { 10 };
         let rank = chunked.chunk_shape.len();
@@ -336,7 +338,7 @@ impl Check<'_> {
     }
 }
 
-/// An Extensible Array, and what was met of it.
+/// An Extensible Array and the statistics of the parts that were read.
 struct Array {
     at: Addr,
     header: ExtensibleArrayHeader,
@@ -347,14 +349,15 @@ struct Array {
 }
 
 impl Array {
-    /// Data blocks that the index block names for the super blocks before this one; 0 if it names none for this one.
+    /// Returns the number of data blocks that the index block names for earlier super blocks, or 0 if it
+    /// names none for this super block.
     fn blocks_before(&self, super_block: u32) -> u64 {
         let is_direct = (super_block as usize) < self.geometry.direct_super_blocks();
         let before = if is_direct { 0..super_block } else { 0..0 };
         before.map(|super_block| self.geometry.data_blocks(super_block) as u64).sum()
     }
 
-    /// The first element of a data block, counted from those of the index block on.
+    /// Returns the number of the first element of a data block, not counting the elements in the index block.
     fn offset(&self, super_block: u32, data_block: u64) -> u64 {
         let before = 1_u64.checked_shl(super_block).unwrap_or(u64::MAX) - 1;
         let first = before.saturating_mul(self.header.parameters.min_elements.into());
@@ -362,14 +365,14 @@ impl Array {
     }
 }
 
-/// The leaves of a version 1 B-tree.
+/// Checks the leaves of a version 1 B-tree of chunks.
 impl<'c> Owner<'c> for Chunked {
     fn child(&mut self, check: &mut Check<'c>, leaf: &BTree1Node, index: usize, [key, _]: [&Key; 2]) {
         let (Key::Chunk(offset), Some(stored)) = (key, leaf.entries.chunk(index)) else { return };
         let Some(addr) = leaf.entries.child(index) else { return };
         let pairs = || offset.iter().zip(&self.chunk_shape);
         if pairs().any(|(at, len)| at % len != 0) {
-            let message = format!("chunk offset {offset:?} is not that of a chunk");
+            let message = format!("chunk offset {offset:?} is not a multiple of the chunk shape");
             return check.wrong(name_of::<BTree1Node>(), addr, message);
         }
         let scaled: Vec<u64> = pairs().map(|(at, len)| at / len).collect();
@@ -378,7 +381,7 @@ impl<'c> Owner<'c> for Chunked {
     }
 }
 
-/// How findings name a chunk.
+/// The name and the spec section of a chunk in findings.
 pub(super) const RAW_CHUNK: Name = ("raw data chunk", "VII");
-/// Chunks between two calls of progress.
+/// The number of chunks between two calls of the progress function.
 const TICK: u64 = 1 << 16;

@@ -1,4 +1,4 @@
-//! Elements: every chunk decodes to exactly its size, and what elements lead to is there.
+//! Checks elements: every chunk must decode to exactly its size, and the targets of elements must exist.
 
 use hyperslab_filters::{FilterError, FilterMask, Pipeline};
 use hyperslab_format::Extent;
@@ -12,7 +12,7 @@ use crate::heap::stages;
 use crate::select::{inside, is_cut};
 
 impl Check<'_> {
-    /// Elements that stand in one extent.
+    /// Checks the elements in one extent.
     pub(super) fn contiguous_values(&mut self, extent: Extent, described: &Described) {
         if !leads_elsewhere(&described.datatype) {
             return;
@@ -31,7 +31,7 @@ impl Check<'_> {
         self.report.totals.decoded += 1;
     }
 
-    /// Decodes a chunk, whose extent is inside the file.
+    /// Decodes a chunk, whose extent must be inside the file.
     pub(super) fn chunk_values(
         &mut self,
         chunked: &mut Chunked,
@@ -67,13 +67,13 @@ impl Check<'_> {
         }
     }
 
-    /// Prepares the filters; returns the size of a decoded chunk. None where chunks are not decoded.
+    /// Prepares the filters and returns the size of a decoded chunk, or `None` if chunks are not decoded.
     fn prepare(&mut self, chunked: &mut Chunked) -> Option<usize> {
         let at = chunked.dataset.at;
         let len = usize::try_from(chunked.chunk_bytes).ok();
         let len = len.filter(|_| chunked.decodes && chunked.chunk_bytes <= self.options.max_chunk_bytes);
         if len.is_none() && chunked.decodes {
-            let message = format!("chunks of {} bytes are too large to be decoded", chunked.chunk_bytes);
+            let message = format!("chunks of {} bytes are too large to decode", chunked.chunk_bytes);
             self.find(Severity::Note, RAW_CHUNK, at, message);
             chunked.decodes = false;
             self.not_followed(&chunked.dataset.datatype);
@@ -93,7 +93,8 @@ impl Check<'_> {
         Some(len)
     }
 
-    /// The elements of a chunk that are inside the dataset: those beyond its edge hold anything.
+    /// Checks the elements of a chunk that are inside the dataset. Elements beyond its edge may hold
+    /// anything.
     fn chunk_elements(&mut self, chunked: &Chunked, scaled: &[u64], decoded: &[u8]) {
         let size = usize::try_from(chunked.dataset.element_bytes).unwrap_or(usize::MAX).max(1);
         let mut within = vec![0_u64; scaled.len()];
@@ -113,5 +114,5 @@ impl Check<'_> {
     }
 }
 
-/// Bytes of contiguous elements that are read at once.
+/// The number of bytes of contiguous elements that are read at once.
 const PART: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! Datasets: what their messages say together, and where their elements are (spec IV.A.2.i).
+//! Checks datasets: whether their messages fit together, and where their elements are stored (spec IV.A.2.i).
 
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::ObjectHeader;
@@ -19,18 +19,18 @@ pub(super) struct Described {
     pub shape: Vec<u64>,
     pub max_shape: Option<Vec<Option<u64>>>,
     pub datatype: Datatype,
-    /// Bytes of one element, and of all.
+    /// The size of one element, and of all elements, in bytes.
     pub element_bytes: u64,
     pub bytes: u64,
     pub filters: FilterPipeline,
 }
 
 impl Check<'_> {
-    /// Checks what belongs to a dataset alone.
+    /// Checks everything that belongs only to a dataset.
     pub(super) fn dataset(&mut self, header: &ObjectHeader) {
         let at = header.chunks.first().map_or(Addr::UNDEFINED, |chunk| chunk.extent.addr);
         let Some(layout) = self.message::<LayoutMessage>(header) else { return };
-        // The names of external files are in a local heap; the files themselves are not looked at.
+        // The names of external files are in a local heap. The files themselves are not checked.
         if let Some(files) = self.message::<ExternalFiles>(header) {
             self.local_heap(files.heap);
         }
@@ -58,7 +58,7 @@ impl Check<'_> {
         }
     }
 
-    /// What the messages of a dataset say together; none where they cannot be read, or make no sense.
+    /// Combines the messages of a dataset. Returns `None` if they cannot be read or do not fit together.
     fn described(&mut self, header: &ObjectHeader, at: Addr) -> Option<Described> {
         let name = name_of::<ObjectHeader>();
         for (kind, what) in [(kind::DATASPACE, "dataspace"), (kind::DATATYPE, "datatype")] {
@@ -69,7 +69,7 @@ impl Check<'_> {
         let (dataspace, datatype) = (self.message::<Dataspace>(header)?, self.message::<Datatype>(header)?);
         let element_bytes = datatype.size(self.store.widths());
         let Some(bytes) = dataspace.elements().and_then(|count| count.checked_mul(element_bytes)) else {
-            self.wrong(name_of::<Dataspace>(), at, "the bytes of all elements cannot be counted");
+            self.wrong(name_of::<Dataspace>(), at, "the size of all elements overflows");
             return None;
         };
         let max_shape = match &dataspace {
@@ -95,7 +95,8 @@ impl Check<'_> {
         if extent.addr.is_undefined() || described.bytes == 0 {
             return;
         }
-        // The dimensions in versions 1 and 2 of the message hold 32 bits each.
+        // The dimensions in versions 1 and 2 of the message have 32 bits each, so they may be too small for
+        // the size.
         let stated = if version < 3 { described.bytes } else { extent.len };
         if stated < described.bytes {
             return self.too_short(described.at, stated, described.bytes);
@@ -111,7 +112,7 @@ impl Check<'_> {
     }
 
     fn too_short(&mut self, at: Addr, have: u64, needed: u64) {
-        let message = format!("the layout has {have} bytes for elements, which are {needed}");
+        let message = format!("the layout has {have} bytes, but the elements need {needed}");
         self.wrong(name_of::<LayoutMessage>(), at, message);
     }
 }

@@ -1,4 +1,4 @@
-//! Every byte of the file that something uses, once: what overlaps, and what nothing uses.
+//! The extents in use: finds overlaps, and space that nothing uses.
 
 use std::sync::Arc;
 
@@ -18,30 +18,30 @@ struct Entry {
     owner: u32,
 }
 
-/// What an extent is used for.
+/// The user of an extent.
 #[derive(Debug, Clone)]
 pub(super) struct Owner {
-    /// The structure's name and section.
+    /// The structure's name and spec section.
     pub name: (&'static str, &'static str),
     /// The path of the object.
     pub path: Arc<str>,
 }
 
-/// What the extents together say.
+/// A result of comparing the extents.
 #[derive(Debug)]
 pub(super) enum Coverage<'e> {
-    /// Two of them share these bytes.
+    /// Two extents share these bytes.
     Overlap { shared: Extent, first: &'e Owner, second: &'e Owner },
     /// Nothing uses these bytes.
     Hole(Extent),
 }
 
 impl Extents {
-    /// Notes an extent, whose end can be counted.
+    /// Adds an extent, which must not overflow.
     pub(super) fn add(&mut self, extent: Extent, name: (&'static str, &'static str), path: &Arc<str>) {
         let (start, end) = (extent.addr.get(), extent.addr.get().saturating_add(extent.len));
         let owner = self.owner(name, path);
-        // Neighbours of one owner are one entry: chunks in the order of the file take no memory.
+        // Adjacent extents of one owner become one entry, so chunks in file order take no memory.
         match self.entries.last_mut() {
             Some(last) if last.owner == owner && last.end == start => last.end = end,
             _ if start < end => self.entries.push(Entry { start, end, owner }),
@@ -49,7 +49,8 @@ impl Extents {
         }
     }
 
-    /// The number of an owner. Extents of one object come one after another, so it is among the last if it is known.
+    /// Returns the number of an owner. Extents of one object are added together, so a known owner is among
+    /// the last ones.
     fn owner(&mut self, name: (&'static str, &'static str), path: &Arc<str>) -> u32 {
         let of_object =
             self.owners.iter().enumerate().rev().take_while(|(_, owner)| Arc::ptr_eq(&owner.path, path));
@@ -65,7 +66,7 @@ impl Extents {
     pub(super) fn sweep(mut self, end: u64, f: &mut dyn FnMut(Coverage<'_>)) {
         self.entries.sort_unstable_by_key(|entry| (entry.start, entry.end));
         let extent = |start: u64, end: u64| Extent::new(Addr::new(start), end - start);
-        // What reaches furthest so far.
+        // The entry with the greatest end so far.
         let mut reach = 0;
         let mut furthest: Option<Entry> = None;
         for entry in &self.entries {
@@ -95,7 +96,7 @@ mod tests {
     fn swept(extents: &[(u64, u64)], end: u64) -> Vec<(char, u64, u64)> {
         let mut all = Extents::default();
         for (number, &(start, end)) in extents.iter().enumerate() {
-            // Each with an owner of its own.
+            // Each extent has a different owner.
             all.add(Extent::new(Addr::new(start), end - start), ("x", "I"), &number.to_string().into());
         }
         let mut found = Vec::new();
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_counted_as_a_model_counts_it() {
+    fn holes_and_overlaps_match_a_count_of_every_byte() {
         let mut state = 7_u64;
         let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

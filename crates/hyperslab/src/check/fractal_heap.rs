@@ -1,4 +1,5 @@
-//! Fractal heaps (spec III.G): every block, huge objects, objects against each other, and the header's statistics.
+//! Checks fractal heaps (spec III.G): every block, huge objects, overlaps of objects, and the statistics in
+//! the header.
 
 use hyperslab_format::btree2::record::Record;
 use hyperslab_format::free_space::header::FreeSpaceClient;
@@ -15,29 +16,30 @@ use super::{Check, Name, name_of};
 use crate::error::Error;
 use crate::heap::{self, FractalHeap};
 
-/// Types of the trees of huge objects, by number and by address; each without and with filters.
+/// The types of the trees of huge objects, by number and by address, each without and with filters.
 const HUGE: [u8; 4] = [1, 2, 3, 4];
-/// How findings name a huge object.
+/// The name and the spec section of a huge object in findings.
 const HUGE_OBJECT: Name = ("fractal heap huge object", "III.G");
 
-/// A heap whose blocks were checked, and what its objects amount to.
+/// A heap whose blocks were checked, and the totals of its objects.
 pub(super) struct Heap {
     at: Addr,
     header: FractalHeapHeader,
     form: HeapIdForm,
     /// Whether all blocks could be read.
     is_whole: bool,
-    /// Bytes of the direct blocks there are.
+    /// The total size of the existing direct blocks, in bytes.
     allocated: u64,
     huge_objects: u64,
-    /// Offset and length of the objects in blocks that were met.
+    /// The offset and the length of each managed object that was met.
     managed: Vec<(u64, u64)>,
     tiny: (u64, u64),
     huge: u64,
 }
 
 impl Heap {
-    /// Bytes that objects can have in the direct blocks under the root, those among them that do not exist yet too.
+    /// Returns the bytes available to objects in the direct blocks under the root, including blocks that do
+    /// not exist yet.
     fn room(&self, widths: Widths) -> u64 {
         let geometry = self.header.geometry(self.at);
         let overhead = geometry.direct_overhead(widths) as u64;
@@ -46,7 +48,7 @@ impl Heap {
             (true, 0) => return self.header.starting_size.saturating_sub(overhead),
             (true, rows) => rows,
         };
-        // Of indirect blocks with 0, 1, 2, ... rows.
+        // The room in an indirect block with 0, 1, 2, ... rows.
         let mut rooms = vec![0_u64];
         for row in 0..usize::from(rows) {
             let block = match geometry.entry(row * usize::from(geometry.width)).0 {
@@ -92,7 +94,7 @@ impl Check<'_> {
         Some(heap)
     }
 
-    /// Recursion is as deep as rows of indirect blocks can fall.
+    /// The recursion is limited, because each level has fewer rows than the level above.
     fn indirect_block(&mut self, heap: &mut Heap, at: Addr, rows: u16, offset: u64) {
         let name = name_of::<IndirectBlock>();
         let geometry = heap.header.geometry(heap.at);
@@ -111,7 +113,11 @@ impl Check<'_> {
                     self.indirect_block(heap, child, below, offset);
                 }
                 HeapChild::Indirect { .. } => {
-                    self.wrong(name, at, format_args!("entry {index} has as many rows as this block"));
+                    self.wrong(
+                        name,
+                        at,
+                        format_args!("the block of entry {index} does not have fewer rows than this block"),
+                    );
                     heap.is_whole = false;
                 }
             }
@@ -132,7 +138,7 @@ impl Check<'_> {
         let block = if let (Some(filtering), Some(stored)) = (&heap.header.filtering, filtered) {
             self.filtered_block(&filtering.pipeline, at, stored, &context)
         } else {
-            // Before the block is fetched: the header may claim any size.
+            // Checked before the block is read, because a damaged header may claim any size.
             let checked = self.store.check(Extent::new(at, size), name);
             self.noted(checked, at).and_then(|_| self.block::<DirectBlock>(at, &context))
         };
@@ -144,7 +150,8 @@ impl Check<'_> {
         heap.allocated = heap.allocated.saturating_add(size);
     }
 
-    /// A direct block that is stored through filters: its bytes as stored, and the filters it was stored without.
+    /// Reads a direct block that is stored through filters. `stored` is its stored size, `mask` the filters
+    /// that were skipped.
     fn filtered_block(
         &mut self,
         pipeline: &FilterPipeline,
@@ -176,7 +183,7 @@ impl Check<'_> {
         heap.huge_objects = count;
     }
 
-    /// The object called `id`, which counts as one of the heap's objects.
+    /// Reads the object `id`, and counts it as an object of the heap.
     pub(super) fn heap_object<T: Structure<Context = ()>>(
         &mut self,
         heap: &mut Heap,
@@ -190,7 +197,8 @@ impl Check<'_> {
             HeapId::HugeDirect { .. } | HeapId::HugeIndirect { .. } => heap.huge += 1,
         }
         let object = FractalHeap::open(self.store, heap.at).and_then(|heap| heap.decode::<T>(id));
-        // What is wrong with a block was noted when the blocks were checked, not again for each of its objects.
+        // Faults of a block were reported when the blocks were checked. They are not repeated for each of its
+        // objects.
         let is_of_block =
             |error: &FormatError| [DirectBlock::NAME, IndirectBlock::NAME].contains(&error.structure);
         match object {
@@ -199,7 +207,7 @@ impl Check<'_> {
         }
     }
 
-    /// Compares the header's statistics with the objects, all of which were met.
+    /// Compares the statistics in the header with the objects, all of which have been read.
     pub(super) fn heap_statistics(&mut self, heap: &Heap) {
         let name = name_of::<FractalHeapHeader>();
         let (at, stated) = (heap.at, heap.header.statistics);

@@ -1,4 +1,4 @@
-//! Collections of the global heap (spec III.E). Nothing but the data names them.
+//! Checks collections of the global heap (spec III.E), which only the data refer to.
 
 use std::sync::Arc;
 
@@ -8,18 +8,19 @@ use hyperslab_format::{Addr, Extent};
 use super::{Check, name_of};
 
 impl Check<'_> {
-    /// The collection that has an object of the global heap; none, with a finding, if there is no such object.
+    /// Returns the collection with an object of the global heap. Adds a finding and returns `None` if there
+    /// is no such object.
     pub(super) fn global_object(&mut self, id: GlobalHeapId) -> Option<Arc<GlobalHeapCollection>> {
         let collection = self.collection(id.collection)?;
         if collection.object(id.index).is_some() {
             return Some(collection);
         }
-        let message = format!("there is no object {}, which an element names", id.index);
+        let message = format!("an element names object {}, which does not exist", id.index);
         self.wrong(name_of::<GlobalHeapCollection>(), id.collection, message);
         None
     }
 
-    /// The collection at `at`. What is wrong with it is noted once.
+    /// Returns the collection at `at`. Faults of a collection are reported once.
     fn collection(&mut self, at: Addr) -> Option<Arc<GlobalHeapCollection>> {
         if let Some((last, collection)) = &self.last_collection
             && *last == at

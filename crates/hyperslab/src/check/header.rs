@@ -1,4 +1,4 @@
-//! Object headers (spec IV.A.1), the bodies of their messages, and the counts of links to objects.
+//! Object headers (spec IV.A.1), the bodies of their messages, and the reference counts of objects.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use super::{Check, Object, Severity, name_of};
 use crate::error::Error;
 
 impl Check<'_> {
-    /// Notes a hard link to the object at `at`, which is checked later if it was not met before.
+    /// Counts a hard link to the object at `at`. If the object is new, it is checked later.
     pub(super) fn link_to(&mut self, at: Addr, path: Arc<str>) {
         let waiting = &mut self.waiting;
         let object = self.objects.entry(at).or_insert_with(|| {
@@ -34,7 +34,7 @@ impl Check<'_> {
         object.found += 1;
     }
 
-    /// The path of a member of the group that is being checked.
+    /// Returns the path of a member of the group that is being checked.
     pub(super) fn member(&self, name: &str) -> Arc<str> {
         if self.path.ends_with('/') {
             format!("{}{name}", self.path)
@@ -44,7 +44,7 @@ impl Check<'_> {
         .into()
     }
 
-    /// Checks the object at `at`, and all that belongs to it alone.
+    /// Checks the object at `at`, and everything that belongs only to it.
     pub(super) fn object(&mut self, at: Addr) {
         let Some(path) = self.objects.get(&at).map(|object| Arc::clone(&object.path)) else { return };
         self.path = path;
@@ -64,13 +64,12 @@ impl Check<'_> {
         } else if has(kind::DATATYPE) {
             self.report.totals.datatypes += 1;
         } else {
-            let message =
-                "neither links nor a layout nor a datatype: what kind of object this is cannot be told";
+            let message = "unknown kind of object: it has neither links nor a layout nor a datatype";
             self.wrong(name_of::<ObjectHeader>(), at, message);
         }
     }
 
-    /// The header at `at` with all its chunks, as far as they can be read.
+    /// Reads the header at `at` with as many of its chunks as are readable.
     pub(super) fn header(&mut self, at: Addr) -> Option<ObjectHeader> {
         let name = name_of::<ObjectHeader>();
         let mut header = self.read::<ObjectHeader>(at, &())?;
@@ -89,7 +88,7 @@ impl Check<'_> {
             self.cover(extent, name);
         }
         if matches!(header.prefix, Prefix::V1 { .. }) && header.next_pending().is_none() {
-            // Version, a reserved byte, and the count.
+            // The version, a reserved byte, and the count.
             let mut prefix = [0; 4];
             let read = self.store.read_raw(at, &mut prefix);
             self.noted(read, at)?;
@@ -105,7 +104,8 @@ impl Check<'_> {
         Some(header)
     }
 
-    /// Decodes every message of a header. Who needs one again decodes it again: what is wrong with it is noted here, once.
+    /// Decodes every message of a header, and adds a finding for each fault. Later users of a message decode
+    /// it again and do not repeat the findings.
     pub(super) fn bodies(&mut self, header: &ObjectHeader) {
         for message in header.messages() {
             match message.kind {
@@ -127,7 +127,7 @@ impl Check<'_> {
                 kind::ATTRIBUTE_INFO => self.body::<AttributeInfo>(message),
                 kind::REFERENCE_COUNT => self.body::<ReferenceCount>(message),
                 kind::FILE_SPACE_INFO => self.body::<FileSpaceInfo>(message),
-                // Continuations were followed; what else of these can be checked, who uses them checks.
+                // Continuations were followed. The other types are checked where they are used.
                 kind::NIL
                 | kind::CONTINUATION
                 | kind::EXTERNAL_FILES
@@ -150,10 +150,10 @@ impl Check<'_> {
         }
     }
 
-    /// Notes the use of a message that is stored elsewhere.
+    /// Records the use of a message that is stored elsewhere.
     pub(super) fn shared(&mut self, location: SharedLocation, what: &'static str) {
         match location {
-            // A committed datatype counts those who use it like links.
+            // Uses of a committed datatype count as links to it.
             SharedLocation::Header(at) => {
                 let path = format!("(datatype of {})", self.path).into();
                 self.link_to(at, path);
@@ -165,7 +165,8 @@ impl Check<'_> {
         }
     }
 
-    /// The value of a message that may be stored in another header; none where that is not to be had. Nothing is noted.
+    /// Returns the value of a message that may be stored in another header, or `None` if it is unavailable.
+    /// Adds no findings.
     pub(super) fn resolved<T: MessageBody>(&self, found: MaybeShared<T>) -> Option<T> {
         let at = match found {
             MaybeShared::Here(value) => return Some(value),
@@ -185,12 +186,13 @@ impl Check<'_> {
         }
     }
 
-    /// The first message whose body is a `T`, wherever it is stored; none where it is not to be had. Nothing is noted.
+    /// Returns the first message with body `T`, wherever it is stored, or `None` if it is unavailable. Adds
+    /// no findings.
     pub(super) fn message<T: MessageBody>(&self, header: &ObjectHeader) -> Option<T> {
         self.resolved(header.message::<T>(self.store.widths()).ok()??)
     }
 
-    /// Compares what headers say of the links to them with the links that were found.
+    /// Compares the reference counts in headers with the links that were found.
     pub(super) fn references(&mut self) {
         let mut wrong: Vec<(Addr, Arc<str>, u64, u64)> = self
             .objects
@@ -203,7 +205,8 @@ impl Check<'_> {
         wrong.sort_by_key(|(at, ..)| *at);
         for (at, path, stated, found) in wrong {
             self.path = path;
-            // With too small a count the object is deleted while links lead to it; with too large a one, never.
+            // If the count is too small, the object will be deleted while links lead to it. If it is too
+            // large, it will never be deleted.
             let severity = if stated < found { Severity::Error } else { Severity::Warning };
             let message = format!("reference count is {stated}, found {found} links");
             self.find(severity, name_of::<ObjectHeader>(), at, message);

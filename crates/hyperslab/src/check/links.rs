@@ -1,4 +1,4 @@
-//! The links of groups (spec IV.A.2.c, g, r): as messages, dense, or in symbol tables.
+//! Checks the links of groups (spec IV.A.2.c, g, r), which are messages, dense, or in symbol tables.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,19 +40,19 @@ impl Check<'_> {
             self.link(&link, message.at);
             self.creation_order(&link, link.creation_order, info, message.at);
             if link.creation_order.is_some_and(|order| !orders.insert(order)) {
-                let text = format!("{:?} has the creation order of another link", link.name);
+                let text = format!("{:?} has the same creation order as another link", link.name);
                 self.wrong(name, message.at, text);
             }
             if !names.insert(link.name.clone()) {
-                self.wrong(name, message.at, format_args!("there are two links named {:?}", link.name));
+                self.wrong(name, message.at, format_args!("two links are named {:?}", link.name));
             }
         }
         if info.name_index.is_defined() || info.creation_order_index.is_some_and(Addr::is_defined) {
-            self.wrong(name_of::<LinkInfo>(), at, "there is an index, and no heap of links");
+            self.wrong(name_of::<LinkInfo>(), at, "has an index, but no heap of links");
         }
     }
 
-    /// Checks links or attributes that are in a heap, each of them by `f`, and the trees over it.
+    /// Checks dense links or attributes, each with `f`, and the trees over them.
     pub(super) fn dense<T: Dense>(
         &mut self,
         info: &DenseInfo<T::Order>,
@@ -60,7 +60,7 @@ impl Check<'_> {
         f: &mut dyn FnMut(&mut Self, T),
     ) {
         let Some(mut heap) = self.fractal_heap(info.heap) else { return };
-        // The creation order of each by its heap id, as far as it is known.
+        // The creation order of each by its heap id, if known.
         let mut orders: HashMap<Vec<u8>, Option<u64>> = HashMap::new();
         let mut last: Option<(u32, String)> = None;
         let mut is_shared = false;
@@ -93,7 +93,7 @@ impl Check<'_> {
         let found = self.btree2(index, &[by_order], &mut |check, record| {
             let Some((order, id)) = T::by_order(record) else { return };
             if orders.remove(id).flatten() != Some(order) {
-                let text = format!("the record of creation order {order} is of no {what} that has it");
+                let text = format!("the record of creation order {order} matches no {what}");
                 check.wrong(name_of::<BTree2Header>(), index, text);
             }
         });
@@ -103,7 +103,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks a record of the tree at `tree`: its hash, and where hashes are equal the order of the names.
+    /// Checks a record of the tree at `tree`: its hash and, for equal hashes, the order of the names.
     pub(super) fn record_of_name(
         &mut self,
         tree: Addr,
@@ -116,16 +116,16 @@ impl Check<'_> {
             self.wrong(of_tree, tree, format_args!("the record of {name:?} has the hash of another name"));
         }
         if last.as_ref().is_some_and(|(known, before)| *known == hash && before.as_str() >= name) {
-            let text = format!("the record of {name:?} is not after one of the same hash");
+            let text = format!("the record of {name:?} is out of order among names with the same hash");
             self.wrong(of_tree, tree, text);
         }
         *last = Some((hash, name.to_owned()));
     }
 
-    /// Checks the name of a link or an attribute, which stands at `at`.
+    /// Checks the name of a link or an attribute, which is at `at`.
     pub(super) fn name(&mut self, structure: Name, name: &str, at: Addr) {
         if name.is_empty() || name.contains('\0') {
-            let text = format!("{name:?} is no name that libhdf5 reads: delete what has it");
+            let text = format!("the name {name:?} cannot be read by libhdf5: delete the link or attribute");
             self.wrong(structure, at, text);
         }
     }
@@ -148,9 +148,9 @@ impl Check<'_> {
     ) {
         let name = value.name();
         let text = match (order, info.max_creation_order.map(Into::<u64>::into)) {
-            (None, Some(_)) => format!("{name:?} has no creation order, in an object that tracks it"),
+            (None, Some(_)) => format!("{name:?} has no creation order, but the object tracks it"),
             (Some(order), Some(next)) if order >= next => {
-                format!("{name:?} has creation order {order}, and the next to be given out is {next}")
+                format!("{name:?} has creation order {order}, but the next free one is {next}")
             }
             _ => return,
         };

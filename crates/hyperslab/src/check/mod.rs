@@ -1,7 +1,8 @@
-//! Checks a file: walks everything that its superblock leads to, decodes each structure afresh, and accounts for every byte.
+//! Checks a file: walks everything that its superblock leads to, decodes each structure anew, and accounts
+//! for every byte.
 //!
-//! What is found is data ([`Report`]), and a damaged part does not end the walk: it goes on with what else can be reached.
-//! No block is visited twice, so no damage makes the walk longer than the file.
+//! The result is data ([`Report`]). A damaged part does not end the walk, which continues with everything
+//! else that it can reach. No block is visited twice, so damage cannot make the walk longer than the file.
 
 mod attributes;
 mod btree1;
@@ -37,13 +38,14 @@ use extents::{Coverage, Extents};
 
 pub use report::{Finding, Report, Severity, Totals};
 
-/// What to check.
+/// What a check does.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CheckOptions {
-    /// Whether to decode every chunk, and to follow variable-length elements and references in the data of datasets.
+    /// Whether to decode every chunk, and to follow variable-length elements and references in the data of
+    /// datasets.
     pub data: bool,
-    /// Chunks that are larger than this when decoded are not decoded, in bytes.
+    /// The largest decoded size in bytes of chunks that are decoded. Larger chunks are not decoded.
     pub max_chunk_bytes: u64,
     /// The filters that can be decoded.
     pub registry: Arc<Registry>,
@@ -55,19 +57,20 @@ impl Default for CheckOptions {
     }
 }
 
-/// How far a check is.
+/// The progress of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'p> {
     /// The path of the object that is being checked.
     pub path: &'p str,
-    /// What was checked so far.
+    /// The totals so far.
     pub totals: &'p Totals,
 }
 
-/// Checks the file that `driver` has; nothing is written. `progress` is called now and then.
+/// Checks the file behind `driver` without writing to it. Calls `progress` now and then.
 ///
-/// A file that a crash left half-way is checked as recovery would leave it. It is an error of this function if there is no
-/// file to be checked: the medium fails, or what is there is not HDF5. All else that is wrong is in the report.
+/// If a crash left the file unfinished, the check sees it as recovery would leave it. This function fails
+/// only if there is no file to check: the medium fails, or its content is not HDF5. All other faults are in
+/// the report.
 pub fn check(
     driver: Arc<dyn Driver>,
     options: &CheckOptions,
@@ -81,7 +84,7 @@ pub fn check(
         (_, Err(error)) => return Err(error),
     };
     let file_options = File::options().metadata_cache_bytes(METADATA_CACHE);
-    // Only references in the data need it; whether the root group can be read is found out below.
+    // Only references in the data need the file. Whether its root group can be read is checked below.
     let file = if options.data { file_options.open_on(driver).ok() } else { None };
     let mut check = Check {
         store: &store,
@@ -108,7 +111,7 @@ pub fn check(
     Ok(check.finish())
 }
 
-/// The report on a file that cannot be opened, if it is one.
+/// Returns the report on an HDF5 file that cannot be opened, or the error if it is not an HDF5 file.
 fn unopened(error: Error, recovery: Action) -> Result<Report> {
     let is_file = match error.root() {
         Error::Format(FormatError { kind: ErrorKind::NotHdf5 { .. }, .. }) => false,
@@ -123,48 +126,49 @@ fn unopened(error: Error, recovery: Action) -> Result<Report> {
     Ok(report)
 }
 
-/// A check under way.
+/// A check in progress.
 struct Check<'c> {
     store: &'c Store,
-    /// The file as its users see it, where data are checked and it can be opened.
+    /// The file as its users see it, if data are checked and it can be opened.
     file: Option<File>,
     options: &'c CheckOptions,
     report: Report,
     extents: Extents,
-    /// The structures that were met, by their addresses, each with its name.
+    /// The structures that were met: the name of each by its address.
     blocks: HashMap<Addr, &'static str>,
-    /// The objects that links lead to.
+    /// The objects that hard links lead to.
     objects: HashMap<Addr, Object>,
-    /// Those that are still to be checked.
+    /// The objects that are still to be checked.
     waiting: VecDeque<Addr>,
-    /// The collections of the global heap, each with whether it could be read.
+    /// The collections of the global heap, and whether each could be read.
     collections: HashMap<Addr, bool>,
-    /// The one that was used last.
+    /// The most recently used collection.
     last_collection: Option<(Addr, Arc<GlobalHeapCollection>)>,
-    /// Objects of the global heap whose elements lead further, and were followed.
+    /// The objects of the global heap whose elements refer to others, and were followed.
     followed: HashSet<GlobalHeapId>,
-    /// Where references lead, each with the path of an object that has one.
+    /// The targets of references, each with the path of an object that has such a reference.
     referenced: BTreeMap<Addr, Arc<str>>,
     /// Buffers of filters.
     scratch: Scratch,
     /// The path of the object that is being checked.
     path: Arc<str>,
-    /// Why there may be structures that this check did not look for: then space that nothing reaches may not be lost.
+    /// The reason why there may be structures that this check did not look for. Unreachable space is then not
+    /// certainly lost.
     unseen: Option<&'static str>,
     progress: &'c mut dyn FnMut(Progress<'_>),
 }
 
-/// An object that links lead to.
+/// An object that hard links lead to.
 struct Object {
     /// The path by which it was found first.
     path: Arc<str>,
-    /// Links that were found, and uses of a committed datatype.
+    /// The number of links found, and uses of a committed datatype.
     found: u64,
-    /// How many its header says there are; none where the header cannot be read.
+    /// The reference count in its header, or `None` if the header cannot be read.
     stated: Option<u32>,
 }
 
-/// The name and the section of a structure.
+/// The name and the spec section of a structure.
 type Name = (&'static str, &'static str);
 
 const fn name_of<S: Structure>() -> Name {
@@ -172,25 +176,25 @@ const fn name_of<S: Structure>() -> Name {
 }
 
 impl Check<'_> {
-    /// Notes a finding.
+    /// Adds a finding.
     fn find(&mut self, severity: Severity, (structure, spec): Name, at: Addr, message: impl Display) {
         let (path, message) = (self.path.to_string(), message.to_string());
         self.report.push(Finding { severity, structure, spec, at, path, message });
     }
 
-    /// Notes what is wrong with the structure at `at`.
+    /// Adds an error about the structure at `at`.
     fn wrong(&mut self, name: Name, at: Addr, message: impl Display) {
         self.find(Severity::Error, name, at, message);
     }
 
-    /// Notes a number that is not what other structures say.
+    /// Adds an error if a stored number differs from the number that was found.
     fn expect(&mut self, name: Name, at: Addr, what: &str, stated: u64, found: u64) {
         if stated != found {
             self.wrong(name, at, format_args!("{what} is {stated}, found {found}"));
         }
     }
 
-    /// The value, or a finding.
+    /// Returns the value, or adds the error as a finding.
     fn noted<T, E: Into<Error>>(&mut self, result: Result<T, E>, at: Addr) -> Option<T> {
         let error = match result {
             Ok(value) => return Some(value),
@@ -200,10 +204,10 @@ impl Check<'_> {
         None
     }
 
-    /// Notes that a structure begins at `at`: once, whatever leads there. A finding if one was there before.
+    /// Records that a structure begins at `at`, or adds a finding if another one begins there already.
     fn claim(&mut self, name: Name, at: Addr) -> bool {
         if let Some(other) = self.blocks.get(&at).filter(|_| at.is_defined()) {
-            let message = format!("the address is in use already, by a {other}");
+            let message = format!("the address is already in use by a {other}");
             self.wrong(name, at, message);
             return false;
         }
@@ -211,7 +215,7 @@ impl Check<'_> {
         true
     }
 
-    /// The structure at `at`, which nothing else may lead to, and its extent noted.
+    /// Reads the structure at `at`, which must have no other owner, and records its extent.
     fn block<S: Structure>(&mut self, at: Addr, context: &S::Context) -> Option<S> {
         let value = self.read::<S>(at, context)?;
         let len = value.encoded_len(self.store.widths(), context) as u64;
@@ -219,7 +223,7 @@ impl Check<'_> {
         Some(value)
     }
 
-    /// The structure at `at`, which nothing else may lead to. The caller notes its extent.
+    /// Reads the structure at `at`, which must have no other owner. The caller records its extent.
     fn read<S: Structure>(&mut self, at: Addr, context: &S::Context) -> Option<S> {
         if !self.claim(name_of::<S>(), at) {
             return None;
@@ -229,12 +233,13 @@ impl Check<'_> {
         self.noted(value, at)
     }
 
-    /// Notes an extent that is in use. A finding, and false, if it reaches beyond the End of File Address.
+    /// Records an extent that is in use. If it reaches beyond the End of File Address, adds a finding and
+    /// returns false.
     fn cover(&mut self, extent: Extent, name: Name) -> bool {
         let end = self.end();
         if extent.end().is_none_or(|reach| reach.get() > end) {
             let len = extent.len;
-            let text = format!("its {len} bytes reach beyond the end of the file, {end:#x}");
+            let text = format!("its {len} bytes reach beyond the end of the file at {end:#x}");
             self.wrong(name, extent.addr, text);
             return false;
         }
@@ -242,17 +247,17 @@ impl Check<'_> {
         true
     }
 
-    /// The End of File Address, counted from the base address.
+    /// Returns the End of File Address relative to the base address.
     fn end(&self) -> u64 {
         self.store.superblock().end_of_file().saturating_sub(self.store.base())
     }
 
-    /// Says how far the check is.
+    /// Reports the progress.
     fn tick(&mut self) {
         (self.progress)(Progress { path: &self.path, totals: &self.report.totals });
     }
 
-    /// What can be said when everything was visited.
+    /// Adds the findings that need a complete walk, and returns the report.
     fn finish(mut self) -> Report {
         self.references();
         self.referenced_objects();
@@ -268,7 +273,7 @@ impl Check<'_> {
             Coverage::Overlap { shared, first, second } => {
                 let (structure, spec) = second.name;
                 let message = format!(
-                    "{} bytes are in use by a {}{} as well",
+                    "{} bytes are also in use by a {}{}",
                     shared.len,
                     first.name.0,
                     if *first.path == *second.path { String::new() } else { format!(" of {}", first.path) },
@@ -284,14 +289,14 @@ impl Check<'_> {
                 Some(why) => (Severity::Note, format!("; {why}")),
                 None => (Severity::Warning, String::new()),
             };
-            let message = format!("{lost} bytes in {holes} pieces are reached by nothing{why}");
+            let message = format!("{lost} bytes in {holes} pieces are unreachable{why}");
             self.find(severity, FILE_SPACE, Addr::UNDEFINED, message);
         }
         self.report
     }
 }
 
-/// What an error says, as a finding about the structure at `at`.
+/// Converts an error to a finding about the structure at `at`.
 fn finding_of(error: &Error, path: &str, at: Addr) -> Finding {
     let path = path.to_owned();
     match error.root() {
@@ -310,9 +315,10 @@ fn finding_of(error: &Error, path: &str, at: Addr) -> Finding {
     }
 }
 
-/// How findings name the file's space as a whole.
+/// The name and the spec section of the file's space as a whole in findings.
 const FILE_SPACE: Name = ("file space", "II");
-/// How findings name data that no structure wraps.
+/// The name and the spec section of data without a structure in findings.
 const RAW_DATA: Name = ("raw data", "IV.B");
-/// Decoded metadata that are kept: a check reads nearly everything once.
+/// The size in bytes of the cache of decoded metadata. It is small because a check reads nearly everything
+/// only once.
 const METADATA_CACHE: u64 = 4 << 20;

@@ -1,4 +1,4 @@
-//! What a check found, as data.
+//! The result of a check, as data.
 
 use std::fmt;
 
@@ -6,48 +6,50 @@ use hyperslab_format::Addr;
 
 use crate::store::recovery::Action;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something that was not checked, or that is good to know.
+    /// Something was not checked, or is good to know.
     Note,
-    /// Nothing is wrong with what the file holds, but it is not as tidy as it could be: lost space, a count that is too large.
+    /// The content of the file is correct, but the file is not as tidy as it could be: lost space, a count
+    /// that is too large.
     Warning,
-    /// The file breaks the specification: something in it cannot be read, or will be damaged when it is changed.
+    /// The file violates the specification: a part of it cannot be read, or a change would damage it.
     Error,
 }
 
-/// One thing that a check found.
+/// One finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The structure's name in the specification.
     pub structure: &'static str,
     /// The section of the HDF5 File Format Specification 4.0 that defines it.
     pub spec: &'static str,
-    /// Where it is, counted from the base address; undefined where the finding is of no one place.
+    /// The address, relative to the base address. Undefined if the finding has no single place.
     pub at: Addr,
-    /// The path of the object that it belongs to; empty where it belongs to none.
+    /// The path of the object with the fault. Empty if no object has it.
     pub path: String,
-    /// What is wrong.
+    /// The description of the fault.
     pub message: String,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// What opening the file for writing would do first: a file that a crash left half-way was checked as it is after that.
+    /// The recovery that opening the file for writing would do first. The check sees the file as it is after
+    /// the recovery.
     pub recovery: Action,
-    /// What was found, in the order of the walk; at most [`MAX_FINDINGS`](Report::MAX_FINDINGS).
+    /// The findings in the order of the walk; at most [`MAX_FINDINGS`](Report::MAX_FINDINGS).
     pub findings: Vec<Finding>,
-    /// How many findings there were of each severity: notes, warnings, errors.
+    /// The number of findings of each severity: notes, warnings, errors.
     counts: [u64; 3],
-    /// What was checked.
+    /// The totals of what was checked.
     pub totals: Totals,
 }
 
-/// What was checked.
+/// The totals of what was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Groups.
@@ -60,24 +62,24 @@ pub struct Totals {
     pub links: u64,
     /// Attributes.
     pub attributes: u64,
-    /// Chunks that are stored.
+    /// Stored chunks.
     pub chunks: u64,
-    /// Chunks and contiguous data whose elements were looked at.
+    /// Chunks and contiguous data whose elements were checked.
     pub decoded: u64,
     /// Structures of metadata.
     pub structures: u64,
     /// Bytes from the base address to the End of File Address.
     pub bytes: u64,
-    /// Bytes of them that free-space managers of the file have.
+    /// Bytes of free space that free-space managers of the file list.
     pub free_bytes: u64,
-    /// Bytes of them that nothing reaches.
+    /// Bytes that nothing uses or lists as free.
     pub lost_bytes: u64,
-    /// In how many pieces those are.
+    /// The number of pieces that the lost bytes form.
     pub holes: u64,
 }
 
 impl Report {
-    /// The most findings that are kept; others are only counted.
+    /// The largest number of findings that a report keeps. Further ones are only counted.
     pub const MAX_FINDINGS: usize = 10_000;
 
     pub(super) fn new(recovery: Action) -> Self {
@@ -91,12 +93,12 @@ impl Report {
         }
     }
 
-    /// How many findings there are of this severity, kept or not.
+    /// Returns the number of findings of this severity, kept or not.
     pub fn count(&self, severity: Severity) -> u64 {
         self.counts[severity as usize]
     }
 
-    /// The worst severity that was found; none where there is nothing to say.
+    /// Returns the worst severity found, or `None` if there is no finding.
     pub fn worst(&self) -> Option<Severity> {
         [Severity::Error, Severity::Warning, Severity::Note]
             .into_iter()
@@ -108,7 +110,7 @@ impl Report {
         self.count(Severity::Error) == 0
     }
 
-    /// How many findings were counted and not kept.
+    /// Returns the number of findings that were counted but not kept.
     pub fn left_out(&self) -> u64 {
         self.counts.iter().sum::<u64>() - self.findings.len() as u64
     }

@@ -1,4 +1,4 @@
-//! Free-space managers (spec III.H), of the file and of fractal heaps.
+//! Checks free-space managers (spec III.H) of the file and of fractal heaps.
 
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
 use hyperslab_format::free_space::sections::FreeSpaceSections;
@@ -24,7 +24,8 @@ impl Check<'_> {
         let name = name_of::<FreeSpaceHeader>();
         let Some(header) = self.block::<FreeSpaceHeader>(at, &()) else { return };
         if header.client != client {
-            let text = format!("client is {:?}, not that of what names the manager", header.client);
+            let text =
+                format!("client is {:?}, which does not match the owner of the manager", header.client);
             self.wrong(name, at, text);
             return;
         }
@@ -37,7 +38,10 @@ impl Check<'_> {
         let Some(sections) = self.read::<FreeSpaceSections>(list, &header.form(at)) else { return };
         self.cover(extent, name_of::<FreeSpaceSections>());
         if header.list_size > header.list_allocated {
-            let message = format!("{} bytes are in use, of {}", header.list_size, header.list_allocated);
+            let message = format!(
+                "{} bytes are in use, but only {} are allocated",
+                header.list_size, header.list_allocated
+            );
             self.wrong(name_of::<FreeSpaceSections>(), list, message);
         }
         if client == FreeSpaceClient::File {
@@ -53,5 +57,5 @@ impl Check<'_> {
     }
 }
 
-/// How findings name a free section of the file.
+/// The name and the spec section of a free section of the file in findings.
 const FREE_SECTION: Name = ("free section", "III.H");

@@ -1,4 +1,4 @@
-//! The superblock (spec II.A), its extension (II.C) and the driver information block (II.B).
+//! Checks the superblock (spec II.A), its extension (II.C) and the driver information block (II.B).
 
 use hyperslab_format::header::ObjectHeader;
 use hyperslab_format::message::file_space::FileSpaceInfo;
@@ -11,7 +11,7 @@ use super::{Check, Name, Severity, name_of};
 use crate::store::recovery::Action;
 
 impl Check<'_> {
-    /// Begins the walk.
+    /// Checks the superblock and begins the walk.
     pub(super) fn superblock(&mut self) {
         let (superblock, widths) = (self.store.superblock().clone(), self.store.widths());
         let (name, at) = (name_of::<Superblock>(), Addr::new(0));
@@ -21,16 +21,16 @@ impl Check<'_> {
         let left_over = match self.report.recovery {
             Action::Nothing | Action::Refuse => None,
             Action::DropTail => {
-                Some("a crash left the remains of a transaction: checked as if they were gone")
+                Some("a crash left the remains of a transaction: checked as if they were cut off")
             }
-            Action::Unguard => Some("a crash left a transaction unfinished: checked as if it was undone"),
-            Action::Redo => Some("a crash left a transaction unfinished: checked as if it was finished"),
+            Action::Unguard => Some("a crash left a transaction unfinished: checked as if it were undone"),
+            Action::Redo => Some("a crash left a transaction unfinished: checked as if it were finished"),
         };
         if let Some(message) = left_over {
             self.find(Severity::Note, name, at, message);
         }
         if superblock.is_marked_open() {
-            let message = "marked as open for writing: some program writes the file, or died";
+            let message = "marked as open for writing: a program is writing the file, or has crashed";
             self.find(Severity::Warning, name, at, message);
         }
         let tail = self.store.len_bytes().saturating_sub(self.end());
@@ -47,7 +47,8 @@ impl Check<'_> {
         self.link_to(superblock.root(), "/".into());
     }
 
-    /// The block is not decoded, but its size stands in it.
+    /// Records the extent of the driver information block. The block itself is not decoded, except for its
+    /// size.
     fn driver_information(&mut self, at: Addr) {
         if !self.claim(DRIVER_INFORMATION, at) {
             return;
@@ -80,31 +81,31 @@ impl Check<'_> {
             if let Some(message) = header.find(kind) {
                 let text = format!("{feature} is not checked");
                 self.find(Severity::Note, name_of::<ObjectHeader>(), message.at, text);
-                self.unseen = Some("some may be that of structures which are not checked");
+                self.unseen = Some("some may belong to structures that are not checked");
             }
         }
         self.path = "".into();
     }
 
-    /// What the superblock repeats of the root group must be what the group says.
+    /// Compares the addresses cached in the superblock with those in the header of the root group.
     pub(super) fn root_table(&mut self, at: Addr, table: &SymbolTable) {
         let superblock = self.store.superblock();
         let repeated = superblock.root_symbol_table().filter(|_| superblock.root() == at);
         if repeated.is_some_and(|repeated| repeated != *table) {
             let message =
-                "the root group's entry repeats other addresses than the group's symbol table message";
+                "the superblock's entry of the root group differs from the group's symbol table message";
             self.wrong(name_of::<Superblock>(), Addr::new(0), message);
         }
     }
 }
 
-/// Messages of an extension that name structures which are not decoded.
+/// Messages of an extension that name structures that are not decoded.
 const UNCHECKED: [(u16, &str); 2] = [
     (kind::SHARED_MESSAGE_TABLE, "the shared message table"),
     (kind::METADATA_CACHE_IMAGE, "the metadata cache image"),
 ];
 const DRIVER_INFORMATION: Name = ("driver information block", "II.B");
-/// Version, reserved bytes, size and identification.
+/// The size of the version, reserved bytes, size and identification.
 const DRIVER_HEAD: u64 = 16;
-/// How findings name the extension, which has no path.
+/// The name of the extension in findings, because it has no path.
 const EXTENSION: &str = "superblock extension";

@@ -1,4 +1,5 @@
-//! The links of old groups (spec III.B, III.C, III.D): the local heap of names, the tree, and its symbol table nodes.
+//! Checks the links of old-style groups (spec III.B, III.C, III.D): the local heap of names, the tree, and
+//! its symbol table nodes.
 
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableContext, SymbolTableEntry, SymbolTableNode};
@@ -10,15 +11,15 @@ use hyperslab_format::{Addr, Extent, Reader, Structure};
 use super::btree1::{Key, Owner};
 use super::{Check, name_of};
 
-/// The heap of a group, and the links that were found.
+/// The heap of names of a group, and the name met last.
 struct Names {
     heap: Option<LocalHeapData>,
-    /// The name that was met last.
+    /// The most recent name.
     last: Option<Vec<u8>>,
 }
 
 impl Check<'_> {
-    /// Checks the links of an old group.
+    /// Checks the links of an old-style group.
     pub(super) fn symbol_table(&mut self, header: Addr, table: &SymbolTable) {
         self.root_table(header, table);
         let heap = self.local_heap(table.heap);
@@ -27,11 +28,11 @@ impl Check<'_> {
         self.btree1(table.btree, &context, &mut Names { heap, last: None });
     }
 
-    /// Checks a local heap; returns its data.
+    /// Checks a local heap and returns its data.
     pub(super) fn local_heap(&mut self, at: Addr) -> Option<LocalHeapData> {
         let header = self.block::<LocalHeapHeader>(at, &())?;
         let extent = Extent::new(header.data, header.data_size);
-        // Before the data are fetched: the header may claim any size.
+        // Checked before the data are read, because a damaged header may claim any size.
         let checked = self.store.check(extent, name_of::<LocalHeapData>());
         self.noted(checked, header.data)?;
         let data = self.block::<LocalHeapData>(header.data, &header)?;
@@ -39,7 +40,7 @@ impl Check<'_> {
         Some(data)
     }
 
-    /// Free blocks: each names the next, and has room for its own head.
+    /// Checks the list of free blocks: each names the next, and has room for its own two fields.
     fn free_list(&mut self, header: &LocalHeapHeader, data: &LocalHeapData) {
         let name = name_of::<LocalHeapData>();
         let widths = self.store.widths();
@@ -57,7 +58,7 @@ impl Check<'_> {
                     name,
                     header.data,
                     format_args!(
-                        "the free block at {offset} has {size} bytes, of {} that are left",
+                        "the free block at {offset} has {size} bytes, but only {} are left in the heap",
                         head.len()
                     ),
                 );
@@ -66,7 +67,7 @@ impl Check<'_> {
                 return self.wrong(name, header.data, "the list of free blocks has no end");
             };
             left = fewer;
-            // 1 ends the list: blocks begin at multiples of eight.
+            // The value 1 ends the list: blocks begin at multiples of eight.
             next = Some(following).filter(|&following| following != 1);
         }
     }
@@ -94,10 +95,10 @@ impl<'c> Owner<'c> for Names {
                 let message = format!("{} is not after the name before it", name.escape_ascii());
                 check.wrong(name_of::<SymbolTableNode>(), at, message);
             }
-            // A name comes after the key to the left, and not after the one to the right.
+            // A name is greater than the key on its left, and not greater than the key on its right.
             let key = Key::Name(name.clone());
             if key <= *low || key > *high {
-                let message = format!("{} is not between the keys of the tree", name.escape_ascii());
+                let message = format!("{} is not between the keys around its node", name.escape_ascii());
                 check.wrong(name_of::<SymbolTableNode>(), at, message);
             }
             self.entry(check, at, entry, &name);
@@ -107,7 +108,7 @@ impl<'c> Owner<'c> for Names {
 }
 
 impl Names {
-    /// Where a link leads, and what it repeats.
+    /// Checks the target of a link, and the cached addresses of a group.
     fn entry(&mut self, check: &mut Check<'_>, at: Addr, entry: &SymbolTableEntry, name: &[u8]) {
         if let EntryCache::SoftLink { path_offset } = entry.cache {
             if self.heap.as_ref().is_some_and(|heap| heap.bytes_at(path_offset.into()).is_err()) {
@@ -117,7 +118,7 @@ impl Names {
             return;
         }
         if entry.header.is_undefined() {
-            let message = format!("{} leads to no object", name.escape_ascii());
+            let message = format!("{} has no object header address", name.escape_ascii());
             return check.wrong(name_of::<SymbolTableEntry>(), at, message);
         }
         let path = check.member(&String::from_utf8_lossy(name));
@@ -126,12 +127,15 @@ impl Names {
         let header = check.store.read::<ObjectHeader>(entry.header, &()).ok();
         let stated = header.and_then(|header| check.message::<SymbolTable>(&header));
         if stated.is_some_and(|stated| stated != SymbolTable { btree, heap }) {
-            let message = format!("{} repeats other addresses than the group has", name.escape_ascii());
+            let message = format!(
+                "{} caches addresses that differ from those in the group's header",
+                name.escape_ascii()
+            );
             check.wrong((SymbolTableEntry::NAME, SymbolTableEntry::SPEC), at, message);
         }
     }
 }
 
-/// The longest name that is looked for, in bytes: without a limit, a heap without zero bytes would be searched as often as
-/// it has names.
+/// The longest name that is searched for, in bytes. Without a limit, a heap without zero bytes would be
+/// searched to its end for each of its names.
 const MAX_NAME: usize = 64 << 10;

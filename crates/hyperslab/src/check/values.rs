@@ -1,4 +1,4 @@
-//! Elements that lead elsewhere: those of variable length, and references (spec IV.A.2.d, III.E).
+//! Checks elements that refer to other data: those of variable length, and references (spec IV.A.2.d, III.E).
 
 use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
 use hyperslab_format::header::ObjectHeader;
@@ -9,7 +9,7 @@ use super::{Check, Name, Severity, name_of};
 use crate::error::Error;
 
 impl Check<'_> {
-    /// Follows what `bytes`, elements of a datatype, lead to.
+    /// Follows the references and heap ids in `bytes`, which are elements of `datatype`.
     pub(super) fn values(&mut self, datatype: &Datatype, bytes: &[u8]) {
         if !leads_elsewhere(datatype) {
             return;
@@ -20,7 +20,7 @@ impl Check<'_> {
         }
     }
 
-    /// Recursion is as deep as the datatype, whose decoder limits that.
+    /// The recursion is limited by the nesting of the datatype, which the decoder limits.
     fn value(&mut self, datatype: &Datatype, bytes: &[u8]) {
         match datatype {
             Datatype::Compound(compound) => {
@@ -42,7 +42,7 @@ impl Check<'_> {
         }
     }
 
-    /// A sequence of `base`, or a string.
+    /// Checks a sequence of elements of `base`, or a string.
     fn sequence(&mut self, base: Option<&Datatype>, bytes: &[u8]) {
         let widths = self.store.widths();
         let decoded = Reader::new(bytes, widths, Addr::UNDEFINED).structure::<VariableElement>(&());
@@ -57,10 +57,11 @@ impl Check<'_> {
         let needed = u64::from(count).saturating_mul(size);
         let Some(elements) = usize::try_from(needed).ok().and_then(|needed| object.get(..needed)) else {
             let message =
-                format!("object {} has {} bytes, of {needed} that an element has", id.index, object.len());
+                format!("object {} has {} bytes, but an element needs {needed}", id.index, object.len());
             return self.wrong(name_of::<GlobalHeapCollection>(), id.collection, message);
         };
-        // What leads further is followed once, however many elements name it.
+        // Sequences with elements that refer to other data are followed once, even if several elements name
+        // them.
         if let Some(base) = base.filter(|base| leads_elsewhere(base))
             && self.followed.insert(id)
         {
@@ -83,7 +84,7 @@ impl Check<'_> {
         }
     }
 
-    /// Notes references that lead to no object that links lead to.
+    /// Adds a finding for each reference to an object without hard links, or to no object.
     pub(super) fn referenced_objects(&mut self) {
         for (at, path) in std::mem::take(&mut self.referenced) {
             if self.objects.contains_key(&at) {
@@ -91,27 +92,28 @@ impl Check<'_> {
             }
             self.path = path;
             let message = match self.store.read::<ObjectHeader>(at, &()) {
-                Ok(_) => "a reference leads to an object to which no link leads",
+                Ok(_) => "a reference leads to an object without links",
                 Err(_) => "a reference leads to no object",
             };
             self.find(Severity::Warning, REFERENCE, at, message);
         }
     }
 
-    /// Notes that data were not read which may name collections of the global heap.
+    /// Records that data were not read that may name collections of the global heap.
     pub(super) fn not_followed(&mut self, datatype: &Datatype) {
         if leads_elsewhere(datatype) {
-            self.unseen = Some("some may be of the global heap, which is found where data are checked");
+            self.unseen = Some("some may belong to the global heap: check the data too to find out");
         }
     }
 }
 
-/// Whether elements of a datatype lead elsewhere.
+/// Whether elements of a datatype refer to other data.
 pub(super) fn leads_elsewhere(datatype: &Datatype) -> bool {
     datatype.has_variable_parts() || datatype.has_references()
 }
 
-/// The object of the global heap that a stored reference names, if it is of a kind that does.
+/// Returns the object of the global heap that a stored reference names, or `None` if a reference of this kind
+/// names none.
 fn id_in(reference: Reference, bytes: &[u8], check: &Check<'_>) -> Option<GlobalHeapId> {
     let mut r = Reader::new(bytes, check.store.widths(), Addr::UNDEFINED);
     match reference.kind {
@@ -119,14 +121,14 @@ fn id_in(reference: Reference, bytes: &[u8], check: &Check<'_>) -> Option<Global
         ReferenceKind::Region1 => {}
         ReferenceKind::Object2 | ReferenceKind::Region2 | ReferenceKind::Attribute => {
             let kind = r.u8().ok()?;
-            // Flags, and the size of what is in the heap. References to objects hold all themselves.
+            // Flags, and the size of the part in the heap. References to objects have no part in the heap.
             r.skip(1 + 4).ok().filter(|()| matches!(kind, REGION | ATTRIBUTE))?;
         }
     }
     GlobalHeapId::decode(&mut r, &()).ok()
 }
 
-/// The types of encoded references that are in part in the global heap.
+/// The types of encoded references with a part in the global heap.
 const REGION: u8 = 3;
 const ATTRIBUTE: u8 = 4;
 const REFERENCE: Name = ("reference", "IV.A.2.d");

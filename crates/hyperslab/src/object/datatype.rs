@@ -1,4 +1,4 @@
-//! Committed datatypes: datatypes that are objects of their own, with a name and attributes.
+//! Committed datatypes: datatypes that are objects, with a name and attributes.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl NamedDatatype {
         Ok(Self { object, datatype: Arc::new(datatype) })
     }
 
-    /// The datatype.
+    /// Returns the datatype.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
     }

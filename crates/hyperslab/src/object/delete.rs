@@ -1,4 +1,4 @@
-//! Objects that nothing leads to any more: their space is given back.
+//! Deletes objects without hard links and frees their space.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,8 @@ use crate::error::Result;
 use crate::index::IndexEdit;
 use crate::store::Txn;
 
-/// Takes one hard link from the object at `target`, and deletes what no other leads to. Returns the headers that are gone.
+/// Removes one hard link to the object at `target`, and deletes all objects that then have none. Returns the
+/// addresses of the deleted headers.
 pub(super) fn unlink(txn: &mut Txn<'_>, target: Addr) -> Result<Vec<Addr>> {
     let mut deleted = Vec::new();
     let mut targets = vec![target];
@@ -34,7 +35,8 @@ pub(super) fn unlink(txn: &mut Txn<'_>, target: Addr) -> Result<Vec<Addr>> {
     Ok(deleted)
 }
 
-/// Frees an object; `targets` gets what its links lead to.
+/// Frees an object. Adds the targets of its hard links, and the committed datatypes that it uses, to
+/// `targets`.
 pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     if let Some(links) = LinkStorage::of(header, txn.store())? {
         for link in links.all(header, txn.store())? {
@@ -51,13 +53,13 @@ pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>
     Ok(())
 }
 
-/// Frees the elements of a dataset.
+/// Frees the elements of a dataset. Adds its committed datatype to `targets`.
 fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     targets.extend(dataset::committed_type(header)?);
     let Some(layout) = header.find::<Layout>(txn.store())? else { return Ok(()) };
     match &layout {
         Layout::Contiguous(extent) => {
-            // Elements in files of their own have no space here.
+            // Elements in external files have no space in this file.
             let is_here = extent.addr.is_defined() && extent.len > 0 && !header.has(kind::EXTERNAL_FILES);
             is_here.then(|| txn.free(*extent));
         }
@@ -76,7 +78,7 @@ fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> R
             }
             IndexEdit::new(txn, &index).delete()?;
         }
-        // The mappings stay in the global heap: others may share the collection.
+        // The mappings stay in the global heap, because other data may share the collection.
         Layout::Compact { .. } | Layout::Virtual { .. } => {}
     }
     Ok(())

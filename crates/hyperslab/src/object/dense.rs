@@ -1,6 +1,6 @@
-//! Links of groups and attributes of objects: messages of the header while they are few and short, else dense (spec IV.A.2.c and
-//! v): in a fractal heap, with a version 2 B-tree over hashes of their names and, where the object has that index, one over the
-//! order of their creation.
+//! Storage of the links of groups and the attributes of objects (spec IV.A.2.c and v). Few and short ones are
+//! messages of the header. Others are dense: in a fractal heap, with a version 2 B-tree over hashes of their
+//! names and, if the object has this index, one over their creation order.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -25,39 +25,39 @@ use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
 
 /// A link or an attribute.
 pub(crate) trait Dense: MessageBody {
-    /// Their creation order.
+    /// The type of the creation order.
     type Order: CreationOrder;
-    /// The heap that libhdf5 makes for them.
+    /// The parameters of the heap, as libhdf5 chooses them.
     const HEAP: HeapParameters;
-    /// The types of B-trees by name and by order.
+    /// The types of the B-trees by name and by creation order.
     const TREES: [u8; 2];
 
-    /// Its name.
+    /// Returns the name.
     fn name(&self) -> &str;
 
-    /// Its place in the order of creation, which is `stored` beside it or in itself.
+    /// Returns the creation order, which is stored in the value, or in `stored` beside it.
     fn order(&self, stored: Option<u64>) -> Option<u64>;
 
-    /// Notes the place in the order of creation, or returns it for the header to note beside it.
+    /// Stores the creation order in the value, or returns it if the message's prefix stores it.
     fn set_order(&mut self, order: Option<u64>) -> Option<u16>;
 
-    /// The records of one in the two trees: by name and by order.
+    /// Makes the records of the two trees: by name and by creation order.
     fn records(&self, order: u64, id: &[u8]) -> [Record; 2];
 
-    /// What a record by name says.
+    /// Returns the contents of a record of the tree by name, or `None` if it is of another type.
     fn by_name(record: &Record) -> Option<Named<'_>>;
 
-    /// The order in a record by order, and where in the heap the one is that has it.
+    /// Returns the creation order and the heap id in a record of the tree by creation order.
     fn by_order(record: &Record) -> Option<(u64, &[u8])>;
 
-    /// When they move between messages and the heap.
+    /// Returns the numbers at which links or attributes move between messages and the heap.
     fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange>;
 }
 
-/// What a record by name says.
+/// The contents of a record of the tree by name.
 pub(crate) struct Named<'a> {
     pub(crate) hash: u32,
-    /// Where it is in the heap.
+    /// The heap id.
     pub(crate) id: &'a [u8],
     pub(crate) order: Option<u64>,
     pub(crate) is_shared: bool,
@@ -127,7 +127,7 @@ impl Dense for Attribute {
     fn records(&self, order: u64, id: &[u8]) -> [Record; 2] {
         let id = array(id);
         let hash = lookup3(self.name.as_bytes());
-        // Sixteen bits of it, in the message that counts them.
+        // The creation order has 16 bits in the attribute info message that counts it.
         let order = u32::try_from(order).unwrap_or(u32::MAX);
         [Record::AttributeName { id, flags: 0, order, hash }, Record::AttributeOrder { id, flags: 0, order }]
     }
@@ -154,20 +154,20 @@ impl Dense for Attribute {
     }
 }
 
-/// Where the links or attributes of an object are.
+/// The storage of the links or attributes of an object.
 #[derive(Debug, Clone)]
 pub(super) struct Storage<T: Dense> {
-    /// What the header says of them. It says nothing of attributes before the first.
+    /// The info message. An object without attributes may have none for them.
     pub(super) info: Option<DenseInfo<T::Order>>,
 }
 
 impl<T: Dense> Storage<T> {
-    /// The storage that a header names.
+    /// Returns the storage that a header names.
     pub(super) fn of(header: &Header, store: &Store) -> Result<Self> {
         Ok(Self { info: header.find(store)? })
     }
 
-    /// The heap and the trees, if that is where they are.
+    /// Returns the info message if the storage is dense.
     fn dense(&self) -> Option<&DenseInfo<T::Order>> {
         self.info.as_ref().filter(|info| info.is_dense())
     }
@@ -179,7 +179,7 @@ impl<T: Dense> Storage<T> {
         }
     }
 
-    /// Calls `f` with everyone and its place in the order of creation, in the order of the storage.
+    /// Calls `f` with each item and its creation order, in the order of the storage.
     pub(super) fn visit(&self, header: &Header, store: &Store, f: &mut dyn FnMut(u64, T)) -> Result<()> {
         let Some(info) = self.dense() else {
             return header.all::<T>(store).try_for_each(|found| {
@@ -196,10 +196,10 @@ impl<T: Dense> Storage<T> {
         })
     }
 
-    /// The one of this name.
+    /// Returns the item with this name, if there is one.
     pub(super) fn find(&self, header: &Header, store: &Store, name: &str) -> Result<Option<T>> {
         let Some(info) = self.dense() else {
-            // An error ends the search as well: the one might be in what cannot be read.
+            // An error ends the search too, because the unreadable message might be the one.
             let mut all = header.all::<T>(store);
             let found = all.find(|found| found.as_ref().map_or(true, |(_, value)| value.name() == name));
             return Ok(found.transpose()?.map(|(_, value)| value));
@@ -207,13 +207,14 @@ impl<T: Dense> Storage<T> {
         Ok(find_dense(store, info, name)?.map(|(_, value)| value))
     }
 
-    /// Frees the heap and the trees of an object that is deleted.
+    /// Frees the heap and the trees of a deleted object.
     pub(super) fn delete(self, txn: &mut Txn<'_>) -> Result<()> {
         self.info.filter(DenseInfo::is_dense).map_or(Ok(()), |mut info| delete(txn, &mut info))
     }
 }
 
-/// Adds one that is not there to the object at `header`; `order` is its place in the order of creation, if it had one.
+/// Adds an item whose name is new to the object at `header`. `order` is its creation order if it already had
+/// one.
 pub(super) fn add<T: Dense>(
     txn: &mut Txn<'_>,
     header: &Header,
@@ -223,7 +224,7 @@ pub(super) fn add<T: Dense>(
 ) -> Result<()> {
     let storage = Storage::<T>::of(header, txn.store())?;
     if let Some(info) = storage.dense().filter(|info| info.max_creation_order.is_none()) {
-        // The header has nothing to say of it.
+        // The header does not change.
         header.check_writable()?;
         return insert(txn, info, &value, None);
     }
@@ -235,7 +236,7 @@ pub(super) fn add<T: Dense>(
         (None, Some(next)) => {
             let next: u64 = next.into();
             let after = next.checked_add(1).and_then(|after| T::Order::try_from(after).ok());
-            let full = || Error::unsupported("an object that has used up the order of creation", T::SPEC);
+            let full = || Error::unsupported("an object whose creation order has reached its limit", T::SPEC);
             info.max_creation_order = Some(after.ok_or_else(full)?);
             Some(next)
         }
@@ -247,7 +248,7 @@ pub(super) fn add<T: Dense>(
     if message.as_ref().is_some_and(|message| is_full || message.data.len() > LONGEST_MESSAGE) {
         make_dense::<T>(&mut change, &mut info)?;
     }
-    // Before an attribute, as libhdf5 has it.
+    // The info message precedes the attributes, as in libhdf5.
     match known {
         None => change.put(&info, RawMessage::DO_NOT_SHARE)?,
         Some(known) if known != info => change.set(&info)?,
@@ -260,7 +261,7 @@ pub(super) fn add<T: Dense>(
     change.finish().map(drop)
 }
 
-/// Takes one out; returns it and its place in the order of creation, if it is there.
+/// Removes an item. Returns the item and its creation order, if there is one with this name.
 pub(super) fn take<T: Dense>(
     txn: &mut Txn<'_>,
     header: &Header,
@@ -290,7 +291,7 @@ pub(super) fn take<T: Dense>(
     Ok(Some((order, value)))
 }
 
-/// Moves the messages of a header into a heap, and says so in `info`.
+/// Moves the messages of a header into a new heap, and updates `info`.
 fn make_dense<T: Dense>(change: &mut HeaderChange<'_, '_>, info: &mut DenseInfo<T::Order>) -> Result<()> {
     create::<T>(change.txn(), info)?;
     while let Some(message) = change.take(T::KIND)? {
@@ -302,7 +303,7 @@ fn make_dense<T: Dense>(change: &mut HeaderChange<'_, '_>, info: &mut DenseInfo<
     Ok(())
 }
 
-/// Moves what is dense back into the header, if it is little and all fits.
+/// Moves dense items back into the header if they are few, and all are short enough.
 fn make_compact<T: Dense>(txn: &mut Txn<'_>, header: &Header, storage: &Storage<T>) -> Result<()> {
     let min_dense = T::phase_change(header, txn.store())?.min_dense;
     if storage.len(header, txn.store())? >= u64::from(min_dense) {
@@ -327,7 +328,7 @@ fn make_compact<T: Dense>(txn: &mut Txn<'_>, header: &Header, storage: &Storage<
     change.finish().map(drop)
 }
 
-/// Makes the heap and the trees, and says so in `info`.
+/// Creates the heap and the trees, and updates `info`.
 fn create<T: Dense>(txn: &mut Txn<'_>, info: &mut DenseInfo<T::Order>) -> Result<()> {
     let [by_name, by_order] = T::TREES;
     info.heap = fractal::create(txn, &T::HEAP)?;
@@ -338,7 +339,7 @@ fn create<T: Dense>(txn: &mut Txn<'_>, info: &mut DenseInfo<T::Order>) -> Result
     Ok(())
 }
 
-/// Adds one that is not there; `order` is its place in the order of creation.
+/// Adds an item whose name is new. `order` is its creation order.
 fn insert<T: Dense>(
     txn: &mut Txn<'_>,
     info: &DenseInfo<T::Order>,
@@ -357,7 +358,7 @@ fn insert<T: Dense>(
     Ok(())
 }
 
-/// Takes one out.
+/// Removes an item.
 fn remove<T: Dense>(
     txn: &mut Txn<'_>,
     info: &DenseInfo<T::Order>,
@@ -375,7 +376,7 @@ fn remove<T: Dense>(
     Ok(())
 }
 
-/// Frees the heap and the trees, and says so in `info`.
+/// Frees the heap and the trees, and updates `info`.
 fn delete<O>(txn: &mut Txn<'_>, info: &mut DenseInfo<O>) -> Result<()> {
     fractal::delete(txn, info.heap)?;
     btree2::delete(txn, info.name_index)?;
@@ -390,12 +391,12 @@ fn delete<O>(txn: &mut Txn<'_>, info: &mut DenseInfo<O>) -> Result<()> {
     Ok(())
 }
 
-/// The tree by names.
+/// Opens the tree by name.
 fn names<'s, T: Dense>(store: &'s Store, info: &DenseInfo<T::Order>) -> Result<BTree2<'s>> {
     BTree2::open(store, info.name_index, T::TREES[0])
 }
 
-/// The one of this name, and its place in the order of creation.
+/// Returns the item with this name and its creation order, if there is one.
 fn find_dense<T: Dense>(
     store: &Store,
     info: &DenseInfo<T::Order>,
@@ -404,7 +405,8 @@ fn find_dense<T: Dense>(
     let hash = lookup3(name.as_bytes());
     let heap = FractalHeap::open(store, info.heap)?;
     let mut found = None;
-    // Different names may share a hash; such records stand side by side. There are no other records in a tree of this type.
+    // Different names may have the same hash. Their records are adjacent. A tree of this type has no other
+    // records.
     names::<T>(store, info)?.visit_where(
         &|record| T::by_name(record).map_or(Ordering::Less, |named| named.hash.cmp(&hash)),
         &mut |record| {
@@ -419,7 +421,7 @@ fn find_dense<T: Dense>(
     Ok(found)
 }
 
-/// The one that a record names, and its place in the order of creation.
+/// Returns the item that a record names, and its creation order.
 fn decode<T: Dense>(heap: &FractalHeap<'_>, record: &Record) -> Result<(Option<u64>, T)> {
     let named = T::by_name(record).ok_or_else(|| heap.foreign_record())?;
     if named.is_shared {
@@ -429,7 +431,8 @@ fn decode<T: Dense>(heap: &FractalHeap<'_>, record: &Record) -> Result<(Option<u
     Ok((value.order(named.order), value))
 }
 
-/// Where a name stands in the tree by names: by its hash, then, where names share one, by the name itself.
+/// Compares records of the tree by name with a name: first by hash, then, for equal hashes, by the name
+/// itself.
 fn name_key<'s, T: Dense>(
     store: &'s Store,
     heap: Addr,
@@ -464,21 +467,21 @@ fn form(txn: &Txn<'_>, kind: u8) -> Result<RecordForm> {
     form.ok_or_else(|| Error::unsupported("a B-tree of this type", "III.A.2"))
 }
 
-/// A heap id of the length that all heaps of this kind have.
+/// Converts a heap id to an array. All heaps of this kind have ids of this length.
 fn array<const N: usize>(id: &[u8]) -> [u8; N] {
     let mut array = [0; N];
     array.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
     array
 }
 
-/// What a header says of links or attributes before there are any.
+/// Makes the info message of an object without links or attributes.
 pub(super) fn none_yet<O>(max_creation_order: Option<O>, is_indexed: bool) -> DenseInfo<O> {
     let creation_order_index = is_indexed.then_some(Addr::UNDEFINED);
     DenseInfo { max_creation_order, heap: Addr::UNDEFINED, name_index: Addr::UNDEFINED, creation_order_index }
 }
 
-/// The order of what has none.
+/// The creation order in records of items that have none.
 const UNTRACKED: u64 = 0xffff;
 
-/// The longest body of a message; a longer one is kept in the heap, whatever their number.
+/// The longest body of a message in a header. A longer one is stored in the heap, even if there are few.
 pub(super) const LONGEST_MESSAGE: usize = 65_000;

@@ -1,7 +1,7 @@
-//! What users hold: files, groups, datasets, committed datatypes and their attributes.
+//! The public handles: files, groups, datasets, committed datatypes and their attributes.
 //!
-//! An object is known by the address of its header. Headers are decoded once and kept in the store's cache; a handle
-//! holds its header, so nothing it answers depends on the cache.
+//! An object is identified by the address of its header. Headers are decoded once and cached in the store. A
+//! handle holds its header, so its answers do not depend on the cache.
 
 mod attribute;
 mod copy;
@@ -54,18 +54,19 @@ pub(crate) use dense::Dense;
 use group::links::LinkStorage;
 use header::read::Header;
 
-/// What groups, datasets and committed datatypes have in common.
+/// The common part of groups, datasets and committed datatypes.
 #[derive(Clone)]
 pub struct Object {
     file: File,
     address: Addr,
-    /// The generation of the file's metadata when the object was found: another may have its address since.
+    /// The generation of the file's metadata when the object was found. A later object may have the same
+    /// address.
     found: u64,
     header: Arc<RwLock<Known<Arc<Header>>>>,
     path: Arc<str>,
 }
 
-/// A value that follows from the file's metadata, and the generation that it follows from.
+/// A value derived from the file's metadata, and the generation of these metadata.
 #[derive(Debug)]
 struct Known<T> {
     generation: u64,
@@ -84,7 +85,7 @@ pub enum Node {
 }
 
 impl Object {
-    /// The object with this header, which was read when the file's metadata were of this generation.
+    /// Wraps a header that was read when the file's metadata had this generation.
     fn new(file: File, header: Arc<Header>, generation: u64, path: Arc<str>) -> Self {
         let address = header.address();
         Self {
@@ -96,22 +97,23 @@ impl Object {
         }
     }
 
-    /// The path by which the object was reached; empty for one that was reached by its address.
+    /// Returns the path by which the object was reached, or an empty path if it was reached by its address.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The address of the object's header, which identifies it within its file.
+    /// Returns the address of the object's header, which identifies it within its file.
     pub fn address(&self) -> Addr {
         self.address
     }
 
-    /// The file that holds the object: another than the one first opened, behind an external link.
+    /// Returns the file that holds the object. Behind an external link, this is not the file that was opened
+    /// first.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// How many hard links there are to the object.
+    /// Returns the number of hard links to the object.
     pub fn hard_links(&self) -> Result<u32> {
         self.header().and_then(|header| header.reference_count()).map_err(|error| error.at(&self.path))
     }
@@ -120,10 +122,10 @@ impl Object {
         self.file.store()
     }
 
-    /// The header as it is now: read again where the file was changed since it was read.
+    /// Returns the current header, which is read again if the file was changed.
     fn header(&self) -> Result<Arc<Header>> {
         let generation = self.store().generation();
-        // Tried, not waited for: in a forked child a thread that is not there may have the lock.
+        // Does not block: in a forked child, the lock may be held by a thread that does not exist there.
         let known = self.header.try_read_recursive();
         if let Some(known) = known.filter(|known| known.generation == generation) {
             return Ok(Arc::clone(&known.value));
@@ -137,7 +139,7 @@ impl Object {
         Ok(header)
     }
 
-    /// An error where the object was deleted.
+    /// Fails if the object was deleted.
     fn check_alive(&self) -> Result<()> {
         if self.store().is_over(self.address, self.found) {
             return Err(RequestError::NoSuchObject { name: self.path.to_string() }.into());
@@ -152,7 +154,7 @@ impl Object {
         Ok(txn)
     }
 
-    /// Does `f` as one step that changes the object.
+    /// Runs `f` as one step that changes the object.
     fn step<R>(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<R>) -> Result<R> {
         self.store().step(|txn| {
             self.check_alive()?;
@@ -174,7 +176,7 @@ impl fmt::Debug for Object {
     }
 }
 
-/// Each of these is an object, with more to it.
+/// Lets each of these types dereference to [`Object`].
 macro_rules! objects {
     ($($kind:ident),*) => {$(
         impl Deref for $kind {
@@ -196,7 +198,7 @@ macro_rules! objects {
 objects!(Group, Dataset, NamedDatatype);
 
 impl Node {
-    /// Reads the header at `address` and finds out what it is the header of.
+    /// Reads the header at `address` and returns an object of its kind.
     fn open(file: &File, address: Addr, path: &Arc<str>) -> Result<Self> {
         Self::open_unnamed(file, address, path).map_err(|error| error.at(path))
     }
@@ -218,7 +220,7 @@ impl Node {
         }
     }
 
-    /// The same object under another path.
+    /// Returns the same object under another path.
     pub(super) fn with_path(mut self, path: Arc<str>) -> Self {
         match &mut self {
             Self::Group(group) => group.object.path = path,
@@ -228,7 +230,7 @@ impl Node {
         self
     }
 
-    /// The kind of object, as text: "group", "dataset" or "datatype".
+    /// Returns the kind of object as text: "group", "dataset" or "datatype".
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Group(_) => "group",
@@ -237,7 +239,7 @@ impl Node {
         }
     }
 
-    /// The group, or an error if this is none.
+    /// Returns the group, or an error if this is not a group.
     pub fn into_group(self) -> Result<Group> {
         match self {
             Self::Group(group) => Ok(group),
@@ -245,7 +247,7 @@ impl Node {
         }
     }
 
-    /// The dataset, or an error if this is none.
+    /// Returns the dataset, or an error if this is not a dataset.
     pub fn into_dataset(self) -> Result<Dataset> {
         match self {
             Self::Dataset(dataset) => Ok(dataset),
@@ -253,7 +255,7 @@ impl Node {
         }
     }
 
-    /// The committed datatype, or an error if this is none.
+    /// Returns the committed datatype, or an error if this is not one.
     pub fn into_datatype(self) -> Result<NamedDatatype> {
         match self {
             Self::Datatype(datatype) => Ok(datatype),

@@ -1,4 +1,5 @@
-//! Resolving paths: `/a/b` step by step through hard, soft and external links, with a limit against circles.
+//! Resolves paths such as `/a/b` link by link through hard, soft and external links, with a limit against
+//! cycles.
 
 use std::sync::Arc;
 
@@ -8,17 +9,18 @@ use super::file::external;
 use super::{Group, Node};
 use crate::error::{Error, RequestError, Result};
 
-/// How many soft and external links one path may lead through. libhdf5 stops at 16; nobody nests 64 by intent.
+/// The number of soft and external links that one path may lead through. libhdf5 stops at 16; deeper nesting
+/// than 64 is a cycle or a mistake.
 pub(super) const LINK_LIMIT: u32 = 64;
 
-/// What is left of [`LINK_LIMIT`] while one path is followed, across files.
+/// The links left of [`LINK_LIMIT`] while one path is followed, across files.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: u32,
 }
 
 impl Budget {
-    /// A budget for one request.
+    /// Creates the budget of one request.
     pub(super) fn new() -> Self {
         Self { left: LINK_LIMIT }
     }
@@ -32,7 +34,7 @@ impl Budget {
     }
 }
 
-/// The object at `path`, from the root of the file if it begins with `/`, else from `start`.
+/// Returns the object at `path`, from the root of the file if `path` begins with `/`, else from `start`.
 pub(super) fn resolve(start: &Group, path: &str, budget: &mut Budget) -> Result<Node> {
     let (parent, Some(last)) = parent(start, path, budget)? else {
         let here = if path.starts_with('/') { start.file().root() } else { start.clone() };
@@ -43,7 +45,7 @@ pub(super) fn resolve(start: &Group, path: &str, budget: &mut Budget) -> Result<
     follow(&parent, &link, budget)
 }
 
-/// Whether there is a link at `path`; like h5py, without asking whether the last link leads anywhere.
+/// Whether there is a link at `path`. As in h5py, the last link's target need not exist.
 pub(super) fn exists(start: &Group, path: &str) -> Result<bool> {
     let found = match parent(start, path, &mut Budget::new()) {
         Ok(found) => found,
@@ -57,24 +59,24 @@ pub(super) fn exists(start: &Group, path: &str) -> Result<bool> {
     }
 }
 
-/// The object that `link`, a link of `group`, leads to.
+/// Returns the object that `link`, a link of `group`, leads to.
 ///
-/// Its path is that of the link, whatever lies behind a soft link; behind an external link it is the path in the other
-/// file. That is how libhdf5 names objects.
+/// The path of the object is that of the link, even if the link is soft. For an external link, it is the path
+/// in the other file. libhdf5 names objects in the same way.
 pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<Node> {
     let path = join(group.path(), &link.name);
     match &link.target {
         LinkTarget::Hard(address) => Node::open(group.file(), *address, &path),
         LinkTarget::Soft(target) => {
             budget.spend(&path)?;
-            // What is missing is the link's target, but what the caller knows is the link.
+            // The target is missing, but the caller only knows the link, so the error names the link.
             let node = resolve(group, target, budget).map_err(|error| error.at(&path))?;
             Ok(node.with_path(path))
         }
         LinkTarget::External { file, path: target } => {
             budget.spend(&path)?;
             let other = external::open(group.file(), file).map_err(|error| error.at(&path))?;
-            // The path in an external link always starts at the root, with or without a slash.
+            // The path in an external link starts at the root, with or without a slash.
             resolve(&other.root(), target, budget).map_err(|error| error.at(&path))
         }
         LinkTarget::User { kind, .. } => {
@@ -83,12 +85,13 @@ pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<
     }
 }
 
-/// The components of a path.
+/// Returns the components of a path.
 pub(super) fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|component| !matches!(*component, "" | "."))
 }
 
-/// The path of the member `name` of the group at `group`; empty if that is not known.
+/// Returns the path of the member `name` of the group at `group`, or an empty path if `group` is empty
+/// (unknown).
 pub(super) fn join(group: &str, name: &str) -> Arc<str> {
     match group {
         "" => "".into(),
@@ -97,8 +100,9 @@ pub(super) fn join(group: &str, name: &str) -> Arc<str> {
     }
 }
 
-/// The group that holds the last component of `path`, and that component; no component if the path names `start`
-/// itself or the root; no group if a component before the last is not a group.
+/// Returns the group that holds the last component of `path`, and this component. The component is `None` if
+/// the path names `start` itself or the root. The group is `None` if a component before the last is not a
+/// group.
 fn parent<'p>(start: &Group, path: &'p str, budget: &mut Budget) -> Result<(Option<Group>, Option<&'p str>)> {
     let mut here = if path.starts_with('/') { start.file().root() } else { start.clone() };
     let mut components = names(path).peekable();
@@ -115,33 +119,34 @@ fn parent<'p>(start: &Group, path: &'p str, budget: &mut Budget) -> Result<(Opti
     Ok((Some(here), None))
 }
 
-/// Where a new link goes, or where one is.
+/// The place of a link that exists or will be created.
 pub(super) struct Place<'p> {
-    /// The last group on the way that is there.
+    /// The last existing group on the way.
     pub(super) group: Group,
-    /// Groups to be made below it.
+    /// The missing groups below it, to be created.
     pub(super) missing: Vec<&'p str>,
     /// The name of the link.
     pub(super) name: &'p str,
 }
 
 impl Place<'_> {
-    /// The path of the link.
+    /// Returns the path of the link.
     pub(super) fn path(&self) -> Arc<str> {
         let names = self.missing.iter().chain([&self.name]);
         names.fold(self.group.path().into(), |path: Arc<str>, name| join(&path, name))
     }
 }
 
-/// The place of a link at `path`, from the root of the file if it begins with `/`, else from `start`.
+/// Returns the place of a link at `path`, from the root of the file if `path` begins with `/`, else from
+/// `start`.
 pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
     let mut budget = Budget::new();
     let mut group = if path.starts_with('/') { start.file().root() } else { start.clone() };
     let mut components: Vec<&str> = names(path).collect();
-    // As in libhdf5: `group/.` is the group itself, and no link.
+    // As in libhdf5, `group/.` is the group itself and not a link.
     let is_itself = path.rsplit('/').find(|component| !component.is_empty()) == Some(".");
     let Some(name) = components.pop().filter(|_| !is_itself) else {
-        let why = "it ends without the name of a link";
+        let why = "does not end with the name of a link";
         return Err(RequestError::Argument { what: format!("path {path:?}"), why }.into());
     };
     for (depth, component) in components.iter().enumerate() {
@@ -157,12 +162,12 @@ fn missing(path: &str) -> Error {
     RequestError::NoSuchObject { name: path.to_owned() }.into()
 }
 
-/// Whether the error says that a link leads to nothing.
+/// Whether the error says that a link is broken.
 pub(super) fn leads_nowhere(error: &Error) -> bool {
     is_absence(error) || matches!(error.root(), Error::Request(RequestError::TooManyLinks { .. }))
 }
 
-/// Whether the error says that there is no such object, rather than that something is wrong.
+/// Whether the error says that there is no such object, rather than that the request or the file is faulty.
 fn is_absence(error: &Error) -> bool {
     matches!(
         error.root(),

@@ -1,4 +1,5 @@
-//! What a stored reference refers to: an object, elements of one, or an attribute (spec IV.A.2.d, class 7).
+//! The target of a stored reference: an object, elements of a dataset, or an attribute (spec IV.A.2.d, class
+//! 7).
 
 use hyperslab_format::datatype::{Reference, ReferenceKind};
 use hyperslab_format::heap::global::GlobalHeapId;
@@ -7,19 +8,20 @@ use hyperslab_format::{Addr, ErrorKind, Reader, Writer};
 use super::{File, Node, Object};
 use crate::error::{Error, RequestError, Result};
 
-/// What a reference refers to.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceTarget {
-    /// The header of the object.
+    /// The address of the object's header.
     pub object: Addr,
-    /// For a region: which elements, as a serialized selection (spec III.E, "Region Reference").
+    /// For a region: the selected elements, as a serialized selection (spec III.E, "Region Reference").
     pub selection: Option<Vec<u8>>,
-    /// For an attribute of the object: its name.
+    /// For an attribute of the object: the name of the attribute.
     pub attribute: Option<String>,
 }
 
 impl File {
-    /// What the reference in `stored`, one element of datatype `reference`, refers to; `None` for a null reference.
+    /// Returns the target of the reference in `stored`, one element of datatype `reference`, or `None` for a
+    /// null reference.
     pub fn reference_target(&self, reference: &Reference, stored: &[u8]) -> Result<Option<ReferenceTarget>> {
         let widths = self.store().widths();
         let mut r = Reader::new(stored, widths, Addr::UNDEFINED);
@@ -47,11 +49,11 @@ impl File {
         }
     }
 
-    /// A reference to an object of this file, as elements of the datatype [`ReferenceKind::Object1`] hold it. (A null
-    /// reference is as many zeros.)
+    /// Encodes a reference to an object of this file as an element of datatype [`ReferenceKind::Object1`]. (A
+    /// null reference is the same number of zero bytes.)
     pub fn object_reference(&self, object: &Object) -> Result<Vec<u8>> {
         if !self.is_same(object.file()) {
-            let why = "a reference leads to an object of the same file";
+            let why = "the object is in another file, and a reference cannot lead there";
             return Err(
                 RequestError::Argument { what: format!("reference to {:?}", object.path()), why }.into()
             );
@@ -61,7 +63,8 @@ impl File {
         Ok(stored)
     }
 
-    /// The object that the reference in `stored` refers to, or that has the elements or the attribute.
+    /// Returns the object that the reference in `stored` refers to. For elements or an attribute, this is the
+    /// object that has them.
     pub fn dereference(&self, reference: &Reference, stored: &[u8]) -> Result<Node> {
         let target = self.reference_target(reference, stored)?;
         let target = target.ok_or(RequestError::NoSuchObject { name: "a null reference".to_owned() })?;
@@ -69,17 +72,18 @@ impl File {
     }
 }
 
-/// Where a reference leads at first.
+/// The location that an element of a reference type names directly.
 #[derive(Clone, Copy)]
 enum Place {
     Object(Addr),
-    /// An object's address and a selection.
+    /// A heap object with an object's address and a selection.
     Region1(GlobalHeapId),
-    /// What the encoding of HDF5 1.12 adds to an object, and of which kind that is.
+    /// The type of a reference in the encoding of HDF5 1.12, and the heap object with the rest of it.
     Encoded(u8, GlobalHeapId),
 }
 
-/// The encoding of HDF5 1.12: an object's address itself, the rest in the global heap.
+/// Decodes the encoding of HDF5 1.12. The address of an object is stored in the element, everything else in
+/// the global heap.
 fn encoded(r: &mut Reader<'_>) -> hyperslab_format::Result<Place> {
     let (kind, flags) = (r.u8()?, r.u8()?);
     if kind == 0 {
@@ -98,7 +102,7 @@ fn encoded(r: &mut Reader<'_>) -> hyperslab_format::Result<Place> {
     Ok(Place::Encoded(kind, r.structure(&())?))
 }
 
-/// What such a reference keeps in the global heap.
+/// Decodes the part of such a reference that is in the global heap.
 fn in_blob(r: &mut Reader<'_>, kind: u8) -> hyperslab_format::Result<ReferenceTarget> {
     let mut target = ReferenceTarget { object: token(r)?, selection: None, attribute: None };
     if kind == ATTRIBUTE {
@@ -111,7 +115,7 @@ fn in_blob(r: &mut Reader<'_>, kind: u8) -> hyperslab_format::Result<ReferenceTa
     Ok(target)
 }
 
-/// An object token: for this format, its address.
+/// Reads an object token. In this format, a token is an address.
 fn token(r: &mut Reader<'_>) -> hyperslab_format::Result<Addr> {
     let len = r.u8()?;
     if usize::from(len) != r.widths().offset.bytes() {
@@ -120,12 +124,12 @@ fn token(r: &mut Reader<'_>) -> hyperslab_format::Result<Addr> {
     r.addr()
 }
 
-/// Null references are stored as zeros; some writers use the undefined address.
+/// Whether a reference is null. Null references are stored as zeros; some writers use the undefined address.
 fn is_null(address: Addr) -> bool {
     address.is_undefined() || address == Addr::new(0)
 }
 
-/// The types of encoded references. A datatype says the first for elements of all three.
+/// The types of encoded references. The datatype names the first for elements of all three.
 const OBJECT: u8 = 2;
 const REGION: u8 = 3;
 const ATTRIBUTE: u8 = 4;

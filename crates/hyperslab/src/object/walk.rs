@@ -1,4 +1,5 @@
-//! Walks over a group and all below it: groups before their members, each object's members once, whatever circles the links make.
+//! Walks over a group and everything below it. Groups come before their members, and members of a group are
+//! visited once even if links form cycles.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,48 +11,49 @@ use hyperslab_format::message::link::{Link, LinkTarget};
 use super::{Group, Node};
 use crate::error::{Error, Result};
 
-/// A walk over links. A group whose links cannot be listed is an error with its path.
+/// An iterator over links. A group whose links cannot be listed gives an error with its path.
 #[derive(Debug)]
 pub struct Walk {
     list: fn(&Group) -> Result<Vec<Link>>,
     is_deep: bool,
-    /// The groups on the way down, each with its links that are left. A stack of our own: groups may be nested more deeply
-    /// than calls can be.
+    /// The groups on the way down, each with its remaining links. An explicit stack, because groups may be
+    /// nested more deeply than calls.
     way: Vec<(Group, Arc<str>, vec::IntoIter<Link>)>,
-    /// The group to be listed next.
+    /// The group to list next.
     below: Option<(Group, Arc<str>)>,
     seen: HashMap<Addr, Arc<str>>,
 }
 
-/// A link that a walk met, and what it leads to.
+/// A link that a walk met, and its target.
 #[derive(Debug)]
 pub struct Step {
     /// The path from the group at which the walk began.
     pub path: Arc<str>,
     /// The link.
     pub link: Link,
-    /// What a hard link leads to, or the error that came of opening it. (Other links are not followed.)
+    /// The target of a hard link, or the error from opening it. Other links are not followed.
     pub node: Option<Result<Node>>,
     /// The group that has the link.
     pub parent: Group,
-    /// The path by which the same object was met before.
+    /// The path by which the same object was met earlier.
     pub before: Option<Arc<str>>,
 }
 
 impl Walk {
-    /// A walk over all below `root`.
+    /// Creates a walk over everything below `root`.
     pub fn new(root: &Group) -> Self {
         Self::ordered(root, Group::links)
     }
 
-    /// A walk over all below `root` that takes the links of a group as `list` gives them.
+    /// Creates a walk over everything below `root` that takes the links of a group in the order in which
+    /// `list` returns them.
     pub fn ordered(root: &Group, list: fn(&Group) -> Result<Vec<Link>>) -> Self {
         let path: Arc<str> = Arc::from(".");
         let seen = HashMap::from([(root.address(), Arc::clone(&path))]);
         Self { list, is_deep: true, way: Vec::new(), below: Some((root.clone(), path)), seen }
     }
 
-    /// The same over the links of the group itself alone.
+    /// Limits the walk to the links of the first group.
     #[must_use]
     pub fn shallow(self) -> Self {
         Self { is_deep: false, ..self }
@@ -59,7 +61,7 @@ impl Walk {
 }
 
 impl Step {
-    /// The object, where it is met for the first time and can be read.
+    /// Returns the object if it is met for the first time and can be read.
     pub fn new_node(&self) -> Option<&Node> {
         self.node.as_ref()?.as_ref().ok().filter(|_| self.before.is_none())
     }

@@ -111,7 +111,7 @@ fn two_datasets_in_one_place_overlap() {
     finds(
         &patched(&sound, at, &first.addr.get().to_le_bytes()),
         true,
-        "the address is in use already, by a raw data",
+        "the address is already in use by a raw data",
     );
     // And beyond the end, none.
     finds(&patched(&sound, at, &(1_u64 << 40).to_le_bytes()), true, "reach beyond the end of the file");
@@ -130,7 +130,7 @@ fn space_that_nothing_reaches_is_a_warning() {
     image[40..48].copy_from_slice(&(end as u64 + 100).to_le_bytes());
     let report = checked(&image, true);
     let [warning] = found(&report, Severity::Warning)[..] else { panic!("{:?}", report.findings) };
-    assert_eq!(warning.message, "100 bytes in 1 pieces are reached by nothing");
+    assert_eq!(warning.message, "100 bytes in 1 pieces are unreachable");
     assert_eq!((report.totals.lost_bytes, report.totals.holes), (100, 1));
 }
 
@@ -328,7 +328,7 @@ fn elements_that_lead_nowhere_are_found_when_data_are_checked() {
     let report = checked(&damaged, true);
     let errors = found(&report, Severity::Error);
     assert!(
-        errors.iter().any(|error| error.message.contains("there is no object 1, which an element names")),
+        errors.iter().any(|error| error.message.contains("an element names object 1, which does not exist")),
         "{errors:?}"
     );
 }
@@ -359,7 +359,7 @@ fn circles_of_links_and_blocks_end() {
     // The first child follows the node's head of 24 bytes and the first key.
     let report = checked(&patched(&sound, inner + 32, &(inner as u64).to_le_bytes()), false);
     let errors = found(&report, Severity::Error);
-    assert!(errors.iter().any(|error| error.message.contains("the address is in use already")), "{errors:?}");
+    assert!(errors.iter().any(|error| error.message.contains("the address is already in use")), "{errors:?}");
 }
 
 /// Whatever byte is wrong: an answer.

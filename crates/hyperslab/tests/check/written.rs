@@ -173,7 +173,7 @@ fn strings_and_references_are_sound_and_dangling_ones_are_found() {
     file.flush().unwrap();
     let report = checked(&image(&driver), true);
     let errors = found(&report, Severity::Error);
-    assert!(errors.len() == 1 && errors[0].message.contains("which an element names"), "{errors:?}");
+    assert!(errors.len() == 1 && errors[0].message.contains("an element names object"), "{errors:?}");
     assert!(
         found(&report, Severity::Warning).iter().any(|w| w.message.starts_with("a reference leads to")),
         "{report:?}"
@@ -203,8 +203,8 @@ fn a_file_that_a_crash_left_is_checked_as_recovery_would_leave_it() {
         let expected = match report.recovery {
             Action::Nothing => None,
             Action::DropTail => Some("the remains of a transaction"),
-            Action::Unguard => Some("checked as if it was undone"),
-            Action::Redo => Some("checked as if it was finished"),
+            Action::Unguard => Some("checked as if it were undone"),
+            Action::Redo => Some("checked as if it were finished"),
             Action::Refuse => panic!("{report:?}"),
         };
         assert_eq!(notes.len(), usize::from(expected.is_some()), "{notes:?}");

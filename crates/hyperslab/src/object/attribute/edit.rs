@@ -1,4 +1,4 @@
-//! Attributes that are made, replaced and taken away.
+//! Creates, replaces, renames and removes attributes.
 
 use hyperslab_format::datatype::Charset;
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
@@ -16,12 +16,12 @@ use crate::object::{NamedDatatype, Object, delete, dense, limits};
 use crate::store::Txn;
 
 impl Object {
-    /// Makes an attribute, or puts it in the place of the one that has its name.
+    /// Creates an attribute, or replaces the one with the same name.
     pub fn put_attribute(&self, attribute: &Attribute) -> Result<()> {
         self.put_attribute_of(attribute, None)
     }
 
-    /// As [`put_attribute`](Self::put_attribute), with a datatype that is committed in the same file.
+    /// Like [`put_attribute`](Self::put_attribute), but with a committed datatype of the same file.
     pub fn put_attribute_of(&self, attribute: &Attribute, committed: Option<&NamedDatatype>) -> Result<()> {
         self.change_attributes(|txn| {
             let message = message(attribute, committed.map(|datatype| datatype.address()));
@@ -37,7 +37,7 @@ impl Object {
         })
     }
 
-    /// Takes an attribute away.
+    /// Removes an attribute.
     pub fn remove_attribute(&self, name: &str) -> Result<()> {
         self.change_attributes(|txn| {
             let old = take(txn, self.address(), name)?;
@@ -46,7 +46,7 @@ impl Object {
         })
     }
 
-    /// Gives an attribute another name; its value and its place in the order of creation stay.
+    /// Renames an attribute. Its value and its creation order stay the same.
     pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
         self.change_attributes(|txn| {
             if self.has_attribute(to)? {
@@ -66,7 +66,7 @@ impl Object {
     }
 }
 
-/// The message of an attribute.
+/// Makes the message of an attribute.
 fn message(attribute: &Attribute, committed: Option<Addr>) -> AttributeMessage {
     let datatype = match committed {
         Some(address) => MaybeShared::Shared(SharedLocation::Header(address)),
@@ -87,13 +87,13 @@ fn charset(name: &str) -> Charset {
     if name.is_ascii() { Charset::Ascii } else { Charset::Utf8 }
 }
 
-/// Takes out the attribute `name`, if there is one; and its place in the order of creation.
+/// Removes the attribute `name` and returns it with its creation order, if there is one.
 fn take(txn: &mut Txn<'_>, address: Addr, name: &str) -> Result<Option<(Option<u64>, AttributeMessage)>> {
     let header = Header::read(txn.store(), address)?;
     dense::take(txn, &header, name)
 }
 
-/// Adds an attribute; `order` is its place in the order of creation, if it had one.
+/// Adds an attribute. `order` is its creation order if it replaces an attribute that had one.
 pub(in crate::object) fn insert(
     txn: &mut Txn<'_>,
     address: Addr,
@@ -115,7 +115,7 @@ pub(in crate::object) fn insert(
     let len = message.encoded_len(widths, &());
     if len > LONGEST_MESSAGE {
         let why =
-            "in an object of this age it has less than 64 KiB: make the file with libver=\"v108\" or later";
+            "must be smaller than 64 KiB in this file format: create the file with libver=\"v108\" or later";
         return Err(RequestError::Argument { what: format!("attribute of {len} bytes"), why }.into());
     }
     let mut change = HeaderChange::new(txn, address)?;
@@ -132,7 +132,7 @@ fn forget_type(txn: &mut Txn<'_>, message: &AttributeMessage) -> Result<()> {
     shared_in(&message.datatype).map_or(Ok(()), |datatype| delete::unlink(txn, datatype).map(drop))
 }
 
-/// Frees the attributes of an object that is deleted; `targets` gets the committed datatypes that they use.
+/// Frees the attributes of a deleted object. Adds the committed datatypes that they use to `targets`.
 pub(in crate::object) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     let storage = Storage::<AttributeMessage>::of(header, txn.store())?;
     storage.visit(header, txn.store(), &mut |_, message| targets.extend(shared_in(&message.datatype)))?;

@@ -1,4 +1,4 @@
-//! Attributes, in messages of the header or dense in a heap with a B-tree over hashes of names.
+//! Attributes, stored in messages of the header, or in a fractal heap with a B-tree over hashes of names.
 
 pub(in crate::object) mod edit;
 pub(in crate::object) mod value;
@@ -17,18 +17,18 @@ use crate::types::Scalar;
 /// An attribute with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The datatype of its elements; a committed one is resolved.
+    /// The datatype of the elements; a committed one is resolved.
     pub datatype: Datatype,
-    /// Its shape.
+    /// The shape.
     pub dataspace: Dataspace,
-    /// Its elements, as stored: those of variable length are ids of objects in the global heap.
+    /// The stored elements. Those of variable length are ids of objects in the global heap.
     pub data: Vec<u8>,
 }
 
 impl Attribute {
-    /// A string of fixed length that ends with a zero byte, as libhdf5's own conventions have it.
+    /// Makes a scalar attribute: a string of fixed length that ends with a zero byte, as libhdf5 stores it.
     pub fn text(name: impl Into<String>, text: &str) -> Self {
         let mut data = text.as_bytes().to_vec();
         data.push(0);
@@ -38,12 +38,12 @@ impl Attribute {
         Self { name: name.into(), datatype, dataspace: Dataspace::Scalar, data }
     }
 
-    /// A number.
+    /// Makes a scalar attribute with one number.
     pub fn number<T: Scalar>(name: impl Into<String>, number: T) -> Self {
         Self { dataspace: Dataspace::Scalar, ..Self::numbers(name, &[number]) }
     }
 
-    /// Numbers, one after another.
+    /// Makes a one-dimensional attribute with these numbers.
     pub fn numbers<T: Scalar>(name: impl Into<String>, numbers: &[T]) -> Self {
         let dataspace = Dataspace::Simple { shape: vec![numbers.len() as u64], max_shape: None };
         Self { name: name.into(), datatype: T::datatype(), dataspace, data: T::bytes(numbers).to_vec() }
@@ -51,14 +51,14 @@ impl Attribute {
 }
 
 impl Object {
-    /// The names of all attributes: in the order of creation if the object tracks it, else by name.
+    /// Returns the names of all attributes, in creation order if the object tracks it, else sorted.
     pub fn attribute_names(&self) -> Result<Vec<String>> {
         let names =
             |messages: Vec<AttributeMessage>| messages.into_iter().map(|message| message.name).collect();
         self.with_attributes(|storage, header| self.attribute_messages(storage, header).map(names))
     }
 
-    /// All attributes, in the order of [`attribute_names`](Self::attribute_names).
+    /// Returns all attributes in the order of [`attribute_names`](Self::attribute_names).
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
         self.with_attributes(|storage, header| {
             let messages = self.attribute_messages(storage, header)?;
@@ -66,7 +66,7 @@ impl Object {
         })
     }
 
-    /// The attribute `name`, if there is one.
+    /// Returns the attribute `name`, if there is one.
     pub(super) fn found_attribute(&self, name: &str) -> Result<Option<Attribute>> {
         self.with_attributes(|storage, header| {
             let found = storage.find(header, self.store(), name)?;
@@ -74,7 +74,7 @@ impl Object {
         })
     }
 
-    /// The attribute `name`.
+    /// Returns the attribute `name`.
     pub fn attribute(&self, name: &str) -> Result<Attribute> {
         let missing = || Error::from(RequestError::NoSuchAttribute { name: name.to_owned() }).at(self.path());
         self.found_attribute(name)?.ok_or_else(missing)
@@ -85,23 +85,23 @@ impl Object {
         self.with_attributes(|storage, header| Ok(storage.find(header, self.store(), name)?.is_some()))
     }
 
-    /// The number of attributes.
+    /// Returns the number of attributes.
     pub fn attribute_count(&self) -> Result<u64> {
         self.with_attributes(|storage, header| storage.len(header, self.store()))
     }
 
-    /// Whether attributes know in which order they were created; then they are listed in it.
+    /// Whether the object stores the creation order of its attributes. If so, they are listed in this order.
     pub fn tracks_attribute_order(&self) -> bool {
-        // A header is made with or without that.
+        // This property of a header never changes, so the cached header may be used.
         self.header.read().value.tracks_attribute_order()
     }
 
-    /// All attributes as they are stored, in the order of [`attribute_names`](Self::attribute_names).
+    /// Returns all attributes as they are stored, in the order of [`attribute_names`](Self::attribute_names).
     pub(super) fn stored_attributes(&self) -> Result<Vec<AttributeMessage>> {
         self.with_attributes(|storage, header| self.attribute_messages(storage, header))
     }
 
-    /// Runs `f` on the attributes as they are now.
+    /// Runs `f` on the current attributes.
     fn with_attributes<T>(
         &self,
         f: impl FnOnce(&Storage<AttributeMessage>, &Header) -> Result<T>,
@@ -129,8 +129,8 @@ impl Object {
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
-    /// The attribute that a message describes, with its types fetched and its data cut to their length: in a version 1
-    /// header the message is padded.
+    /// Returns the attribute that a message describes, with its shared types read. Cuts the data to their
+    /// length, because messages in version 1 headers are padded.
     pub(super) fn resolve(&self, header: &Header, message: AttributeMessage) -> Result<Attribute> {
         let store = self.store();
         let AttributeMessage { name, datatype, dataspace, mut data, .. } = message;

@@ -1,4 +1,4 @@
-//! Values of attributes as Rust has them.
+//! Attribute values as Rust types.
 
 use hyperslab_format::message::dataspace::Dataspace;
 
@@ -7,10 +7,10 @@ use crate::error::{Error, RequestError, Result};
 use crate::object::element::Element;
 use crate::object::{File, Object};
 
-/// A value that an attribute can be set to: an [`Element`], a `&str`, or an array, slice or vector of elements, which has
+/// A value for an attribute: an [`Element`], a `&str`, or an array, slice or vector of elements, which makes
 /// one dimension.
 pub trait AttributeValue {
-    /// Returns the attribute `name` with this value. Data of variable length get into the file.
+    /// Returns the attribute `name` with this value. Data of variable length are written to the file.
     #[doc(hidden)]
     fn attribute(&self, name: &str, file: &File) -> Result<Attribute>;
 }
@@ -74,7 +74,7 @@ impl<T: Element> AttributeValue for Vec<T> {
 }
 
 impl Object {
-    /// Sets the attribute `name`, in place of the one that has that name.
+    /// Sets the attribute `name`. Replaces an attribute of the same name.
     ///
     /// ```
     /// # fn main() -> hyperslab::Result<()> {
@@ -98,9 +98,10 @@ impl Object {
         self.put_attribute(&attribute)
     }
 
-    /// Returns the one element of the attribute `name`, converted to `T` if it is stored otherwise.
+    /// Returns the single element of the attribute `name`, converted to `T` if it has another type.
     ///
-    /// Errors: `Request` if there is no such attribute, or it has not one element that can be converted.
+    /// Errors: `Request` if there is no such attribute, if it has not exactly one element, or if the element
+    /// cannot be converted.
     pub fn attribute_value<T: Element>(&self, name: &str) -> Result<T> {
         let values = self.attribute_values(name)?;
         let (count, mut values) = (values.len(), values.into_iter());
@@ -108,11 +109,12 @@ impl Object {
             return Ok(value);
         }
         let what = format!("attribute {name:?} of {count} elements");
-        let why = "it has not one element: read it with `attribute_values`";
+        let why = "not exactly one element: read it with `attribute_values`";
         Err(Error::from(RequestError::Argument { what, why }).at(self.path()))
     }
 
-    /// Returns the elements of the attribute `name` in row-major order, converted to `T` if they are stored otherwise.
+    /// Returns the elements of the attribute `name` in row-major order, converted to `T` if they have another
+    /// type.
     ///
     /// Errors: `Request` if there is no such attribute, or its elements cannot be converted.
     pub fn attribute_values<T: Element>(&self, name: &str) -> Result<Vec<T>> {

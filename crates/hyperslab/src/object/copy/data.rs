@@ -1,4 +1,5 @@
-//! The elements of datasets that are copied: stored bytes as they are, or, where they hold addresses, element by element.
+//! Copies the elements of datasets: stored bytes unchanged, or element by element if the elements hold
+//! addresses.
 
 use std::ops::ControlFlow;
 
@@ -21,7 +22,7 @@ use crate::object::{Dataset, Node, auto_chunks};
 use crate::select::Coord;
 use crate::store::Store;
 
-/// Stored chunks, and where they are.
+/// Stored chunks: the coordinate of each, and its record.
 type Chunks = Vec<(Coord, ChunkRecord)>;
 
 impl Copy<'_> {
@@ -30,11 +31,11 @@ impl Copy<'_> {
         if source.file().is_writable() {
             source.flush_chunks()?;
         }
-        // What is freed meanwhile is not used again while it is read.
+        // Space freed meanwhile is not reallocated, so the source can be read.
         let _reading = source.store().reading_data();
         let state = source.state()?;
-        let nobody = |_| ();
-        let done = self.renewal.as_ref().map_or(&nobody as &(dyn Fn(u64) + Sync), |renewal| renewal.done);
+        let ignored = |_| ();
+        let done = self.renewal.as_ref().map_or(&ignored as &(dyn Fn(u64) + Sync), |renewal| renewal.done);
         let meter = Meter::new(done, state.len_bytes());
         if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
             self.data_translated(source, &state, copy)?;
@@ -45,7 +46,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Moves elements that mean the same anywhere.
+    /// Copies elements that mean the same in any file.
     fn data_moved(&self, source: &Dataset, state: &State, copy: Addr, meter: &Meter<'_>) -> Result<()> {
         if let Some(new) = self.new_chunks(state)?
             && !new.keeps_chunks
@@ -74,13 +75,13 @@ impl Copy<'_> {
         }
     }
 
-    /// What is made anew of the chunks of a dataset, if anything is.
+    /// Returns the new chunks of a repacked dataset, or `None` if its storage stays the same.
     pub(super) fn new_chunks(&self, state: &State) -> Result<Option<NewChunks>> {
         let Some(renewal) = &self.renewal else { return Ok(None) };
         renewal.chunks(state, self.to.version(), self.to.store().widths())
     }
 
-    /// Moves chunks to a dataset that has other filters.
+    /// Copies chunks to a dataset with other filters.
     fn recode(&self, source: &Dataset, state: &State, copy: &Node, meter: &Meter<'_>) -> Result<()> {
         let (Node::Dataset(copy), Layout::Chunked(chunked)) = (copy, &state.layout) else { return Ok(()) };
         let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
@@ -103,7 +104,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Moves chunks as they are stored.
+    /// Copies stored chunks unchanged.
     fn chunks(
         &self,
         source: &Dataset,
@@ -125,7 +126,7 @@ impl Copy<'_> {
             });
         }
         let mut stored = stored_chunks(source.store(), &index)?;
-        // In the order of the file, so that neighbours stay neighbours.
+        // Sorted by address, so that neighbours stay neighbours.
         stored.sort_unstable_by_key(|(_, record)| record.extent.addr);
         for batch in stored.chunks_mut(BATCH_CHUNKS) {
             let moved = self.copy_chunks(source, batch)?;
@@ -138,7 +139,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Copies stored bytes to new space.
+    /// Copies stored bytes to newly allocated space.
     fn copy_bytes(&self, source: &Dataset, from: Extent) -> Result<Extent> {
         let to = self.to.store().allocate(from.len)?;
         let moves = [Move { from, to: to.addr }];
@@ -147,13 +148,13 @@ impl Copy<'_> {
         Ok(to)
     }
 
-    /// Copies chunks to new space, and returns where they are then.
+    /// Copies chunks to newly allocated space and returns their new records.
     fn copy_chunks(&self, source: &Dataset, chunks: &[(Coord, ChunkRecord)]) -> Result<Chunks> {
         let (store, mut moved) = (self.to.store(), Chunks::with_capacity(chunks.len()));
         let mut moves = Vec::with_capacity(chunks.len());
         let mut copy = || {
             for (coord, record) in chunks {
-                // Nothing of a damaged file is believed before it is seen to lie in it.
+                // A damaged file may name chunks outside its bounds.
                 source.store().check(record.extent, CHUNK)?;
                 let to = store.allocate(record.extent.len)?;
                 moves.push(Move { from: record.extent, to: to.addr });
@@ -171,14 +172,14 @@ impl Copy<'_> {
         }
     }
 
-    /// Gives back the space of chunks that no index knows.
+    /// Frees the space of chunks that are in no index.
     fn release(&self, chunks: &[(Coord, ChunkRecord)]) {
         for (_, record) in chunks {
             self.to.store().release(record.extent);
         }
     }
 
-    /// Tells the index of a copy of its chunks.
+    /// Adds chunks to the index of a copy.
     fn insert_chunks(&self, copy: Addr, chunks: &[(Coord, ChunkRecord)]) -> Result<()> {
         self.to.store().step(|txn| {
             let header = Header::read(txn.store(), copy)?;
@@ -191,7 +192,7 @@ impl Copy<'_> {
         })
     }
 
-    /// Says in the layout message of a copy where its data are; if that fails, their space is given back.
+    /// Changes the layout message of a copy to name the space of its data. On an error, frees that space.
     fn change_layout(&self, copy: Addr, data: Extent, f: impl FnOnce(&mut Layout)) -> Result<()> {
         let changed = self.to.store().step(|txn| {
             txn.names(data);
@@ -205,7 +206,7 @@ impl Copy<'_> {
         changed.inspect_err(|_| self.to.store().release(data))
     }
 
-    /// Reads elements, makes their addresses those of the copy, and writes them.
+    /// Reads elements, translates their addresses to those of the copy, and writes them.
     fn data_translated(&mut self, source: &Dataset, state: &State, copy: Addr) -> Result<()> {
         let Node::Dataset(copy) = self.to.object_at(copy)? else { return Ok(()) };
         let chunk = match &state.layout {
@@ -231,9 +232,9 @@ pub(super) fn stored_chunks(store: &Store, index: &ChunkIndex) -> Result<Chunks>
     Ok(stored)
 }
 
-/// So many chunks are copied before the index is told.
+/// The number of chunks that are copied before they are added to the index.
 const BATCH_CHUNKS: usize = 65_536;
-/// Bytes of elements that are translated at a time.
+/// The number of bytes of elements that are translated at a time.
 const PART_BYTES: u64 = 4 << 20;
-/// How errors name stored chunks.
+/// The name and the spec section of stored chunks in errors.
 const CHUNK: (&str, &str) = ("Raw data", "IV.B");

@@ -1,4 +1,5 @@
-//! Headers of copies: the messages that mean the same anywhere as they are, the others made anew. And attributes.
+//! Copies headers and attributes. Messages that mean the same in any file are copied unchanged; the others
+//! are rebuilt.
 
 use hyperslab_format::header::RawMessage;
 use hyperslab_format::heap::global::GlobalHeapId;
@@ -21,7 +22,7 @@ use crate::object::header::read::{Header, shared_in};
 use crate::object::{Node, Object, dataset, dense};
 
 impl Copy<'_> {
-    /// Makes the header of a copy, without attributes, links and data.
+    /// Writes the header of a copy, without attributes, links and data.
     pub(super) fn make_header(&mut self, source: &Node) -> Result<Addr> {
         let header = source.header()?;
         header.check_writable()?;
@@ -41,7 +42,8 @@ impl Copy<'_> {
         };
         let mut messages = Vec::new();
         if is_old_group {
-            // Its attributes know their order, which a version 1 header cannot say: it becomes a group of links in messages.
+            // Attributes of the group have a creation order, which a version 1 header cannot express. The
+            // copy therefore stores its links in messages.
             messages.push(message::<LinkInfo>(&dense::none_yet(None, false), 0, header.widths()));
             let info = GroupInfo { phase_change: None, estimate: None };
             messages.push(message(&info, RawMessage::CONSTANT, header.widths()));
@@ -60,7 +62,8 @@ impl Copy<'_> {
         })
     }
 
-    /// A message of the source as the copy has it; none, where it is made later or not at all.
+    /// Translates a message of the source for the copy. Returns `None` if the message is made later or left
+    /// out.
     fn message(
         &mut self,
         source: &Node,
@@ -106,14 +109,14 @@ impl Copy<'_> {
                 encoded(&fill, raw, widths)
             }
             (kind::EXTERNAL_FILES, _) => {
-                return Err(Error::unsupported("copying a dataset with files of its own", "IV.A.2.h"));
+                return Err(Error::unsupported("copying a dataset with external files", "IV.A.2.h"));
             }
             _ => RawMessage { at: Addr::UNDEFINED, creation_order: None, ..raw.clone() },
         };
         Ok(Some(anew))
     }
 
-    /// The layout of a copy that has no data yet.
+    /// Changes `layout` to that of a copy that has no data yet.
     fn forget_places(&mut self, source: &Object, layout: &mut Layout) -> Result<()> {
         match layout {
             Layout::Compact { .. } => {}
@@ -178,9 +181,9 @@ impl Copy<'_> {
     }
 }
 
-/// A message with the flags of another.
+/// Encodes a message with the flags of `raw`.
 fn encoded<T: MessageBody>(body: &T, raw: &RawMessage, widths: Widths) -> RawMessage {
     message(body, raw.flags, widths)
 }
-/// Bytes of messages in the header of a copy, at least: links of a group come later.
+/// The least number of bytes for messages in the header of a copy. The links of a group are added later.
 const ROOM: usize = 120;

@@ -1,4 +1,5 @@
-//! Messages of a header that a repacked file has otherwise: of new chunks and filters, and of the version that was asked for.
+//! Messages that differ in a repacked file: those for new chunks and filters, and those of the requested
+//! version.
 
 use hyperslab_format::Addr;
 use hyperslab_format::header::{Prefix, RawMessage};
@@ -17,14 +18,14 @@ use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
 use crate::object::{Group, Node};
 
-/// What of a header is made anew.
+/// The parts of a header that are rebuilt rather than copied.
 pub(super) struct Anew {
     version: Option<LibVersion>,
     chunks: Option<NewChunks>,
 }
 
 impl Anew {
-    /// Whether messages of a type are not taken over: [`Copy::messages_anew`] makes them.
+    /// Whether messages of this type are made by [`Copy::messages_anew`] and not copied.
     pub(super) fn owns(&self, kind: u16) -> bool {
         let of_chunks = [kind::LAYOUT, kind::FILTER_PIPELINE, kind::FILL_VALUE];
         let of_version =
@@ -33,7 +34,7 @@ impl Anew {
             || (self.version.is_some() && of_version.contains(&kind))
     }
 
-    /// The prefix of the copy's header.
+    /// Returns the prefix of the copy's header.
     pub(super) fn prefix(&self, header: &Header) -> Prefix {
         match (self.version, header.object_header().prefix) {
             (Some(version), Prefix::V1 { .. }) => header_prefix(version, false),
@@ -47,7 +48,7 @@ impl Anew {
 }
 
 impl Copy<'_> {
-    /// What of the header of a source is made anew.
+    /// Returns the parts of the header of `source` that are rebuilt.
     pub(super) fn anew(&self, source: &Node) -> Result<Anew> {
         let chunks = match source {
             Node::Dataset(dataset) => self.new_chunks(&*dataset.state()?)?,
@@ -56,19 +57,19 @@ impl Copy<'_> {
         Ok(Anew { version: self.version(), chunks })
     }
 
-    /// The version that was asked for.
+    /// Returns the version that the caller asked for.
     pub(super) fn version(&self) -> Option<LibVersion> {
         self.renewal.as_ref().and_then(|renewal| renewal.options.version)
     }
 
-    /// A group of a version that was asked for.
+    /// Creates an empty group in the format of `version`.
     pub(super) fn group_anew(&self, source: &Group, version: LibVersion) -> Result<Addr> {
         let header = source.header()?;
         let is_ordered = source.tracks_creation_order()? || header.tracks_attribute_order();
         self.to.store().step(|txn| Ok(new_group(txn, version, is_ordered)?.address()))
     }
 
-    /// The messages that are made anew. A committed datatype is `committed` in the copy.
+    /// Makes the messages that are rebuilt. `committed` is the datatype message if the type is committed.
     pub(super) fn messages_anew(
         &mut self,
         source: &Node,
@@ -122,7 +123,7 @@ impl Copy<'_> {
     }
 }
 
-/// The flags of the message in the source, which mean the same in the copy.
+/// Returns the flags of the source's message of type `T` that hold for the copy too.
 fn flags<T: MessageBody>(header: &Header) -> u8 {
     let found = header.object_header().messages().find(|message| message.kind == T::KIND);
     found.map_or(0, |message| message.flags & !RawMessage::SHARED)

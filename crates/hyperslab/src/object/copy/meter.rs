@@ -1,20 +1,22 @@
-//! How far the elements of one dataset have been moved.
+//! Progress of the copy of one dataset.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Tells whoever asked of the bytes that were moved: of all together as many as the dataset has, whatever was stored of them.
+/// Reports copied bytes to a callback. The reports add up to the size of the dataset, however much of it was
+/// stored.
 pub(super) struct Meter<'a> {
     done: &'a (dyn Fn(u64) + Sync),
     left: AtomicU64,
 }
 
 impl<'a> Meter<'a> {
-    /// For a dataset of so many bytes of elements.
+    /// Creates a meter for a dataset with `bytes` bytes of elements.
     pub(super) fn new(done: &'a (dyn Fn(u64) + Sync), bytes: u64) -> Self {
         Self { done, left: AtomicU64::new(bytes) }
     }
 
-    /// So many more bytes were moved. Chunks over the edge have more than belong to the dataset.
+    /// Reports that `bytes` more bytes were copied. Chunks at the edge may hold more bytes than belong to the
+    /// dataset; the excess is not reported.
     pub(super) fn add(&self, bytes: u64) {
         let taken = self
             .left
@@ -23,7 +25,7 @@ impl<'a> Meter<'a> {
         (self.done)(left.min(bytes));
     }
 
-    /// Everything was moved.
+    /// Reports the rest, after everything was copied.
     pub(super) fn finish(self) {
         (self.done)(self.left.into_inner());
     }

@@ -1,8 +1,8 @@
-//! Copies of objects with all that is in them, within a file and from file to file.
+//! Copies objects and everything in them, within a file and between files.
 //!
-//! A copy is made of objects to which no link leads until the last step, which links the first of them: who reads meanwhile
-//! sees nothing of it. Stored chunks are copied as they are. What holds addresses is made anew: links, sequences and strings
-//! of variable length, references.
+//! No link leads to the copied objects until the last step links the first of them, so readers do not see an
+//! unfinished copy. Stored chunks are copied unchanged. Data that hold addresses are rebuilt: links, strings
+//! and sequences of variable length, references.
 
 pub(in crate::object) mod data;
 pub(in crate::object) mod header;
@@ -28,27 +28,28 @@ use crate::store::Txn;
 pub(super) use renewal::Renewal;
 pub(super) use translate::of_variable_parts;
 
-/// What a copy takes along.
+/// Options that say what a copy includes.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of libhdf5, and they are independent")]
 pub struct CopyOptions {
     /// Groups below the first one are copied without their members.
     pub shallow: bool,
-    /// What soft links lead to is copied in their place, where they lead anywhere.
+    /// Soft links are replaced by copies of their targets. Broken links stay.
     pub expand_soft: bool,
-    /// What external links lead to is copied in their place, where they lead anywhere.
+    /// External links are replaced by copies of their targets. Broken links stay.
     pub expand_external: bool,
-    /// What references lead to is copied, too. Else they are null in another file, and lead where they led within one.
+    /// Targets of references are copied too. If not set, references in a copy in another file are null, and
+    /// those in a copy in the same file keep their targets.
     pub expand_refs: bool,
-    /// Attributes are left out.
+    /// Attributes are not copied.
     pub without_attributes: bool,
 }
 
 impl Group {
-    /// Copies `source`, of this file or another, to `path`, with the groups on the way that are missing.
+    /// Copies `source`, which may be in another file, to `path`, and creates missing groups on the way.
     ///
-    /// A group is copied with everything that hard links below it lead to; what several of them lead to is copied once. If it
-    /// fails, nothing of the copy stays.
+    /// A group is copied with everything that hard links below it lead to. An object with several links is
+    /// copied once. If the copy fails, nothing of it remains.
     pub fn copy(&self, source: &Node, path: &str, options: &CopyOptions) -> Result<Node> {
         if !self.store().is_writable() {
             return Err(Error::from(RequestError::ReadOnly).at(self.path()));
@@ -65,33 +66,33 @@ impl Group {
             })
         });
         if copied.is_err() {
-            // The first error says more; what it leaves then is unused space.
+            // The first error says more. If undoing fails too, the copied objects are left as unused space.
             let _ = copy.undo();
         }
         copied
     }
 }
 
-/// One copy under way.
+/// A copy in progress.
 pub(super) struct Copy<'a> {
     to: File,
     options: CopyOptions,
-    /// What is made anew, where the copy is a repacked file.
+    /// The differences from the source, if the copy is a repacked file.
     renewal: Option<Renewal<'a>>,
-    /// The files of sources, in the order in which they were met.
+    /// The files of the sources, in the order in which they were met.
     from: Vec<File>,
-    /// What was made of each source: by the number of its file, and its address.
+    /// The address of the copy of each source, by the number of the source's file and the source's address.
     made: HashMap<(usize, Addr), Addr>,
-    /// How many links and users of committed datatypes each of the new objects has by now.
+    /// The number of links to each new object so far. Uses of a committed datatype count as links.
     users: HashMap<Addr, u32>,
-    /// Objects that have their header and nothing else yet.
+    /// Objects whose header is written, but not their contents.
     pending: VecDeque<Pending>,
 }
 
 struct Pending {
     source: Node,
     copy: Addr,
-    /// How many links below the first object.
+    /// The number of links from the first object to this one.
     depth: usize,
 }
 
@@ -108,12 +109,12 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// A copy of a whole file, or of some of it.
+    /// Creates a copy of a whole file or of selected objects.
     pub(super) fn renewing(to: &File, options: CopyOptions, renewal: Renewal<'a>) -> Self {
         Self { renewal: Some(renewal), ..Self::new(to, options) }
     }
 
-    /// Copies `source` and everything below, and returns where the copy is, to which there is no link yet.
+    /// Copies `source` and everything below it. Returns the address of the copy, which has no link yet.
     fn run(&mut self, source: &Node) -> Result<Addr> {
         let address = self.object(source, 0)?;
         self.users.insert(address, 1); // the link that the caller makes
@@ -121,7 +122,7 @@ impl<'a> Copy<'a> {
         Ok(address)
     }
 
-    /// Copies everything in a root group into that of the new file, which is empty.
+    /// Copies everything in a root group into the empty root group of the new file.
     pub(super) fn run_root(&mut self, source: &Group) -> Result<()> {
         let key = (self.number_of(source.file())?, source.address());
         let copy = self.to.root().address();
@@ -139,7 +140,7 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// Where the copy of `source` is; it is made if it is not there.
+    /// Returns the address of the copy of `source`, and makes the copy's header if there is none.
     fn object(&mut self, source: &Node, depth: usize) -> Result<Addr> {
         let key = (self.number_of(source.file())?, source.address());
         if let Some(&known) = self.made.get(&key) {
@@ -166,7 +167,7 @@ impl<'a> Copy<'a> {
         Ok(self.from.len() - 1)
     }
 
-    /// Whether addresses in the source mean the same in the copy.
+    /// Whether references in the source mean the same in the copy.
     fn keeps_references(&self, from: &File) -> bool {
         from.is_same(&self.to) && !self.options.expand_refs
     }
@@ -206,7 +207,7 @@ impl<'a> Copy<'a> {
         })
     }
 
-    /// What a link leads to, if that is to be copied in its place.
+    /// Returns the target of a link if a copy of the target replaces the link.
     fn followed(&self, group: &Group, link: &Link) -> Result<Option<Node>> {
         let is_expanded = match link.target {
             LinkTarget::Hard(_) => return group.open_link(link).map(Some),
@@ -224,14 +225,16 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Counts a link to a new object, or a use of a new committed datatype: the header was made for one.
+    /// Counts a link to a new object, or a use of a new committed datatype. A new header already counts the
+    /// first.
     fn count_user(&mut self, txn: &mut Txn<'_>, copy: Addr) -> Result<()> {
         let users = self.users.entry(copy).or_default();
         *users += 1;
         if *users > 1 { add_reference(txn, copy, 1) } else { Ok(()) }
     }
 
-    /// Links what was copied for references alone in the root group, under the names that libhdf5 gives them.
+    /// Links objects that were copied only because of references in the root group, under the names that
+    /// libhdf5 gives them.
     fn link_referenced(&self, txn: &mut Txn<'_>) -> Result<()> {
         let root = self.to.store().superblock().root();
         let alone = |(_, copy): &(&(usize, Addr), &Addr)| self.users.get(copy) == Some(&0);
@@ -245,12 +248,12 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// Gives the space of everything back that was made.
+    /// Frees the space of everything that was copied.
     fn undo(&self) -> Result<()> {
         self.to.store().step(|txn| {
             self.made.values().try_for_each(|&copy| {
                 let header = Header::read(txn.store(), copy)?;
-                // What it leads to was made here, too, and is deleted in its turn.
+                // Linked objects are copies too, and are deleted by this loop.
                 delete::delete(txn, &header, &mut Vec::new())
             })
         })?;

@@ -1,4 +1,5 @@
-//! Elements moved to chunks of another shape: in boxes that are read and written whole, each on all threads.
+//! Copies elements to chunks of another shape, in boxes of whole chunks, each read and written on all
+//! threads.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use crate::object::dataset::{self, State};
 use crate::object::{Dataset, Node};
 use crate::select::{Boxes, Coord, Selection, first_element};
 
-/// Reads what the source stores, and writes it to the chunks of the copy. Chunks that nothing was ever written to stay so.
+/// Copies the stored elements of `source` to the chunks of the copy. Chunks that were never written are not
+/// created.
 pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Meter<'_>) -> Result<()> {
     let Node::Dataset(copy) = copy else { return Ok(()) };
     let Some(chunk) = copy.chunk_shape() else { return Ok(()) };
@@ -31,7 +33,8 @@ pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Mete
     Ok(())
 }
 
-/// What is to be moved to chunks of this shape, in selections of whole chunks, of so many bytes where a chunk has not more.
+/// Returns the selections to copy to chunks of shape `chunk`. Each covers whole chunks and has at most `most`
+/// bytes, unless a single chunk has more.
 pub(super) fn boxes(source: &Dataset, state: &State, chunk: &[u64], most: u64) -> Result<Vec<Selection>> {
     let shape = state.dataspace.shape();
     if state.elements == 0 {
@@ -49,11 +52,11 @@ pub(super) fn boxes(source: &Dataset, state: &State, chunk: &[u64], most: u64) -
     let Some(old) = old else {
         return Ok((0..blocks.len()).map(|number| blocks.nth(number)).collect());
     };
-    // Which new chunks get anything, by the block that they are in.
+    // Finds the new chunks that receive data, by the box that contains them.
     let index = dataset::chunk_index(state.header(), source.store(), old)?;
     let mut wanted: BTreeMap<Coord, Vec<Coord>> = BTreeMap::new();
     for (coord, _) in stored_chunks(source.store(), &index)? {
-        // A damaged index may name chunks that lie outside: they give no box.
+        // A damaged index may name chunks out of bounds; they give no box.
         let first = first_element(&coord, &old.chunk_shape);
         let starts: Coord = first.iter().zip(chunk).map(|(at, side)| at / side).collect();
         let ends: Coord = (0..coord.len())
@@ -84,7 +87,7 @@ pub(super) fn boxes(source: &Dataset, state: &State, chunk: &[u64], most: u64) -
     Ok(all)
 }
 
-/// Calls `f` with every coordinate from `starts` to before `ends`, in row-major order.
+/// Calls `f` with every coordinate from `starts` up to, not including, `ends`, in row-major order.
 fn each(starts: &[u64], ends: &[u64], f: &mut dyn FnMut(&[u64])) {
     if starts.iter().zip(ends).any(|(start, end)| start >= end) {
         return;
@@ -98,7 +101,7 @@ fn each(starts: &[u64], ends: &[u64], f: &mut dyn FnMut(&[u64])) {
     }
 }
 
-/// Bytes of elements that are in memory at a time.
+/// The number of bytes of elements that are in memory at a time.
 const BLOCK_BYTES: u64 = 128 << 20;
 
 #[cfg(test)]
@@ -106,10 +109,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_coordinate_is_met_once_in_order() {
+    fn each_visits_every_coordinate_once_in_row_major_order() {
         let mut met = Vec::new();
         each(&[1, 2], &[3, 4], &mut |at| met.push(at.to_vec()));
         assert_eq!(met, [[1, 2], [1, 3], [2, 2], [2, 3]]);
-        each(&[1, 2], &[3, 2], &mut |_| panic!("there is none"));
+        each(&[1, 2], &[3, 2], &mut |_| panic!("the range is empty"));
     }
 }

@@ -1,4 +1,4 @@
-//! What is made anew of a dataset that is copied into a repacked file: filters, chunks, versions of messages.
+//! The new storage of a dataset in a repacked file: filters, chunks, versions of messages.
 
 use std::collections::HashSet;
 
@@ -15,14 +15,14 @@ use crate::object::dataset::chunking::auto_chunks;
 use crate::object::dataset::filter_spec::{filter_spec, refitted_filter};
 use crate::object::header::versions::LibVersion;
 
-/// How the copies in a repacked file differ from their sources.
+/// The differences between a repacked file and its source.
 pub(in super::super) struct Renewal<'a> {
     pub(in super::super) options: &'a RepackOptions,
-    /// The paths of what is copied, with all below; everything if there are none.
+    /// The paths of the objects to copy with everything below them. Empty for the whole file.
     pub(in super::super) selected: Vec<String>,
-    /// What references may lead to; anything if not said.
+    /// The objects that references may lead to, or `None` for all.
     pub(in super::super) members: Option<HashSet<Addr>>,
-    /// Is told of the bytes of elements that were moved.
+    /// Called with the number of bytes of elements copied since the last call.
     pub(in super::super) done: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -31,14 +31,15 @@ pub(in super::super) struct Renewal<'a> {
 pub(super) struct NewChunks {
     pub(super) shape: Vec<u64>,
     pub(super) filters: Vec<FilterSpec>,
-    /// Whether stored chunks mean the same in it.
+    /// Whether stored chunks can be copied unchanged.
     pub(super) keeps_chunks: bool,
     unfiltered_edges: bool,
     version: u8,
 }
 
 impl Renewal<'_> {
-    /// Whether the link at `path` is copied: to what is selected, to what is below, or on the way.
+    /// Whether the link at `path` is copied: it leads to a selected object, is below one, or is on the way to
+    /// one.
     pub(super) fn takes(&self, path: &str) -> bool {
         let is_below =
             |path: &str, group: &str| path.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
@@ -49,7 +50,8 @@ impl Renewal<'_> {
                 .any(|selected| selected == path || is_below(path, selected) || is_below(selected, path))
     }
 
-    /// The storage of the copy of a dataset, in a file for `file_version`; none if it stays as it is.
+    /// Returns the storage of the copy of a dataset, in a file for `file_version`, or `None` if it stays the
+    /// same.
     pub(super) fn chunks(
         &self,
         state: &State,
@@ -127,13 +129,13 @@ impl NewChunks {
             max_shape: state.max_shape(),
             chunk_shape: &self.shape,
             is_filtered: !self.filters.is_empty(),
-            // Chunks get their space as they come.
+            // The copy allocates chunks as they are written.
             is_allocated_early: false,
         });
         LayoutMessage::from(Layout::Chunked(ChunkedLayout {
             version: self.version,
             chunk_shape: self.shape.clone(),
-            // Of at most the bytes of a chunk, which are less than 4 GiB.
+            // An element is not larger than a chunk, which has less than 4 GiB.
             element_size: u32::try_from(state.element_size).unwrap_or(u32::MAX),
             unfiltered_edges: self.unfiltered_edges,
             index,
@@ -145,7 +147,7 @@ fn automatic(state: &State) -> Vec<u64> {
     auto_chunks(state.dataspace.shape(), state.max_shape(), state.element_size as u64)
 }
 
-/// A shape of chunks that libhdf5 takes: no longer than the dataset can be.
+/// Cuts a chunk shape to the maximum shape of the dataset, as libhdf5 requires.
 fn cut(shape: &[u64], state: &State) -> Vec<u64> {
     let limits: Vec<Option<u64>> = match &state.dataspace {
         Dataspace::Simple { max_shape: Some(max), .. } => max.clone(),
@@ -154,5 +156,6 @@ fn cut(shape: &[u64], state: &State) -> Vec<u64> {
     shape.iter().zip(limits).map(|(&len, limit)| limit.map_or(len, |limit| len.min(limit)).max(1)).collect()
 }
 
-/// Fewer bytes are not worth an index.
+/// The least size in bytes of a contiguous dataset that is converted to chunks. For less, an index is not
+/// worthwhile.
 pub(super) const SMALLEST_CHUNKED: u64 = 4096;

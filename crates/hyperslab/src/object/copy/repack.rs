@@ -1,5 +1,5 @@
-//! Files written anew: everything in them as it is, with other filters, chunks or versions of structures where that is asked
-//! for, and without the space that changes have left behind.
+//! Repacks files: writes all objects to a new file, with other filters, chunks or versions if requested, and
+//! without unused space.
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,40 +20,44 @@ use crate::object::header::versions::LibVersion;
 use crate::object::path;
 use crate::object::{CopyOptions, Dataset, File, Group, Node, Walk};
 
-/// What of a file is other when it was written anew. By default nothing is, and no chunk is decoded.
+/// The differences between a repacked file and its source. By default there are none, and no chunk is
+/// decoded.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RepackOptions {
-    /// The filters of every dataset in chunks, first to last; its own if not said.
+    /// The filters of every chunked dataset, first to last. If `None`, each dataset keeps its own.
     pub filters: Option<Vec<FilterChoice>>,
-    /// Which datasets are in chunks, and of which shape.
+    /// Which datasets are chunked, and the shape of their chunks.
     pub chunks: RepackChunks,
-    /// The oldest libhdf5 that every structure is made for; if not said, each stays as it is.
+    /// The oldest libhdf5 that must be able to read the file. If `None`, each structure keeps its version.
     pub version: Option<LibVersion>,
-    /// The paths of what is taken over, with all below and the groups on the way; everything if there are none. References to
-    /// anything else are null then.
+    /// The paths of the objects to copy, with everything below them and the groups on the way. Empty for all
+    /// objects. References to objects that are not copied become null.
     pub select: Vec<String>,
-    /// Whether a file that has the new one's name is replaced.
+    /// Whether to replace a file that has the name of the new one.
     pub overwrite: bool,
 }
 
-/// Which datasets of a repacked file are in chunks, and of which shape. Compact data stay in their headers.
+/// Which datasets of a repacked file are chunked, and the shape of their chunks. Compact data stay in their
+/// headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RepackChunks {
-    /// Those that are, of the shape they have; contiguous data of at least 4 KiB that are to be filtered, by the rule of
-    /// [`auto_chunks`](crate::object::auto_chunks).
+    /// Chunked datasets keep their chunk shape. Contiguous datasets of at least 4 KiB become chunked if
+    /// `filters` are given, by the rule of [`auto_chunks`](crate::object::auto_chunks).
     #[default]
     AsNeeded,
-    /// Those that are, of the shape they have.
+    /// Chunked datasets keep their chunk shape. No other dataset becomes chunked.
     Keep,
-    /// Those that are, and contiguous data of at least 4 KiB, by the rule of [`auto_chunks`](crate::object::auto_chunks).
+    /// Chunked datasets, and contiguous ones of at least 4 KiB, get chunks by the rule of
+    /// [`auto_chunks`](crate::object::auto_chunks).
     Auto,
-    /// The same of as many dimensions, of this shape, cut to what the dataset can grow to; others as with `Keep`.
+    /// The datasets of `Auto` with as many dimensions as this shape get chunks of this shape, cut to the
+    /// maximum shape of the dataset. Others are as with `Keep`.
     Shape(Vec<u64>),
 }
 
 impl RepackChunks {
-    /// Whether a dataset has chunks, or enough elements one after another to be given some.
+    /// Whether a dataset is chunked, or is contiguous and large enough to become chunked.
     pub fn can_chunk(dataset: &Dataset) -> bool {
         match dataset.layout() {
             Layout::Chunked(_) => true,
@@ -67,12 +71,13 @@ impl RepackChunks {
 }
 
 impl File {
-    /// Writes everything in this file, or what `options` select, to a new file at `to`, which gets that name when it is whole
-    /// (until then it is [aside](Aside)).
+    /// Writes everything in this file, or the objects that `options` select, to a new file at `to`. The new
+    /// file gets that name when it is complete (until then it is [aside](Aside)).
     ///
-    /// Links, attributes, committed datatypes, fill values, orders of creation and the user block are as they were; references
-    /// lead to what they led to, and those that led to nothing are null. `done` is told of the bytes of elements that were
-    /// moved, from any thread: of all datasets together, as many as [`len_bytes`](crate::object::Dataset::len_bytes) says of them.
+    /// Links, attributes, committed datatypes, fill values, creation orders and the user block stay the same.
+    /// References lead to the copies of their targets; broken references become null. `done` is called from
+    /// any thread with the number of bytes of elements that were copied. The numbers add up to the
+    /// [`len_bytes`](crate::object::Dataset::len_bytes) of all datasets together.
     pub fn repack(
         &self,
         to: impl AsRef<Path>,
@@ -83,7 +88,7 @@ impl File {
         if !options.overwrite && to.symlink_metadata().is_ok() {
             return Err(RequestError::Exists { name: to.display().to_string() }.into());
         }
-        // This file itself may be replaced: who reads it goes on with what it was.
+        // If the new file replaces this one, readers of this file keep its old content.
         let is_own = |path: &Path| {
             let known = fs::canonicalize(path);
             known.is_ok_and(|known| fs::canonicalize(to).is_ok_and(|to| to == known))
@@ -103,8 +108,8 @@ impl File {
     ) -> Result<()> {
         let root = self.root();
         let version = options.version.unwrap_or_else(|| self.version());
-        // A group that does not track the order is listed by name, the order in which it is copied. A group that tracks it
-        // has no symbol table.
+        // The members of a group that does not track their order are copied in the order of their names. A
+        // group that tracks the order has no symbol table.
         let track_order = root.tracks_creation_order()?
             || root.tracks_attribute_order()
             || (version.is_old() && has_new_links(&root)?);
@@ -119,14 +124,14 @@ impl File {
         match copied {
             Ok(()) => to.close(),
             Err(error) => {
-                // Nothing of it is worth writing.
+                // The new file is discarded, so pending changes need not be written.
                 let _ = to.end_transaction(false);
                 Err(error)
             }
         }
     }
 
-    /// The path by hard links of the object at `path`.
+    /// Returns a path that consists of hard links to the object at `path`.
     fn hard_path(&self, path: &str) -> Result<String> {
         let node = self.get(path)?;
         let mut group = self.root();
@@ -139,7 +144,7 @@ impl File {
                 Some(_) if names.peek().is_none() => {}
                 _ => {
                     let found = if node.file().is_same(self) { self.path_of(node.address())? } else { None };
-                    let why = "it lies in another file";
+                    let why = "it is in another file";
                     return found.ok_or_else(|| {
                         RequestError::Argument { what: format!("path {path:?}"), why }.into()
                     });
@@ -149,7 +154,8 @@ impl File {
         Ok(path::names(path).fold(String::new(), |all, name| format!("{all}/{name}")))
     }
 
-    /// The objects at these paths, all that hard links below them lead to, and the groups on the way.
+    /// Returns the objects at these paths, all objects that hard links below them lead to, and the groups on
+    /// the way.
     fn below(&self, paths: &[String]) -> Result<HashSet<Addr>> {
         let mut found = HashSet::from([self.root().address()]);
         for path in paths {
@@ -175,7 +181,7 @@ fn has_new_links(group: &Group) -> Result<bool> {
     Ok(group.links()?.iter().any(is_new))
 }
 
-/// Copies what is before the superblock.
+/// Copies the bytes before the superblock.
 fn copy_user_block(from: &File, to: &File) -> Result<()> {
     let len = from.store().base();
     let (from, to) = (from.store().driver()?, to.store().driver()?);
@@ -192,7 +198,7 @@ fn copy_user_block(from: &File, to: &File) -> Result<()> {
     Ok(())
 }
 
-/// Nothing is left out: what references alone lead to is taken along.
+/// Copies everything, including objects that only references lead to.
 const EVERYTHING: CopyOptions = CopyOptions {
     shallow: false,
     expand_soft: false,
@@ -200,5 +206,5 @@ const EVERYTHING: CopyOptions = CopyOptions {
     expand_refs: true,
     without_attributes: false,
 };
-/// As much of a user block is copied at a time.
+/// The number of bytes of a user block that are copied at a time.
 const USER_BLOCK_PIECE: usize = 1 << 20;

@@ -1,4 +1,5 @@
-//! Elements that hold addresses, made to hold those of the copy: sequences and strings of variable length, and references.
+//! Translates elements that hold addresses to those of the copy: strings and sequences of variable length,
+//! and references.
 
 use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
@@ -8,19 +9,22 @@ use super::Copy;
 use crate::error::{Error, Result};
 use crate::object::{CopyOptions, File, Node, ReferenceTarget};
 
-/// Whether elements mean something else in another place: `keeps_references` says that references mean the same.
+/// Whether elements of `datatype` must be translated when they are copied. With `keeps_references`,
+/// references mean the same in the copy.
 pub(super) fn holds_addresses(datatype: &Datatype, keeps_references: bool) -> bool {
     datatype.has_variable_parts() || (!keeps_references && datatype.has_references())
 }
 
-/// Where elements of one datatype are among others: the first, and how far each is from the one before.
+/// The places of the elements of one datatype in a buffer: the offset of the first, and the distance from
+/// each to the next.
 #[derive(Clone, Copy)]
 struct Places {
     first: usize,
     pitch: usize,
 }
 
-/// Makes sequences and strings in elements of a file copies of what they are.
+/// Copies the strings and sequences that `elements` of a file refer to, and makes `elements` refer to the
+/// copies.
 pub(in crate::object) fn of_variable_parts(
     file: &File,
     datatype: &Datatype,
@@ -30,7 +34,7 @@ pub(in crate::object) fn of_variable_parts(
 }
 
 impl Copy<'_> {
-    /// Translates elements of `datatype`, of a file, to what they are in the copy.
+    /// Translates elements of `datatype` in the file `from` to elements of the copy.
     pub(super) fn translate(&mut self, from: &File, datatype: &Datatype, bytes: &mut [u8]) -> Result<()> {
         let pitch = self.size(datatype);
         if bytes.len() < pitch {
@@ -70,7 +74,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Copies the sequences of elements of `base`, or strings, to the heap of the copy.
+    /// Copies strings, or sequences of elements of `base`, to the heap of the copy.
     fn sequences(
         &mut self,
         from: &File,
@@ -95,7 +99,7 @@ impl Copy<'_> {
         let ids = if base.is_some() {
             self.to.put_vlen(&items, size)?
         } else {
-            // What is no string at all stays so.
+            // A null string has no heap object, and stays null.
             let is_text = |(id, _): &(&VariableElement, &Vec<u8>)| !id.id.is_null();
             let texts: Vec<&Vec<u8>> = ids.iter().zip(&items).filter(is_text).map(|(_, text)| text).collect();
             let mut copies = self.to.put_text(&texts)?.into_iter();
@@ -111,7 +115,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Makes a reference lead to the copy of what it leads to, or nowhere.
+    /// Makes a reference lead to the copy of its target, or makes it null.
     fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
         let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
         let found = match target {
@@ -136,15 +140,16 @@ impl Copy<'_> {
                 Writer::new(&mut new, widths).structure(&id, &());
                 put(stored, 0, &new);
             }
-            // Type, flags and the length of the address come before it.
+            // The address follows the type, the flags and the length of the address.
             _ if target.selection.is_none() && target.attribute.is_none() => put(stored, 3, &address),
             _ => self.reference_to_part(from, stored, &address)?,
         }
         Ok(())
     }
 
-    /// Makes a reference of HDF5 1.12 to elements or an attribute lead to the copy of the object, which is at `address`: the
-    /// heap has that, after its length, and what of the object is meant.
+    /// Makes a reference of HDF5 1.12 to elements or to an attribute lead to the copy of its object, which is
+    /// at `address`. The heap object that the reference names holds the length of the address, the address,
+    /// and the selection or the name of the attribute.
     fn reference_to_part(&self, from: &File, stored: &mut [u8], address: &[u8]) -> Result<()> {
         let widths = self.to.store().widths();
         let len = GlobalHeapId::read_len(widths, &());
@@ -160,7 +165,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// The object that a reference leads to, if its copy is to lead to a copy of that.
+    /// Returns the object that a reference leads to, or `None` if the reference is null in the copy.
     fn referenced(&self, from: &File, target: &ReferenceTarget) -> Result<Option<Node>> {
         let Some(renewal) = &self.renewal else { return from.object_at(target.object).map(Some) };
         if renewal.members.as_ref().is_some_and(|members| !members.contains(&target.object)) {
@@ -168,23 +173,24 @@ impl Copy<'_> {
         }
         match from.object_at(target.object) {
             Ok(node) => Ok(Some(node)),
-            // It may be deleted since, and its place used for anything.
+            // The object may have been deleted, and its space reused.
             Err(error) if matches!(error.root(), Error::Format(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Bytes of an element, at least one.
+    /// Returns the size of an element in bytes, at least 1.
     fn size(&self, datatype: &Datatype) -> usize {
         let size = datatype.size(self.to.store().widths());
         usize::try_from(size).unwrap_or(usize::MAX).max(1)
     }
 }
 
-/// Where a reference of HDF5 1.12 says where the rest of it is: after its type, flags and the length of that.
+/// The offset of the heap id in a reference of HDF5 1.12: it follows the type, the flags and the length of
+/// the encoded part.
 const PART_ID: usize = 6;
 
-/// Puts bytes into a stored element, as far as it reaches.
+/// Overwrites the bytes of a stored element from offset `at`, up to its end.
 fn put(stored: &mut [u8], at: usize, bytes: &[u8]) {
     stored.iter_mut().skip(at).zip(bytes).for_each(|(slot, &byte)| *slot = byte);
 }

@@ -1,4 +1,4 @@
-//! Groups that change: new members, links, and what becomes of those that are taken out.
+//! Changes groups: new members, links, and the removal of members.
 
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
@@ -12,12 +12,13 @@ use crate::object::{Group, Node, Object, delete, limits};
 use crate::store::Txn;
 
 impl Group {
-    /// Makes a group at `path`, and those on the way that are missing.
+    /// Creates a group at `path`, and missing groups on the way.
     pub fn create_group(&self, path: &str) -> Result<Group> {
         self.create_group_with(path, false)
     }
 
-    /// Makes a group at `path`, which may track the order in which its links and attributes are created.
+    /// Creates a group at `path`, and missing groups on the way. With `track_order`, the new group stores the
+    /// creation order of its links and attributes.
     pub fn create_group_with(&self, path: &str, track_order: bool) -> Result<Group> {
         let make = |txn: &mut Txn<'_>, parent: &Group| {
             new_group(txn, parent.file().version(), track_order).map(|header| header.address())
@@ -25,7 +26,7 @@ impl Group {
         self.create(path, make)?.into_group()
     }
 
-    /// Makes an object by `make`, which says where its header is, and links it at `path`.
+    /// Creates an object with `make`, which returns the address of its header, and links it at `path`.
     pub(in crate::object) fn create(
         &self,
         path: &str,
@@ -43,7 +44,7 @@ impl Group {
         Node::open(parent.file(), address, &path)
     }
 
-    /// Links an object of the same file at `path`.
+    /// Creates a hard link at `path` to an object of the same file.
     pub fn link_to(&self, path: &str, target: &Object) -> Result<()> {
         let place = path::place(self, path)?;
         if !place.group.file().is_same(target.file()) {
@@ -59,14 +60,14 @@ impl Group {
         Ok(())
     }
 
-    /// Makes a link at `path` that leads to the path `target`, whether there is anything or not.
+    /// Creates a soft link at `path` to the path `target`, which need not exist.
     pub fn link_soft(&self, path: &str, target: &str) -> Result<()> {
         limits::check_target("target of a link", &[target])?;
         let place = path::place(self, path)?;
         linked(&place, LinkTarget::Soft(target.to_owned()), |_| Ok(()))
     }
 
-    /// Makes a link at `path` that leads to the path `target` of another file, whether there is anything or not.
+    /// Creates an external link at `path` to the path `target` in another file. Neither needs to exist.
     pub fn link_external(&self, path: &str, file: &str, target: &str) -> Result<()> {
         limits::check_target("target of a link", &[file, target])?;
         let place = path::place(self, path)?;
@@ -74,7 +75,7 @@ impl Group {
         linked(&place, target, |_| Ok(()))
     }
 
-    /// Takes out the link at `path`. An object to which no other hard link leads is deleted, and its space is used again.
+    /// Removes the link at `path`. An object without further hard links is deleted, and its space is freed.
     pub fn remove(&self, path: &str) -> Result<()> {
         let place = path::place(self, path)?;
         let missing = || RequestError::NoSuchObject { name: path.to_owned() };
@@ -87,7 +88,7 @@ impl Group {
                 LinkTarget::Hard(target) => delete::unlink(txn, target)?,
                 _ => Vec::new(),
             };
-            // Before anybody else sees that they are gone, or finds something else at their addresses.
+            // Done inside the step, before other threads see the deletion or reuse the addresses.
             let dirty = &place.group.file().chunk_cache().dirty;
             for address in deleted {
                 dirty.forget_dataset(address);
@@ -97,14 +98,14 @@ impl Group {
         removed.map_err(|error| error.at(&place.path()))
     }
 
-    /// Moves the link at `from` to `to`: what it leads to stays where it is.
+    /// Moves the link at `from` to `to`. The object that it leads to does not change.
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
         let (source, target) = (path::place(self, from)?, path::place(self, to)?);
         if !source.missing.is_empty() {
             return Err(RequestError::NoSuchObject { name: from.to_owned() }.into());
         }
         if !source.group.file().is_same(target.group.file()) {
-            let why = "a link can be moved within its file alone: copy the object";
+            let why = "a link can only be moved within its file: copy the object";
             return Err(RequestError::Argument { what: format!("link {from:?}"), why }.into());
         }
         let renamed = source.group.step(|txn| {
@@ -115,7 +116,7 @@ impl Group {
     }
 }
 
-/// Makes a link at its place, after `f`.
+/// Runs `f`, then adds a link at its place.
 fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
     let linked = place.group.step(|txn| {
         f(txn)?;
@@ -124,11 +125,11 @@ fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) ->
     linked.map_err(|error| error.at(&place.path()))
 }
 
-/// Adds a link at its place, with the groups on the way.
+/// Adds a link at its place, and missing groups on the way.
 fn insert(txn: &mut Txn<'_>, place: &Place<'_>, link: Link) -> Result<()> {
     let mut group = place.group.address();
     for name in &place.missing {
-        // Another thread may have made it since the place was looked up.
+        // Another thread may have created it after the place was looked up.
         if let Some(made) = link_edit::find_hard(txn, group, name)? {
             group = made;
             continue;

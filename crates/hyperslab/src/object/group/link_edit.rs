@@ -1,4 +1,4 @@
-//! Links that are added to a group and taken out of it.
+//! Adds links to groups and removes them.
 
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::Charset;
@@ -17,7 +17,7 @@ use crate::object::header::read::Header;
 use crate::object::{dense, limits};
 use crate::store::{Store, Txn};
 
-/// Adds a link to the group whose header is at `group`; its creation order is the group's to give.
+/// Adds a link to the group whose header is at `group`. The group assigns the creation order.
 pub(in crate::object) fn insert(txn: &mut Txn<'_>, group: Addr, link: Link) -> Result<()> {
     limits::check_name("link", &link.name)?;
     let header = Header::read(txn.store(), group)?;
@@ -33,7 +33,7 @@ pub(in crate::object) fn insert(txn: &mut Txn<'_>, group: Addr, link: Link) -> R
     }
 }
 
-/// Where the hard link `name` of a group leads, if there is one.
+/// Returns the target of the hard link `name` of a group, if there is one.
 pub(in crate::object) fn find_hard(txn: &Txn<'_>, group: Addr, name: &str) -> Result<Option<Addr>> {
     let header = Header::read(txn.store(), group)?;
     let found = storage(&header, txn.store())?.find(&header, txn.store(), name)?;
@@ -43,7 +43,7 @@ pub(in crate::object) fn find_hard(txn: &Txn<'_>, group: Addr, name: &str) -> Re
     }))
 }
 
-/// Takes a link out of a group.
+/// Removes a link from a group.
 pub(in crate::object) fn remove(txn: &mut Txn<'_>, group: Addr, name: &str) -> Result<Link> {
     let header = Header::read(txn.store(), group)?;
     let storage = storage(&header, txn.store())?;
@@ -62,7 +62,8 @@ pub(in crate::object) fn remove(txn: &mut Txn<'_>, group: Addr, name: &str) -> R
     }
 }
 
-/// Adds a link to an old group; one that its table cannot express makes it a group of today's kind.
+/// Adds a link to a group with a symbol table. A link that a symbol table cannot express converts the group
+/// to the new style.
 fn insert_symbol(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link) -> Result<()> {
     Header::read(txn.store(), group)?.check_writable()?;
     let target = match &link.target {
@@ -76,8 +77,9 @@ fn insert_symbol(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link
     symbol_table::insert(txn, table, &link.name, target).map(|_| ())
 }
 
-/// Makes an old group one of today's kind, as libhdf5 does when a link asks for it, and adds the link. What the superblock
-/// repeats of an old root group stays there, as libhdf5 leaves it: readers ask the group.
+/// Converts a group with a symbol table to the new style and adds `link`, as libhdf5 does. If the group is
+/// the root group, the superblock keeps its cached symbol table entry, as with libhdf5: readers use the
+/// group's header.
 fn modernize(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link) -> Result<()> {
     let header = Header::read(txn.store(), group)?;
     let links = LinkStorage::SymbolTable(*table).all(&header, txn.store())?;
@@ -90,7 +92,7 @@ fn modernize(txn: &mut Txn<'_>, group: Addr, table: &SymbolTable, link: Link) ->
     links.into_iter().chain([link]).try_for_each(|link| insert(txn, group, link))
 }
 
-/// Frees what holds the links of a group that is deleted, but its header.
+/// Frees the links of a deleted group, except for its header.
 pub(in crate::object) fn delete(txn: &mut Txn<'_>, links: LinkStorage) -> Result<()> {
     match links {
         LinkStorage::New(links) => links.delete(txn),
@@ -102,12 +104,12 @@ fn storage(header: &Header, store: &Store) -> Result<LinkStorage> {
     LinkStorage::of(header, store)?.ok_or_else(|| header.lacks("links"))
 }
 
-/// A hard link.
+/// Makes a hard link.
 pub(in crate::object) fn hard(name: &str, target: Addr) -> Link {
     new(name, LinkTarget::Hard(target))
 }
 
-/// A link of any kind.
+/// Makes a link of any kind.
 pub(in crate::object) fn new(name: &str, target: LinkTarget) -> Link {
     let charset = if name.is_ascii() { Charset::Ascii } else { Charset::Utf8 };
     Link { creation_order: None, charset, name: name.to_owned(), target }

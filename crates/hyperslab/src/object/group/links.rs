@@ -1,4 +1,5 @@
-//! The links of a group behind one interface: messages in the header or dense ([`Storage`]), and symbol tables (old style).
+//! One interface to the links of a group: in messages or dense (new style, [`Storage`]), and in symbol tables
+//! (old style).
 
 use hyperslab_format::message::link::Link;
 use hyperslab_format::message::small::SymbolTable;
@@ -9,17 +10,17 @@ use crate::object::dense::Storage;
 use crate::object::header::read::Header;
 use crate::store::Store;
 
-/// Where the links of a group are.
+/// The storage of the links of a group.
 #[derive(Debug, Clone)]
 pub(in crate::object) enum LinkStorage {
-    /// Where groups of today's kind have them.
+    /// New style: messages in the header, or a fractal heap.
     New(Storage<Link>),
     /// A version 1 B-tree of symbol table nodes, and a local heap of names.
     SymbolTable(SymbolTable),
 }
 
 impl LinkStorage {
-    /// The storage that the header names; none if it is not the header of a group.
+    /// Returns the storage that the header names, or `None` if the header is not that of a group.
     pub(in crate::object) fn of(header: &Header, store: &Store) -> Result<Option<Self>> {
         let new = Storage::of(header, store)?;
         if new.info.is_some() {
@@ -42,7 +43,7 @@ impl LinkStorage {
         }
     }
 
-    /// Every link, in the order of the storage.
+    /// Returns every link, in the order of the storage.
     pub(in crate::object) fn all(&self, header: &Header, store: &Store) -> Result<Vec<Link>> {
         let mut all = Vec::new();
         match self {
@@ -52,7 +53,7 @@ impl LinkStorage {
         Ok(all)
     }
 
-    /// The link `name`.
+    /// Returns the link `name`, if there is one.
     pub(in crate::object) fn find(&self, header: &Header, store: &Store, name: &str) -> Result<Option<Link>> {
         match self {
             Self::New(links) => links.find(header, store, name),

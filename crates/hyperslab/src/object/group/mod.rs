@@ -1,4 +1,4 @@
-//! Groups: members by name, in h5py's order, and what they lead to.
+//! Groups: members by name, in the order of h5py, and their targets.
 
 pub(in crate::object) mod edit;
 pub(in crate::object) mod link_edit;
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::store::Store;
 use links::LinkStorage;
 
-/// A group: links by name.
+/// A group: a set of named links.
 #[derive(Clone)]
 pub struct Group {
     pub(super) object: Object,
@@ -25,22 +25,22 @@ impl Group {
         Self { object }
     }
 
-    /// The number of links.
+    /// Returns the number of links.
     pub fn len(&self) -> Result<u64> {
         self.with_links(LinkStorage::len)
     }
 
-    /// Whether there are none.
+    /// Whether the group has no links.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Whether links know in which order they were created; then they are listed in it.
+    /// Whether the group stores the creation order of its links. If so, they are listed in this order.
     pub fn tracks_creation_order(&self) -> Result<bool> {
         self.with_links(|links, _, _| Ok(links.tracks_creation_order()))
     }
 
-    /// All links: in the order of creation if the group tracks it, else by name (as bytes).
+    /// Returns all links: in creation order if the group tracks it, else sorted by name (as bytes).
     pub fn links(&self) -> Result<Vec<Link>> {
         let (mut links, is_tracked) = self.with_links(|links, header, store| {
             Ok((links.all(header, store)?, links.tracks_creation_order()))
@@ -53,47 +53,47 @@ impl Group {
         Ok(links)
     }
 
-    /// All links, in the order in which they are stored.
+    /// Returns all links, in the order in which they are stored.
     pub(super) fn stored_links(&self) -> Result<Vec<Link>> {
         self.with_links(LinkStorage::all)
     }
 
-    /// The names of all links, in the order of [`links`](Self::links).
+    /// Returns the names of all links, in the order of [`links`](Self::links).
     pub fn names(&self) -> Result<Vec<String>> {
         Ok(self.links()?.into_iter().map(|link| link.name).collect())
     }
 
-    /// The link `name`, which is one component of a path.
+    /// Returns the link `name`, which is one component of a path, if there is one.
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
         self.with_links(|links, header, store| links.find(header, store, name))
     }
 
-    /// The object at `path` from here, or from the root if it begins with `/`.
+    /// Returns the object at `path`, relative to this group, or to the root if `path` begins with `/`.
     pub fn get(&self, path: &str) -> Result<Node> {
         path::resolve(self, path, &mut Budget::new())
     }
 
-    /// The group at `path`.
+    /// Returns the group at `path`.
     pub fn group(&self, path: &str) -> Result<Group> {
         self.get(path)?.into_group()
     }
 
-    /// The dataset at `path`.
+    /// Returns the dataset at `path`.
     pub fn dataset(&self, path: &str) -> Result<Dataset> {
         self.get(path)?.into_dataset()
     }
 
-    /// Whether there is a link at `path`. Where the last one leads is not asked, as in h5py.
+    /// Whether there is a link at `path`. As in h5py, the link's target need not exist.
     pub fn contains(&self, path: &str) -> Result<bool> {
         path::exists(self, path)
     }
 
-    /// The object that a link of this group leads to.
+    /// Returns the object that a link of this group leads to.
     pub fn open_link(&self, link: &Link) -> Result<Node> {
         path::follow(self, link, &mut Budget::new())
     }
 
-    /// Runs `f` on the links as they are now.
+    /// Runs `f` on the current links.
     fn with_links<T>(&self, f: impl FnOnce(&LinkStorage, &Header, &Store) -> Result<T>) -> Result<T> {
         let store = self.store();
         let _reading = store.reading();

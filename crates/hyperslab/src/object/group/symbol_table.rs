@@ -1,4 +1,5 @@
-//! The links of an old group: symbol table nodes under a version 1 B-tree, names in a local heap (spec III.B, III.C).
+//! The links of an old-style group: symbol table nodes under a version 1 B-tree, names in a local heap (spec
+//! III.B, III.C).
 
 use hyperslab_format::datatype::Charset;
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry, SymbolTableNode};
@@ -11,7 +12,7 @@ use crate::heap::LocalHeap;
 use crate::store::Store;
 use crate::tree::GroupTree;
 
-/// The links of one old group.
+/// The links of one old-style group.
 pub(in crate::object) struct SymbolLinks<'s> {
     tree: GroupTree<'s>,
     names: LocalHeap<'s>,
@@ -32,7 +33,7 @@ impl<'s> SymbolLinks<'s> {
         Ok(count)
     }
 
-    /// Calls `f` with every link, by name.
+    /// Calls `f` with every link, sorted by name.
     pub(in crate::object) fn visit(&self, f: &mut dyn FnMut(Link)) -> Result<()> {
         let mut each = |at, node: &SymbolTableNode| {
             node.entries.iter().try_for_each(|entry| self.link(at, entry).map(&mut *f))
@@ -40,7 +41,7 @@ impl<'s> SymbolLinks<'s> {
         self.tree.visit(&mut each)
     }
 
-    /// The link `name`: down the tree, then by bisection in one node.
+    /// Returns the link `name`: descends the tree, then bisects one node.
     pub(in crate::object) fn find(&self, name: &str) -> Result<Option<Link>> {
         let found = self.tree.find(&|offset| Ok(name.as_bytes().cmp(&*self.names.bytes_at(offset)?)))?;
         let found = found.and_then(|found| Some((found.at, found.node.entries[found.entry.ok()?])));
@@ -57,7 +58,7 @@ impl<'s> SymbolLinks<'s> {
             }
         };
         let name = self.names.text_at(entry.name_offset)?;
-        // The entry does not say the character set; UTF-8 includes ASCII.
+        // The entry does not store the character set. UTF-8 includes ASCII.
         let charset = if name.is_ascii() { Charset::Ascii } else { Charset::Utf8 };
         Ok(Link { creation_order: None, charset, name, target })
     }

@@ -1,4 +1,4 @@
-//! Making and changing object headers in a step of the store.
+//! Creates and changes object headers in a step of the store.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::read::Header;
 use crate::error::{Error, RequestError, Result};
 use crate::store::{Block, BlockCache, SpaceKind, Txn};
 
-/// A header that is being changed in a step; [`finish`](Self::finish) makes the change part of the step.
+/// A header being changed in a step. [`finish`](Self::finish) adds the change to the step.
 pub(in crate::object) struct HeaderChange<'t, 's> {
     txn: &'t mut Txn<'s>,
     address: Addr,
@@ -28,17 +28,17 @@ impl<'t, 's> HeaderChange<'t, 's> {
         Ok(Self { txn, address, edit: edit? })
     }
 
-    /// The step.
+    /// Returns the step.
     pub(in crate::object) fn txn(&mut self) -> &mut Txn<'s> {
         self.txn
     }
 
-    /// The first message whose body is a `T` and that is stored here.
+    /// Returns the first message with body `T` that is stored in this header and not shared.
     pub(in crate::object) fn find<T: MessageBody>(&self) -> Result<Option<T>> {
         self.edit.header().own_message::<T>(self.txn.store().widths()).map_err(Error::from)
     }
 
-    /// The messages of a type, and where they are.
+    /// Returns the messages of a type and their places.
     pub(in crate::object) fn places(&self, kind: u16) -> impl Iterator<Item = (Place, &RawMessage)> {
         self.edit.places(kind)
     }
@@ -49,7 +49,7 @@ impl<'t, 's> HeaderChange<'t, 's> {
         self.put_raw(message)
     }
 
-    /// A message that is at this place in the order of creation, if the header notes that.
+    /// Makes a message with this creation order, if the header stores creation orders.
     pub(in crate::object) fn message_in_order<T: MessageBody>(
         &self,
         body: &T,
@@ -59,13 +59,13 @@ impl<'t, 's> HeaderChange<'t, 's> {
         RawMessage { creation_order: order.or(message.creation_order), ..message }
     }
 
-    /// Adds a message as it is stored.
+    /// Adds an encoded message.
     pub(in crate::object) fn put_raw(&mut self, message: RawMessage) -> Result<()> {
         let fit = self.edit.put(message.clone())?;
         self.settle(fit, message)
     }
 
-    /// Puts a message in the place of the first of its type, with the flags of that; or adds it.
+    /// Replaces the first message of the type of `body`, keeping its flags, or adds one if there is none.
     pub(in crate::object) fn set<T: MessageBody>(&mut self, body: &T) -> Result<()> {
         let place = self.edit.places(T::KIND).next().map(|(place, old)| (place, old.flags));
         match place {
@@ -77,24 +77,24 @@ impl<'t, 's> HeaderChange<'t, 's> {
         }
     }
 
-    /// Puts a message in the place of another.
+    /// Replaces the message at `place`.
     pub(in crate::object) fn replace(&mut self, place: Place, message: RawMessage) -> Result<()> {
         let fit = self.edit.replace(place, message.clone())?;
         self.settle(fit, message)
     }
 
-    /// Takes out the first message of a type, if there is one.
+    /// Removes and returns the first message of a type, if there is one.
     pub(in crate::object) fn take(&mut self, kind: u16) -> Result<Option<RawMessage>> {
         let place = self.edit.places(kind).next().map(|(place, _)| place);
         place.map(|place| self.remove(place)).transpose()
     }
 
-    /// Takes a message out.
+    /// Removes and returns the message at `place`.
     pub(in crate::object) fn remove(&mut self, place: Place) -> Result<RawMessage> {
         self.edit.remove(place).map_err(Error::from)
     }
 
-    /// Adds to the number of hard links; returns the new number.
+    /// Adds `change` to the number of hard links and returns the new number.
     pub(in crate::object) fn add_references(&mut self, change: i32) -> Result<u32> {
         let widths = self.txn.store().widths();
         let count = self.edit.header().reference_count(widths)?;
@@ -105,7 +105,8 @@ impl<'t, 's> HeaderChange<'t, 's> {
         Ok(count)
     }
 
-    /// Finds room where a message does not fit: a chunk grows, if what is after it is free, or there is a further one.
+    /// Makes room for a message that does not fit: extends a chunk if the space after it is free, or adds a
+    /// chunk.
     fn settle(&mut self, fit: Fit, message: RawMessage) -> Result<()> {
         let Fit::Needs(len) = fit else { return Ok(()) };
         for (number, extent, missing) in self.edit.short_chunks(&message) {
@@ -115,7 +116,8 @@ impl<'t, 's> HeaderChange<'t, 's> {
                 return self.settle(fit, message);
             }
         }
-        // Who grew often without room to do so where it stood grows again: few chunks make a header quick to read.
+        // A header with many chunks is likely to grow again. Spare room keeps it to few chunks, which makes
+        // it quick to read.
         let chunks = &self.edit.header().chunks;
         let spare = if chunks.len() > FEW_CHUNKS { len / 2 } else { 0 };
         let len = (len + spare).next_multiple_of(8);
@@ -123,14 +125,14 @@ impl<'t, 's> HeaderChange<'t, 's> {
         self.edit.put_in(message, extent).map_err(Error::from)
     }
 
-    /// Makes the change part of the step.
+    /// Adds the change to the step.
     pub(in crate::object) fn finish(self) -> Result<Arc<Header>> {
         let Self { txn, address, mut edit } = self;
         for extent in edit.condense()? {
             txn.free(extent);
         }
         let (header, mut changed) = edit.finish();
-        // Who asks for the header asks at its address.
+        // Readers look up the header at its address, so the first chunk is always replaced.
         changed.insert(0);
         let header = Arc::new(Header::new(address, txn.store().widths(), header)?);
         for number in changed {
@@ -140,8 +142,8 @@ impl<'t, 's> HeaderChange<'t, 's> {
     }
 }
 
-/// Makes a header of these messages, and its space: room for `room` bytes of messages with what stands before each, or for
-/// these if they are more.
+/// Creates a header with these messages and allocates its space. The header has room for `room` bytes of
+/// messages with their prefixes, or more if these messages need more.
 pub(in crate::object) fn create(
     txn: &mut Txn<'_>,
     prefix: Prefix,
@@ -153,8 +155,7 @@ pub(in crate::object) fn create(
     for message in &mut messages {
         if message.data.len() > LONGEST {
             let what = format!("message of type {:#x} with {} bytes", message.kind, message.data.len());
-            let why =
-                "an object header has room for less than 64 KiB of datatype, fill value or filters each";
+            let why = "a datatype, fill value or filter list in an object header must be smaller than 64 KiB";
             return Err(RequestError::Argument { what, why }.into());
         }
         message.creation_order = is_tracked.then_some(message.creation_order.unwrap_or(0));
@@ -164,7 +165,7 @@ pub(in crate::object) fn create(
     }
     let before = prefix.framing().message_prefix_len();
     let used: usize = messages.iter().map(|message| before + message.data.len()).sum();
-    // A header must be able to name a further chunk.
+    // Every header has room for a continuation message, so that it can name a further chunk.
     let continuation = before + (widths.offset.bytes() + widths.length.bytes()).next_multiple_of(8);
     let room = if used < continuation { room.max(continuation + before) } else { room };
     if let Some(spare) = room.checked_sub(used + before) {
@@ -187,21 +188,21 @@ pub(in crate::object) fn create(
     Ok(header)
 }
 
-/// Adds to the number of hard links to the object whose header is at `address`. A committed datatype counts who uses it among
-/// them.
+/// Adds `change` to the number of hard links to the object whose header is at `address`. Uses of a committed
+/// datatype count as links.
 pub(in crate::object) fn add_reference(txn: &mut Txn<'_>, address: Addr, change: i32) -> Result<()> {
     let mut header = HeaderChange::new(txn, address)?;
     header.add_references(change)?;
     header.finish().map(drop)
 }
 
-/// Gives back all space of a header.
+/// Frees all space of a header.
 pub(in crate::object) fn delete(txn: &mut Txn<'_>, header: &Header) {
     txn.died(header.address());
     header.object_header().chunks.iter().for_each(|chunk| txn.free(chunk.extent));
 }
 
-/// The prefix with a length field for a first chunk of so many bytes.
+/// Returns the prefix with a length field wide enough for a first chunk of `len` bytes.
 fn widened(mut prefix: Prefix, len: usize) -> Prefix {
     if let Prefix::V2(prefix) = &mut prefix {
         prefix.len_width = match len {
@@ -218,7 +219,7 @@ fn put_chunk(txn: &mut Txn<'_>, header: &Arc<Header>, number: usize) {
     txn.put_block(at, Arc::new(HeaderChunk { header: Arc::clone(header), number }));
 }
 
-/// One chunk of a header that was changed.
+/// One chunk of a changed header.
 #[derive(Debug)]
 struct HeaderChunk {
     header: Arc<Header>,
@@ -245,7 +246,7 @@ impl Block for HeaderChunk {
         if self.number == 0 { self.header.memory_bytes() } else { self.encoded_len(widths) }
     }
 
-    /// The whole header, which readers ask for at the address of its first chunk.
+    /// Returns the whole header: readers look it up at the address of its first chunk.
     fn value(&self) -> &dyn Any {
         &self.header
     }
@@ -263,5 +264,5 @@ impl Block for HeaderChunk {
     }
 }
 
-/// Headers of more chunks get further ones with room to spare.
+/// A header with more chunks gets further ones with spare room.
 const FEW_CHUNKS: usize = 3;

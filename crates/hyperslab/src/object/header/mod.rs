@@ -1,4 +1,4 @@
-//! Object headers: read, changed, and of which version.
+//! Object headers: reading, changing, and the versions of their structures.
 
 pub(in crate::object) mod edit;
 pub(in crate::object) mod read;

@@ -1,4 +1,4 @@
-//! Reading object headers whole, with their continuations, and the messages in them, with those that are shared.
+//! Reads object headers with all their continuations, and the messages in them, including shared ones.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use hyperslab_format::{Addr, ErrorKind, Reader, Structure, Widths};
 use crate::error::{Error, Result, broken};
 use crate::store::Store;
 
-/// An object header with all its chunks, and where it is.
+/// An object header with all its chunks, and its address.
 #[derive(Debug)]
 pub(crate) struct Header {
     address: Addr,
@@ -20,11 +20,11 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// The header at `address`, from the cache or the file.
+    /// Reads the header at `address` from the cache or the file.
     pub(in crate::object) fn read(store: &Store, address: Addr) -> Result<Arc<Self>> {
         store.get_or_make(address, || {
             let mut inner = store.read::<ObjectHeader>(address, &())?;
-            // The header itself refuses circles, and more bytes than any header needs.
+            // `ObjectHeader` rejects cycles, and more bytes than any header needs.
             while let Some(extent) = inner.next_pending() {
                 let bytes = store.bytes(extent, (ObjectHeader::NAME, ObjectHeader::SPEC))?;
                 let mut reader = Reader::new(&bytes, store.widths(), extent.addr);
@@ -36,26 +36,27 @@ impl Header {
         })
     }
 
-    /// A header all of whose chunks are there.
+    /// Wraps a header whose chunks have all been read.
     pub(in crate::object) fn new(address: Addr, widths: Widths, inner: ObjectHeader) -> Result<Self> {
         let header = Self { address, widths, inner };
         header.check_unknown()?;
         Ok(header)
     }
 
-    /// Bytes of memory that the header takes, about: small messages take several times as much as in the file.
+    /// Estimates the bytes of memory that the header takes. Small messages take several times their size in
+    /// the file.
     pub(in crate::object) fn memory_bytes(&self) -> usize {
         let message = |message: &RawMessage| size_of::<RawMessage>() + ALLOCATION + message.data.len();
         let chunk = |chunk: &Chunk| ALLOCATION + chunk.messages.iter().map(message).sum::<usize>();
         size_of::<Self>() + self.inner.chunks.iter().map(chunk).sum::<usize>()
     }
 
-    /// The header as it is stored.
+    /// Returns the decoded header.
     pub(in crate::object) fn object_header(&self) -> &ObjectHeader {
         &self.inner
     }
 
-    /// Refuses to change an object with a message of an unknown type that forbids it.
+    /// Rejects changes to an object with a message of an unknown type whose flags forbid them.
     pub(in crate::object) fn check_writable(&self) -> Result<()> {
         match self.inner.forbids_writing() {
             Some(message) => Err(Error::unsupported(
@@ -74,17 +75,17 @@ impl Header {
         self.widths
     }
 
-    /// Whether attributes know the order in which they were created.
+    /// Whether the creation order of attributes is stored.
     pub(in crate::object) fn tracks_attribute_order(&self) -> bool {
         self.v2().is_some_and(|prefix| prefix.tracks_creation_order)
     }
 
-    /// Whether the order in which attributes were created has an index of its own, when they are many.
+    /// Whether the creation order of attributes has an index when they are stored in a heap.
     pub(in crate::object) fn indexes_attribute_order(&self) -> bool {
         self.v2().is_some_and(|prefix| prefix.indexes_creation_order)
     }
 
-    /// When attributes move between messages and the heap.
+    /// Returns the numbers of attributes at which these move between messages and the heap.
     pub(in crate::object) fn phase_change(&self) -> PhaseChange {
         self.v2().and_then(|prefix| prefix.phase_change).unwrap_or(PhaseChange::DEFAULT)
     }
@@ -96,32 +97,33 @@ impl Header {
         }
     }
 
-    /// How many hard links there are to the object.
+    /// Returns the number of hard links to the object.
     pub(in crate::object) fn reference_count(&self) -> Result<u32> {
         self.inner.reference_count(self.widths).map_err(Error::from)
     }
 
-    /// Whether there is a message of this type.
+    /// Whether the header has a message of this type.
     pub(in crate::object) fn has(&self, kind: u16) -> bool {
         self.inner.find(kind).is_some()
     }
 
-    /// The first message whose body is a `T`; a shared one is fetched.
+    /// Returns the first message with body `T`. A shared one is read from its object.
     pub(in crate::object) fn find<T: MessageBody>(&self, store: &Store) -> Result<Option<T>> {
         self.find_here_or_shared::<T>()?.map(|found| resolve(found, store)).transpose()
     }
 
-    /// The first message whose body is a `T`, or where it is.
+    /// Returns the first message with body `T`, or the location of its value if it is shared.
     pub(in crate::object) fn find_here_or_shared<T: MessageBody>(&self) -> Result<Option<MaybeShared<T>>> {
         self.inner.message::<T>(self.widths).map_err(Error::from)
     }
 
-    /// How many messages have a `T` as their body.
+    /// Returns the number of messages with body `T`.
     pub(in crate::object) fn count<T: MessageBody>(&self) -> usize {
         self.raw::<T>().count()
     }
 
-    /// All messages whose bodies are a `T`, each with its creation order or else its position.
+    /// Returns all messages with body `T`, each with its creation order, or its position if orders are not
+    /// stored.
     pub(in crate::object) fn all<T: MessageBody>(
         &self,
         store: &Store,
@@ -134,12 +136,12 @@ impl Header {
         })
     }
 
-    /// The error of an object that lacks `what`.
+    /// Returns the error for an object that lacks `what`.
     pub(in crate::object) fn lacks(&self, what: &'static str) -> Error {
         self.error(ErrorKind::Missing { what })
     }
 
-    /// An error in the header as a whole.
+    /// Returns an error about the header as a whole.
     pub(in crate::object) fn error(&self, kind: ErrorKind) -> Error {
         broken::<ObjectHeader>(self.address, kind)
     }
@@ -148,7 +150,7 @@ impl Header {
         self.inner.messages().filter(|message| message.kind == T::KIND)
     }
 
-    /// Refuses an object with a message of an unknown type that says it must be understood.
+    /// Rejects an object with a message of an unknown type that readers must understand.
     fn check_unknown(&self) -> Result<()> {
         let must_be_known = |message: &&RawMessage| {
             !kind::is_known(message.kind) && message.flags & RawMessage::FAIL_IF_UNKNOWN != 0
@@ -162,7 +164,7 @@ impl Header {
     }
 }
 
-/// The value of a message, fetched from the header of a committed datatype if it is there.
+/// Returns the value of a message. A shared value is read from the header of the committed datatype.
 pub(in crate::object) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &Store) -> Result<T> {
     match found {
         MaybeShared::Here(value) => Ok(value),
@@ -171,7 +173,7 @@ pub(in crate::object) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &
             let header = Header::read(store, address)?;
             match header.find_here_or_shared::<T>()? {
                 Some(MaybeShared::Here(value)) => Ok(value),
-                // A committed datatype holds its value; one that points elsewhere would be a chain without an end.
+                // A committed datatype holds its value. If it points elsewhere, the chain might have no end.
                 Some(MaybeShared::Shared(_)) => Err(header.error(ErrorKind::Depth { limit: 1 })),
                 None => Err(header.lacks(T::NAME)),
             }
@@ -179,7 +181,8 @@ pub(in crate::object) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &
     }
 }
 
-/// The header of the object that has the value of a message, if another has.
+/// Returns the address of the header that holds the value of a shared message, or `None` if the message is
+/// not shared with a header.
 pub(in crate::object) fn shared_in<T>(found: &MaybeShared<T>) -> Option<Addr> {
     match found {
         MaybeShared::Shared(SharedLocation::Header(address)) => Some(*address),
@@ -187,10 +190,10 @@ pub(in crate::object) fn shared_in<T>(found: &MaybeShared<T>) -> Option<Addr> {
     }
 }
 
-/// The error of a message that is in the file's heap of shared messages.
+/// Returns the error for a message in the file's heap of shared messages.
 pub(in crate::object) fn shared_in_heap(what: &str) -> Error {
     Error::unsupported(format!("a {what} in the shared message heap"), "III.I")
 }
 
-/// What the allocator and a count of owners cost beside the bytes of one message, about.
+/// The approximate overhead per message in bytes, for the allocator and the reference count.
 const ALLOCATION: usize = 32;

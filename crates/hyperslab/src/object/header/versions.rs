@@ -1,13 +1,13 @@
-//! Which versions of structures new objects get: those that a library of a given age reads.
+//! The versions of structures in new objects: those that a given release of libhdf5 can read.
 
-/// The oldest libhdf5 that new objects are made for. A newer one reads them, too.
+/// The oldest libhdf5 that must be able to read new objects. Later releases read them too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LibVersion {
-    /// Every library: superblock 0, groups of symbol tables, version 1 headers and B-trees.
+    /// Every release: superblock 0, groups with symbol tables, version 1 headers and B-trees.
     Earliest,
     /// HDF5 1.8: superblock 2, links in messages or heaps, version 2 headers with checksums.
     V18,
-    /// HDF5 1.10: superblock 3, chunk indexes made for each shape of dataset.
+    /// HDF5 1.10: superblock 3, chunk indexes chosen by the shape of the dataset.
     V110,
     /// HDF5 1.12.
     V112,
@@ -18,7 +18,7 @@ pub enum LibVersion {
 }
 
 impl LibVersion {
-    /// Every version by its name in h5py, and `latest`.
+    /// Every version by its name in h5py, including `latest`.
     pub const NAMES: [(&'static str, Self); 7] = [
         ("earliest", Self::Earliest),
         ("v108", Self::V18),
@@ -29,12 +29,12 @@ impl LibVersion {
         ("latest", Self::V200),
     ];
 
-    /// The version of a name.
+    /// Returns the version with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find_map(|(known, version)| (known == name).then_some(version))
     }
 
-    /// The version of the superblock of a new file.
+    /// Returns the version of the superblock of a new file.
     pub(in crate::object) fn superblock(self) -> u8 {
         match self {
             Self::Earliest => 0,
@@ -43,7 +43,7 @@ impl LibVersion {
         }
     }
 
-    /// What a file that has this superblock was made for.
+    /// Returns the library version of a file with this superblock.
     pub(in crate::object) fn of_superblock(version: u8) -> Self {
         match version {
             0 | 1 => Self::Earliest,
@@ -52,32 +52,32 @@ impl LibVersion {
         }
     }
 
-    /// Whether objects have version 1 headers, and groups symbol tables.
+    /// Whether objects have version 1 headers, and groups have symbol tables.
     pub(in crate::object) fn is_old(self) -> bool {
         self == Self::Earliest
     }
 
-    /// The version of dataspace messages.
+    /// Returns the version of dataspace messages.
     pub(in crate::object) fn dataspace(self) -> u8 {
         if self.is_old() { 1 } else { 2 }
     }
 
-    /// The version of fill value messages.
+    /// Returns the version of fill value messages.
     pub(in crate::object) fn fill(self) -> u8 {
         if self.is_old() { 2 } else { 3 }
     }
 
-    /// The version of filter pipeline messages.
+    /// Returns the version of filter pipeline messages.
     pub(in crate::object) fn filters(self) -> u8 {
         if self.is_old() { 1 } else { 2 }
     }
 
-    /// The version of layout messages.
+    /// Returns the version of layout messages.
     pub(in crate::object) fn layout(self) -> u8 {
         if self < Self::V110 { 3 } else { 4 }
     }
 
-    /// The lowest version of datatype messages, where the class of a datatype knows others.
+    /// Returns the lowest version of datatype messages. Some datatype classes need a higher one.
     pub(in crate::object) fn datatype(self) -> u8 {
         if self.is_old() { 1 } else { 3 }
     }
