@@ -22,7 +22,7 @@ fn main() -> hyperslab::Result<()> {
     // A read uses as many threads as the process may; this one uses two.
     let mut values = vec![0_u32; 64 * 1000];
     let mut destination = Destination::contiguous(bytemuck::cast_slice_mut(&mut values));
-    let options = ReadOptions { threads: NonZeroUsize::new(2), ..ReadOptions::default() };
+    let options = ReadOptions::default().threads(NonZeroUsize::new(2));
     dataset.read_with(&Selection::All, &mut destination, &options)?;
     assert!(
         values.chunks(8000).zip((0..64).step_by(8)).all(|(rows, at)| rows.iter().all(|&value| value == at))

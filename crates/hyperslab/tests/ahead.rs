@@ -143,7 +143,7 @@ fn gzip() -> Vec<FilterSpec> {
 fn read_planes(edge: u64, filters: &[FilterSpec], threads: usize, check: impl Fn(usize, u64, u64, u64)) {
     for version in [LibVersion::Earliest, LibVersion::V200] {
         let slow = Arc::new(Slow::new(cube(edge, filters.to_vec(), version)));
-        let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
+        let options = ReadOptions::default().threads(NonZeroUsize::new(threads));
         for axis in 0..3 {
             let file = File::options().open_on(Arc::clone(&slow) as Arc<dyn Driver>).unwrap();
             let dataset = file.dataset("d").unwrap();

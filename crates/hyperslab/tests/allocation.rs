@@ -34,7 +34,7 @@ fn golden(name: &str) -> PathBuf {
 
 /// Reads on this thread, so that everything is counted.
 fn read(dataset: &Dataset, what: &Selection, dst: &mut [u8]) {
-    let options = ReadOptions { threads: NonZeroUsize::new(1), datatype: None };
+    let options = ReadOptions::default().threads(NonZeroUsize::new(1));
     dataset.read_with(what, &mut Destination::contiguous(dst), &options).unwrap();
 }
 
@@ -138,7 +138,7 @@ fn touch(bytes: Vec<u8>) {
         let bytes = chunk.iter().fold(dataset.element_size() as u64, |bytes, &len| bytes.saturating_mul(len));
         if bytes.max(dataset.len_bytes()) <= 16 << 10 && dataset.size() <= 16 << 10 {
             let mut dst = vec![0; usize::try_from(dataset.len_bytes()).unwrap()];
-            let options = ReadOptions { threads: NonZeroUsize::new(1), datatype: None };
+            let options = ReadOptions::default().threads(NonZeroUsize::new(1));
             let _ = dataset.read_with(&Selection::All, &mut Destination::contiguous(&mut dst), &options);
         }
     }

@@ -43,7 +43,7 @@ fn paths(file: &File, named: &[&str]) -> Vec<String> {
 fn read(dataset: &Dataset, what: &Selection, threads: usize) -> Result<Vec<u8>> {
     let len = usize::try_from(what.count(&dataset.shape())?).unwrap() * dataset.element_size();
     let mut dst = vec![0xEE; len];
-    let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
+    let options = ReadOptions::default().threads(NonZeroUsize::new(threads));
     dataset.read_with(what, &mut Destination::contiguous(&mut dst), &options)?;
     Ok(dst)
 }

@@ -276,7 +276,7 @@ fn references_lead_where_they_led_or_nowhere_or_to_copies() {
     let (_, other) = new_file();
     other.root().copy(&top, "copy", &CopyOptions::default()).unwrap();
     assert_eq!(referenced(&other, "copy/references"), [None; 3], "into another file");
-    let options = CopyOptions { expand_refs: true, ..CopyOptions::default() };
+    let options = CopyOptions::default().expand_refs(true);
     let (_, other) = new_file();
     other.root().copy(&top, "copy", &options).unwrap();
     let copies = referenced(&other, "copy/references");
@@ -299,7 +299,7 @@ fn soft_links_are_copied_or_followed_as_asked() {
     let (_, file) = tree();
     let top = file.get("top").unwrap();
     let (_, other) = new_file();
-    let options = CopyOptions { expand_soft: true, expand_external: true, ..CopyOptions::default() };
+    let options = CopyOptions::default().expand_soft(true).expand_external(true);
     let copy = other.root().copy(&top, "copy", &options).unwrap().into_group().unwrap();
     let target = |name: &str| copy.link(name).unwrap().unwrap().target;
     assert_eq!(target("dangling"), LinkTarget::Soft("nowhere".into()));
@@ -316,7 +316,7 @@ fn a_shallow_copy_has_groups_without_members_and_attributes_may_be_left_out() {
     let (_, file) = tree();
     let top = file.get("top").unwrap();
     let (_, other) = new_file();
-    let options = CopyOptions { shallow: true, without_attributes: true, ..CopyOptions::default() };
+    let options = CopyOptions::default().shallow(true).without_attributes(true);
     other.root().copy(&top, "copy", &options).unwrap();
     assert_eq!(other.group("copy").unwrap().names().unwrap(), file.group("top").unwrap().names().unwrap());
     assert!(other.group("copy/z").unwrap().is_empty().unwrap());

@@ -98,7 +98,7 @@ fn expected(shape: &[u64], what: &Selection, rows: u64) -> Vec<i32> {
 fn read(dataset: &Dataset, what: &Selection, threads: usize) -> Vec<i32> {
     let count = usize::try_from(what.count(&dataset.shape()).unwrap()).unwrap();
     let mut dst = vec![0xEE; count * 4];
-    let options = ReadOptions { threads: NonZeroUsize::new(threads), datatype: None };
+    let options = ReadOptions::default().threads(NonZeroUsize::new(threads));
     dataset.read_with(what, &mut Destination::contiguous(&mut dst), &options).unwrap();
     dst.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect()
 }
@@ -193,7 +193,7 @@ fn a_medium_that_serves_many_requests_at_once_is_kept_busy() {
     for (what, requests) in [(Selection::All, 1000), (Selection::from(0..4500), 15)] {
         deep.take();
         let mut dst = vec![0; usize::try_from(what.count(&dataset.shape()).unwrap()).unwrap()];
-        let options = ReadOptions { threads: NonZeroUsize::new(2), datatype: None };
+        let options = ReadOptions::default().threads(NonZeroUsize::new(2));
         dataset.read_with(&what, &mut Destination::contiguous(&mut dst), &options).unwrap();
         assert!(dst == values[..dst.len()]);
         let served = deep.take();

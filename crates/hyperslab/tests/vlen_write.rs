@@ -142,7 +142,7 @@ fn ids_that_are_written_come_back_as_the_strings_that_were_put() {
         let ids = file.put_text(&words).unwrap();
         // Readers in C take a null id for a null pointer: an empty string has an object of its own.
         assert!(ids.iter().all(|id| !id.id.is_null()));
-        let as_stored = WriteOptions { datatype: Some(options.datatype.clone()), ..WriteOptions::default() };
+        let as_stored = WriteOptions::default().datatype(Some(options.datatype.clone()));
         dataset.write_with(&Selection::All, &file.vlen_stored(&ids), &as_stored).unwrap();
         assert_eq!(texts(&file, "texts"), words);
         file.close().unwrap();

@@ -120,7 +120,7 @@ fn small_chunks_lie_side_by_side_and_are_written_in_few_calls() {
         let (file, dataset) = create(&driver, 3000 * 64, 64, DEFLATE);
         let values = random(3000 * 64);
         driver.take();
-        let options = WriteOptions { threads: NonZeroUsize::new(threads), ..WriteOptions::default() };
+        let options = WriteOptions::default().threads(NonZeroUsize::new(threads));
         dataset.write_with(&Selection::All, i32::bytes(&values), &options).unwrap();
         let calls = driver.take();
         assert!((3..30).contains(&calls.len()), "{} calls on {threads} threads", calls.len());
@@ -186,7 +186,7 @@ fn a_write_that_fails_leaves_old_elements_or_new_ones_and_none_that_are_older() 
     dataset.write(5..9, &[2; 4]).unwrap();
     for writes in 0..3 {
         driver.left.store(writes, Ordering::SeqCst);
-        let options = WriteOptions { threads: NonZeroUsize::new(1), ..WriteOptions::default() };
+        let options = WriteOptions::default().threads(NonZeroUsize::new(1));
         let written = dataset.write_with(&Selection::All, i32::bytes(&vec![3; 3 << 14]), &options);
         assert!(written.unwrap_err().to_string().contains("the disk is gone"));
         driver.left.store(usize::MAX, Ordering::SeqCst);

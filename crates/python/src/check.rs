@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::Error;
-use hyperslab::check::{CheckOptions, Finding, Report};
-use hyperslab::driver::{Driver, Posix};
+use hyperslab::check::{self as checking, CheckOptions, Finding, Report};
 use pyo3::prelude::*;
 
 use crate::error::open_exception;
@@ -18,17 +16,15 @@ type Found = (String, String, &'static str, &'static str, Option<u64>, Option<St
 #[pyfunction(name = "_check")]
 pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>> {
     let py = file.py();
-    let mut options = CheckOptions::default();
-    options.data = data;
-    let (name, medium): (_, Arc<dyn Driver>) = if file.hasattr("read")? && file.hasattr("seek")? {
-        (file.repr()?.to_string(), Arc::new(FileObject::new(file)))
+    let options = CheckOptions::default().data(data);
+    let (name, report) = if file.hasattr("read")? && file.hasattr("seek")? {
+        let medium = Arc::new(FileObject::new(file));
+        (file.repr()?.to_string(), py.detach(|| checking::check(medium, &options, &mut |_| {})))
     } else {
         let path = path_of(file)?;
         let name = path.to_string_lossy().into_owned();
-        let opened = py.detach(|| Posix::open(&path)).map_err(Error::io("open", 0, 0));
-        (name.clone(), Arc::new(opened.map_err(|error| open_exception(&error, &name))?))
+        (name, py.detach(|| checking::check_path(&path, &options, &mut |_| {})))
     };
-    let report = py.detach(|| hyperslab::check::check(medium, &options, &mut |_| {}));
     Ok(found(report.map_err(|error| open_exception(&error, &name))?))
 }
 

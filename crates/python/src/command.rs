@@ -5,7 +5,21 @@ use std::io;
 
 use pyo3::prelude::*;
 
-/// Runs the command `hyperslab` with these arguments, of which the first is the name of the program.
+/// Runs the command `hyperslab` in this process and returns its exit code.
+///
+/// The command writes to the standard output and the standard error of the process, not to `sys.stdout` and
+/// `sys.stderr`. The GIL is released. An interrupt of Python (Ctrl-C) does not stop the command.
+///
+/// Args:
+///     args: The arguments of the command. The first is the name of the program.
+///
+/// Returns:
+///     The exit code: 0 for success, 1 for a failure on the file, 2 for wrong usage.
+///
+/// Example:
+///     >>> from hyperslab._native import run_cli
+///     >>> run_cli(["hyperslab", "diff", "climate.h5", "climate.h5"])
+///     0
 #[pyfunction]
 pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| hyperslab_cli::run(args, &mut io::stdout().lock(), &mut io::stderr()))

@@ -11,17 +11,20 @@ use crate::ids::ObjectID;
 use crate::object::{HLObject, base_name};
 use crate::opened::Opened;
 
-/// A committed datatype: a datatype that is an object of the file.
+/// A committed datatype: a datatype that is an object of the file, with a name and attributes.
+///
+/// `group[name] = dtype` commits a datatype. `create_dataset` takes a `Datatype` as `dtype`; the datatype is
+/// then stored once and the dataset refers to it.
 ///
 /// Args:
 ///     bind: The identifier of a committed datatype. Subclasses use this constructor.
 ///
 /// Example:
-///     >>> file["record"] = np.dtype([("id", "i4"), ("lat", "f8")])
-///     >>> file["record"]
-///     <HDF5 named type "record" (dtype |V12)>
-///     >>> file.create_dataset("r", shape=(2,), dtype=file["record"]).dtype.names
-///     ('id', 'lat')
+///     >>> file["float"] = np.dtype("f8")
+///     >>> file["float"]
+///     <HDF5 named type "float" (dtype <f8)>
+///     >>> file.create_dataset("x", (2,), dtype=file["float"]).dtype
+///     dtype('float64')
 #[pyclass(frozen, subclass, extends = HLObject, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Datatype {
@@ -46,15 +49,15 @@ impl Datatype {
         slf.as_super().get().open(state, node)
     }
 
-    /// The dtype.
+    /// The NumPy dtype of the datatype.
     ///
     /// Raises:
     ///     TypeError: NumPy has no dtype for the datatype.
     ///
     /// Example:
-    ///     >>> file["word"] = np.dtype("u2")
-    ///     >>> file["word"].dtype
-    ///     dtype('uint16')
+    ///     >>> file["count"] = np.dtype("i4")
+    ///     >>> file["count"].dtype
+    ///     dtype('int32')
     #[getter]
     fn dtype(slf: &Bound<'_, Self>) -> PyResult<Py<PyArrayDescr>> {
         let state = &slf.as_super().get().state;

@@ -6,19 +6,27 @@ use pyo3::prelude::*;
 
 use crate::dtype::descr_of;
 
-/// The value of a dataset or an attribute without a dataspace: a dtype without elements.
+/// The value of a dataset or attribute that has a dtype and no elements (a null dataspace).
+///
+/// `group[name] = Empty(dtype)` makes such a dataset. Reading it returns an `Empty`. Two are equal if their
+/// dtypes are equal. An `Empty` has no hash.
 ///
 /// Args:
 ///     dtype: The dtype.
+///
+/// Raises:
+///     TypeError: NumPy does not know the dtype.
 ///
 /// Example:
 ///     >>> file["nothing"] = hs.Empty("f4")
 ///     >>> file["nothing"][()]
 ///     Empty(dtype=dtype('float32'))
+///     >>> file["nothing"][()] == hs.Empty("f4")
+///     True
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Empty {
-    /// The dtype.
+    /// The dtype that the elements would have.
     ///
     /// Example:
     ///     >>> hs.Empty("f4").dtype
@@ -41,7 +49,7 @@ impl Empty {
         Ok(Self { dtype: descr_of(dtype)?.unbind() })
     }
 
-    /// Always None.
+    /// None: an `Empty` has no shape.
     ///
     /// Example:
     ///     >>> hs.Empty("f4").shape is None
@@ -52,7 +60,7 @@ impl Empty {
         None
     }
 
-    /// Always None.
+    /// None: an `Empty` has no elements.
     ///
     /// Example:
     ///     >>> hs.Empty("f4").size is None

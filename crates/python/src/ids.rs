@@ -23,13 +23,16 @@ use crate::object::{HLObject, hash_of};
 use crate::state::FileState;
 use crate::store_info::{self, StoreInfos};
 
-/// The identifier of an object, which h5py calls the low-level identifier.
+/// The low-level identifier of an object, as h5py calls it.
 ///
-/// Two identifiers are equal if they belong to the same object of the same file. An identifier is true while
-/// the file is open.
+/// Identifiers are obtained from the property `id` of an object, not constructed. Two identifiers are equal
+/// if they belong to the same object of the same file. The truth value is True while the file is open. The
+/// properties `valid`, `id` and `name` can be used after the file is closed.
 ///
 /// Example:
-///     >>> file["surface"].id == group.id
+///     >>> file["stations"].id == stations.id
+///     True
+///     >>> bool(dataset.id)
 ///     True
 #[pyclass(frozen, subclass, module = "hyperslab")]
 #[derive(Debug)]
@@ -39,30 +42,34 @@ pub(crate) struct ObjectID {
     node: Node,
 }
 
-/// The identifier of a file.
+/// The low-level identifier of a file.
 ///
 /// Example:
-///     >>> len(file.id.get_file_image()) == file.id.get_filesize()
-///     True
+///     >>> file.id.name
+///     b'/'
+///     >>> file.id.get_file_image()[1:4]
+///     b'HDF'
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct FileID;
 
-/// The identifier of a group.
+/// The low-level identifier of a group.
 ///
 /// Example:
-///     >>> hs.Group(group.id) == group
+///     >>> group.id.name
+///     b'/surface'
+///     >>> group.id == file["surface"].id
 ///     True
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct GroupID;
 
-/// The identifier of a committed datatype.
+/// The low-level identifier of a committed datatype.
 ///
 /// Example:
-///     >>> file["word"] = np.dtype("u2")
-///     >>> file["word"].id.valid
-///     True
+///     >>> file["count"] = np.dtype("i4")
+///     >>> file["count"].id.name
+///     b'/count'
 #[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct TypeID {
@@ -124,7 +131,7 @@ impl ObjectID {
 
 #[pymethods]
 impl ObjectID {
-    /// Whether the file is open.
+    /// True while the file is open.
     ///
     /// Example:
     ///     >>> dataset.id.valid
@@ -134,17 +141,19 @@ impl ObjectID {
         self.state.is_open()
     }
 
-    /// The address of the object in the file.
+    /// The address of the header of the object, in bytes from the end of the user block of the file.
     ///
     /// Example:
-    ///     >>> dataset.id.id > 0
-    ///     True
+    ///     >>> file.id.id
+    ///     48
     #[getter]
     fn id(&self) -> u64 {
         self.identity.1
     }
 
-    /// The path of the object, or None.
+    /// The path by which the object was reached, or None.
+    ///
+    /// It is None for an object without a path and for an object reached by a reference.
     ///
     /// Example:
     ///     >>> dataset.id.name
@@ -170,10 +179,16 @@ impl ObjectID {
 
 #[pymethods]
 impl FileID {
-    /// Returns the size of the file, in bytes.
+    /// Returns the size of the file in bytes, without the user block.
+    ///
+    /// The size counts changes that are not in the file yet. It may change with the next `File.flush`.
+    ///
+    /// Returns:
+    ///     The number of bytes.
     ///
     /// Example:
-    ///     >>> file.id.get_filesize() > 1000
+    ///     >>> with hs.File("climate.h5") as saved:
+    ///     ...     saved.id.get_filesize() == len(saved.id.get_file_image())
     ///     True
     fn get_filesize(slf: &Bound<'_, Self>) -> PyResult<u64> {
         let state = &slf.as_super().get().state;
@@ -181,11 +196,17 @@ impl FileID {
         Ok(state.core.store().len_bytes())
     }
 
-    /// Flushes the file, and returns its bytes.
+    /// Returns the bytes of the file, including the user block and all changes so far.
+    ///
+    /// The changes are written first, as by `File.flush`.
+    ///
+    /// Returns:
+    ///     A copy of the bytes.
     ///
     /// Example:
-    ///     >>> file.id.get_file_image()[:4]
-    ///     b'HDF'
+    ///     >>> image = file.id.get_file_image()
+    ///     >>> hs.File.in_memory(image)["stations"].shape
+    ///     (2,)
     fn get_file_image<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         state.flush(py)?;
@@ -548,12 +569,15 @@ fn stored_info<'py>(
 
 #[pymethods]
 impl TypeID {
-    /// The dtype of the committed datatype.
+    /// The NumPy dtype of the datatype.
+    ///
+    /// Raises:
+    ///     TypeError: NumPy has no dtype for the datatype.
     ///
     /// Example:
-    ///     >>> file["word"] = np.dtype("u2")
-    ///     >>> file["word"].id.dtype
-    ///     dtype('uint16')
+    ///     >>> file["count"] = np.dtype("i4")
+    ///     >>> file["count"].id.dtype
+    ///     dtype('int32')
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.datatype.bind(py).getattr("dtype")

@@ -97,31 +97,38 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     }
 }
 
-/// Sets the number of threads that a read or a write uses.
+/// Sets the number of threads of each read and write, including the caller.
 ///
-/// The initial value is the environment variable `HYPERSLAB_THREADS`, or the number of processors that the
-/// process may use.
+/// Reads that have started keep their number. The argument `threads` of a read replaces the number for that
+/// read. At first, the number is the value of the environment variable HYPERSLAB_THREADS. Without the
+/// variable, the number is the number of processors that the process may use.
 ///
 /// Args:
-///     threads: The number of threads, including the caller: at least 1.
+///     threads: The number of threads, at least 1. 1 leaves all work to the caller.
 ///
 /// Raises:
 ///     ValueError: `threads` is 0.
+///     OverflowError: `threads` is negative.
 ///
 /// Example:
-///     >>> hs.set_threads(2)
+///     >>> hs.set_threads(4)
 ///     >>> hs.get_threads()
-///     2
+///     4
 #[pyfunction]
 fn set_threads(threads: Threads) {
     hyperslab::set_threads(threads.0);
 }
 
-/// Returns the number of threads that a read or a write uses, including the caller.
+/// Returns the number of threads of each read and write, including the caller.
+///
+/// Returns:
+///     The number of threads. It is the value of the last `set_threads`, or else the default at the start of
+///     the process (see `set_threads`).
 ///
 /// Example:
-///     >>> hs.get_threads() >= 1
-///     True
+///     >>> hs.set_threads(2)
+///     >>> hs.get_threads()
+///     2
 #[pyfunction]
 fn get_threads() -> usize {
     hyperslab::threads()

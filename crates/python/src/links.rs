@@ -4,28 +4,39 @@ use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// A link to an object of the same file.
+/// A link to an object of the same file, as returned by `Group.get` with `getlink=True`.
+///
+/// A `HardLink` says only the kind of a link. To make a hard link, assign the object: `group[name] = object`.
 ///
 /// Example:
-///     >>> isinstance(file.get("names", getlink=True), hs.HardLink)
+///     >>> link = group.get("t2m", getlink=True)
+///     >>> isinstance(link, hs.HardLink)
 ///     True
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct HardLink;
 
-/// A link to a path of the same file. The path need not lead to an object.
+/// A link to a path of the same file.
+///
+/// `group[name] = SoftLink(path)` makes the link. The path may lead to nothing; following the link is then a
+/// KeyError.
 ///
 /// Args:
-///     path: The path.
+///     path: The path, from the root group (with a slash in front) or from the group that holds the link.
+///
+/// Raises:
+///     TypeError: `path` is not a str.
 ///
 /// Example:
-///     >>> file["alias"] = hs.SoftLink("/surface/t2m")
-///     >>> file["alias"] == dataset
-///     True
+///     >>> file["temperature"] = hs.SoftLink("/surface/t2m")
+///     >>> file["temperature"].shape
+///     (4, 2, 3)
+///     >>> file.get("temperature", getlink=True)
+///     <SoftLink to "/surface/t2m">
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct SoftLink {
-    /// The path.
+    /// The path that the link leads to. It may lead to nothing.
     ///
     /// Example:
     ///     >>> hs.SoftLink("/surface/t2m").path
@@ -34,32 +45,40 @@ pub(crate) struct SoftLink {
     pub(crate) path: String,
 }
 
-/// A link to a path of another file. Files behind external links are opened for reading.
+/// A link to a path of another file.
+///
+/// `group[name] = ExternalLink(filename, path)` makes the link. When the link is followed, the other file is
+/// opened for reading. If the other file is open for writing in this process, its objects can be changed.
+/// Following a link that leads to nothing is a KeyError.
 ///
 /// Args:
-///     filename: The name of the other file, relative to the file with the link.
-///     path: The path in the other file.
+///     filename: The path of the other file, relative to the directory of the file that holds the link.
+///     path: The path of the object in the other file.
+///
+/// Raises:
+///     TypeError: `filename` is not a str or PathLike, or `path` is not a str.
 ///
 /// Example:
-///     >>> with hs.File("linking.h5", "w") as linking:
-///     ...     linking["t2m"] = hs.ExternalLink("climate.h5", "/surface/t2m")
-///     ...     linking["t2m"].shape
+///     >>> file["far"] = hs.ExternalLink("climate.h5", "/surface")
+///     >>> file["far/t2m"].shape
 ///     (4, 2, 3)
+///     >>> file["far"].file.mode
+///     'r'
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct ExternalLink {
-    /// The name of the other file.
+    /// The path of the other file, as the link stores it.
     ///
     /// Example:
-    ///     >>> hs.ExternalLink("climate.h5", "/names").filename
+    ///     >>> hs.ExternalLink("climate.h5", "/surface").filename
     ///     'climate.h5'
     #[pyo3(get)]
     pub(crate) filename: String,
-    /// The path in the other file.
+    /// The path of the object in the other file. It may lead to nothing.
     ///
     /// Example:
-    ///     >>> hs.ExternalLink("climate.h5", "/names").path
-    ///     '/names'
+    ///     >>> hs.ExternalLink("climate.h5", "/surface").path
+    ///     '/surface'
     #[pyo3(get)]
     pub(crate) path: String,
 }

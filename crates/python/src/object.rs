@@ -21,21 +21,25 @@ use crate::opened::Opened;
 use crate::reference::Reference;
 use crate::state::FileState;
 
-/// An object of a file: a file, a group, a dataset or a committed datatype.
+/// An object of a file: a group, a dataset, a committed datatype or the file itself.
 ///
-/// Two handles are equal if they belong to the same object of the same file. A handle is true while its file
-/// is open. After the file is closed, almost every member raises `ClosedError`.
+/// Objects are obtained from a file. Two objects are equal if they are the same object of
+/// the same file, whatever path led to them, and equal objects have equal hashes. The truth value of an
+/// object is True while the file is open.
 ///
-/// A handle of a file that was opened for reading by path can be pickled. The process that unpickles the
-/// handle opens the file again. Any other handle raises `TypeError`.
+/// After the file is closed, `name` is None, and every other use of the object raises `ClosedError`, except
+/// where the text of a member says otherwise. The use of an object that was deleted raises KeyError.
+///
+/// A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
+/// handle opens the file again. Any other handle raises TypeError.
 ///
 /// Example:
-///     >>> file["surface"]["t2m"] == dataset
+///     >>> file["stations"] == stations
 ///     True
-///     >>> import pickle
-///     >>> with hs.File("climate.h5") as reading:
-///     ...     pickle.loads(pickle.dumps(reading["names"])).asstr()[0]
-///     'Geneva'
+///     >>> dataset.parent == group
+///     True
+///     >>> bool(dataset)
+///     True
 #[pyclass(frozen, subclass, weakref, module = "hyperslab")]
 pub(crate) struct HLObject {
     /// The file.
@@ -136,35 +140,47 @@ pub(crate) fn hash_of(value: impl Hash) -> u64 {
 
 #[pymethods]
 impl HLObject {
-    /// The file that holds the object. For an object behind an external link, this is the other file.
+    /// The file that holds the object. For an object behind an external link, it is the other file.
+    ///
+    /// Every access gives a new `File` for the same opening of the file. `close` of one closes all.
     ///
     /// Example:
     ///     >>> dataset.file == file
     ///     True
+    ///     >>> dataset.file.mode
+    ///     'r+'
     #[getter]
     fn file<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, File>> {
         self.state.check()?;
         Bound::new(py, file_object(Arc::clone(&self.state)))
     }
 
-    /// The path of the object. None if no path leads to the object, or if the file is closed.
+    /// The path by which the object was reached.
+    ///
+    /// For an object reached by a reference, it is the first path that leads to the object. It is None if no
+    /// path leads to the object, and after the file is closed.
     ///
     /// Example:
     ///     >>> dataset.name
     ///     '/surface/t2m'
+    ///     >>> file.create_group(None).name is None
+    ///     True
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Option<&str>> {
         if self.state.is_open() { self.path(py) } else { Ok(None) }
     }
 
-    /// The group that holds the object.
+    /// The group that holds the object: the group at `name` without its last part.
+    ///
+    /// The parent of the root group is the root group.
     ///
     /// Raises:
-    ///     ValueError: No path leads to the object.
+    ///     ValueError: No path leads to the object, or the file is closed.
+    ///     KeyError: The group no longer exists.
     ///
     /// Example:
-    ///     >>> dataset.parent.name
-    ///     '/surface'
+    ///     >>> dataset.parent
+    ///     <HDF5 group "/surface" (1 members)>
     #[getter]
     fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let path = self.name(py)?;
@@ -173,11 +189,14 @@ impl HLObject {
         wrap(py, &self.state, node)
     }
 
-    /// The attributes of the object.
+    /// The attributes of the object, a mapping from names to values.
     ///
     /// Example:
     ///     >>> dataset.attrs["units"]
     ///     'K'
+    ///     >>> file.attrs["title"] = "Stations"
+    ///     >>> list(file.attrs)
+    ///     ['title']
     #[getter]
     fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
         let this = slf.get();
@@ -187,10 +206,13 @@ impl HLObject {
         Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone() })
     }
 
-    /// A reference to the object, which can be stored in a dataset or in an attribute.
+    /// A reference to the object. `file[reference]` gives the object again.
+    ///
+    /// References can be stored in datasets and attributes, with the dtype `ref_dtype`.
     ///
     /// Example:
-    ///     >>> file[dataset.ref].name
+    ///     >>> reference = dataset.ref
+    ///     >>> file[reference].name
     ///     '/surface/t2m'
     #[getter(r#ref)]
     fn reference(&self) -> PyResult<Reference> {
@@ -198,9 +220,13 @@ impl HLObject {
         Ok(Reference::to(self.node.address(), self.node.file().store().widths().offset))
     }
 
-    /// The identifier of the object, which h5py calls the low-level identifier.
+    /// The low-level identifier of the object, as h5py calls it.
+    ///
+    /// It can be obtained after the file is closed. It is a `FileID`, `GroupID`, `DatasetID` or `TypeID`.
     ///
     /// Example:
+    ///     >>> dataset.id.get_num_chunks()
+    ///     4
     ///     >>> group.id.name
     ///     b'/surface'
     #[getter]

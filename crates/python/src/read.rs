@@ -348,7 +348,7 @@ pub(crate) fn options(
     threads: Option<NonZeroUsize>,
 ) -> ReadOptions {
     let datatype = (!dataset.is_stored_as(py, translation)).then(|| translation.memory.clone());
-    ReadOptions { threads, datatype }
+    ReadOptions::default().threads(threads).datatype(datatype)
 }
 
 /// An array, or the element of one without dimensions.

@@ -7,10 +7,19 @@ use smallvec::SmallVec;
 
 use crate::object::hash_of;
 
-/// A reference to an object of a file. `file[reference]` returns the object. A null reference is false.
+/// A reference to an object of a file.
+///
+/// `HLObject.ref` makes a reference, `file[reference]` gives the object. Datasets and attributes of dtype
+/// `ref_dtype` hold references. A reference is the address of an object: only the file that it comes from can
+/// follow it. `Reference()` is a null reference, which refers to nothing. The truth value of a null reference
+/// is False. Two references are equal if they hold the same address.
 ///
 /// Example:
-///     >>> file[dataset.ref] == dataset
+///     >>> reference = dataset.ref
+///     >>> file[reference]
+///     <HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">
+///     >>> file["links"] = np.array([reference], dtype=hs.ref_dtype)
+///     >>> file["links"][0] == reference
 ///     True
 ///     >>> bool(hs.Reference())
 ///     False
@@ -23,9 +32,15 @@ pub(crate) struct Reference {
     pub(crate) bytes: SmallVec<[u8; 16]>,
 }
 
-/// A reference to a region of a dataset. `file[reference]` returns the dataset.
+/// A reference to a part of a dataset.
+///
+/// Region references are read from datasets and attributes of dtype `regionref_dtype`. `file[reference]`
+/// gives the dataset. Selecting the part with a region reference and making new ones are not supported.
+/// `RegionReference()` is a null reference.
 ///
 /// Example:
+///     >>> hs.RegionReference()
+///     <HDF5 region reference (null)>
 ///     >>> hs.RegionReference().typecode
 ///     1
 #[pyclass(frozen, extends = Reference, module = "hyperslab")]
@@ -63,7 +78,7 @@ impl Reference {
         Self::stored(object_kind(8), &[0; 8])
     }
 
-    /// The kind: 0 for a reference to an object, 1 for a reference to a region.
+    /// The kind of the reference: 0 for a reference to an object, 1 for a reference to a region.
     ///
     /// Example:
     ///     >>> dataset.ref.typecode

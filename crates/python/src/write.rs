@@ -91,7 +91,7 @@ fn write(
     memory: StoredDatatype,
 ) -> PyResult<()> {
     let is_stored = memory == *dataset.core.datatype();
-    let options = WriteOptions { datatype: (!is_stored).then_some(memory), ..WriteOptions::default() };
+    let options = WriteOptions::default().datatype((!is_stored).then_some(memory));
     let Request { extent, selection, .. } = request;
     py.detach(|| dataset.core.write_shaped(extent, selection, bytes, &options)).or_raise()
 }

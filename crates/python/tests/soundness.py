@@ -4,6 +4,7 @@ A test that damages a file on purpose is marked `damages`; then one of its files
 """
 
 import importlib
+import io
 import os
 from pathlib import Path
 
@@ -46,7 +47,7 @@ class Checks:
     def image(self, image):
         """Checks the bytes of a file."""
         if hasattr(hs, "check"):
-            found = errors(image)
+            found = errors(io.BytesIO(image))
             assert not found, "\n".join(found)
             self.files += 1
 

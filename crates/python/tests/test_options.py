@@ -248,3 +248,31 @@ def test_a_dataset_like_another_is_like_it(tmp_path):
         for dataset in (first, like):
             dataset.attrs["z"], dataset.attrs["a"] = 1, 2
         assert list(like.attrs) == list(first.attrs) == ["z", "a"]
+
+
+@needs_ours
+@pytest.mark.parametrize(
+    "compression",
+    [
+        hs.Zstd(9),
+        hs.LZ4(256),
+        hs.Blosc("zstd", 7),
+        hs.Blosc2("lz4", 3, "bitshuffle"),
+        hs.Bitshuffle(cname="zstd", level=5),
+    ]
+    if not IS_H5PY
+    else [],
+    ids=lambda compression: type(compression).__name__,
+)
+def test_a_dataset_like_another_has_its_compression(tmp_path, compression):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        first = f.create_dataset("a", (8, 100), "i2", chunks=(2, 50), compression=compression, shuffle=True)
+        like = f.create_dataset_like("b", first)
+        assert like.filter_names == first.filter_names and like._filter_data == first._filter_data
+        # Other elements and other chunks: what the filters say of them is new.
+        other = f.create_dataset_like("c", first, dtype="f8", chunks=(4, 25))
+        fresh = f.create_dataset("d", (8, 100), "f8", chunks=(4, 25), compression=compression, shuffle=True)
+        assert other._filter_data == fresh._filter_data
+        other[...] = np.arange(800.0).reshape(8, 100)
+    with hs.File(tmp_path / "f.h5") as f:
+        assert np.array_equal(f["c"][...], np.arange(800.0).reshape(8, 100))

@@ -4,11 +4,9 @@
 //! writes the means beside the days, with the stations as records. It then checks the file and lists its objects.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread;
 
-use hyperslab::check::{CheckOptions, Severity, check};
-use hyperslab::driver::Posix;
+use hyperslab::check::{CheckOptions, Severity, check_path};
 use hyperslab::filter::{Blosc2, Shuffle, Zstd};
 use hyperslab::{CopyOptions, Dataset, Error, File, Node, RequestError, Selection, Walk};
 
@@ -109,11 +107,7 @@ fn add_means(path: &Path) -> hyperslab::Result<()> {
 
 /// Prints the objects of the file, and fails if the file is not sound.
 fn report(path: &Path) -> hyperslab::Result<()> {
-    let found = check(
-        Arc::new(Posix::open(path).map_err(Error::io("open", 0, 0))?),
-        &CheckOptions::default(),
-        &mut |_| {},
-    )?;
+    let found = check_path(path, &CheckOptions::default().data(true), &mut |_| {})?;
     assert!(found.findings.iter().all(|finding| finding.severity != Severity::Error));
     let file = File::open(path)?;
     for step in Walk::new(&file.root()) {

@@ -2,11 +2,9 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::bail;
 use hyperslab::check::{self, CheckOptions, Finding, Report, Severity};
-use hyperslab::driver::Posix;
 use hyperslab_format::Addr;
 use serde_json::json;
 
@@ -42,11 +40,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = &args.file;
     let opening = |error| error::opening(path, error);
-    let driver = Posix::open(path).map_err(hyperslab::Error::io("open", 0, 0)).map_err(opening)?;
-    let mut options = CheckOptions::default();
-    options.data = args.data;
+    let options = CheckOptions::default().data(args.data);
     let progress = progress::bar(progress::SPINNER, None)?;
-    let report = check::check(Arc::new(driver), &options, &mut |now| {
+    let report = check::check_path(path, &options, &mut |now| {
         let chunks = now.totals.chunks;
         progress.set_message(if chunks == 0 {
             plain(now.path)

@@ -53,13 +53,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let source_path = place::split_new(&args.from).1;
     let (file, path) = place::split_new(&args.to);
     let target = target(path, source_path)?;
-    let options = CopyOptions {
-        shallow: args.shallow,
-        expand_soft: args.expand_soft,
-        expand_external: args.expand_external,
-        expand_refs: args.expand_refs,
-        without_attributes: args.without_attrs,
-    };
+    let options = CopyOptions::default()
+        .shallow(args.shallow)
+        .expand_soft(args.expand_soft)
+        .expand_external(args.expand_external)
+        .expand_refs(args.expand_refs)
+        .without_attributes(args.without_attrs);
     let is_new = !Path::new(file).exists();
     let copied = copy(args, file, is_new, &target, options);
     if copied.is_err() && is_new {

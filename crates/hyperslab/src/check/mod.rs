@@ -23,13 +23,14 @@ mod values;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Display;
+use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_filters::{Registry, Scratch};
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Posix};
 use crate::error::{Error, Result};
 use crate::object::File;
 use crate::store::Store;
@@ -57,6 +58,15 @@ impl Default for CheckOptions {
     }
 }
 
+impl CheckOptions {
+    /// Sets whether to decode every chunk.
+    #[must_use]
+    pub fn data(mut self, data: bool) -> Self {
+        self.data = data;
+        self
+    }
+}
+
 /// The progress of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'p> {
@@ -64,6 +74,16 @@ pub struct Progress<'p> {
     pub path: &'p str,
     /// The totals so far.
     pub totals: &'p Totals,
+}
+
+/// Checks the file at `path`, as [`check`] does.
+pub fn check_path(
+    path: impl AsRef<Path>,
+    options: &CheckOptions,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Report> {
+    let driver = Posix::open(path.as_ref()).map_err(Error::io("open", 0, 0))?;
+    check(Arc::new(driver), options, progress)
 }
 
 /// Checks the file behind `driver` without writing to it. Calls `progress` now and then.

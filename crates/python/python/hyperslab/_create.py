@@ -10,6 +10,7 @@ import numpy as np
 
 from ._arrays import array_for_new_object, check_texts, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
+from ._filters import Bitshuffle, Blosc, Blosc2
 from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
 from ._native import Reference as Reference
 from ._warn import without_effect
@@ -72,11 +73,29 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
     """Creates a dataset with the properties of another dataset."""
     for key in ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle", "fletcher32", "fillvalue"):
         kwds.setdefault(key, getattr(other, key))
+    if kwds["compression"] == "unknown":
+        kwds["compression"], kwds["compression_opts"] = _compression_of(other)
     kwds.setdefault("scaleoffset", other.scaleoffset)
     kwds.setdefault("track_order", other._track_order)
     if other.maxshape != other.shape:
         kwds.setdefault("maxshape", other.maxshape)
     return group.create_dataset(name, **kwds)
+
+
+def _compression_of(dataset: Dataset) -> "tuple[int, list[int]]":
+    """Returns the number and the parameters of a compression that h5py has no name for.
+
+    The filters add facts about the chunks to their parameters: Blosc in its first four values, bitshuffle in its first
+    three.
+    """
+    number, data = next(
+        pair
+        for pair in zip(dataset.filter_ids, dataset._filter_data, strict=True)
+        if pair[0] not in (_SHUFFLE, _FLETCHER32, _SCALEOFFSET)
+    )
+    if number in (Blosc.filter_id, Blosc2.filter_id):
+        return number, [0, 0, 0, 0, *data[4:7]]
+    return number, data[3:] if number == Bitshuffle.filter_id else data
 
 
 def set_item(group: Group, name: "str | bytes", value: Any) -> None:

@@ -17,9 +17,15 @@ class _Named(Protocol):
 
 # The methods of a mutable mapping, which the native classes call.
 popitem = MutableMapping.popitem
-clear = MutableMapping.clear
 setdefault = MutableMapping.setdefault
 update = MutableMapping.update
+
+
+def clear(self: Any) -> None:
+    """Removes all members."""
+    # Not one after the other until there is none: a file open for reading raises KeyError, too.
+    for name in list(self):
+        del self[name]
 
 
 def pop(self: Any, key: str, default: Any = ...) -> Any:

@@ -89,29 +89,36 @@ class _Readable(Protocol):
     def seek(self, offset: int, whence: int = ..., /) -> int: ...
 
 def set_threads(threads: int) -> None:
-    """Sets the number of threads that a read or a write uses.
+    """Sets the number of threads of each read and write, including the caller.
 
-    The initial value is the environment variable `HYPERSLAB_THREADS`, or the number of processors that the
-    process may use.
+    Reads that have started keep their number. The argument `threads` of a read replaces the number for that
+    read. At first, the number is the value of the environment variable HYPERSLAB_THREADS. Without the
+    variable, the number is the number of processors that the process may use.
 
     Args:
-        threads: The number of threads, including the caller: at least 1.
+        threads: The number of threads, at least 1. 1 leaves all work to the caller.
 
     Raises:
         ValueError: `threads` is 0.
+        OverflowError: `threads` is negative.
+
+    Example:
+        >>> hs.set_threads(4)
+        >>> hs.get_threads()
+        4
+    """
+
+def get_threads() -> int:
+    """Returns the number of threads of each read and write, including the caller.
+
+    Returns:
+        The number of threads. It is the value of the last `set_threads`, or else the default at the start of
+        the process (see `set_threads`).
 
     Example:
         >>> hs.set_threads(2)
         >>> hs.get_threads()
         2
-    """
-
-def get_threads() -> int:
-    """Returns the number of threads that a read or a write uses, including the caller.
-
-    Example:
-        >>> hs.get_threads() >= 1
-        True
     """
 
 def _filter(
@@ -138,80 +145,121 @@ def _segy_extract(file: File, axis: str, number: int, to: str | os.PathLike[str]
 def _segy_describe(file: File) -> dict[str, Any]: ...
 def _segy_scan(path: str | os.PathLike[str], taking: dict[str, Any]) -> dict[str, Any]: ...
 def run_cli(args: list[str]) -> int:
-    """Runs the command `hyperslab` with these arguments, of which the first is the name of the program."""
+    """Runs the command `hyperslab` in this process and returns its exit code.
+
+    The command writes to the standard output and the standard error of the process, not to `sys.stdout` and
+    `sys.stderr`. The GIL is released. An interrupt of Python (Ctrl-C) does not stop the command.
+
+    Args:
+        args: The arguments of the command. The first is the name of the program.
+
+    Returns:
+        The exit code: 0 for success, 1 for a failure on the file, 2 for wrong usage.
+
+    Example:
+        >>> from hyperslab._native import run_cli
+        >>> run_cli(["hyperslab", "diff", "climate.h5", "climate.h5"])
+        0
+    """
 
 @disjoint_base
 class HLObject:
-    """An object of a file: a file, a group, a dataset or a committed datatype.
+    """An object of a file: a group, a dataset, a committed datatype or the file itself.
 
-    Two handles are equal if they belong to the same object of the same file. A handle is true while its file
-    is open. After the file is closed, almost every member raises `ClosedError`.
+    Objects are obtained from a file. Two objects are equal if they are the same object of
+    the same file, whatever path led to them, and equal objects have equal hashes. The truth value of an
+    object is True while the file is open.
 
-    A handle of a file that was opened for reading by path can be pickled. The process that unpickles the
-    handle opens the file again. Any other handle raises `TypeError`.
+    After the file is closed, `name` is None, and every other use of the object raises `ClosedError`, except
+    where the text of a member says otherwise. The use of an object that was deleted raises KeyError.
+
+    A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
+    handle opens the file again. Any other handle raises TypeError.
 
     Example:
-        >>> file["surface"]["t2m"] == dataset
+        >>> file["stations"] == stations
         True
-        >>> import pickle
-        >>> with hs.File("climate.h5") as reading:
-        ...     pickle.loads(pickle.dumps(reading["names"])).asstr()[0]
-        'Geneva'
+        >>> dataset.parent == group
+        True
+        >>> bool(dataset)
+        True
     """
 
     @property
     def file(self) -> File:
-        """The file that holds the object. For an object behind an external link, this is the other file.
+        """The file that holds the object. For an object behind an external link, it is the other file.
+
+        Every access gives a new `File` for the same opening of the file. `close` of one closes all.
 
         Example:
             >>> dataset.file == file
             True
+            >>> dataset.file.mode
+            'r+'
         """
     @property
     def name(self) -> str | None:
-        """The path of the object. None if no path leads to the object, or if the file is closed.
+        """The path by which the object was reached.
+
+        For an object reached by a reference, it is the first path that leads to the object. It is None if no
+        path leads to the object, and after the file is closed.
 
         Example:
             >>> dataset.name
             '/surface/t2m'
+            >>> file.create_group(None).name is None
+            True
         """
     @property
     def parent(self) -> Group:
-        """The group that holds the object.
+        """The group that holds the object: the group at `name` without its last part.
+
+        The parent of the root group is the root group.
 
         Raises:
-            ValueError: No path leads to the object.
+            ValueError: No path leads to the object, or the file is closed.
+            KeyError: The group no longer exists.
 
         Example:
-            >>> dataset.parent.name
-            '/surface'
+            >>> dataset.parent
+            <HDF5 group "/surface" (1 members)>
         """
     @property
     def attrs(self) -> AttributeManager:
-        """The attributes of the object.
+        """The attributes of the object, a mapping from names to values.
 
         Example:
             >>> dataset.attrs["units"]
             'K'
+            >>> file.attrs["title"] = "Stations"
+            >>> list(file.attrs)
+            ['title']
         """
     @property
     def ref(self) -> Reference:
-        """A reference to the object, which can be stored in a dataset or in an attribute.
+        """A reference to the object. `file[reference]` gives the object again.
+
+        References can be stored in datasets and attributes, with the dtype `ref_dtype`.
 
         Example:
-            >>> file[dataset.ref].name
+            >>> reference = dataset.ref
+            >>> file[reference].name
             '/surface/t2m'
         """
     @property
     def id(self) -> ObjectID:
-        """The identifier of the object, which h5py calls the low-level identifier.
+        """The low-level identifier of the object, as h5py calls it.
+
+        It can be obtained after the file is closed. It is a `FileID`, `GroupID`, `DatasetID` or `TypeID`.
 
         Example:
+            >>> dataset.id.get_num_chunks()
+            4
             >>> group.id.name
             b'/surface'
         """
     def __bool__(self) -> bool:
-        """Whether the file is open."""
+        """Returns True if the file is open."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -220,67 +268,90 @@ class HLObject:
 
 @disjoint_base
 class Group(HLObject):
-    """A group: a mapping from names to groups, datasets and committed datatypes.
+    """A group: a mutable mapping from names to groups, datasets and committed datatypes.
 
-    `group[path]` returns the object at a path: relative to the group, or from the root if the path starts
-    with a slash. `group[reference]` returns the object of a reference. `group[name] = value` creates a hard
-    link to an object, a soft or external link, a committed dtype, or a dataset of anything else. `del
-    group[name]` removes a link. Iteration yields names: in the order of creation if the group tracks this
-    order, or sorted by name.
+    Groups are obtained from a file or made by `create_group`. A name is a path: parts are separated by
+    slashes. A path with a slash in front begins at the root group, any other path at this group. Iteration
+    gives the names of the members: in the order of creation if the group tracks it, else sorted by name.
+
+    `group[name]` returns an object. `group[reference]` returns the object of a reference.
+    `group[name] = value` makes a hard link to an object, a soft or external link, a committed datatype from a
+    dtype, or a dataset of any other value. `del group[name]` removes a link. `name in group` is True if there
+    is a link, even if the link leads to nothing. It is False after the file is closed.
+
+    Changes of a file that is open for reading raise ValueError (KeyError for `del`).
 
     Args:
         bind: The identifier of a group, such as `file["surface"].id`. Subclasses use this constructor.
 
-    Raises:
-        KeyError: `group[path]`: no object is at this path.
-        ValueError: `group[reference]`: the reference is null. `group[name] = value`: the name exists, or the
-            file is open for reading.
-        TypeError: The key is neither a name nor a reference.
-
     Example:
         >>> list(file)
         ['names', 'stations', 'surface']
-        >>> file["surface/days"] = np.arange(4)
-        >>> "days" in group, len(group)
-        (True, 2)
-        >>> group["link"] = hs.SoftLink("/names")
-        >>> group["link"] == names
+        >>> file["surface/t2m"].shape
+        (4, 2, 3)
+        >>> file["surface/levels"] = [1000, 850, 500]
+        >>> "levels" in group
         True
-        >>> del group["link"]
+        >>> del group["levels"]
+        >>> len(group)
+        1
     """
 
     def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
     def __init__(self, bind: GroupID) -> None: ...
     def __getitem__(self, name: _Name | Reference, /) -> Any:
-        """Returns the object at a path, or the object of a reference."""
+        """Returns the object at a path, or the object that a reference leads to.
+
+        Args:
+            name: A path from this group or (with a slash in front) from the root group, or a reference.
+
+        Returns:
+            The group, dataset or committed datatype.
+
+        Raises:
+            KeyError: No object is at the path.
+            ValueError: The reference is null.
+            TypeError: `name` is neither a name nor a reference.
+        """
     def __contains__(self, name: _Name, /) -> bool:
-        """Whether a link is at a path. The link need not lead to an object."""
+        """Returns True if there is a link at the path, wherever the last link leads.
+
+        Raises:
+            TypeError: `name` is not a name.
+        """
     def __len__(self) -> int:
-        """The number of members."""
+        """Returns the number of members."""
     def __iter__(self) -> Iterator[str]:
-        """The names of the members: in the order of creation if the group tracks this order, or sorted."""
+        """Yields the names of the members: in the order of creation if the group tracks it, else by name."""
     def __reversed__(self) -> Iterator[str]:
-        """The names of the members from the last to the first."""
+        """Yields the names of the members from the last to the first."""
     def keys(self) -> KeysViewHDF5:
-        """Returns a view of the names of the members.
+        """Returns a view of the names of the members, like `dict.keys`.
 
         Example:
-            >>> list(group.keys())
-            ['t2m']
+            >>> file.keys()
+            <KeysViewHDF5 ['names', 'stations', 'surface']>
         """
     def values(self) -> ValuesViewHDF5:
-        """Returns a view of the members. A link that leads nowhere gives None.
+        """Returns a view of the members, like `dict.values`.
+
+        A link that leads to nothing gives None.
 
         Example:
             >>> list(group.values())
             [<HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">]
         """
     def items(self) -> ItemsViewHDF5:
-        """Returns a view of pairs of name and member.
+        """Returns a view of pairs of name and member, like `dict.items`.
+
+        A link that leads to nothing gives None as its member.
 
         Example:
-            >>> [(name, member.shape) for name, member in group.items()]
-            [('t2m', (4, 2, 3))]
+            >>> for name, member in file.items():
+            ...     print(name, type(member).__name__)
+            names Dataset
+            stations Dataset
+            surface Group
         """
     def get(
         self,
@@ -291,31 +362,43 @@ class Group(HLObject):
         *,
         elink_mode: str | None = None,
     ) -> Any:
-        """Returns the member at a path, or a default.
+        """Returns the member at a path, its class or its link, or a default.
+
+        Files behind external links are opened for reading.
 
         Args:
-            name: The path, or a reference.
-            default: The result if no member is at the path.
-            getclass: Whether to return the class of the member.
-            getlink: Whether to return the link: a `HardLink`, `SoftLink` or `ExternalLink`.
-            elink_mode: The mode for files behind external links. Only "r" is supported.
+            name: A path, or a reference if both `getclass` and `getlink` are False.
+            default: The result if there is no such member.
+            getclass: True returns the class of the member. With `getlink`, the class of the link.
+            getlink: True returns the link at the path: a HardLink, SoftLink or ExternalLink.
+            elink_mode: None or "r".
+
+        Returns:
+            The member, its class, the link, or `default`.
 
         Raises:
-            ValueError: `elink_mode` is not "r".
+            ValueError: `elink_mode` is another mode, or the reference is null.
+            RuntimeError: With `getclass`, the link at the path leads to nothing.
+            TypeError: `name` is neither a name nor a reference, or a reference with `getclass` or `getlink`.
 
         Example:
-            >>> file.get("missing", "nothing")
-            'nothing'
-            >>> file.get("names", getclass=True)
-            <class 'hyperslab.Dataset'>
+            >>> file.get("surface", getclass=True)
+            <class 'hyperslab.Group'>
+            >>> file["latest"] = hs.SoftLink("/surface/t2m")
+            >>> file.get("latest", getlink=True)
+            <SoftLink to "/surface/t2m">
+            >>> file.get("humidity", "missing")
+            'missing'
         """
     def visit(self, func: Callable[[str], _T | None]) -> _T | None:
-        """Calls a function with the path of every object below the group, in the order of names.
+        """Calls a function with the path of every object below this group.
 
-        The function is called once for each object. Soft and external links are not followed.
+        Each object is visited once, a group before its members, members sorted by name. Soft and external
+        links are not followed.
 
         Args:
-            func: A function of one path, relative to the group. A result other than None ends the visit.
+            func: The function. It receives the path, relative to this group. A result other than None ends
+                the visit.
 
         Returns:
             The result that ended the visit, or None.
@@ -326,83 +409,131 @@ class Group(HLObject):
             stations
             surface
             surface/t2m
-        """
-    def visititems(self, func: Callable[[str, Any], _T | None]) -> _T | None:
-        """Calls a function with the path and the object for every object below the group, ordered by name.
-
-        Args:
-            func: A function of a path and an object. A result other than None ends the visit.
-
-        Returns:
-            The result that ended the visit, or None.
-
-        Example:
-            >>> file.visititems(lambda name, item: name if getattr(item, "ndim", 0) == 3 else None)
+            >>> file.visit(lambda path: path if path.endswith("t2m") else None)
             'surface/t2m'
         """
-    def visit_links(self, func: Callable[[str], _T | None]) -> _T | None:
-        """Calls a function with the path of every link below the group, of any kind.
+    def visititems(self, func: Callable[[str, Any], _T | None]) -> _T | None:
+        """Calls a function with the path and the object of every object below this group.
+
+        The order and the objects are those of `visit`.
 
         Args:
-            func: A function of one path. A result other than None ends the visit.
+            func: The function. It receives the path, relative to this group, and the object. A result other
+                than None ends the visit.
 
         Returns:
             The result that ended the visit, or None.
 
         Example:
-            >>> group["link"] = hs.SoftLink("/names")
-            >>> group.visit_links(print)
-            link
-            t2m
+            >>> file.visititems(lambda path, object: print(path, type(object).__name__))
+            names Dataset
+            stations Dataset
+            surface Group
+            surface/t2m Dataset
+        """
+    def visit_links(self, func: Callable[[str], _T | None]) -> _T | None:
+        """Calls a function with the path of every link below this group, of any kind.
+
+        Groups are entered through hard links only, each group once. Links are sorted by name within a group.
+
+        Args:
+            func: The function. It receives the path, relative to this group. A result other than None ends
+                the visit.
+
+        Returns:
+            The result that ended the visit, or None.
+
+        Example:
+            >>> file["latest"] = hs.SoftLink("/surface/t2m")
+            >>> file.visit_links(print)
+            latest
+            names
+            stations
+            surface
+            surface/t2m
         """
     def visititems_links(self, func: Callable[[str, Any], _T | None]) -> _T | None:
-        """Calls a function with the path and the link for every link below the group, of any kind.
+        """Calls a function with the path and the link of every link below this group.
+
+        The order and the links are those of `visit_links`.
 
         Args:
-            func: A function of a path and a `HardLink`, `SoftLink` or `ExternalLink`. A result other than
-                None ends the visit.
+            func: The function. It receives the path, relative to this group, and the link: a HardLink,
+                SoftLink or ExternalLink. A result other than None ends the visit.
 
         Returns:
             The result that ended the visit, or None.
 
+        Raises:
+            TypeError: A link is user-defined.
+
         Example:
-            >>> group["link"] = hs.SoftLink("/names")
-            >>> group.visititems_links(lambda name, link: link if isinstance(link, hs.SoftLink) else None)
-            <SoftLink to "/names">
+            >>> file["latest"] = hs.SoftLink("/surface/t2m")
+            >>> file.visititems_links(lambda path, link: print(path, type(link).__name__))
+            latest SoftLink
+            names HardLink
+            stations HardLink
+            surface HardLink
+            surface/t2m HardLink
         """
     def __setitem__(self, name: _Name, object: Any, /) -> None:
-        """Creates a link, a committed datatype or a dataset."""
+        """Makes a link or an object at a path, with the missing groups on the way.
+
+        An object of the same file gets a hard link. A SoftLink or ExternalLink is stored. A dtype becomes a
+        committed datatype. Any other value becomes a dataset, as by `create_dataset(name, data=value)`.
+
+        Raises:
+            ValueError: The name exists, the object is in another file, or the file is open for reading.
+            TypeError: The value has no dtype that HDF5 can store.
+        """
     def __delitem__(self, name: _Name, /) -> None:
-        """Removes a link. An object without any other link is deleted."""
+        """Removes the link at a path. An object that no other link leads to is deleted.
+
+        Raises:
+            KeyError: There is no such link, or the file is open for reading.
+        """
     def create_group(self, name: _Name | None, track_order: bool | None = None, *, track_times: bool = False) -> Group:
-        """Creates a group, and missing groups on the way to it.
+        """Creates a group, and the missing groups on the way.
 
         Args:
-            name: The path. None creates a group that disappears when the file is closed, unless a link leads
-                to the group.
-            track_order: Whether members and attributes are listed in the order of creation.
-            track_times: Must be False.
+            name: The path of the group. Without a name (None), the group is deleted when the file is closed,
+                unless a link to it is made.
+            track_order: True stores the order of creation of members and attributes, and lists both in this
+                order.
+            track_times: Only False is supported.
+
+        Returns:
+            The group.
 
         Raises:
             ValueError: The name exists, or the file is open for reading.
+            TypeError: `name` is not a name, or a part of the path is not a group.
             NotImplementedError: `track_times` is True.
 
         Example:
-            >>> file.create_group("model/run1")
-            <HDF5 group "/model/run1" (0 members)>
+            >>> runs = file.create_group("model/runs", track_order=True)
+            >>> runs["second"], runs["first"] = 2, 1
+            >>> list(runs)
+            ['second', 'first']
         """
     def require_group(self, name: _Name) -> Group:
-        """Returns the group of this name, and creates the group if the name does not exist.
+        """Returns the group at a path, and creates it if it does not exist.
 
         Args:
-            name: The path.
+            name: The path of the group.
+
+        Returns:
+            The group.
 
         Raises:
-            TypeError: The name belongs to an object that is not a group.
+            TypeError: The object at the path is not a group.
+            ValueError: The group does not exist, and the file is open for reading.
 
         Example:
             >>> file.require_group("surface") == group
             True
+            >>> file.require_group("upper")
+            <HDF5 group "/upper" (0 members)>
         """
     def create_dataset(
         self,
@@ -428,79 +559,109 @@ class Group(HLObject):
         skip_fill_chunks: bool | None = None,
         **others: Any,
     ) -> Dataset:
-        """Creates a dataset, and missing groups on the way to it. Arguments mean the same as in h5py.
+        """Creates a dataset, and the missing groups on the way.
+
+        Arguments mean what they mean in h5py. If the data cannot be written, the dataset is removed again.
 
         Args:
-            name: The path. None creates a dataset that disappears when the file is closed, unless a link
-                leads to the dataset.
-            shape: The length of each axis. The default is the shape of `data`.
-            dtype: The dtype, or a committed datatype. The default is the dtype of `data`.
-            data: The initial elements.
-            chunks: The shape of a chunk, or True for chunks of about 1 MiB with similar sides. Filters and
-                `maxshape` require chunks, and select them if `chunks` is None.
-            compression: "gzip", "lzf", a level of gzip (0 to 9), or a filter: `Blosc2`, `Blosc`, `Zstd`,
-                `LZ4`, `Bitshuffle`, the filters of hdf5plugin, or a registered number together with
-                `compression_opts`.
-            compression_opts: The level of gzip, or the parameters of a filter that is given by its number.
-            shuffle: Whether to store bytes of equal weight next to each other before compression.
-            fletcher32: Whether chunks carry a checksum.
-            scaleoffset: Must be None: the filter is not supported.
-            maxshape: The maximum length of each axis; None for an axis without limit.
-            fillvalue: The value of elements that were never written.
-            fill_time: "ifset", "alloc" or "never".
-            track_times: Whether the dataset stores its time of modification.
-            track_order: Whether attributes are listed in the order of creation.
-            external: Must be None: creating external files is not supported.
-            allow_unknown_filter: Whether to accept a filter that hyperslab does not have.
-            compact: Whether to store the elements in the header of the object (less than 64 KiB).
-            skip_fill_chunks: See `Dataset.skip_fill_chunks`. None takes the setting of the file.
+            name: The path of the dataset. Without a name (None), the dataset is deleted when the file is
+                closed, unless a link to it is made.
+            shape: The length of each axis, in elements. The default is the shape of `data`. Without `shape`
+                and `data`, the dataset has no elements and its value is `Empty`.
+            dtype: The dtype of the elements, or a committed datatype. The default is the dtype of `data`.
+                Without `data` the dtype is "f4" (DeprecationWarning).
+            data: The elements to write. The number of elements must match `shape`.
+            chunks: The shape of a chunk in elements, or True for a shape of about 1 MiB with similar sides,
+                or False for no chunks. With None, filters and `maxshape` choose as True does.
+            compression: "gzip", "lzf", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`, `Blosc`,
+                `Zstd`, `LZ4`, `Bitshuffle`, or one of hdf5plugin), or a registered number of a filter. False
+                and None: no filter.
+            compression_opts: The level of gzip (0 to 9, the default is 4), or the parameters of a filter
+                given by its number.
+            shuffle: True adds the shuffle filter.
+            fletcher32: True adds a checksum to each chunk.
+            scaleoffset: Not supported. Only None and False.
+            maxshape: The largest length of each axis, None for no limit. `Dataset.resize` grows the dataset
+                up to it.
+            fillvalue: The value of elements that were never written, one element of the dtype. The default is
+                0.
+            fill_time: The stored rule for writing the fill value to new space: "ifset" (if a fill value is
+                set; the default), "alloc" (always) or "never".
+            track_times: True stores the current time as the time of the last modification.
+            track_order: True lists the attributes in the order of creation.
+            external: Not supported. Only None.
+            allow_unknown_filter: True accepts the number of a filter that the package does not have. Chunks
+                are then stored without the filter.
+            compact: True stores the elements in the header of the object: less than 64 KiB, no chunks.
+            skip_fill_chunks: The initial `Dataset.skip_fill_chunks`. The default is the value given to
+                `File`.
+            others: The keywords `rdcc_nbytes`, `rdcc_nslots` and `rdcc_w0` of h5py have no effect
+                (UserWarning).
+
+        Returns:
+            The dataset.
 
         Raises:
-            ValueError: The name exists, or shape, chunks or filters do not fit together.
-            TypeError: A dtype or an option is not known.
-            NotImplementedError: External files, szip, scale-offset, or property lists of libhdf5.
+            ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
+            TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
+            NotImplementedError: `external`, `scaleoffset`, szip, property lists, prefixes.
 
         Example:
-            >>> made = file.create_dataset("z", (100, 100), "f4", chunks=(10, 100), compression=hs.Zstd(5))
-            >>> made[:10] = 1.5
-            >>> file.create_dataset("a/b", data=[1, 2, 3])
-            <HDF5 dataset "b": shape (3,), type "<i8">
+            >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
+            <HDF5 dataset "wind": shape (100, 50), type "<f4">
+            >>> file.create_dataset("surface/levels", data=np.array([1000, 850, 500], "i4"))[:]
+            array([1000,  850,  500], dtype=int32)
+            >>> file.create_dataset("log", (0,), "f8", maxshape=(None,)).maxshape
+            (None,)
         """
     def create_dataset_like(self, name: _Name, other: Dataset, **kwds: Any) -> Dataset:
-        """Creates a dataset with the shape, dtype, chunks, filters and fill value of another dataset.
+        """Creates a dataset with the properties of another, without its data and attributes.
+
+        Shape, maxshape, dtype, chunks, filters, fill value and the order of attributes are those of the other
+        dataset. `skip_fill_chunks` is not taken over.
 
         Args:
-            name: The path.
-            other: The other dataset.
-            kwds: Arguments of `create_dataset`, which replace the properties of `other`.
+            name: The path of the new dataset.
+            other: The other dataset. It may be in another file.
+            kwds: Keywords of `create_dataset` that replace the properties of `other`.
+
+        Returns:
+            The dataset.
 
         Raises:
-            As for `create_dataset`.
+            ValueError: As for `create_dataset`.
+            TypeError: As for `create_dataset`.
 
         Example:
-            >>> copy = file.create_dataset_like("t2m_copy", dataset, dtype="f8")
-            >>> copy.chunks, copy.compression, copy.dtype
-            ((1, 2, 3), 'gzip', dtype('float64'))
+            >>> file.create_dataset_like("surface/d2m", dataset, dtype="f8")
+            <HDF5 dataset "d2m": shape (4, 2, 3), type "<f8">
+            >>> file["surface/d2m"].compression
+            'gzip'
         """
     def require_dataset(
         self, name: _Name, shape: int | Sequence[int], dtype: DTypeLike, exact: bool = False, **kwds: Any
     ) -> Dataset:
-        """Returns the dataset of this name, and creates the dataset if the name does not exist.
+        """Returns the dataset at a path, and creates it if it does not exist.
 
         Args:
-            name: The path.
-            shape: The expected length of each axis.
-            dtype: The expected dtype.
-            exact: Whether the dtype must be equal. Otherwise `dtype` must be safely castable to the dtype of
-                the dataset.
-            kwds: Arguments of `create_dataset`. For an existing dataset, only `maxshape` is compared.
+            name: The path of the dataset.
+            shape: The shape. An existing dataset has this shape, or `maxshape` is given and equal to its own.
+            dtype: The dtype. An existing dataset has this dtype, or one that the dtype can be cast to safely.
+            exact: True requires the same dtype.
+            kwds: Keywords of `create_dataset`. For an existing dataset only `maxshape` is compared.
+
+        Returns:
+            The dataset.
 
         Raises:
-            TypeError: The name belongs to another kind of object, or shape or dtype do not match.
+            TypeError: The object at the path is not a dataset, or has another shape or dtype.
+            ValueError: The dataset does not exist, and the file is open for reading.
 
         Example:
-            >>> file.require_dataset("surface/t2m", shape=(4, 2, 3), dtype="f4") == dataset
+            >>> file.require_dataset("surface/t2m", (4, 2, 3), "f4") == dataset
             True
+            >>> file.require_dataset("surface/d2m", (4, 2, 3), "f4", compression="gzip")
+            <HDF5 dataset "d2m": shape (4, 2, 3), type "<f4">
         """
     def copy(
         self,
@@ -513,103 +674,142 @@ class Group(HLObject):
         expand_refs: bool = False,
         without_attrs: bool = False,
     ) -> None:
-        """Copies an object, within the file or into another file. A group is copied with everything below it.
+        """Copies an object within the file or into another file. A group is copied with all its members.
+
+        The source may be in a file that is open for reading.
 
         Args:
             source: The object, or its path in this group.
-            dest: A path in this group; or a group, of any file that is open for writing, that receives the
-                copy.
-            name: The name of the copy in the group `dest`. The default is the name of the source.
-            shallow: Whether to copy only the direct members of a group.
-            expand_soft: Whether to copy the objects behind soft links in place of the links.
-            expand_external: Whether to copy the objects behind external links in place of the links.
-            expand_refs: Whether to copy the objects that references point to.
-            without_attrs: Whether to leave out attributes.
+            dest: The path of the copy in this group, or a group of any file that is open for writing. In a
+                group, the copy gets the name `name`, or else its own name.
+            name: The name of the copy in `dest`, if `dest` is a group.
+            shallow: True copies the members of a group, but not the members of those.
+            expand_soft: True copies the objects that soft links lead to, in place of the links.
+            expand_external: True copies the objects that external links lead to, in place of the links.
+            expand_refs: True copies the objects that references lead to, too. Without it, references are null
+                in a copy in another file.
+            without_attrs: True copies no attributes.
 
         Raises:
-            ValueError: The name exists, or the file is open for reading.
-            TypeError: `dest` is neither a path nor a group.
+            ValueError: The name of the copy exists, or the file of the copy is open for reading.
+            KeyError: The source does not exist.
+            TypeError: `dest` is neither a path nor a group, or `name` is given with a path.
 
         Example:
-            >>> file.copy("surface", "archive")
-            >>> file["archive/t2m"].attrs["units"]
+            >>> file.copy("surface/t2m", "backup")
+            >>> file["backup"].attrs["units"]
             'K'
+            >>> archive = hs.File.in_memory()
+            >>> file.copy(group, archive, name="2024")
+            >>> archive["2024/t2m"].shape
+            (4, 2, 3)
         """
     def move(self, source: _Name, dest: _Name) -> None:
-        """Gives a link another name or another group. The object behind the link does not change.
+        """Gives a link another path. The object that the link leads to does not move.
+
+        Missing groups on the way of `dest` are created. The same path twice changes nothing.
 
         Args:
             source: The path of the link.
             dest: The new path.
 
         Raises:
-            KeyError: No link is at `source`.
-            ValueError: A link is at `dest`, or the file is open for reading.
+            ValueError: `dest` exists, or the file is open for reading.
+            KeyError: `source` does not exist.
+            TypeError: A part of `dest` is not a group, or an argument is not a name.
 
         Example:
-            >>> file.move("names", "cities")
-            >>> list(file)
-            ['cities', 'stations', 'surface']
+            >>> file.move("surface/t2m", "archive/t2m")
+            >>> list(file["archive"])
+            ['t2m']
         """
     def pop(self, key: _Name, default: Any = ...) -> Any:
         """Removes a member and returns it.
 
+        An object that no other link leads to is deleted: any use of the returned object then raises KeyError.
+
         Args:
-            key: The name of the member.
-            default: The result if the member does not exist.
+            key: The path of the member.
+            default: The result if there is no such member.
+
+        Returns:
+            The member, or `default`.
 
         Raises:
-            KeyError: The member does not exist, and no default is given.
+            KeyError: There is no such member and no `default`, or the file is open for reading.
 
         Example:
-            >>> file.pop("missing", None) is None
+            >>> file["alias"] = dataset
+            >>> file.pop("alias")
+            <HDF5 dataset "alias": shape (4, 2, 3), type "<f4">
+            >>> file.pop("humidity", None) is None
             True
-            >>> removed = file.pop("names")
-            >>> list(file)
-            ['stations', 'surface']
         """
     def popitem(self) -> tuple[str, Any]:
-        """Removes a member and returns its name and the member.
+        """Removes the first member and returns its name and the member.
+
+        An object that no other link leads to is deleted: any use of the returned object then raises KeyError.
+
+        Returns:
+            A pair of name and member.
 
         Raises:
-            KeyError: The group is empty.
+            KeyError: There is no member, or the file is open for reading.
 
         Example:
-            >>> group.popitem()[0]
+            >>> name, member = group.popitem()
+            >>> name
             't2m'
-        """
-    def clear(self) -> None:
-        """Removes all members.
-
-        Example:
-            >>> group.clear()
             >>> len(group)
             0
         """
-    def setdefault(self, key: _Name, default: Any = None) -> Any:
-        """Returns a member; or creates the member from a default, and returns the default.
+    def clear(self) -> None:
+        """Removes all members. Objects that no other link leads to are deleted.
 
-        Args:
-            key: The name of the member.
-            default: The object, link or value for `group[key] = default`.
+        Raises:
+            KeyError: The file is open for reading.
 
         Example:
-            >>> group.setdefault("days", np.arange(3))
-            array([0, 1, 2])
-            >>> group["days"].shape
-            (3,)
+            >>> group.clear()
+            >>> list(group)
+            []
+        """
+    def setdefault(self, key: _Name, default: Any = None) -> Any:
+        """Returns the member at a path, and creates it from a default if it does not exist.
+
+        Args:
+            key: The path of the member.
+            default: The value of a new member, as in `group[key] = default`.
+
+        Returns:
+            The member. If the member is new, `default` itself and not the new dataset.
+
+        Raises:
+            ValueError: There is no such member, and the file is open for reading.
+            TypeError: There is no such member, and `default` is None or cannot be stored.
+
+        Example:
+            >>> group.setdefault("t2m") == dataset
+            True
+            >>> group.setdefault("level", 850)
+            850
+            >>> group["level"].shape
+            ()
         """
     def update(self, other: Any = (), /, **kwds: Any) -> None:
-        """Sets several members: `group[name] = value` for each pair.
+        """Assigns members: `group[name] = value` for each pair.
 
         Args:
-            other: A mapping, or pairs of name and value.
+            other: A mapping from names to values, or an iterable of pairs.
             kwds: More names with values.
 
+        Raises:
+            ValueError: A name exists, or the file is open for reading. Pairs before the failed one remain.
+
         Example:
-            >>> group.update({"a": 1}, b=[2, 3])
-            >>> sorted(group)
-            ['a', 'b', 't2m']
+            >>> group.update({"levels": [1000, 850]}, version=2)
+            >>> list(group)
+            ['levels', 't2m', 'version']
         """
     def _create_dataset(self, path: str | None, request: Any) -> Dataset: ...
     def _link(self, path: str, object: Any) -> None: ...
@@ -619,61 +819,76 @@ class Group(HLObject):
     def _ipython_key_completions_(self) -> list[str]: ...
 
 class File(Group):
-    """An open file, which is also its root group. The end of a `with` block closes the file.
+    """An open file, which is also its root group.
 
-    Changes are in the file after `flush`, after `close`, or at the end of a `with` block: all of them or
-    none. Elements of datasets without filters are an exception. They are written in place, and after a crash
-    each element may be old or new.
+    Leaving a `with` block closes the file. A file without a `with` block is closed by `close`, or when no
+    object of the file is left. After that, `name` is None, `name in file` is False, a second `close` does
+    nothing, and every other use of an object of the file raises `ClosedError`.
 
-    A file that this process already has open, by any path, is opened once more. Both handles belong to the
-    same file, which is closed when the last handle is closed. Mode "r" then gives "r+" if the other handle
-    can change the file. A process that is forked from this one can read the file in its state at the fork, as
-    long as this process does not change the file. The forked process cannot change the file (`RuntimeError`).
+    Changes are in the file after `flush`, `close` or the end of a `with` block: all of them, or none.
+    Elements of datasets without filters are an exception. They are written in place, and after a crash each
+    element may be old or new. `transaction` rolls changes back if an exception leaves its block.
 
-    Subclasses can have an `__init__` with other arguments, which calls `super().__init__`. Handles of files
-    that were opened for reading by path can be pickled; see `HLObject`.
+    A file that this process has open is opened once more, by whatever path. Both handles belong to the same
+    file, which is closed with the last of them. The mode "r" then gives "r+" if the file is open for writing.
+    Another `locking` and a stronger `durability` are refused. So are the modes "w" and "x" of any open file,
+    and "r+" and "a" of a file that is open for reading (OSError).
+
+    A process that is forked from this one can read the file as it was at the fork, as long as this process
+    does not change the file. The forked process cannot change the file (RuntimeError).
+
+    Handles of a file that was opened for reading by path can be pickled; see `HLObject`. A subclass of File
+    can have an `__init__` with other arguments, which calls `super().__init__`.
+
+    The keywords `rdcc_nslots`, `rdcc_w0`, `page_buf_size`, `min_meta_keep`, `min_raw_keep`,
+    `alignment_threshold`, `alignment_interval`, `meta_block_size` and `block_size` of h5py set caches,
+    buffers and places of libhdf5. They have no effect: a UserWarning names the keyword, once for each
+    keyword.
 
     Args:
-        name: A path (`str`, `bytes` or `os.PathLike`); or an object with the methods `read` and `seek`.
-            `File.from_bytes` opens the bytes of a file.
-        mode: "r" reads an existing file; "r+" changes an existing file; "w" replaces the file; "x" or "w-"
-            creates a file that must not exist; "a" changes the file, or creates it.
-        driver: None, "sec2" or "stdio" work on the file. "core" works on a copy in memory, and writes the
-            copy to the file on a flush, unless `backing_store` is False. "fileobj" is for an object.
-        libver: The oldest version of HDF5 that must read new objects, or a pair that begins with this
-            version: "earliest", "v108", "v110" (the default for new files), "v112", "v114", "v200" or
-            "latest".
-        durability: "kill" (the default): flushed changes survive the death of the program at any instruction.
-            "power": flushed changes survive the death of the machine as well, and each flush waits for the
+        name: A path (str, bytes or PathLike), or an object with `read` and `seek`. Writing needs `write` and
+            `truncate` too. For the bytes of a file, use `File.from_bytes(data)`: `name` is never taken for
+            bytes of a file.
+        mode: "r" to read; "r+" to change an existing file; "w" to create a file, in place of an existing one;
+            "x" or "w-" to create a file that does not exist; "a" for "r+" if the file exists, else "x".
+        driver: None, "sec2" and "stdio" work on the file. "core" works on a copy in memory, which is written
+            to the file by `flush` and `close`, unless `backing_store` is False. "fileobj" works on an object,
+            and is the default for one.
+        libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
+            of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
+        durability: What a flushed change survives. "kill" (the default): the death of the program at any
+            instruction. "power": also the death of the machine (loss of power). Each flush then waits for the
             disk.
-        locking: True, False or "best-effort", which is the default and locks the file if the file system has
-            locks. The environment variable `HDF5_USE_FILE_LOCKING` overrides this argument.
-        userblock_size: The size of the user block of a new file, in bytes: 0, or a power of two from 512.
-        track_order: Whether the root group of a new file lists members and attributes in the order of
+        locking: True, False, or "best-effort" (the default: lock where the file system has locks). The
+            environment variable HDF5_USE_FILE_LOCKING overrides the argument.
+        skip_fill_chunks: The value of `Dataset.skip_fill_chunks` for all datasets that do not set it.
+        backing_store: With the driver "core", False keeps the file in memory only.
+        userblock_size: The size in bytes of the user block of a new file: 0 or a power of two from 512.
+        track_order: True lists the members and attributes of the root group of a new file in the order of
             creation.
-        rdcc_nbytes: The budget for decoded chunks of the whole file, in bytes.
-        skip_fill_chunks: The setting `Dataset.skip_fill_chunks` for all datasets without a setting of their
-            own.
-        backing_store: For "core", whether changes are written to the file.
-        kwds: Other keywords of h5py. A keyword about caches and buffers of libhdf5 has no effect, and warns
-            once.
+        rdcc_nbytes: The size in bytes of the cache of decoded chunks, for the whole file.
+        kwds: Other keywords of h5py.
 
     Raises:
-        FileNotFoundError, PermissionError, OSError: The system refuses to open the file; or the file is open
-            in this process in a way that excludes the mode ("r+" of a file that is open for reading, "w" of
-            any open file).
-        BlockingIOError: Another process has locked the file. The message names the process.
+        FileNotFoundError: The file does not exist.
+        FileExistsError: The file exists, and the mode is "x".
+        PermissionError: The system refuses the access.
+        BlockingIOError: Another process has the file locked. The message names the process.
+        OSError: The file cannot be opened: the system says why, or this process has it open in another mode.
         FormatError: The file is not HDF5, or is damaged.
-        ValueError: The mode or the driver is not known.
-        TypeError: A keyword is not known.
-        NotImplementedError: `swmr` is True.
+        ValueError: A mode, driver, version or value of a keyword is unknown, or does not fit the mode.
+        TypeError: The keyword is unknown, or `name` has another type.
+        NotImplementedError: `swmr` or `track_times` is True, or `fs_strategy`, `fs_persist`, `fs_threshold`
+            or `fs_page_size` is given for a new file.
 
     Example:
-        >>> with hs.File("new.h5", "w") as new:
-        ...     new["x"] = [1, 2, 3]
-        >>> with hs.File("new.h5") as new:
-        ...     new["x"][1:]
-        array([2, 3])
+        >>> with hs.File("climate.h5") as file:
+        ...     file["surface/t2m"][0, 0]
+        array([0., 1., 2.], dtype=float32)
+        >>> with hs.File("out.h5", "w", libver="v108") as file:
+        ...     file["levels"] = [1000, 850]
+        >>> with hs.File("out.h5", "r+") as file:
+        ...     file["levels"].attrs["units"] = "hPa"
     """
 
     def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
@@ -713,70 +928,94 @@ class File(Group):
         """
     @classmethod
     def in_memory(cls, file_image: bytes | bytearray | memoryview | None = None, **kwds: Any) -> Self:
-        """Returns a new file in memory, open for writing; or the file in the given bytes, open for reading.
+        """Creates a new file in memory, or opens the bytes of a file for reading.
 
         Args:
-            file_image: The bytes of a file, which are copied.
+            file_image: The bytes of a file. They are copied. None creates an empty file, open for writing.
             kwds: Keywords of `File`.
+
+        Returns:
+            The file. Its mode is "r" with `file_image`, else "r+".
 
         Raises:
             FormatError: The bytes are not an HDF5 file.
+            TypeError: The keyword is unknown.
 
         Example:
-            >>> with hs.File.in_memory() as scratch:
-            ...     scratch["x"] = 1
-            ...     list(scratch)
-            ['x']
+            >>> memory = hs.File.in_memory()
+            >>> memory["levels"] = [1000, 850]
+            >>> memory.flush()
+            >>> image = memory.id.get_file_image()
+            >>> hs.File.in_memory(image)["levels"].shape
+            (2,)
         """
     def close(self) -> None:
-        """Writes all changes to the file and closes the file. Every object of the file becomes unusable.
+        """Writes all changes to the file and closes it. All objects of the file become unusable.
+
+        If the file is open more than once in this process, `close` ends only this opening, with the objects
+        that were reached through it. The second call of `close` does nothing.
 
         Raises:
-            OSError: The system refuses to write.
+            OSError: The changes cannot be written. The file is closed all the same.
 
         Example:
+            >>> file = hs.File("climate.h5")
             >>> file.close()
             >>> bool(file)
             False
         """
     def flush(self) -> None:
-        """Writes all changes to the file: all of them or none.
+        """Writes all changes to the file, or none of them.
 
-        From then on, the changes survive what the argument `durability` of `File` promises.
+        From then on the changes survive what `durability` says. In a file that is open for reading, nothing
+        happens.
 
         Raises:
-            OSError: The system refuses to write.
+            OSError: The changes cannot be written.
+            RuntimeError: The process was forked after the file was opened.
 
         Example:
-            >>> file["x"] = 1
-            >>> file.flush()
+            >>> with hs.File("out.h5", "w") as file:
+            ...     file["levels"] = [1000, 850]
+            ...     file.flush()
         """
     def refresh(self) -> None:
-        """Updates all objects to the current state of a file that another program extends.
+        """Reads a file again that another program extends. All objects then show the current state.
 
-        Open the file with `locking=False`: a lock would keep the other program out. In a file that this
-        process can change, the method does nothing.
+        Open the file with `locking=False`, because a lock keeps the other program out. In a file that this
+        process can change, there is nothing to do.
 
         Raises:
-            OSError: Another file has replaced the file.
+            OSError: Another file was written in place of the file.
 
         Example:
-            >>> with hs.File("climate.h5", locking=False) as reading:
-            ...     reading.refresh()
+            >>> reader = hs.File("climate.h5", locking=False)
+            >>> reader.refresh()
+            >>> reader["stations"].shape
+            (2,)
         """
     def transaction(self) -> Transaction:
-        """Returns the context of a transaction.
+        """Returns a context manager for a block of changes: all are kept, or none.
 
-        The end of the `with` block commits all changes of the block. An exception that leaves the block
-        undoes them. Elements of datasets without filters are written in place, and are not undone.
+        The changes are committed at the end of the block, or rolled back if an exception leaves the block.
+        Elements of datasets without filters are written in place and are not rolled back. Transactions cannot
+        be nested.
+
+        Returns:
+            A context manager. It gives the file.
 
         Raises:
-            OSError: The file is open for reading, or is in a transaction.
+            ValueError: At the start of the block: the file is open for reading, or another transaction has
+                not ended.
 
         Example:
-            >>> with file.transaction():
-            ...     file["x"] = 1
-            ...     file["y"] = 2
+            >>> try:
+            ...     with file.transaction():
+            ...         del file["stations"]
+            ...         raise RuntimeError
+            ... except RuntimeError:
+            ...     "stations" in file
+            True
         """
     def _begin(self) -> None: ...
     def _end(self, is_kept: bool) -> None: ...
@@ -787,23 +1026,28 @@ class File(Group):
     ) -> None: ...
     @property
     def filename(self) -> str:
-        """The name under which the file was opened.
+        """The path that was given when the file was opened.
+
+        For a file in memory, it is "in memory". For an object, it is the `repr` of the object.
 
         Example:
-            >>> hs.File("climate.h5").filename
+            >>> with hs.File("climate.h5") as file:
+            ...     file.filename
             'climate.h5'
         """
     @property
     def mode(self) -> str:
-        """The mode: "r", or "r+" if the file can be changed.
+        """What can be done with the file: "r" for reading, "r+" for reading and changing.
 
         Example:
             >>> file.mode
             'r+'
+            >>> hs.File("climate.h5").mode
+            'r'
         """
     @property
     def driver(self) -> str:
-        """The driver: "sec2", "stdio", "core" or "fileobj".
+        """The driver of the file: "sec2", "stdio", "core" or "fileobj".
 
         Example:
             >>> file.driver
@@ -811,23 +1055,23 @@ class File(Group):
         """
     @property
     def libver(self) -> tuple[str, str]:
-        """The version bounds: the oldest version of HDF5 that must read new objects, and the newest.
+        """The version bounds that were given, or the defaults. They have no meaning for a reader.
 
         Example:
-            >>> file.libver
-            ('v110', 'v200')
+            >>> hs.File("out.h5", "w", libver="v112").libver
+            ('v112', 'v200')
         """
     @property
     def userblock_size(self) -> int:
-        """The size of the user block before the content of the file, in bytes.
+        """The size of the user block in bytes: the bytes before the HDF5 part of the file.
 
         Example:
-            >>> file.userblock_size
-            0
+            >>> hs.File("out.h5", "w", userblock_size=512).userblock_size
+            512
         """
     @property
     def meta_block_size(self) -> int:
-        """The default of libhdf5 for the size of metadata blocks, in bytes. The value has no meaning here.
+        """The default of libhdf5, 2048 bytes. The value has no effect.
 
         Example:
             >>> file.meta_block_size
@@ -835,7 +1079,11 @@ class File(Group):
         """
     @property
     def swmr_mode(self) -> bool:
-        """Always False. Setting the property to True raises `NotImplementedError`.
+        """Always False: reading while another program writes (SWMR) is not supported. See `refresh`.
+
+        Raises:
+            NotImplementedError: The property is set to True.
+            ValueError: The property is set to False.
 
         Example:
             >>> file.swmr_mode
@@ -846,32 +1094,35 @@ class File(Group):
 
 @disjoint_base
 class Datatype(HLObject):
-    """A committed datatype: a datatype that is an object of the file.
+    """A committed datatype: a datatype that is an object of the file, with a name and attributes.
+
+    `group[name] = dtype` commits a datatype. `create_dataset` takes a `Datatype` as `dtype`; the datatype is
+    then stored once and the dataset refers to it.
 
     Args:
         bind: The identifier of a committed datatype. Subclasses use this constructor.
 
     Example:
-        >>> file["record"] = np.dtype([("id", "i4"), ("lat", "f8")])
-        >>> file["record"]
-        <HDF5 named type "record" (dtype |V12)>
-        >>> file.create_dataset("r", shape=(2,), dtype=file["record"]).dtype.names
-        ('id', 'lat')
+        >>> file["float"] = np.dtype("f8")
+        >>> file["float"]
+        <HDF5 named type "float" (dtype <f8)>
+        >>> file.create_dataset("x", (2,), dtype=file["float"]).dtype
+        dtype('float64')
     """
 
     def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
     def __init__(self, bind: TypeID) -> None: ...
     @property
     def dtype(self) -> _DType:
-        """The dtype.
+        """The NumPy dtype of the datatype.
 
         Raises:
             TypeError: NumPy has no dtype for the datatype.
 
         Example:
-            >>> file["word"] = np.dtype("u2")
-            >>> file["word"].dtype
-            dtype('uint16')
+            >>> file["count"] = np.dtype("i4")
+            >>> file["count"].dtype
+            dtype('int32')
         """
 
 @disjoint_base
@@ -1164,9 +1415,13 @@ class Dataset(HLObject):
         """
     @property
     def id(self) -> DatasetID:
-        """The identifier of the object, which h5py calls the low-level identifier.
+        """The low-level identifier of the object, as h5py calls it.
+
+        It can be obtained after the file is closed. It is a `FileID`, `GroupID`, `DatasetID` or `TypeID`.
 
         Example:
+            >>> dataset.id.get_num_chunks()
+            4
             >>> group.id.name
             b'/surface'
         """
@@ -1461,6 +1716,8 @@ class Dataset(HLObject):
             >>> dataset.dims[0]["hours"][:]
             array([0, 1, 2, 3])
         """
+    @property
+    def _filter_data(self) -> list[list[int]]: ...
     @property
     def _track_order(self) -> bool: ...
     def _write(self, sel: Any, array: _Array, shape: tuple[int, ...]) -> None: ...
@@ -1988,19 +2245,22 @@ class AttrID:
 
 @disjoint_base
 class ObjectID:
-    """The identifier of an object, which h5py calls the low-level identifier.
+    """The low-level identifier of an object, as h5py calls it.
 
-    Two identifiers are equal if they belong to the same object of the same file. An identifier is true while
-    the file is open.
+    Identifiers are obtained from the property `id` of an object, not constructed. Two identifiers are equal
+    if they belong to the same object of the same file. The truth value is True while the file is open. The
+    properties `valid`, `id` and `name` can be used after the file is closed.
 
     Example:
-        >>> file["surface"].id == group.id
+        >>> file["stations"].id == stations.id
+        True
+        >>> bool(dataset.id)
         True
     """
 
     @property
     def valid(self) -> bool:
-        """Whether the file is open.
+        """True while the file is open.
 
         Example:
             >>> dataset.id.valid
@@ -2008,15 +2268,17 @@ class ObjectID:
         """
     @property
     def id(self) -> int:
-        """The address of the object in the file.
+        """The address of the header of the object, in bytes from the end of the user block of the file.
 
         Example:
-            >>> dataset.id.id > 0
-            True
+            >>> file.id.id
+            48
         """
     @property
     def name(self) -> bytes | None:
-        """The path of the object, or None.
+        """The path by which the object was reached, or None.
+
+        It is None for an object without a path and for an object reached by a reference.
 
         Example:
             >>> dataset.id.name
@@ -2029,55 +2291,74 @@ class ObjectID:
 
 @final
 class FileID(ObjectID):
-    """The identifier of a file.
+    """The low-level identifier of a file.
 
     Example:
-        >>> len(file.id.get_file_image()) == file.id.get_filesize()
-        True
+        >>> file.id.name
+        b'/'
+        >>> file.id.get_file_image()[1:4]
+        b'HDF'
     """
 
     def get_filesize(self) -> int:
-        """Returns the size of the file, in bytes.
+        """Returns the size of the file in bytes, without the user block.
+
+        The size counts changes that are not in the file yet. It may change with the next `File.flush`.
+
+        Returns:
+            The number of bytes.
 
         Example:
-            >>> file.id.get_filesize() > 1000
+            >>> with hs.File("climate.h5") as saved:
+            ...     saved.id.get_filesize() == len(saved.id.get_file_image())
             True
         """
     def get_file_image(self) -> bytes:
-        """Flushes the file, and returns its bytes.
+        """Returns the bytes of the file, including the user block and all changes so far.
+
+        The changes are written first, as by `File.flush`.
+
+        Returns:
+            A copy of the bytes.
 
         Example:
-            >>> file.id.get_file_image()[:4]
-            b'HDF'
+            >>> image = file.id.get_file_image()
+            >>> hs.File.in_memory(image)["stations"].shape
+            (2,)
         """
 
 @final
 class GroupID(ObjectID):
-    """The identifier of a group.
+    """The low-level identifier of a group.
 
     Example:
-        >>> hs.Group(group.id) == group
+        >>> group.id.name
+        b'/surface'
+        >>> group.id == file["surface"].id
         True
     """
 
 @final
 class TypeID(ObjectID):
-    """The identifier of a committed datatype.
+    """The low-level identifier of a committed datatype.
 
     Example:
-        >>> file["word"] = np.dtype("u2")
-        >>> file["word"].id.valid
-        True
+        >>> file["count"] = np.dtype("i4")
+        >>> file["count"].id.name
+        b'/count'
     """
 
     @property
     def dtype(self) -> _DType:
-        """The dtype of the committed datatype.
+        """The NumPy dtype of the datatype.
+
+        Raises:
+            TypeError: NumPy has no dtype for the datatype.
 
         Example:
-            >>> file["word"] = np.dtype("u2")
-            >>> file["word"].id.dtype
-            dtype('uint16')
+            >>> file["count"] = np.dtype("i4")
+            >>> file["count"].id.dtype
+            dtype('int32')
         """
 
 @final
@@ -2269,10 +2550,19 @@ class DatasetID(ObjectID):
 
 @disjoint_base
 class Reference:
-    """A reference to an object of a file. `file[reference]` returns the object. A null reference is false.
+    """A reference to an object of a file.
+
+    `HLObject.ref` makes a reference, `file[reference]` gives the object. Datasets and attributes of dtype
+    `ref_dtype` hold references. A reference is the address of an object: only the file that it comes from can
+    follow it. `Reference()` is a null reference, which refers to nothing. The truth value of a null reference
+    is False. Two references are equal if they hold the same address.
 
     Example:
-        >>> file[dataset.ref] == dataset
+        >>> reference = dataset.ref
+        >>> file[reference]
+        <HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">
+        >>> file["links"] = np.array([reference], dtype=hs.ref_dtype)
+        >>> file["links"][0] == reference
         True
         >>> bool(hs.Reference())
         False
@@ -2281,7 +2571,7 @@ class Reference:
     def __new__(cls) -> Self: ...
     @property
     def typecode(self) -> Literal[0, 1]:
-        """The kind: 0 for a reference to an object, 1 for a reference to a region.
+        """The kind of the reference: 0 for a reference to an object, 1 for a reference to a region.
 
         Example:
             >>> dataset.ref.typecode
@@ -2294,9 +2584,15 @@ class Reference:
 
 @final
 class RegionReference(Reference):
-    """A reference to a region of a dataset. `file[reference]` returns the dataset.
+    """A reference to a part of a dataset.
+
+    Region references are read from datasets and attributes of dtype `regionref_dtype`. `file[reference]`
+    gives the dataset. Selecting the part with a region reference and making new ones are not supported.
+    `RegionReference()` is a null reference.
 
     Example:
+        >>> hs.RegionReference()
+        <HDF5 region reference (null)>
         >>> hs.RegionReference().typecode
         1
     """
@@ -2305,10 +2601,13 @@ class RegionReference(Reference):
 
 @final
 class HardLink:
-    """A link to an object of the same file.
+    """A link to an object of the same file, as returned by `Group.get` with `getlink=True`.
+
+    A `HardLink` says only the kind of a link. To make a hard link, assign the object: `group[name] = object`.
 
     Example:
-        >>> isinstance(file.get("names", getlink=True), hs.HardLink)
+        >>> link = group.get("t2m", getlink=True)
+        >>> isinstance(link, hs.HardLink)
         True
     """
 
@@ -2316,21 +2615,29 @@ class HardLink:
 
 @final
 class SoftLink:
-    """A link to a path of the same file. The path need not lead to an object.
+    """A link to a path of the same file.
+
+    `group[name] = SoftLink(path)` makes the link. The path may lead to nothing; following the link is then a
+    KeyError.
 
     Args:
-        path: The path.
+        path: The path, from the root group (with a slash in front) or from the group that holds the link.
+
+    Raises:
+        TypeError: `path` is not a str.
 
     Example:
-        >>> file["alias"] = hs.SoftLink("/surface/t2m")
-        >>> file["alias"] == dataset
-        True
+        >>> file["temperature"] = hs.SoftLink("/surface/t2m")
+        >>> file["temperature"].shape
+        (4, 2, 3)
+        >>> file.get("temperature", getlink=True)
+        <SoftLink to "/surface/t2m">
     """
 
     def __new__(cls, path: str) -> Self: ...
     @property
     def path(self) -> str:
-        """The path.
+        """The path that the link leads to. It may lead to nothing.
 
         Example:
             >>> hs.SoftLink("/surface/t2m").path
@@ -2339,54 +2646,70 @@ class SoftLink:
 
 @final
 class ExternalLink:
-    """A link to a path of another file. Files behind external links are opened for reading.
+    """A link to a path of another file.
+
+    `group[name] = ExternalLink(filename, path)` makes the link. When the link is followed, the other file is
+    opened for reading. If the other file is open for writing in this process, its objects can be changed.
+    Following a link that leads to nothing is a KeyError.
 
     Args:
-        filename: The name of the other file, relative to the file with the link.
-        path: The path in the other file.
+        filename: The path of the other file, relative to the directory of the file that holds the link.
+        path: The path of the object in the other file.
+
+    Raises:
+        TypeError: `filename` is not a str or PathLike, or `path` is not a str.
 
     Example:
-        >>> with hs.File("linking.h5", "w") as linking:
-        ...     linking["t2m"] = hs.ExternalLink("climate.h5", "/surface/t2m")
-        ...     linking["t2m"].shape
+        >>> file["far"] = hs.ExternalLink("climate.h5", "/surface")
+        >>> file["far/t2m"].shape
         (4, 2, 3)
+        >>> file["far"].file.mode
+        'r'
     """
 
     def __new__(cls, filename: str | os.PathLike[str], path: str) -> Self: ...
     @property
     def filename(self) -> str:
-        """The name of the other file.
+        """The path of the other file, as the link stores it.
 
         Example:
-            >>> hs.ExternalLink("climate.h5", "/names").filename
+            >>> hs.ExternalLink("climate.h5", "/surface").filename
             'climate.h5'
         """
     @property
     def path(self) -> str:
-        """The path in the other file.
+        """The path of the object in the other file. It may lead to nothing.
 
         Example:
-            >>> hs.ExternalLink("climate.h5", "/names").path
-            '/names'
+            >>> hs.ExternalLink("climate.h5", "/surface").path
+            '/surface'
         """
 
 @final
 class Empty:
-    """The value of a dataset or an attribute without a dataspace: a dtype without elements.
+    """The value of a dataset or attribute that has a dtype and no elements (a null dataspace).
+
+    `group[name] = Empty(dtype)` makes such a dataset. Reading it returns an `Empty`. Two are equal if their
+    dtypes are equal. An `Empty` has no hash.
 
     Args:
         dtype: The dtype.
+
+    Raises:
+        TypeError: NumPy does not know the dtype.
 
     Example:
         >>> file["nothing"] = hs.Empty("f4")
         >>> file["nothing"][()]
         Empty(dtype=dtype('float32'))
+        >>> file["nothing"][()] == hs.Empty("f4")
+        True
     """
 
     def __new__(cls, dtype: DTypeLike) -> Self: ...
     @property
     def dtype(self) -> _DType:
-        """The dtype.
+        """The dtype that the elements would have.
 
         Example:
             >>> hs.Empty("f4").dtype
@@ -2394,7 +2717,7 @@ class Empty:
         """
     @property
     def shape(self) -> None:
-        """Always None.
+        """None: an `Empty` has no shape.
 
         Example:
             >>> hs.Empty("f4").shape is None
@@ -2402,7 +2725,7 @@ class Empty:
         """
     @property
     def size(self) -> None:
-        """Always None.
+        """None: an `Empty` has no elements.
 
         Example:
             >>> hs.Empty("f4").size is None

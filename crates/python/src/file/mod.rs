@@ -19,61 +19,76 @@ use crate::state::FileState;
 
 pub(crate) use self::open::path_of;
 
-/// An open file, which is also its root group. The end of a `with` block closes the file.
+/// An open file, which is also its root group.
 ///
-/// Changes are in the file after `flush`, after `close`, or at the end of a `with` block: all of them or
-/// none. Elements of datasets without filters are an exception. They are written in place, and after a crash
-/// each element may be old or new.
+/// Leaving a `with` block closes the file. A file without a `with` block is closed by `close`, or when no
+/// object of the file is left. After that, `name` is None, `name in file` is False, a second `close` does
+/// nothing, and every other use of an object of the file raises `ClosedError`.
 ///
-/// A file that this process already has open, by any path, is opened once more. Both handles belong to the
-/// same file, which is closed when the last handle is closed. Mode "r" then gives "r+" if the other handle
-/// can change the file. A process that is forked from this one can read the file in its state at the fork, as
-/// long as this process does not change the file. The forked process cannot change the file (`RuntimeError`).
+/// Changes are in the file after `flush`, `close` or the end of a `with` block: all of them, or none.
+/// Elements of datasets without filters are an exception. They are written in place, and after a crash each
+/// element may be old or new. `transaction` rolls changes back if an exception leaves its block.
 ///
-/// Subclasses can have an `__init__` with other arguments, which calls `super().__init__`. Handles of files
-/// that were opened for reading by path can be pickled; see `HLObject`.
+/// A file that this process has open is opened once more, by whatever path. Both handles belong to the same
+/// file, which is closed with the last of them. The mode "r" then gives "r+" if the file is open for writing.
+/// Another `locking` and a stronger `durability` are refused. So are the modes "w" and "x" of any open file,
+/// and "r+" and "a" of a file that is open for reading (OSError).
+///
+/// A process that is forked from this one can read the file as it was at the fork, as long as this process
+/// does not change the file. The forked process cannot change the file (RuntimeError).
+///
+/// Handles of a file that was opened for reading by path can be pickled; see `HLObject`. A subclass of File
+/// can have an `__init__` with other arguments, which calls `super().__init__`.
+///
+/// The keywords `rdcc_nslots`, `rdcc_w0`, `page_buf_size`, `min_meta_keep`, `min_raw_keep`,
+/// `alignment_threshold`, `alignment_interval`, `meta_block_size` and `block_size` of h5py set caches,
+/// buffers and places of libhdf5. They have no effect: a UserWarning names the keyword, once for each
+/// keyword.
 ///
 /// Args:
-///     name: A path (`str`, `bytes` or `os.PathLike`); or an object with the methods `read` and `seek`.
-///         `File.from_bytes` opens the bytes of a file.
-///     mode: "r" reads an existing file; "r+" changes an existing file; "w" replaces the file; "x" or "w-"
-///         creates a file that must not exist; "a" changes the file, or creates it.
-///     driver: None, "sec2" or "stdio" work on the file. "core" works on a copy in memory, and writes the
-///         copy to the file on a flush, unless `backing_store` is False. "fileobj" is for an object.
-///     libver: The oldest version of HDF5 that must read new objects, or a pair that begins with this
-///         version: "earliest", "v108", "v110" (the default for new files), "v112", "v114", "v200" or
-///         "latest".
-///     durability: "kill" (the default): flushed changes survive the death of the program at any instruction.
-///         "power": flushed changes survive the death of the machine as well, and each flush waits for the
+///     name: A path (str, bytes or PathLike), or an object with `read` and `seek`. Writing needs `write` and
+///         `truncate` too. For the bytes of a file, use `File.from_bytes(data)`: `name` is never taken for
+///         bytes of a file.
+///     mode: "r" to read; "r+" to change an existing file; "w" to create a file, in place of an existing one;
+///         "x" or "w-" to create a file that does not exist; "a" for "r+" if the file exists, else "x".
+///     driver: None, "sec2" and "stdio" work on the file. "core" works on a copy in memory, which is written
+///         to the file by `flush` and `close`, unless `backing_store` is False. "fileobj" works on an object,
+///         and is the default for one.
+///     libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
+///         of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
+///     durability: What a flushed change survives. "kill" (the default): the death of the program at any
+///         instruction. "power": also the death of the machine (loss of power). Each flush then waits for the
 ///         disk.
-///     locking: True, False or "best-effort", which is the default and locks the file if the file system has
-///         locks. The environment variable `HDF5_USE_FILE_LOCKING` overrides this argument.
-///     userblock_size: The size of the user block of a new file, in bytes: 0, or a power of two from 512.
-///     track_order: Whether the root group of a new file lists members and attributes in the order of
+///     locking: True, False, or "best-effort" (the default: lock where the file system has locks). The
+///         environment variable HDF5_USE_FILE_LOCKING overrides the argument.
+///     skip_fill_chunks: The value of `Dataset.skip_fill_chunks` for all datasets that do not set it.
+///     backing_store: With the driver "core", False keeps the file in memory only.
+///     userblock_size: The size in bytes of the user block of a new file: 0 or a power of two from 512.
+///     track_order: True lists the members and attributes of the root group of a new file in the order of
 ///         creation.
-///     rdcc_nbytes: The budget for decoded chunks of the whole file, in bytes.
-///     skip_fill_chunks: The setting `Dataset.skip_fill_chunks` for all datasets without a setting of their
-///         own.
-///     backing_store: For "core", whether changes are written to the file.
-///     kwds: Other keywords of h5py. A keyword about caches and buffers of libhdf5 has no effect, and warns
-///         once.
+///     rdcc_nbytes: The size in bytes of the cache of decoded chunks, for the whole file.
+///     kwds: Other keywords of h5py.
 ///
 /// Raises:
-///     FileNotFoundError, PermissionError, OSError: The system refuses to open the file; or the file is open
-///         in this process in a way that excludes the mode ("r+" of a file that is open for reading, "w" of
-///         any open file).
-///     BlockingIOError: Another process has locked the file. The message names the process.
+///     FileNotFoundError: The file does not exist.
+///     FileExistsError: The file exists, and the mode is "x".
+///     PermissionError: The system refuses the access.
+///     BlockingIOError: Another process has the file locked. The message names the process.
+///     OSError: The file cannot be opened: the system says why, or this process has it open in another mode.
 ///     FormatError: The file is not HDF5, or is damaged.
-///     ValueError: The mode or the driver is not known.
-///     TypeError: A keyword is not known.
-///     NotImplementedError: `swmr` is True.
+///     ValueError: A mode, driver, version or value of a keyword is unknown, or does not fit the mode.
+///     TypeError: The keyword is unknown, or `name` has another type.
+///     NotImplementedError: `swmr` or `track_times` is True, or `fs_strategy`, `fs_persist`, `fs_threshold`
+///         or `fs_page_size` is given for a new file.
 ///
 /// Example:
-///     >>> with hs.File("new.h5", "w") as new:
-///     ...     new["x"] = [1, 2, 3]
-///     >>> with hs.File("new.h5") as new:
-///     ...     new["x"][1:]
-///     array([2, 3])
+///     >>> with hs.File("climate.h5") as file:
+///     ...     file["surface/t2m"][0, 0]
+///     array([0., 1., 2.], dtype=float32)
+///     >>> with hs.File("out.h5", "w", libver="v108") as file:
+///     ...     file["levels"] = [1000, 850]
+///     >>> with hs.File("out.h5", "r+") as file:
+///     ...     file["levels"].attrs["units"] = "hPa"
 #[pyclass(frozen, subclass, extends = Group, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct File;
@@ -167,20 +182,26 @@ impl File {
         Self::made(cls, open::image(data, &kwds.unwrap_or_else(|| PyDict::new(cls.py())))?)
     }
 
-    /// Returns a new file in memory, open for writing; or the file in the given bytes, open for reading.
+    /// Creates a new file in memory, or opens the bytes of a file for reading.
     ///
     /// Args:
-    ///     file_image: The bytes of a file, which are copied.
+    ///     file_image: The bytes of a file. They are copied. None creates an empty file, open for writing.
     ///     kwds: Keywords of `File`.
+    ///
+    /// Returns:
+    ///     The file. Its mode is "r" with `file_image`, else "r+".
     ///
     /// Raises:
     ///     FormatError: The bytes are not an HDF5 file.
+    ///     TypeError: The keyword is unknown.
     ///
     /// Example:
-    ///     >>> with hs.File.in_memory() as scratch:
-    ///     ...     scratch["x"] = 1
-    ///     ...     list(scratch)
-    ///     ['x']
+    ///     >>> memory = hs.File.in_memory()
+    ///     >>> memory["levels"] = [1000, 850]
+    ///     >>> memory.flush()
+    ///     >>> image = memory.id.get_file_image()
+    ///     >>> hs.File.in_memory(image)["levels"].shape
+    ///     (2,)
     #[classmethod]
     #[pyo3(signature = (file_image=None, **kwds))]
     fn in_memory<'py>(
@@ -193,12 +214,16 @@ impl File {
         Self::made(cls, state)
     }
 
-    /// Writes all changes to the file and closes the file. Every object of the file becomes unusable.
+    /// Writes all changes to the file and closes it. All objects of the file become unusable.
+    ///
+    /// If the file is open more than once in this process, `close` ends only this opening, with the objects
+    /// that were reached through it. The second call of `close` does nothing.
     ///
     /// Raises:
-    ///     OSError: The system refuses to write.
+    ///     OSError: The changes cannot be written. The file is closed all the same.
     ///
     /// Example:
+    ///     >>> file = hs.File("climate.h5")
     ///     >>> file.close()
     ///     >>> bool(file)
     ///     False
@@ -206,48 +231,62 @@ impl File {
         state(slf).close(slf.py())
     }
 
-    /// Writes all changes to the file: all of them or none.
+    /// Writes all changes to the file, or none of them.
     ///
-    /// From then on, the changes survive what the argument `durability` of `File` promises.
+    /// From then on the changes survive what `durability` says. In a file that is open for reading, nothing
+    /// happens.
     ///
     /// Raises:
-    ///     OSError: The system refuses to write.
+    ///     OSError: The changes cannot be written.
+    ///     RuntimeError: The process was forked after the file was opened.
     ///
     /// Example:
-    ///     >>> file["x"] = 1
-    ///     >>> file.flush()
+    ///     >>> with hs.File("out.h5", "w") as file:
+    ///     ...     file["levels"] = [1000, 850]
+    ///     ...     file.flush()
     fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
         open_state(slf)?.flush(slf.py())
     }
 
-    /// Updates all objects to the current state of a file that another program extends.
+    /// Reads a file again that another program extends. All objects then show the current state.
     ///
-    /// Open the file with `locking=False`: a lock would keep the other program out. In a file that this
-    /// process can change, the method does nothing.
+    /// Open the file with `locking=False`, because a lock keeps the other program out. In a file that this
+    /// process can change, there is nothing to do.
     ///
     /// Raises:
-    ///     OSError: Another file has replaced the file.
+    ///     OSError: Another file was written in place of the file.
     ///
     /// Example:
-    ///     >>> with hs.File("climate.h5", locking=False) as reading:
-    ///     ...     reading.refresh()
+    ///     >>> reader = hs.File("climate.h5", locking=False)
+    ///     >>> reader.refresh()
+    ///     >>> reader["stations"].shape
+    ///     (2,)
     fn refresh(slf: &Bound<'_, Self>) -> PyResult<()> {
         let state = open_state(slf)?;
         slf.py().detach(|| state.core.refresh()).or_raise()
     }
 
-    /// Returns the context of a transaction.
+    /// Returns a context manager for a block of changes: all are kept, or none.
     ///
-    /// The end of the `with` block commits all changes of the block. An exception that leaves the block
-    /// undoes them. Elements of datasets without filters are written in place, and are not undone.
+    /// The changes are committed at the end of the block, or rolled back if an exception leaves the block.
+    /// Elements of datasets without filters are written in place and are not rolled back. Transactions cannot
+    /// be nested.
+    ///
+    /// Returns:
+    ///     A context manager. It gives the file.
     ///
     /// Raises:
-    ///     OSError: The file is open for reading, or is in a transaction.
+    ///     ValueError: At the start of the block: the file is open for reading, or another transaction has
+    ///         not ended.
     ///
     /// Example:
-    ///     >>> with file.transaction():
-    ///     ...     file["x"] = 1
-    ///     ...     file["y"] = 2
+    ///     >>> try:
+    ///     ...     with file.transaction():
+    ///     ...         del file["stations"]
+    ///     ...         raise RuntimeError
+    ///     ... except RuntimeError:
+    ///     ...     "stations" in file
+    ///     True
     fn transaction<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         open_state(slf)?;
         slf.py().import("hyperslab._transaction")?.getattr("Transaction")?.call1((slf,))
@@ -272,27 +311,32 @@ impl File {
         state(slf).close(slf.py())
     }
 
-    /// The name under which the file was opened.
+    /// The path that was given when the file was opened.
+    ///
+    /// For a file in memory, it is "in memory". For an object, it is the `repr` of the object.
     ///
     /// Example:
-    ///     >>> hs.File("climate.h5").filename
+    ///     >>> with hs.File("climate.h5") as file:
+    ///     ...     file.filename
     ///     'climate.h5'
     #[getter]
     fn filename<'a>(slf: &'a Bound<'_, Self>) -> PyResult<&'a str> {
         Ok(&open_state(slf)?.name)
     }
 
-    /// The mode: "r", or "r+" if the file can be changed.
+    /// What can be done with the file: "r" for reading, "r+" for reading and changing.
     ///
     /// Example:
     ///     >>> file.mode
     ///     'r+'
+    ///     >>> hs.File("climate.h5").mode
+    ///     'r'
     #[getter]
     fn mode(slf: &Bound<'_, Self>) -> PyResult<&'static str> {
         open_state(slf).map(|state| state.mode)
     }
 
-    /// The driver: "sec2", "stdio", "core" or "fileobj".
+    /// The driver of the file: "sec2", "stdio", "core" or "fileobj".
     ///
     /// Example:
     ///     >>> file.driver
@@ -302,28 +346,32 @@ impl File {
         Ok(open_state(slf)?.driver)
     }
 
-    /// The version bounds: the oldest version of HDF5 that must read new objects, and the newest.
+    /// The version bounds that were given, or the defaults. They have no meaning for a reader.
     ///
     /// Example:
-    ///     >>> file.libver
-    ///     ('v110', 'v200')
+    ///     >>> hs.File("out.h5", "w", libver="v112").libver
+    ///     ('v112', 'v200')
     #[getter]
     fn libver<'a>(slf: &'a Bound<'_, Self>) -> PyResult<(&'a str, &'a str)> {
         let (low, high) = &open_state(slf)?.libver;
         Ok((low, high))
     }
 
-    /// The size of the user block before the content of the file, in bytes.
+    /// The size of the user block in bytes: the bytes before the HDF5 part of the file.
     ///
     /// Example:
-    ///     >>> file.userblock_size
-    ///     0
+    ///     >>> hs.File("out.h5", "w", userblock_size=512).userblock_size
+    ///     512
     #[getter]
     fn userblock_size(slf: &Bound<'_, Self>) -> PyResult<u64> {
         Ok(open_state(slf)?.core.store().base())
     }
 
-    /// Always False. Setting the property to True raises `NotImplementedError`.
+    /// Always False: reading while another program writes (SWMR) is not supported. See `refresh`.
+    ///
+    /// Raises:
+    ///     NotImplementedError: The property is set to True.
+    ///     ValueError: The property is set to False.
     ///
     /// Example:
     ///     >>> file.swmr_mode
@@ -342,7 +390,7 @@ impl File {
         Err(PyValueError::new_err("It is not possible to forcibly switch SWMR mode off."))
     }
 
-    /// The default of libhdf5 for the size of metadata blocks, in bytes. The value has no meaning here.
+    /// The default of libhdf5, 2048 bytes. The value has no effect.
     ///
     /// Example:
     ///     >>> file.meta_block_size

@@ -86,21 +86,28 @@ impl Group {
         slf.py().detach(|| group.remove(&path)).map_err(|error| missing_object(&error))
     }
 
-    /// Creates a group, and missing groups on the way to it.
+    /// Creates a group, and the missing groups on the way.
     ///
     /// Args:
-    ///     name: The path. None creates a group that disappears when the file is closed, unless a link leads
-    ///         to the group.
-    ///     track_order: Whether members and attributes are listed in the order of creation.
-    ///     track_times: Must be False.
+    ///     name: The path of the group. Without a name (None), the group is deleted when the file is closed,
+    ///         unless a link to it is made.
+    ///     track_order: True stores the order of creation of members and attributes, and lists both in this
+    ///         order.
+    ///     track_times: Only False is supported.
+    ///
+    /// Returns:
+    ///     The group.
     ///
     /// Raises:
     ///     ValueError: The name exists, or the file is open for reading.
+    ///     TypeError: `name` is not a name, or a part of the path is not a group.
     ///     NotImplementedError: `track_times` is True.
     ///
     /// Example:
-    ///     >>> file.create_group("model/run1")
-    ///     <HDF5 group "/model/run1" (0 members)>
+    ///     >>> runs = file.create_group("model/runs", track_order=True)
+    ///     >>> runs["second"], runs["first"] = 2, 1
+    ///     >>> list(runs)
+    ///     ['second', 'first']
     #[pyo3(signature = (name, track_order=None, *, track_times=false))]
     fn create_group<'py>(
         slf: &Bound<'py, Self>,
@@ -121,43 +128,60 @@ impl Group {
         wrap(py, state, Node::Group(made.or_raise()?))
     }
 
-    /// Creates a dataset, and missing groups on the way to it. Arguments mean the same as in h5py.
+    /// Creates a dataset, and the missing groups on the way.
+    ///
+    /// Arguments mean what they mean in h5py. If the data cannot be written, the dataset is removed again.
     ///
     /// Args:
-    ///     name: The path. None creates a dataset that disappears when the file is closed, unless a link
-    ///         leads to the dataset.
-    ///     shape: The length of each axis. The default is the shape of `data`.
-    ///     dtype: The dtype, or a committed datatype. The default is the dtype of `data`.
-    ///     data: The initial elements.
-    ///     chunks: The shape of a chunk, or True for chunks of about 1 MiB with similar sides. Filters and
-    ///         `maxshape` require chunks, and select them if `chunks` is None.
-    ///     compression: "gzip", "lzf", a level of gzip (0 to 9), or a filter: `Blosc2`, `Blosc`, `Zstd`,
-    ///         `LZ4`, `Bitshuffle`, the filters of hdf5plugin, or a registered number together with
-    ///         `compression_opts`.
-    ///     compression_opts: The level of gzip, or the parameters of a filter that is given by its number.
-    ///     shuffle: Whether to store bytes of equal weight next to each other before compression.
-    ///     fletcher32: Whether chunks carry a checksum.
-    ///     scaleoffset: Must be None: the filter is not supported.
-    ///     maxshape: The maximum length of each axis; None for an axis without limit.
-    ///     fillvalue: The value of elements that were never written.
-    ///     fill_time: "ifset", "alloc" or "never".
-    ///     track_times: Whether the dataset stores its time of modification.
-    ///     track_order: Whether attributes are listed in the order of creation.
-    ///     external: Must be None: creating external files is not supported.
-    ///     allow_unknown_filter: Whether to accept a filter that hyperslab does not have.
-    ///     compact: Whether to store the elements in the header of the object (less than 64 KiB).
-    ///     skip_fill_chunks: See `Dataset.skip_fill_chunks`. None takes the setting of the file.
+    ///     name: The path of the dataset. Without a name (None), the dataset is deleted when the file is
+    ///         closed, unless a link to it is made.
+    ///     shape: The length of each axis, in elements. The default is the shape of `data`. Without `shape`
+    ///         and `data`, the dataset has no elements and its value is `Empty`.
+    ///     dtype: The dtype of the elements, or a committed datatype. The default is the dtype of `data`.
+    ///         Without `data` the dtype is "f4" (DeprecationWarning).
+    ///     data: The elements to write. The number of elements must match `shape`.
+    ///     chunks: The shape of a chunk in elements, or True for a shape of about 1 MiB with similar sides,
+    ///         or False for no chunks. With None, filters and `maxshape` choose as True does.
+    ///     compression: "gzip", "lzf", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`, `Blosc`,
+    ///         `Zstd`, `LZ4`, `Bitshuffle`, or one of hdf5plugin), or a registered number of a filter. False
+    ///         and None: no filter.
+    ///     compression_opts: The level of gzip (0 to 9, the default is 4), or the parameters of a filter
+    ///         given by its number.
+    ///     shuffle: True adds the shuffle filter.
+    ///     fletcher32: True adds a checksum to each chunk.
+    ///     scaleoffset: Not supported. Only None and False.
+    ///     maxshape: The largest length of each axis, None for no limit. `Dataset.resize` grows the dataset
+    ///         up to it.
+    ///     fillvalue: The value of elements that were never written, one element of the dtype. The default is
+    ///         0.
+    ///     fill_time: The stored rule for writing the fill value to new space: "ifset" (if a fill value is
+    ///         set; the default), "alloc" (always) or "never".
+    ///     track_times: True stores the current time as the time of the last modification.
+    ///     track_order: True lists the attributes in the order of creation.
+    ///     external: Not supported. Only None.
+    ///     allow_unknown_filter: True accepts the number of a filter that the package does not have. Chunks
+    ///         are then stored without the filter.
+    ///     compact: True stores the elements in the header of the object: less than 64 KiB, no chunks.
+    ///     skip_fill_chunks: The initial `Dataset.skip_fill_chunks`. The default is the value given to
+    ///         `File`.
+    ///     others: The keywords `rdcc_nbytes`, `rdcc_nslots` and `rdcc_w0` of h5py have no effect
+    ///         (UserWarning).
+    ///
+    /// Returns:
+    ///     The dataset.
     ///
     /// Raises:
-    ///     ValueError: The name exists, or shape, chunks or filters do not fit together.
-    ///     TypeError: A dtype or an option is not known.
-    ///     NotImplementedError: External files, szip, scale-offset, or property lists of libhdf5.
+    ///     ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
+    ///     TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
+    ///     NotImplementedError: `external`, `scaleoffset`, szip, property lists, prefixes.
     ///
     /// Example:
-    ///     >>> made = file.create_dataset("z", (100, 100), "f4", chunks=(10, 100), compression=hs.Zstd(5))
-    ///     >>> made[:10] = 1.5
-    ///     >>> file.create_dataset("a/b", data=[1, 2, 3])
-    ///     <HDF5 dataset "b": shape (3,), type "<i8">
+    ///     >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
+    ///     <HDF5 dataset "wind": shape (100, 50), type "<f4">
+    ///     >>> file.create_dataset("surface/levels", data=np.array([1000, 850, 500], "i4"))[:]
+    ///     array([1000,  850,  500], dtype=int32)
+    ///     >>> file.create_dataset("log", (0,), "f8", maxshape=(None,)).maxshape
+    ///     (None,)
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, name, shape=None, dtype=None, data=None, *, chunks=None, \
@@ -179,20 +203,28 @@ impl Group {
         Self::by_python(slf, "create_dataset", args, kwds)
     }
 
-    /// Creates a dataset with the shape, dtype, chunks, filters and fill value of another dataset.
+    /// Creates a dataset with the properties of another, without its data and attributes.
+    ///
+    /// Shape, maxshape, dtype, chunks, filters, fill value and the order of attributes are those of the other
+    /// dataset. `skip_fill_chunks` is not taken over.
     ///
     /// Args:
-    ///     name: The path.
-    ///     other: The other dataset.
-    ///     kwds: Arguments of `create_dataset`, which replace the properties of `other`.
+    ///     name: The path of the new dataset.
+    ///     other: The other dataset. It may be in another file.
+    ///     kwds: Keywords of `create_dataset` that replace the properties of `other`.
+    ///
+    /// Returns:
+    ///     The dataset.
     ///
     /// Raises:
-    ///     As for `create_dataset`.
+    ///     ValueError: As for `create_dataset`.
+    ///     TypeError: As for `create_dataset`.
     ///
     /// Example:
-    ///     >>> copy = file.create_dataset_like("t2m_copy", dataset, dtype="f8")
-    ///     >>> copy.chunks, copy.compression, copy.dtype
-    ///     ((1, 2, 3), 'gzip', dtype('float64'))
+    ///     >>> file.create_dataset_like("surface/d2m", dataset, dtype="f8")
+    ///     <HDF5 dataset "d2m": shape (4, 2, 3), type "<f8">
+    ///     >>> file["surface/d2m"].compression
+    ///     'gzip'
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, name, other, **kwds)"
@@ -206,22 +238,27 @@ impl Group {
         Self::by_python(slf, "create_dataset_like", args, kwds)
     }
 
-    /// Returns the dataset of this name, and creates the dataset if the name does not exist.
+    /// Returns the dataset at a path, and creates it if it does not exist.
     ///
     /// Args:
-    ///     name: The path.
-    ///     shape: The expected length of each axis.
-    ///     dtype: The expected dtype.
-    ///     exact: Whether the dtype must be equal. Otherwise `dtype` must be safely castable to the dtype of
-    ///         the dataset.
-    ///     kwds: Arguments of `create_dataset`. For an existing dataset, only `maxshape` is compared.
+    ///     name: The path of the dataset.
+    ///     shape: The shape. An existing dataset has this shape, or `maxshape` is given and equal to its own.
+    ///     dtype: The dtype. An existing dataset has this dtype, or one that the dtype can be cast to safely.
+    ///     exact: True requires the same dtype.
+    ///     kwds: Keywords of `create_dataset`. For an existing dataset only `maxshape` is compared.
+    ///
+    /// Returns:
+    ///     The dataset.
     ///
     /// Raises:
-    ///     TypeError: The name belongs to another kind of object, or shape or dtype do not match.
+    ///     TypeError: The object at the path is not a dataset, or has another shape or dtype.
+    ///     ValueError: The dataset does not exist, and the file is open for reading.
     ///
     /// Example:
-    ///     >>> file.require_dataset("surface/t2m", shape=(4, 2, 3), dtype="f4") == dataset
+    ///     >>> file.require_dataset("surface/t2m", (4, 2, 3), "f4") == dataset
     ///     True
+    ///     >>> file.require_dataset("surface/d2m", (4, 2, 3), "f4", compression="gzip")
+    ///     <HDF5 dataset "d2m": shape (4, 2, 3), type "<f4">
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, name, shape, dtype, exact=False, **kwds)"
@@ -234,42 +271,56 @@ impl Group {
         Self::by_python(slf, "require_dataset", args, kwds)
     }
 
-    /// Returns the group of this name, and creates the group if the name does not exist.
+    /// Returns the group at a path, and creates it if it does not exist.
     ///
     /// Args:
-    ///     name: The path.
+    ///     name: The path of the group.
+    ///
+    /// Returns:
+    ///     The group.
     ///
     /// Raises:
-    ///     TypeError: The name belongs to an object that is not a group.
+    ///     TypeError: The object at the path is not a group.
+    ///     ValueError: The group does not exist, and the file is open for reading.
     ///
     /// Example:
     ///     >>> file.require_group("surface") == group
     ///     True
+    ///     >>> file.require_group("upper")
+    ///     <HDF5 group "/upper" (0 members)>
     fn require_group<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::by_python(slf, "require_group", &PyTuple::new(slf.py(), [name])?, None)
     }
 
-    /// Copies an object, within the file or into another file. A group is copied with everything below it.
+    /// Copies an object within the file or into another file. A group is copied with all its members.
+    ///
+    /// The source may be in a file that is open for reading.
     ///
     /// Args:
     ///     source: The object, or its path in this group.
-    ///     dest: A path in this group; or a group, of any file that is open for writing, that receives the
-    ///         copy.
-    ///     name: The name of the copy in the group `dest`. The default is the name of the source.
-    ///     shallow: Whether to copy only the direct members of a group.
-    ///     expand_soft: Whether to copy the objects behind soft links in place of the links.
-    ///     expand_external: Whether to copy the objects behind external links in place of the links.
-    ///     expand_refs: Whether to copy the objects that references point to.
-    ///     without_attrs: Whether to leave out attributes.
+    ///     dest: The path of the copy in this group, or a group of any file that is open for writing. In a
+    ///         group, the copy gets the name `name`, or else its own name.
+    ///     name: The name of the copy in `dest`, if `dest` is a group.
+    ///     shallow: True copies the members of a group, but not the members of those.
+    ///     expand_soft: True copies the objects that soft links lead to, in place of the links.
+    ///     expand_external: True copies the objects that external links lead to, in place of the links.
+    ///     expand_refs: True copies the objects that references lead to, too. Without it, references are null
+    ///         in a copy in another file.
+    ///     without_attrs: True copies no attributes.
     ///
     /// Raises:
-    ///     ValueError: The name exists, or the file is open for reading.
-    ///     TypeError: `dest` is neither a path nor a group.
+    ///     ValueError: The name of the copy exists, or the file of the copy is open for reading.
+    ///     KeyError: The source does not exist.
+    ///     TypeError: `dest` is neither a path nor a group, or `name` is given with a path.
     ///
     /// Example:
-    ///     >>> file.copy("surface", "archive")
-    ///     >>> file["archive/t2m"].attrs["units"]
+    ///     >>> file.copy("surface/t2m", "backup")
+    ///     >>> file["backup"].attrs["units"]
     ///     'K'
+    ///     >>> archive = hs.File.in_memory()
+    ///     >>> file.copy(group, archive, name="2024")
+    ///     >>> archive["2024/t2m"].shape
+    ///     (4, 2, 3)
     #[pyo3(
         signature = (*args, **kwds),
         text_signature = "($self, source, dest, name=None, shallow=False, expand_soft=False, \
@@ -335,20 +386,23 @@ impl Group {
         slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)
     }
 
-    /// Gives a link another name or another group. The object behind the link does not change.
+    /// Gives a link another path. The object that the link leads to does not move.
+    ///
+    /// Missing groups on the way of `dest` are created. The same path twice changes nothing.
     ///
     /// Args:
     ///     source: The path of the link.
     ///     dest: The new path.
     ///
     /// Raises:
-    ///     KeyError: No link is at `source`.
-    ///     ValueError: A link is at `dest`, or the file is open for reading.
+    ///     ValueError: `dest` exists, or the file is open for reading.
+    ///     KeyError: `source` does not exist.
+    ///     TypeError: A part of `dest` is not a group, or an argument is not a name.
     ///
     /// Example:
-    ///     >>> file.move("names", "cities")
-    ///     >>> list(file)
-    ///     ['cities', 'stations', 'surface']
+    ///     >>> file.move("surface/t2m", "archive/t2m")
+    ///     >>> list(file["archive"])
+    ///     ['t2m']
     #[pyo3(name = "move")]
     fn rename(slf: &Bound<'_, Self>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
         let (_, group) = changed::<PyValueError>(slf, "move a link")?;

@@ -22,33 +22,33 @@ use crate::opened::Opened;
 use crate::reference::Reference;
 use crate::state::FileState;
 
-/// A group: a mapping from names to groups, datasets and committed datatypes.
+/// A group: a mutable mapping from names to groups, datasets and committed datatypes.
 ///
-/// `group[path]` returns the object at a path: relative to the group, or from the root if the path starts
-/// with a slash. `group[reference]` returns the object of a reference. `group[name] = value` creates a hard
-/// link to an object, a soft or external link, a committed dtype, or a dataset of anything else. `del
-/// group[name]` removes a link. Iteration yields names: in the order of creation if the group tracks this
-/// order, or sorted by name.
+/// Groups are obtained from a file or made by `create_group`. A name is a path: parts are separated by
+/// slashes. A path with a slash in front begins at the root group, any other path at this group. Iteration
+/// gives the names of the members: in the order of creation if the group tracks it, else sorted by name.
+///
+/// `group[name]` returns an object. `group[reference]` returns the object of a reference.
+/// `group[name] = value` makes a hard link to an object, a soft or external link, a committed datatype from a
+/// dtype, or a dataset of any other value. `del group[name]` removes a link. `name in group` is True if there
+/// is a link, even if the link leads to nothing. It is False after the file is closed.
+///
+/// Changes of a file that is open for reading raise ValueError (KeyError for `del`).
 ///
 /// Args:
 ///     bind: The identifier of a group, such as `file["surface"].id`. Subclasses use this constructor.
 ///
-/// Raises:
-///     KeyError: `group[path]`: no object is at this path.
-///     ValueError: `group[reference]`: the reference is null. `group[name] = value`: the name exists, or the
-///         file is open for reading.
-///     TypeError: The key is neither a name nor a reference.
-///
 /// Example:
 ///     >>> list(file)
 ///     ['names', 'stations', 'surface']
-///     >>> file["surface/days"] = np.arange(4)
-///     >>> "days" in group, len(group)
-///     (True, 2)
-///     >>> group["link"] = hs.SoftLink("/names")
-///     >>> group["link"] == names
+///     >>> file["surface/t2m"].shape
+///     (4, 2, 3)
+///     >>> file["surface/levels"] = [1000, 850, 500]
+///     >>> "levels" in group
 ///     True
-///     >>> del group["link"]
+///     >>> del group["levels"]
+///     >>> len(group)
+///     1
 #[pyclass(frozen, subclass, extends = HLObject, mapping, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -167,16 +167,18 @@ impl Group {
         slf.py().detach(|| group.names()).or_raise()
     }
 
-    /// Returns a view of the names of the members.
+    /// Returns a view of the names of the members, like `dict.keys`.
     ///
     /// Example:
-    ///     >>> list(group.keys())
-    ///     ['t2m']
+    ///     >>> file.keys()
+    ///     <KeysViewHDF5 ['names', 'stations', 'surface']>
     fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "KeysViewHDF5")
     }
 
-    /// Returns a view of the members. A link that leads nowhere gives None.
+    /// Returns a view of the members, like `dict.values`.
+    ///
+    /// A link that leads to nothing gives None.
     ///
     /// Example:
     ///     >>> list(group.values())
@@ -185,32 +187,47 @@ impl Group {
         calls::view(slf.as_any(), "ValuesViewHDF5")
     }
 
-    /// Returns a view of pairs of name and member.
+    /// Returns a view of pairs of name and member, like `dict.items`.
+    ///
+    /// A link that leads to nothing gives None as its member.
     ///
     /// Example:
-    ///     >>> [(name, member.shape) for name, member in group.items()]
-    ///     [('t2m', (4, 2, 3))]
+    ///     >>> for name, member in file.items():
+    ///     ...     print(name, type(member).__name__)
+    ///     names Dataset
+    ///     stations Dataset
+    ///     surface Group
     fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::view(slf.as_any(), "ItemsViewHDF5")
     }
 
-    /// Returns the member at a path, or a default.
+    /// Returns the member at a path, its class or its link, or a default.
+    ///
+    /// Files behind external links are opened for reading.
     ///
     /// Args:
-    ///     name: The path, or a reference.
-    ///     default: The result if no member is at the path.
-    ///     getclass: Whether to return the class of the member.
-    ///     getlink: Whether to return the link: a `HardLink`, `SoftLink` or `ExternalLink`.
-    ///     elink_mode: The mode for files behind external links. Only "r" is supported.
+    ///     name: A path, or a reference if both `getclass` and `getlink` are False.
+    ///     default: The result if there is no such member.
+    ///     getclass: True returns the class of the member. With `getlink`, the class of the link.
+    ///     getlink: True returns the link at the path: a HardLink, SoftLink or ExternalLink.
+    ///     elink_mode: None or "r".
+    ///
+    /// Returns:
+    ///     The member, its class, the link, or `default`.
     ///
     /// Raises:
-    ///     ValueError: `elink_mode` is not "r".
+    ///     ValueError: `elink_mode` is another mode, or the reference is null.
+    ///     RuntimeError: With `getclass`, the link at the path leads to nothing.
+    ///     TypeError: `name` is neither a name nor a reference, or a reference with `getclass` or `getlink`.
     ///
     /// Example:
-    ///     >>> file.get("missing", "nothing")
-    ///     'nothing'
-    ///     >>> file.get("names", getclass=True)
-    ///     <class 'hyperslab.Dataset'>
+    ///     >>> file.get("surface", getclass=True)
+    ///     <class 'hyperslab.Group'>
+    ///     >>> file["latest"] = hs.SoftLink("/surface/t2m")
+    ///     >>> file.get("latest", getlink=True)
+    ///     <SoftLink to "/surface/t2m">
+    ///     >>> file.get("humidity", "missing")
+    ///     'missing'
     #[pyo3(signature = (name, default=None, getclass=false, getlink=false, *, elink_mode=None))]
     fn get<'py>(
         slf: &Bound<'py, Self>,
@@ -254,19 +271,24 @@ impl Group {
 
     /// Removes a member and returns it.
     ///
+    /// An object that no other link leads to is deleted: any use of the returned object then raises KeyError.
+    ///
     /// Args:
-    ///     key: The name of the member.
-    ///     default: The result if the member does not exist.
+    ///     key: The path of the member.
+    ///     default: The result if there is no such member.
+    ///
+    /// Returns:
+    ///     The member, or `default`.
     ///
     /// Raises:
-    ///     KeyError: The member does not exist, and no default is given.
+    ///     KeyError: There is no such member and no `default`, or the file is open for reading.
     ///
     /// Example:
-    ///     >>> file.pop("missing", None) is None
+    ///     >>> file["alias"] = dataset
+    ///     >>> file.pop("alias")
+    ///     <HDF5 dataset "alias": shape (4, 2, 3), type "<f4">
+    ///     >>> file.pop("humidity", None) is None
     ///     True
-    ///     >>> removed = file.pop("names")
-    ///     >>> list(file)
-    ///     ['stations', 'surface']
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=...)")]
     fn pop<'py>(
         slf: &Bound<'py, Self>,
@@ -276,39 +298,59 @@ impl Group {
         calls::method(slf.as_any(), "_mapping", "pop", args, kwds)
     }
 
-    /// Removes a member and returns its name and the member.
+    /// Removes the first member and returns its name and the member.
+    ///
+    /// An object that no other link leads to is deleted: any use of the returned object then raises KeyError.
+    ///
+    /// Returns:
+    ///     A pair of name and member.
     ///
     /// Raises:
-    ///     KeyError: The group is empty.
+    ///     KeyError: There is no member, or the file is open for reading.
     ///
     /// Example:
-    ///     >>> group.popitem()[0]
+    ///     >>> name, member = group.popitem()
+    ///     >>> name
     ///     't2m'
+    ///     >>> len(group)
+    ///     0
     fn popitem<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         calls::method(slf.as_any(), "_mapping", "popitem", &PyTuple::empty(slf.py()), None)
     }
 
-    /// Removes all members.
+    /// Removes all members. Objects that no other link leads to are deleted.
+    ///
+    /// Raises:
+    ///     KeyError: The file is open for reading.
     ///
     /// Example:
     ///     >>> group.clear()
-    ///     >>> len(group)
-    ///     0
+    ///     >>> list(group)
+    ///     []
     fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
         calls::method(slf.as_any(), "_mapping", "clear", &PyTuple::empty(slf.py()), None).map(drop)
     }
 
-    /// Returns a member; or creates the member from a default, and returns the default.
+    /// Returns the member at a path, and creates it from a default if it does not exist.
     ///
     /// Args:
-    ///     key: The name of the member.
-    ///     default: The object, link or value for `group[key] = default`.
+    ///     key: The path of the member.
+    ///     default: The value of a new member, as in `group[key] = default`.
+    ///
+    /// Returns:
+    ///     The member. If the member is new, `default` itself and not the new dataset.
+    ///
+    /// Raises:
+    ///     ValueError: There is no such member, and the file is open for reading.
+    ///     TypeError: There is no such member, and `default` is None or cannot be stored.
     ///
     /// Example:
-    ///     >>> group.setdefault("days", np.arange(3))
-    ///     array([0, 1, 2])
-    ///     >>> group["days"].shape
-    ///     (3,)
+    ///     >>> group.setdefault("t2m") == dataset
+    ///     True
+    ///     >>> group.setdefault("level", 850)
+    ///     850
+    ///     >>> group["level"].shape
+    ///     ()
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, key, default=None)")]
     fn setdefault<'py>(
         slf: &Bound<'py, Self>,
@@ -318,16 +360,19 @@ impl Group {
         calls::method(slf.as_any(), "_mapping", "setdefault", args, kwds)
     }
 
-    /// Sets several members: `group[name] = value` for each pair.
+    /// Assigns members: `group[name] = value` for each pair.
     ///
     /// Args:
-    ///     other: A mapping, or pairs of name and value.
+    ///     other: A mapping from names to values, or an iterable of pairs.
     ///     kwds: More names with values.
     ///
+    /// Raises:
+    ///     ValueError: A name exists, or the file is open for reading. Pairs before the failed one remain.
+    ///
     /// Example:
-    ///     >>> group.update({"a": 1}, b=[2, 3])
-    ///     >>> sorted(group)
-    ///     ['a', 'b', 't2m']
+    ///     >>> group.update({"levels": [1000, 850]}, version=2)
+    ///     >>> list(group)
+    ///     ['levels', 't2m', 'version']
     #[pyo3(signature = (*args, **kwds), text_signature = "($self, other=(), /, **kwds)")]
     fn update(
         slf: &Bound<'_, Self>,

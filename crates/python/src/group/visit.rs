@@ -47,12 +47,14 @@ impl Group {
 
 #[pymethods]
 impl Group {
-    /// Calls a function with the path of every object below the group, in the order of names.
+    /// Calls a function with the path of every object below this group.
     ///
-    /// The function is called once for each object. Soft and external links are not followed.
+    /// Each object is visited once, a group before its members, members sorted by name. Soft and external
+    /// links are not followed.
     ///
     /// Args:
-    ///     func: A function of one path, relative to the group. A result other than None ends the visit.
+    ///     func: The function. It receives the path, relative to this group. A result other than None ends
+    ///         the visit.
     ///
     /// Returns:
     ///     The result that ended the visit, or None.
@@ -63,22 +65,30 @@ impl Group {
     ///     stations
     ///     surface
     ///     surface/t2m
+    ///     >>> file.visit(lambda path: path if path.endswith("t2m") else None)
+    ///     'surface/t2m'
     fn visit<'py>(slf: &Bound<'py, Self>, func: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         Self::walk(slf, false, func, |step| (&*step.path,).into_pyobject(py))
     }
 
-    /// Calls a function with the path and the object for every object below the group, ordered by name.
+    /// Calls a function with the path and the object of every object below this group.
+    ///
+    /// The order and the objects are those of `visit`.
     ///
     /// Args:
-    ///     func: A function of a path and an object. A result other than None ends the visit.
+    ///     func: The function. It receives the path, relative to this group, and the object. A result other
+    ///         than None ends the visit.
     ///
     /// Returns:
     ///     The result that ended the visit, or None.
     ///
     /// Example:
-    ///     >>> file.visititems(lambda name, item: name if getattr(item, "ndim", 0) == 3 else None)
-    ///     'surface/t2m'
+    ///     >>> file.visititems(lambda path, object: print(path, type(object).__name__))
+    ///     names Dataset
+    ///     stations Dataset
+    ///     surface Group
+    ///     surface/t2m Dataset
     fn visititems<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,
@@ -91,19 +101,25 @@ impl Group {
         })
     }
 
-    /// Calls a function with the path of every link below the group, of any kind.
+    /// Calls a function with the path of every link below this group, of any kind.
+    ///
+    /// Groups are entered through hard links only, each group once. Links are sorted by name within a group.
     ///
     /// Args:
-    ///     func: A function of one path. A result other than None ends the visit.
+    ///     func: The function. It receives the path, relative to this group. A result other than None ends
+    ///         the visit.
     ///
     /// Returns:
     ///     The result that ended the visit, or None.
     ///
     /// Example:
-    ///     >>> group["link"] = hs.SoftLink("/names")
-    ///     >>> group.visit_links(print)
-    ///     link
-    ///     t2m
+    ///     >>> file["latest"] = hs.SoftLink("/surface/t2m")
+    ///     >>> file.visit_links(print)
+    ///     latest
+    ///     names
+    ///     stations
+    ///     surface
+    ///     surface/t2m
     fn visit_links<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,
@@ -112,19 +128,28 @@ impl Group {
         Self::walk(slf, true, func, |step| (&*step.path,).into_pyobject(py))
     }
 
-    /// Calls a function with the path and the link for every link below the group, of any kind.
+    /// Calls a function with the path and the link of every link below this group.
+    ///
+    /// The order and the links are those of `visit_links`.
     ///
     /// Args:
-    ///     func: A function of a path and a `HardLink`, `SoftLink` or `ExternalLink`. A result other than
-    ///         None ends the visit.
+    ///     func: The function. It receives the path, relative to this group, and the link: a HardLink,
+    ///         SoftLink or ExternalLink. A result other than None ends the visit.
     ///
     /// Returns:
     ///     The result that ended the visit, or None.
     ///
+    /// Raises:
+    ///     TypeError: A link is user-defined.
+    ///
     /// Example:
-    ///     >>> group["link"] = hs.SoftLink("/names")
-    ///     >>> group.visititems_links(lambda name, link: link if isinstance(link, hs.SoftLink) else None)
-    ///     <SoftLink to "/names">
+    ///     >>> file["latest"] = hs.SoftLink("/surface/t2m")
+    ///     >>> file.visititems_links(lambda path, link: print(path, type(link).__name__))
+    ///     latest SoftLink
+    ///     names HardLink
+    ///     stations HardLink
+    ///     surface HardLink
+    ///     surface/t2m HardLink
     fn visititems_links<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,

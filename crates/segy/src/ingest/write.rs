@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
 
     /// Writes a piece with everything that belongs to it.
     pub(super) fn write(&self, filled: &Filled) -> Result<()> {
-        let by_chunks = WriteOptions { by_chunks: true, ..WriteOptions::default() };
+        let by_chunks = WriteOptions::default().by_chunks(true);
         self.data.write_with(&ranges(&filled.piece.ranges), &filled.samples, &by_chunks)?;
         self.keep_words(&filled.words)?;
         if filled.piece.samples().start == 0 {

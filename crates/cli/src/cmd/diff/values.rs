@@ -156,7 +156,7 @@ fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyh
     let len = count.zip(size).and_then(|(count, size)| count.checked_mul(size));
     let mut bytes = vec![0; len.context("a block larger than the address space")?];
     // Threads share the blocks, so each read uses one thread.
-    let options = ReadOptions { threads: Some(NonZeroUsize::MIN), datatype };
+    let options = ReadOptions::default().threads(NonZeroUsize::MIN).datatype(datatype);
     dataset.read_with(what, &mut Destination::contiguous(&mut bytes), &options)?;
     Ok(bytes)
 }

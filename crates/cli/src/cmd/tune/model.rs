@@ -436,7 +436,7 @@ mod tests {
         }
         let dataset = written.root().create_dataset("d", &options).unwrap();
         // One thread writes, so that chunks are in order in the file.
-        let alone = WriteOptions { threads: NonZeroUsize::new(1), ..WriteOptions::default() };
+        let alone = WriteOptions::default().threads(NonZeroUsize::new(1));
         dataset.write_with(&Selection::All, &vec![1; 4 * 64 * 64 * 64], &alone).unwrap();
         written.close().unwrap();
         let driver = Arc::new(Trace::new(Posix::new(std::fs::File::open(&path).unwrap())));
@@ -450,7 +450,7 @@ mod tests {
             let mut plane = vec![0; 4 * 64 * 64];
             driver.take();
             let what = Selection::Slab(Slab(dims.into_iter().collect()));
-            let options = ReadOptions { threads: NonZeroUsize::new(1), ..ReadOptions::default() };
+            let options = ReadOptions::default().threads(NonZeroUsize::new(1));
             dataset.read_with(&what, &mut Destination::contiguous(&mut plane), &options).unwrap();
             let reads = driver.take().into_iter().filter_map(|operation| match operation {
                 Operation::Read { len, .. } => Some(len),

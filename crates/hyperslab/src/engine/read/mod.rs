@@ -32,11 +32,28 @@ use task::{Need, Run};
 
 /// Options of a read.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The number of threads, the caller's included; by default the process's setting.
     pub threads: Option<NonZeroUsize>,
     /// The datatype of the result; by default the stored datatype.
     pub datatype: Option<Datatype>,
+}
+
+impl ReadOptions {
+    /// Sets the number of threads, the caller's included. `None` stands for the setting of the process.
+    #[must_use]
+    pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.threads = threads.into();
+        self
+    }
+
+    /// Sets the datatype of the caller's elements. `None` stands for the stored datatype.
+    #[must_use]
+    pub fn datatype(mut self, datatype: impl Into<Option<Datatype>>) -> Self {
+        self.datatype = datatype.into();
+        self
+    }
 }
 
 /// The objects that a read of a dataset needs.

@@ -43,6 +43,7 @@ pub use plan::WritePlan;
 
 /// Options of a write.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct WriteOptions {
     /// The number of threads, the caller's included; by default the process's setting.
     pub threads: Option<NonZeroUsize>,
@@ -51,6 +52,29 @@ pub struct WriteOptions {
     /// Whether the elements are given chunk by chunk: the chunks in row-major order, and the elements of each
     /// chunk in row-major order. Then chunks need not be assembled. Only for boxes of neighbouring elements.
     pub by_chunks: bool,
+}
+
+impl WriteOptions {
+    /// Sets the number of threads, the caller's included. `None` stands for the setting of the process.
+    #[must_use]
+    pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.threads = threads.into();
+        self
+    }
+
+    /// Sets the datatype of the caller's elements. `None` stands for the stored datatype.
+    #[must_use]
+    pub fn datatype(mut self, datatype: impl Into<Option<Datatype>>) -> Self {
+        self.datatype = datatype.into();
+        self
+    }
+
+    /// Sets whether the elements are given chunk by chunk.
+    #[must_use]
+    pub fn by_chunks(mut self, by_chunks: bool) -> Self {
+        self.by_chunks = by_chunks;
+        self
+    }
 }
 
 /// The objects that a write to a dataset needs.

@@ -31,6 +31,7 @@ pub(super) use translate::of_variable_parts;
 /// Options that say what a copy includes.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of libhdf5, and they are independent")]
+#[non_exhaustive]
 pub struct CopyOptions {
     /// Groups below the first one are copied without their members.
     pub shallow: bool,
@@ -43,6 +44,43 @@ pub struct CopyOptions {
     pub expand_refs: bool,
     /// Attributes are not copied.
     pub without_attributes: bool,
+}
+
+impl CopyOptions {
+    /// Sets whether groups below the first one are copied without their members.
+    #[must_use]
+    pub fn shallow(mut self, shallow: bool) -> Self {
+        self.shallow = shallow;
+        self
+    }
+
+    /// Sets whether soft links are replaced by copies of their targets.
+    #[must_use]
+    pub fn expand_soft(mut self, expand_soft: bool) -> Self {
+        self.expand_soft = expand_soft;
+        self
+    }
+
+    /// Sets whether external links are replaced by copies of their targets.
+    #[must_use]
+    pub fn expand_external(mut self, expand_external: bool) -> Self {
+        self.expand_external = expand_external;
+        self
+    }
+
+    /// Sets whether targets of references are copied too.
+    #[must_use]
+    pub fn expand_refs(mut self, expand_refs: bool) -> Self {
+        self.expand_refs = expand_refs;
+        self
+    }
+
+    /// Sets whether attributes are left out.
+    #[must_use]
+    pub fn without_attributes(mut self, without_attributes: bool) -> Self {
+        self.without_attributes = without_attributes;
+        self
+    }
 }
 
 impl Group {
