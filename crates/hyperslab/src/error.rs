@@ -10,6 +10,16 @@ use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why an operation failed.
+///
+/// ```
+/// use hyperslab::{Error, File, RequestError};
+///
+/// let file = File::in_memory()?;
+/// let error = file.dataset("missing").unwrap_err();
+/// assert!(matches!(error.root(), Error::Request(RequestError::NoSuchObject { .. })));
+/// println!("{error}");
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -88,6 +98,7 @@ pub enum Error {
 impl Error {
     /// Adds the path of the object at which the error occurred. An error that has a path keeps it, so the
     /// innermost path remains.
+    #[doc(hidden)]
     #[must_use]
     pub fn at(self, path: &str) -> Self {
         match self {
@@ -105,16 +116,19 @@ impl Error {
     }
 
     /// Returns whether the error says that a dataset's shape is not the one that the caller expected.
+    #[doc(hidden)]
     pub fn is_reshaped(&self) -> bool {
         matches!(self.root(), Self::Request(RequestError::Reshaped))
     }
 
     /// Returns the error for valid HDF5 that is not supported yet.
+    #[doc(hidden)]
     pub fn unsupported(feature: impl Into<String>, spec: &'static str) -> Self {
         Self::Unsupported { feature: feature.into(), spec }
     }
 
     /// Returns a function that makes an error of the medium.
+    #[doc(hidden)]
     pub fn io(op: &'static str, offset: u64, len: u64) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { op, offset, len, source }
     }

@@ -14,7 +14,7 @@
 //! ```
 
 pub use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter};
-pub use hyperslab_filters::{FilterChoice as Filter, Parameters, Registry};
+pub use hyperslab_filters::{FilterChoice as Filter, FilterError, Parameters, Registry};
 
 /// Declares a filter's parameters and their defaults, and its conversion to a [`Filter`].
 macro_rules! filters {

@@ -48,19 +48,35 @@ pub mod filter;
 
 pub use engine::{Block, Destination, ReadOptions, ReadPlan, WriteOptions, set_threads, threads};
 pub use error::{Error, RequestError, Result};
-pub use hyperslab_format::Addr;
 #[doc(inline)]
 pub use hyperslab_format::datatype;
 pub use hyperslab_format::message::dataspace::Dataspace;
 pub use hyperslab_format::message::link::{Link, LinkTarget};
-pub use index::ChunkRecord;
+pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
     Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
     RepackOptions, Step, Walk,
 };
-pub use select::{Axis, Dim, Points, Selection, Slab};
+pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;
+pub use types::Scalar;
+
+/// The parts of a [`ReadPlan`].
+pub mod plan {
+    pub use crate::engine::{PlannedTask, Route, Source};
+}
+
+/// How the elements of a dataset are stored: the values that `Dataset::filters`, `Dataset::fill_value` and
+/// `Dataset::chunk_at` return.
+pub mod storage {
+    pub use hyperslab_filters::FilterMask;
+    pub use hyperslab_format::Extent;
+    pub use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue};
+    pub use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
+
+    pub use crate::index::ChunkRecord;
+}
 
 /// Internal parts for the other crates of this project and for its tests. They change without notice.
 #[doc(hidden)]
@@ -99,3 +115,7 @@ pub mod internals {
         pub use crate::types::*;
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -100,7 +100,7 @@ fn random(count: u64) -> Vec<i32> {
 /// Where the chunks are, in the order of their coordinates.
 fn places(dataset: &Dataset) -> Vec<Extent> {
     let mut found = Vec::new();
-    let mut note = |coord: &[u64], record: hyperslab::ChunkRecord| {
+    let mut note = |coord: &[u64], record: hyperslab::storage::ChunkRecord| {
         found.push((coord.to_vec(), record.extent));
         ControlFlow::Continue(())
     };

@@ -30,7 +30,7 @@ pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>>
 
 fn found(report: Report) -> Vec<Found> {
     let described = |finding: Finding| {
-        let Finding { severity, structure, spec, at, path, message } = finding;
+        let Finding { severity, structure, spec, at, path, message, .. } = finding;
         let path = Some(path).filter(|path| !path.is_empty());
         (severity.to_string(), message, structure, spec, at.defined().map(hyperslab_format::Addr::get), path)
     };

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab::{ChunkRecord, Node};
+use hyperslab::Node;
+use hyperslab::storage::ChunkRecord;
 use hyperslab_format::layout::Layout;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;

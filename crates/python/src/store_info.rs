@@ -1,7 +1,7 @@
 //! What is said of stored chunks: instances of the named tuple `StoreInfo`, made fast enough for millions.
 
-use hyperslab::ChunkRecord;
 use hyperslab::internals::select::first_along;
+use hyperslab::storage::ChunkRecord;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -49,3 +49,7 @@ fn ranges(ranges: &[std::ops::Range<u64>]) -> hyperslab::Selection {
     let dims = ranges.iter().map(|range| hyperslab::Dim::range(range.start, range.end)).collect();
     hyperslab::Slab(dims).into()
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

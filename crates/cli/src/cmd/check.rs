@@ -100,7 +100,7 @@ fn as_text(shown: &str, report: &Report, out: &mut dyn Write) -> anyhow::Result<
 fn as_json(path: &str, data: bool, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
     let (totals, count) = (&report.totals, |severity| report.count(severity));
     let finding = |finding: &Finding| {
-        let Finding { severity, structure, spec, at, path, message } = finding;
+        let Finding { severity, structure, spec, at, path, message, .. } = finding;
         let path = Some(path).filter(|path| !path.is_empty());
         json!({
             "severity": severity.to_string(), "structure": structure, "spec": spec,

@@ -37,6 +37,7 @@ use crate::store::Store;
 use crate::store::recovery::{self, Action};
 use extents::{Coverage, Extents};
 
+pub use crate::store::recovery::Action as Recovery;
 pub use report::{Finding, Report, Severity, Totals};
 
 /// What a check does.
@@ -69,6 +70,7 @@ impl CheckOptions {
 
 /// The progress of a check.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Progress<'p> {
     /// The path of the object that is being checked.
     pub path: &'p str,
@@ -77,6 +79,17 @@ pub struct Progress<'p> {
 }
 
 /// Checks the file at `path`, as [`check`] does.
+///
+/// ```
+/// use hyperslab::check::{CheckOptions, check_path};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("climate.h5");
+/// hyperslab::File::create(&path)?.close()?;
+/// let report = check_path(&path, &CheckOptions::default().data(true), &mut |_| {})?;
+/// assert!(report.is_sound());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn check_path(
     path: impl AsRef<Path>,
     options: &CheckOptions,

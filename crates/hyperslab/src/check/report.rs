@@ -20,6 +20,7 @@ pub enum Severity {
 
 /// One finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The severity.
     pub severity: Severity,
@@ -37,6 +38,7 @@ pub struct Finding {
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// The recovery that opening the file for writing would do first. The check sees the file as it is after
     /// the recovery.
@@ -51,6 +53,7 @@ pub struct Report {
 
 /// The totals of what was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Totals {
     /// Groups.
     pub groups: u64,

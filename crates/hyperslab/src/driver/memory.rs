@@ -9,6 +9,17 @@ use super::{Aside, Driver, Hints};
 use crate::process;
 
 /// An image of a file.
+///
+/// ```
+/// use std::sync::Arc;
+/// use hyperslab::{File, driver::Memory};
+///
+/// let memory = Arc::new(Memory::default());
+/// File::options().create(true).open_on(memory.clone())?.close()?;
+/// let copy = File::options().open_on(Arc::new(Memory::new(memory.bytes())))?;
+/// assert!(copy.root().is_empty()?);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Memory {
     image: RwLock<Vec<u8>>,

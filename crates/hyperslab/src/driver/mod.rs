@@ -12,9 +12,12 @@ mod posix;
 mod trace;
 
 pub use ahead::{Medium, read_ahead};
+#[doc(hidden)]
 pub use aside::Aside;
+#[doc(hidden)]
 pub use joined::{Joined, Part};
 pub use memory::Memory;
+#[doc(hidden)]
 pub use overlay::Overlay;
 pub use posix::{Create, Locking, Posix};
 pub use trace::{Operation, Trace};

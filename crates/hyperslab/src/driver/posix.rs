@@ -21,6 +21,18 @@ use super::{Driver, Hints, ReadQueue, WriteRequest};
 use crate::process;
 
 /// An open file.
+///
+/// ```
+/// use std::sync::Arc;
+/// use hyperslab::{File, driver::Posix};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("climate.h5");
+/// File::create(&path)?.close()?;
+/// let file = File::options().open_on(Arc::new(Posix::open(&path)?))?;
+/// assert!(file.root().is_empty()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Posix {
     file: fs::File,
@@ -59,17 +71,20 @@ impl Posix {
         Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: QUEUE_DEPTH, concurrent: true };
 
     /// Opens an existing file for reading. Other programs may read it at the same time.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
         Self::open_unlocked(path)?.locked(Locking::default())
     }
 
     /// Opens a file for reading and writing, with its contents unchanged. No other program may open it at the
     /// same time.
-    pub fn open_writable(path: &Path, create: Create) -> io::Result<Self> {
+    pub fn open_writable(path: impl AsRef<Path>, create: Create) -> io::Result<Self> {
+        let path = path.as_ref();
         Self::open_writable_unlocked(path, create)?.locked(Locking::default())
     }
 
     /// Does the same as [`open`](Self::open) without a lock.
+    #[doc(hidden)]
     pub fn open_unlocked(path: &Path) -> io::Result<Self> {
         let file = fs::File::open(path)?;
         // Opening a directory succeeds, and the first read fails with a message that does not name the cause.
@@ -80,6 +95,7 @@ impl Posix {
     }
 
     /// Does the same as [`open_writable`](Self::open_writable) without a lock.
+    #[doc(hidden)]
     pub fn open_writable_unlocked(path: &Path, create: Create) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -113,6 +129,7 @@ impl Posix {
     /// has no locks, continues without one, unless a lock is required.
     ///
     /// Errors: `WouldBlock`, with the name of the process that holds the lock if the system provides it.
+    #[doc(hidden)]
     pub fn locked(mut self, locking: Locking) -> io::Result<Self> {
         let locking = locking.effective();
         if locking == Locking::No {
@@ -130,6 +147,7 @@ impl Posix {
     }
 
     /// Returns the device and inode numbers. Two paths with equal numbers name the same file.
+    #[doc(hidden)]
     pub fn identity(&self) -> io::Result<(u64, u64)> {
         let metadata = self.file.metadata()?;
         Ok((metadata.dev(), metadata.ino()))

@@ -8,6 +8,7 @@ use super::{Driver, Hints, ReadQueue, Request, WriteRequest};
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Operation {
     /// A read, single or from a queue.
     Read {

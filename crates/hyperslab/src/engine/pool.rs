@@ -47,6 +47,13 @@ pub fn threads() -> usize {
 }
 
 /// Sets the default number of threads of a read. Reads that have started keep their number.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// hyperslab::set_threads(NonZeroUsize::MIN);
+/// assert_eq!(hyperslab::threads(), 1);
+/// ```
 pub fn set_threads(threads: NonZeroUsize) {
     let mut pool = pool().write();
     if pool.threads != threads.get() {

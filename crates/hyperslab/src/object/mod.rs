@@ -55,6 +55,14 @@ use group::links::LinkStorage;
 use header::read::Header;
 
 /// The common part of groups, datasets and committed datatypes.
+///
+/// ```
+/// let file = hyperslab::File::in_memory()?;
+/// let group = file.root().create_group("surface")?; // a group is an object, too
+/// group.set_attribute("model", "ERA5")?;
+/// assert_eq!((group.path(), group.attribute_names()?), ("/surface", vec!["model".to_owned()]));
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Object {
     file: File,
@@ -74,6 +82,19 @@ struct Known<T> {
 }
 
 /// An object of any kind.
+///
+/// ```
+/// use hyperslab::Node;
+///
+/// let file = hyperslab::File::in_memory()?;
+/// file.root().new_dataset::<u8>("d").shape([4]).create()?;
+/// match file.get("d")? {
+///     Node::Group(group) => println!("a group of {}", group.len()?),
+///     Node::Dataset(dataset) => println!("a dataset of {:?}", dataset.shape()),
+///     Node::Datatype(datatype) => println!("a datatype: {:?}", datatype.datatype()),
+/// }
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub enum Node {
     /// A group.
@@ -248,6 +269,14 @@ impl Node {
     }
 
     /// Returns the dataset, or an error if this is not a dataset.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().new_dataset::<u8>("d").shape([1]).create()?;
+    /// assert_eq!(file.get("d")?.into_dataset()?.size(), 1);
+    /// assert!(file.get("d")?.into_group().is_err());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn into_dataset(self) -> Result<Dataset> {
         match self {
             Self::Dataset(dataset) => Ok(dataset),

@@ -10,6 +10,7 @@ use crate::error::{Error, RequestError, Result};
 
 /// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReferenceTarget {
     /// The address of the object's header.
     pub object: Addr,

@@ -12,6 +12,20 @@ use super::{Group, Node};
 use crate::error::{Error, Result};
 
 /// An iterator over links. A group whose links cannot be listed gives an error with its path.
+///
+/// ```
+/// use hyperslab::{File, Walk};
+///
+/// let file = File::in_memory()?;
+/// file.root().create_group("a/b")?;
+/// file.root().link_soft("a/c", "/a")?;
+/// let mut paths = Vec::new();
+/// for step in Walk::new(&file.root()) {
+///     paths.push(step.map_err(|(_, error)| error)?.path.to_string());
+/// }
+/// assert_eq!(paths, ["a", "a/b", "a/c"]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Walk {
     list: fn(&Group) -> Result<Vec<Link>>,
@@ -26,6 +40,7 @@ pub struct Walk {
 
 /// A link that a walk met, and its target.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// The path from the group at which the walk began.
     pub path: Arc<str>,

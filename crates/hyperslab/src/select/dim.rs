@@ -3,6 +3,13 @@
 use std::iter;
 
 /// The `count` indices `start`, `start + step`, `start + 2 * step`, ...
+///
+/// ```
+/// use hyperslab::Dim;
+///
+/// let every_third = Dim { start: 1, step: 3, count: 4 };
+/// assert_eq!(every_third.iter().collect::<Vec<_>>(), [1, 4, 7, 10]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dim {
     /// The first index.
@@ -63,6 +70,7 @@ impl Dim {
 
     /// Returns the positions of the indices in the half-open interval `[lo, hi)`: the first, and one past the
     /// last.
+    #[doc(hidden)]
     pub fn positions(self, lo: u64, hi: u64) -> (u64, u64) {
         let position = |bound: u64| {
             let distance = bound.saturating_sub(self.start);
@@ -73,6 +81,7 @@ impl Dim {
     }
 
     /// Returns the indices in the half-open interval `[lo, hi)`. `None` if there are none.
+    #[doc(hidden)]
     pub fn clip(self, lo: u64, hi: u64) -> Option<Self> {
         let (first, end) = self.positions(lo, hi);
         (first < end).then(|| Self {

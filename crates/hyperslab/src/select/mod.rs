@@ -41,6 +41,23 @@ pub type Shape = SmallVec<[u64; 4]>;
 pub type Coord = SmallVec<[u64; 4]>;
 
 /// A selection of the elements of an array.
+///
+/// ```
+/// use hyperslab::{Axis, Dim, File, Points, Selection};
+///
+/// let file = File::in_memory()?;
+/// let values: Vec<i32> = (0..24).collect();
+/// let dataset = file.root().new_dataset::<i32>("d").shape([4, 6]).create_with(&values)?;
+/// assert_eq!(dataset.read::<i32>(Selection::All)?.len(), 24);
+/// assert_eq!(dataset.read::<i32>([1..2, 0..3])?, [6, 7, 8]);
+/// // Every second row, columns 5 and 0 of the rows.
+/// let rows = Dim { start: 0, step: 2, count: 2 };
+/// let grid = Selection::from_axes([Axis::Range(rows), Axis::from_indices([0, 5])]);
+/// assert_eq!(dataset.read::<i32>(grid)?, [0, 5, 12, 17]);
+/// // Single elements, in this order.
+/// assert_eq!(dataset.read::<i32>(Points::new(2, [3, 5, 0, 0])?)?, [23, 0]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Selection {
     /// All elements.
@@ -56,6 +73,16 @@ pub enum Selection {
 }
 
 /// The indices of a selection along one axis.
+///
+/// ```
+/// use hyperslab::{Axis, Dim, File, Selection};
+///
+/// let file = File::in_memory()?;
+/// let dataset = file.root().new_dataset::<i32>("d").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
+/// let ends = Selection::from_axes([Axis::Range(Dim::one(1)), Axis::from_indices([0, 2])]);
+/// assert_eq!(dataset.read::<i32>(ends)?, [4, 6]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// Evenly spaced.
@@ -111,6 +138,7 @@ impl Selection {
 
     /// Checks that every element is inside an array of the shape `extent`, and that the number of elements
     /// fits a `u64`.
+    #[doc(hidden)]
     pub fn check(&self, extent: &[u64]) -> Result<(), RequestError> {
         let same_rank = |given: usize| {
             if given == extent.len() { Ok(()) } else { Err(RequestError::Rank { given, rank: extent.len() }) }
@@ -144,6 +172,7 @@ impl Selection {
     }
 
     /// Returns the shape of the array that a read returns, including axes of length 1.
+    #[doc(hidden)]
     pub fn shape(&self, extent: &[u64]) -> Shape {
         match self {
             Self::All => extent.into(),
@@ -167,12 +196,14 @@ impl Selection {
     }
 
     /// Checks the selection and divides it by chunks of the shape `chunk`.
+    #[doc(hidden)]
     pub fn tiling(&self, extent: &[u64], chunk: &[u64]) -> Result<Tiling, RequestError> {
         Tiling::new(self, extent, chunk)
     }
 
     /// Returns the chunk's coordinate and the box relative to it, if this is a box inside one chunk of the
     /// shape `chunk`. Makes the same checks as a [`Tiling`] at a much lower cost.
+    #[doc(hidden)]
     pub fn in_one_chunk(&self, extent: &[u64], chunk: &[u64]) -> Result<Option<(Coord, Slab)>, RequestError> {
         let found = match self {
             Self::Slab(slab) => slab.in_one_chunk(chunk),
@@ -186,6 +217,7 @@ impl Selection {
     }
 
     /// Returns the smallest box of chunk coordinates that contains every touched chunk.
+    #[doc(hidden)]
     pub fn chunk_box(
         &self,
         extent: &[u64],
@@ -196,6 +228,7 @@ impl Selection {
 
     /// Calls `f` with the parts of the selection inside the chunk at `coord`. For several chunks, make one
     /// [`Tiling`].
+    #[doc(hidden)]
     pub fn parts(
         &self,
         extent: &[u64],
@@ -209,6 +242,7 @@ impl Selection {
 
     /// Returns the selected elements, in the order of the result, as maximal runs of neighbours in a
     /// row-major array of the shape `extent`.
+    #[doc(hidden)]
     pub fn runs(&self, extent: &[u64]) -> Result<Runs, RequestError> {
         Runs::new(self, extent)
     }

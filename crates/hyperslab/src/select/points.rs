@@ -6,6 +6,16 @@ use super::{Coord, Selection};
 use crate::error::RequestError;
 
 /// A list of coordinates. Reading it returns a one-dimensional array in the order of the list.
+///
+/// ```
+/// use hyperslab::{File, Points};
+///
+/// let file = File::in_memory()?;
+/// let dataset = file.root().new_dataset::<i32>("d").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
+/// let corners = Points::new(2, [1, 2, 0, 0])?;
+/// assert_eq!(dataset.read::<i32>(corners)?, [6, 1]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Points {
     rank: usize,

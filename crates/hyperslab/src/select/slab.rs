@@ -7,7 +7,7 @@ use crate::error::RequestError;
 
 /// The product of evenly spaced indices along every axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Slab(pub SmallVec<[Dim; 4]>);
+pub struct Slab(#[doc(hidden)] pub SmallVec<[Dim; 4]>);
 
 /// One axis of an HDF5 hyperslab: `count` blocks of `block` indices, `stride` apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,6 +32,7 @@ impl Slab {
     }
 
     /// Returns the number of indices along each axis.
+    #[doc(hidden)]
     pub fn shape(&self) -> Shape {
         self.0.iter().map(|dim| dim.count).collect()
     }

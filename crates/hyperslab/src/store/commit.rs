@@ -49,6 +49,7 @@ pub struct Overwrite {
 
 /// The failures that a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Durability {
     /// The death of the program at any instruction. Writes are ordered, but not flushed.
     #[default]

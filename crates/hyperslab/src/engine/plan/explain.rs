@@ -12,6 +12,7 @@ use crate::select::{Selection, first_element};
 
 /// The plan of a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadPlan {
     /// The number of elements of the result along each dimension.
     pub shape: Vec<u64>,
@@ -33,6 +34,7 @@ pub struct ReadPlan {
 
 /// The plan for one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedTask {
     /// The index in the dataset of the piece's first element.
     pub first: Vec<u64>,

@@ -4,6 +4,7 @@ use super::place::Wanted;
 
 /// The route of elements from the file to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Route {
     /// The chunk was never written: the fill value goes to the destination.
     Fill,

@@ -15,6 +15,7 @@ use crate::select::{Selection, first_element};
 
 /// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Block<'a> {
     /// The index in the dataset of the piece's first element.
     pub piece: &'a [u64],

@@ -31,6 +31,14 @@ use emit::Emit;
 use task::{Need, Run};
 
 /// Options of a read.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use hyperslab::{Element, ReadOptions};
+///
+/// let options = ReadOptions::default().threads(NonZeroUsize::MIN).datatype(f64::datatype());
+/// assert_eq!(options.threads, Some(NonZeroUsize::MIN));
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ReadOptions {

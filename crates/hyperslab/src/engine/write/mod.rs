@@ -42,6 +42,13 @@ use plan::Cut;
 pub use plan::WritePlan;
 
 /// Options of a write.
+///
+/// ```
+/// use hyperslab::{Element, WriteOptions};
+///
+/// let options = WriteOptions::default().datatype(f64::datatype());
+/// assert_eq!(options.datatype, Some(f64::datatype()));
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {

@@ -22,6 +22,7 @@ impl Object {
     }
 
     /// Like [`put_attribute`](Self::put_attribute), but with a committed datatype of the same file.
+    #[doc(hidden)]
     pub fn put_attribute_of(&self, attribute: &Attribute, committed: Option<&NamedDatatype>) -> Result<()> {
         self.change_attributes(|txn| {
             let message = message(attribute, committed.map(|datatype| datatype.address()));
@@ -38,6 +39,14 @@ impl Object {
     }
 
     /// Removes an attribute.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().set_attribute("version", 3)?;
+    /// file.root().remove_attribute("version")?;
+    /// assert!(!file.root().has_attribute("version")?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn remove_attribute(&self, name: &str) -> Result<()> {
         self.change_attributes(|txn| {
             let old = take(txn, self.address(), name)?;

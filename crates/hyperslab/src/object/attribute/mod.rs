@@ -15,6 +15,14 @@ use crate::error::{Error, RequestError, Result};
 use crate::types::Scalar;
 
 /// An attribute with its value.
+///
+/// ```
+/// let file = hyperslab::File::in_memory()?;
+/// file.root().set_attribute("bounds", [5.9, 15.0])?;
+/// let attribute = file.root().attribute("bounds")?;
+/// assert_eq!(attribute.data.len(), 16);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
     /// The name.
@@ -52,6 +60,13 @@ impl Attribute {
 
 impl Object {
     /// Returns the names of all attributes, in creation order if the object tracks it, else sorted.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().set_attribute("version", 3)?;
+    /// assert_eq!(file.root().attribute_names()?, ["version"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn attribute_names(&self) -> Result<Vec<String>> {
         let names =
             |messages: Vec<AttributeMessage>| messages.into_iter().map(|message| message.name).collect();

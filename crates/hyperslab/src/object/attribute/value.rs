@@ -102,6 +102,13 @@ impl Object {
     ///
     /// Errors: `Request` if there is no such attribute, if it has not exactly one element, or if the element
     /// cannot be converted.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().set_attribute("scale", 0.5_f32)?;
+    /// assert_eq!(file.root().attribute_value::<f64>("scale")?, 0.5);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn attribute_value<T: Element>(&self, name: &str) -> Result<T> {
         let values = self.attribute_values(name)?;
         let (count, mut values) = (values.len(), values.into_iter());
@@ -117,6 +124,13 @@ impl Object {
     /// type.
     ///
     /// Errors: `Request` if there is no such attribute, or its elements cannot be converted.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().set_attribute("authors", ["Ada", "Grace"])?;
+    /// assert_eq!(file.root().attribute_values::<String>("authors")?, ["Ada", "Grace"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn attribute_values<T: Element>(&self, name: &str) -> Result<Vec<T>> {
         let _kept = self.file().reading_vlen();
         let attribute = self.attribute(name)?;

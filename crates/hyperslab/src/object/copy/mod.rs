@@ -29,6 +29,11 @@ pub(super) use renewal::Renewal;
 pub(super) use translate::of_variable_parts;
 
 /// Options that say what a copy includes.
+///
+/// ```
+/// let options = hyperslab::CopyOptions::default().expand_soft(true).without_attributes(true);
+/// assert!(options.expand_soft && !options.shallow);
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of libhdf5, and they are independent")]
 #[non_exhaustive]
@@ -88,6 +93,17 @@ impl Group {
     ///
     /// A group is copied with everything that hard links below it lead to. An object with several links is
     /// copied once. If the copy fails, nothing of it remains.
+    ///
+    /// ```
+    /// use hyperslab::{CopyOptions, File};
+    ///
+    /// let file = File::in_memory()?;
+    /// file.root().new_dataset::<u8>("runs/7/d").shape([2]).create_with(&[1, 2])?;
+    /// let archive = File::in_memory()?;
+    /// archive.root().copy(&file.get("runs/7")?, "old/7", &CopyOptions::default())?;
+    /// assert_eq!(archive.dataset("old/7/d")?.read::<u8>(..)?, [1, 2]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn copy(&self, source: &Node, path: &str, options: &CopyOptions) -> Result<Node> {
         if !self.store().is_writable() {
             return Err(Error::from(RequestError::ReadOnly).at(self.path()));

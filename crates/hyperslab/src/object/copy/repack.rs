@@ -41,6 +41,7 @@ pub struct RepackOptions {
 /// Which datasets of a repacked file are chunked, and the shape of their chunks. Compact data stay in their
 /// headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RepackChunks {
     /// Chunked datasets keep their chunk shape. Contiguous datasets of at least 4 KiB become chunked if
     /// `filters` are given, by the rule of [`auto_chunks`](crate::object::auto_chunks).
@@ -78,6 +79,20 @@ impl File {
     /// References lead to the copies of their targets; broken references become null. `done` is called from
     /// any thread with the number of bytes of elements that were copied. The numbers add up to the
     /// [`len_bytes`](crate::object::Dataset::len_bytes) of all datasets together.
+    ///
+    /// ```
+    /// use hyperslab::{File, RepackOptions, filter::{Shuffle, Zstd}};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let small = directory.path().join("small.h5");
+    /// let file = File::in_memory()?;
+    /// file.root().new_dataset::<i32>("zeros").shape([100_000]).create_with(&vec![0; 100_000])?;
+    /// let mut options = RepackOptions::default();
+    /// options.filters = Some(vec![Shuffle.into(), Zstd::default().into()]);
+    /// file.repack(&small, &options, &mut |_| {})?;
+    /// assert!(std::fs::metadata(&small)?.len() < 10_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn repack(
         &self,
         to: impl AsRef<Path>,

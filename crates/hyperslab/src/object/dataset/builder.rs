@@ -17,6 +17,24 @@ use crate::types::Conversion;
 ///
 /// Without [`shape`](Self::shape) the dataset is a scalar. Its elements are stored contiguously unless it has
 /// [`chunks`](Self::chunks), filters, or room to grow.
+///
+/// ```
+/// use hyperslab::filter::{Shuffle, Zstd};
+///
+/// let file = hyperslab::File::in_memory()?;
+/// let dataset = file
+///     .root()
+///     .new_dataset::<f32>("surface/t2m")
+///     .shape([0, 72, 144])
+///     .max_shape([None, Some(72), Some(144)])
+///     .chunks([1, 72, 144])
+///     .filter(Shuffle)
+///     .filter(Zstd { level: 6 })
+///     .fill_value(f32::NAN)
+///     .create()?;
+/// assert_eq!(dataset.chunk_shape(), Some(vec![1, 72, 144]));
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is created before `create` is called"]
 pub struct DatasetBuilder {
@@ -59,6 +77,16 @@ impl Group {
     }
 
     /// Begins a dataset at `path` whose elements are of this datatype.
+    ///
+    /// ```
+    /// use hyperslab::{Element, File};
+    ///
+    /// let file = File::in_memory()?;
+    /// let other = file.root().new_dataset::<i16>("a").shape([2]).create()?;
+    /// let like = file.root().new_dataset_of("b", (*other.datatype()).clone()).shape([5]).create()?;
+    /// assert_eq!(*like.datatype(), i16::datatype());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn new_dataset_of(&self, path: impl Into<String>, datatype: Datatype) -> DatasetBuilder {
         DatasetBuilder {
             group: self.clone(),
@@ -144,6 +172,14 @@ impl DatasetBuilder {
     }
 
     /// Creates the dataset and writes all of its elements, in row-major order.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let names = ["Geneva", "Zürich"].map(str::to_owned);
+    /// let dataset = file.root().new_dataset::<String>("names").shape([2]).create_with(&names)?;
+    /// assert_eq!(dataset.read::<String>(1..2)?, ["Zürich"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn create_with<T: Element>(self, values: &[T]) -> Result<Dataset> {
         let dataset = self.create()?;
         dataset.write(Selection::All, values)?;

@@ -141,6 +141,7 @@ impl DatasetOptions {
 
 impl Group {
     /// Makes a dataset at `path`, with the groups on the way that are missing.
+    #[doc(hidden)]
     pub fn create_dataset(&self, path: &str, options: &DatasetOptions) -> Result<Dataset> {
         let bytes = options.check(self.store().widths()).map_err(|error| error.at(path))?;
         let make = |txn: &mut Txn<'_>, parent: &Group| make(txn, parent.file().version(), options, bytes);
@@ -150,6 +151,16 @@ impl Group {
     }
 
     /// Commits a datatype under the name `path`.
+    ///
+    /// ```
+    /// use hyperslab::{Element, File};
+    ///
+    /// let file = File::in_memory()?;
+    /// let kelvin = file.root().commit_datatype("kelvin", &f32::datatype())?;
+    /// kelvin.set_attribute("units", "K")?;
+    /// file.root().new_dataset::<f32>("t2m").shape([2]).committed(kelvin).create()?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<NamedDatatype> {
         limits::check_datatype(datatype, self.store().widths()).map_err(|error| error.at(path))?;
         let make = |txn: &mut Txn<'_>, parent: &Group| {

@@ -14,6 +14,7 @@ use crate::store::Store;
 
 /// A part of a file that holds elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExternalFile {
     /// The name of the file, as the dataset has it.
     pub name: String,

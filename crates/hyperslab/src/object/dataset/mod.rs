@@ -34,6 +34,16 @@ use crate::index::{ChunkIndex, Grid};
 use crate::store::{Ranked, Store};
 
 /// A dataset: an array of elements in the file.
+///
+/// ```
+/// let file = hyperslab::File::in_memory()?;
+/// let dataset = file.root().new_dataset::<i32>("d").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
+/// assert_eq!(dataset.shape(), [2, 3]);
+/// assert_eq!(dataset.read::<i32>([0..2, 2..3])?, [3, 6]);
+/// dataset.write([0..1, 0..1], &[10])?;
+/// assert_eq!(dataset.read::<f64>(..)?, [10.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Dataset {
     pub(super) object: Object,
@@ -123,6 +133,7 @@ impl Dataset {
     }
 
     /// Calls `f` with the [shape](Self::shape), which it need not keep.
+    #[doc(hidden)]
     pub fn with_shape<T>(&self, f: impl FnOnce(&[u64]) -> T) -> T {
         f(self.latest().dataspace.shape())
     }
@@ -143,6 +154,7 @@ impl Dataset {
     }
 
     /// The address of the committed datatype that the dataset uses, if it does.
+    #[doc(hidden)]
     pub fn committed_datatype(&self) -> Option<Addr> {
         self.latest().committed
     }
@@ -163,6 +175,7 @@ impl Dataset {
     }
 
     /// Where the elements are.
+    #[doc(hidden)]
     pub fn layout(&self) -> Layout {
         self.latest().layout.clone()
     }

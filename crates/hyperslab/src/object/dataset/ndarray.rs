@@ -49,6 +49,17 @@ impl Dataset {
     /// their places if the array's memory has no gaps, whatever the order of its axes.
     ///
     /// Errors: those of [`read`](Self::read); `Request` if the array has another shape than the selection.
+    ///
+    /// ```
+    /// use ndarray::{Array2, ShapeBuilder};
+    ///
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<i32>("d").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
+    /// let mut columns_first = Array2::<f64>::zeros((2, 3).f());
+    /// dataset.read_array_into(.., columns_first.view_mut())?;
+    /// assert_eq!(columns_first[[1, 2]], 6.0);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn read_array_into<T: Scalar + Element, D: Dimension>(
         &self,
         what: impl Into<Selection>,
@@ -79,6 +90,16 @@ impl Dataset {
     /// Writes an array of any layout to the elements of `what`, converted if the dataset stores them otherwise.
     ///
     /// Errors: those of [`write`](Self::write).
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<i32>("d").shape([3, 2]).create()?;
+    /// dataset.write_array(.., &array![[1, 2, 3], [4, 5, 6]].t())?;
+    /// assert_eq!(dataset.read::<i32>(..)?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn write_array<T: Element + Clone, S: Data<Elem = T>, D: Dimension>(
         &self,
         what: impl Into<Selection>,

@@ -27,6 +27,15 @@ impl Dataset {
     ///
     /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the file is
     /// damaged, in which case `dst` holds unspecified values.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<u16>("d").shape([4]).create_with(&[1, 2, 3, 4])?;
+    /// let mut bytes = [0; 4];
+    /// dataset.read_into(&(1..3).into(), &mut bytes)?;
+    /// assert_eq!(bytes, [2, 0, 3, 0]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
         self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
     }
@@ -42,6 +51,19 @@ impl Dataset {
     }
 
     /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use hyperslab::{Destination, File, ReadOptions};
+    ///
+    /// let file = File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<u8>("d").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
+    /// let mut bytes = [0; 6];
+    /// let mut destination = Destination::contiguous(&mut bytes);
+    /// dataset.read_with(&(..).into(), &mut destination, &ReadOptions::default().threads(NonZeroUsize::MIN))?;
+    /// assert_eq!(bytes, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn read_with(
         &self,
         what: &Selection,
@@ -53,6 +75,7 @@ impl Dataset {
 
     /// As [`read_with`](Self::read_with), for a `dst` that was made for a dataset of this shape. [`RequestError::Reshaped`]: it has
     /// another by now, and nothing was read.
+    #[doc(hidden)]
     pub fn read_shaped(
         &self,
         shape: &[u64],
@@ -65,6 +88,19 @@ impl Dataset {
 
     /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
     /// and decoded once.
+    ///
+    /// ```
+    /// use hyperslab::{Destination, File, ReadOptions, Selection};
+    ///
+    /// let file = File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<u8>("d").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
+    /// let (first, last) = (Selection::from([0..1, 0..1]), Selection::from([1..2, 1..3]));
+    /// let (mut one, mut two) = ([0; 1], [0; 2]);
+    /// let (mut to_one, mut to_two) = (Destination::contiguous(&mut one), Destination::contiguous(&mut two));
+    /// dataset.read_many(&mut [(&first, &mut to_one), (&last, &mut to_two)], &ReadOptions::default())?;
+    /// assert_eq!((one, two), ([1], [5, 6]));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn read_many(
         &self,
         reads: &mut [(&Selection, &mut Destination<'_>)],
@@ -75,6 +111,7 @@ impl Dataset {
 
     /// As [`read_many`](Self::read_many), for destinations that were made for a dataset of this shape:
     /// [`read_shaped`](Self::read_shaped).
+    #[doc(hidden)]
     pub fn read_many_shaped(
         &self,
         shape: &[u64],
@@ -88,6 +125,21 @@ impl Dataset {
     ///
     /// Elements are as they are stored, or those `columns` of them, which are ranges of bytes. Blocks of one chunk come in their
     /// order, those of several in any order and at the same time.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use hyperslab::{File, Selection};
+    ///
+    /// let file = File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<u8>("d").shape([1000]).chunks([100]).create_with(&[2; 1000])?;
+    /// let sum = AtomicU64::new(0);
+    /// dataset.blocks(&Selection::All, &[], None, &|block| {
+    ///     sum.fetch_add(block.elements.iter().map(|&value| u64::from(value)).sum(), Ordering::Relaxed);
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(sum.into_inner(), 2000);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn blocks(
         &self,
         what: &Selection,
@@ -99,6 +151,15 @@ impl Dataset {
     }
 
     /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<u8>("d").shape([10, 10]).chunks([5, 5]).create()?;
+    /// let plan = dataset.plan(&[0..10, 0..1].into())?;
+    /// assert_eq!((plan.tasks.len(), plan.result_bytes), (2, 10));
+    /// println!("{plan}");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
         self.with_reading(None, |reading| reading.plan(what))
     }
@@ -106,6 +167,21 @@ impl Dataset {
     /// Calls `f` with the coordinate (counted in chunks) and place of every stored chunk, in the order of the index,
     /// until it breaks. Nothing if the dataset is not chunked. Changes of the file wait meanwhile: `f` makes none, and reads no
     /// elements.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<u8>("d").shape([1000]).chunks([100]).create_with(&[2; 1000])?;
+    /// file.flush()?;
+    /// let mut bytes = 0;
+    /// dataset.visit_chunks(&mut |_, chunk| {
+    ///     bytes += chunk.extent.len;
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(bytes, dataset.storage_bytes()?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn visit_chunks(&self, f: &mut Visitor<'_>) -> Result<()> {
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Ok(()) };
@@ -181,6 +257,7 @@ impl Dataset {
     }
 
     /// What the engine knows of the dataset as it is now; made when it is first needed.
+    #[doc(hidden)]
     pub fn array(&self) -> Result<Arc<StoredArray>> {
         let state = self.state()?;
         if let Some(array) = state.array.get() {

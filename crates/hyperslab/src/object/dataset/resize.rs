@@ -27,6 +27,15 @@ impl Dataset {
     ///
     /// Errors: `Request` if the dataset is not chunked, or `shape` has another rank or exceeds the
     /// [maximum](Self::max_shape). If it fails for another reason, elements outside `shape` may hold the fill value already.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let log = file.root().new_dataset::<i32>("log").shape([0]).max_shape([None]).chunks([1024]).create()?;
+    /// log.resize(&[3])?;
+    /// log.write(0..3, &[1, 2, 3])?;
+    /// assert_eq!(log.size(), 3);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
         self.resize_unnamed(|resized| *resized = Coord::from_slice(shape))
             .map_err(|error| error.at(self.path()))

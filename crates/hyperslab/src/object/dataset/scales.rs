@@ -72,6 +72,16 @@ impl Dataset {
 
     /// Attaches a scale to an axis, after those that it has already; a dataset that is none becomes one. Nothing happens where it
     /// is attached.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<f32>("t2m").shape([3, 2]).create()?;
+    /// let time = file.root().new_dataset::<f64>("time").shape([3]).create_with(&[0.0, 6.0, 12.0])?;
+    /// time.make_scale("time")?;
+    /// dataset.attach_scale(0, &time)?;
+    /// assert_eq!(dataset.scales(0)?.len(), 1);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn attach_scale(&self, axis: usize, scale: &Self) -> Result<()> {
         self.check_axis(axis)?;
         if self.is_scale()? {

@@ -12,6 +12,7 @@ use crate::select::{Coord, Dim, Selection, Slab, first_element, inside};
 
 impl File {
     /// The ids in `stored`, elements of a datatype of variable length.
+    #[doc(hidden)]
     pub fn vlen_ids(&self, stored: &[u8]) -> Result<Vec<VariableElement>> {
         let mut r = Reader::new(stored, self.store().widths(), Addr::UNDEFINED);
         let mut ids = Vec::new();
@@ -23,6 +24,7 @@ impl File {
 
     /// The elements of a datatype of variable length that hold these ids: what [`Dataset::write_with`] writes, and what
     /// attributes hold.
+    #[doc(hidden)]
     pub fn vlen_stored(&self, ids: &[VariableElement]) -> Vec<u8> {
         let mut stored = Vec::new();
         let mut w = Writer::new(&mut stored, self.store().widths());
@@ -34,6 +36,7 @@ impl File {
 
     /// Puts sequences of elements of `element_size` bytes each into the file, and returns their ids. They belong to whoever
     /// stores them: to nobody, where the write of the ids fails.
+    #[doc(hidden)]
     pub fn put_vlen<T: AsRef<[u8]>>(&self, items: &[T], element_size: usize) -> Result<Vec<VariableElement>> {
         let counts: Vec<u32> =
             items.iter().map(|item| count(item.as_ref(), element_size)).collect::<Result<_>>()?;
@@ -49,6 +52,7 @@ impl File {
 
     /// The same for strings. One without bytes is an object of the heap, too, as libhdf5 has it: where there is none, readers
     /// in C find no string but a null pointer.
+    #[doc(hidden)]
     pub fn put_text<T: AsRef<[u8]>>(&self, texts: &[T]) -> Result<Vec<VariableElement>> {
         let counts: Vec<u32> = texts.iter().map(|text| count(text.as_ref(), 1)).collect::<Result<_>>()?;
         let ids = self.put_objects(texts)?;
@@ -67,6 +71,7 @@ impl File {
     }
 
     /// Takes sequences out of the file, whose ids nothing stores any more.
+    #[doc(hidden)]
     pub fn remove_vlen(&self, ids: &[VariableElement]) -> Result<()> {
         self.remove_objects(ids.iter().map(|element| element.id).filter(|id| !id.is_null()).collect())
     }
@@ -81,6 +86,7 @@ impl File {
 
     /// While the guard lives, no sequence or string is taken out of the file: for who reads ids and then what they lead to.
     /// Who has it changes nothing.
+    #[doc(hidden)]
     pub fn reading_vlen(&self) -> impl Sized + '_ {
         self.shared().heap_objects.read()
     }
@@ -94,11 +100,13 @@ impl File {
     }
 
     /// The bytes of one string.
+    #[doc(hidden)]
     pub fn vlen_bytes(&self, id: VariableElement) -> Result<Vec<u8>> {
         GlobalHeap::new(self.store()).elements(id, 1).map(<[u8]>::to_vec)
     }
 
     /// The elements of many sequences, of `element_size` bytes each (1 for strings).
+    #[doc(hidden)]
     pub fn vlen_many(&self, ids: &[VariableElement], element_size: usize) -> Result<Vec<Vec<u8>>> {
         let mut found = Vec::with_capacity(ids.len());
         self.vlen_each(ids, element_size, &mut |bytes| found.push(bytes.to_vec()))?;
@@ -106,6 +114,7 @@ impl File {
     }
 
     /// Calls `f` with the elements of one sequence after another, without copying them.
+    #[doc(hidden)]
     pub fn vlen_each(
         &self,
         ids: &[VariableElement],
@@ -117,6 +126,7 @@ impl File {
     }
 
     /// The bytes of one object of the global heap.
+    #[doc(hidden)]
     pub fn heap_object(&self, id: GlobalHeapId) -> Result<Vec<u8>> {
         GlobalHeap::new(self.store()).object(id).map(<[u8]>::to_vec)
     }
@@ -148,6 +158,7 @@ impl File {
 impl Dataset {
     /// Writes sequences or strings to the elements of `what`, row by row, and takes those out of the file that were there, as
     /// libhdf5 does. The datatype of the dataset is one of variable length itself.
+    #[doc(hidden)]
     pub fn replace_vlen<T: AsRef<[u8]>>(&self, what: &Selection, items: &[T]) -> Result<()> {
         let put = || {
             let shape = self.shape();

@@ -22,12 +22,25 @@ impl Dataset {
     ///
     /// Parts of variable length are [ids](hyperslab_format::heap::global::VariableElement), which belong to the dataset from then on; what its elements led to before
     /// is taken out of the file.
+    ///
+    /// ```
+    /// use hyperslab::{Element, File, WriteOptions};
+    ///
+    /// let file = File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<f32>("d").shape([2]).create()?;
+    /// // The elements are f64, and are converted to f32.
+    /// let bytes: Vec<u8> = [1.5_f64, 2.5].iter().flat_map(|value| value.to_ne_bytes()).collect();
+    /// dataset.write_with(&(..).into(), &bytes, &WriteOptions::default().datatype(f64::datatype()))?;
+    /// assert_eq!(dataset.read::<f32>(..)?, [1.5, 2.5]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn write_with(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
         self.write_unnamed(None, what, bytes, options).map_err(|error| error.at(self.path()))
     }
 
     /// As [`write_with`](Self::write_with), for `what` of a dataset of this shape. [`RequestError::Reshaped`]: it has another by
     /// now, and nothing was written.
+    #[doc(hidden)]
     pub fn write_shaped(
         &self,
         shape: &[u64],
@@ -151,6 +164,7 @@ impl Dataset {
 
     /// Tells the index of chunks that were [written](Write::write), by whichever executor; if that fails, their space is given
     /// back.
+    #[doc(hidden)]
     pub fn insert_chunks(&self, mut placed: Vec<Placed>) -> Result<()> {
         if placed.is_empty() {
             return Ok(());

@@ -21,6 +21,19 @@ use crate::types::{Conversion, Scalar};
 /// These are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of them, structs declared with
 /// [`record!`](crate::record), `String`, and `Vec<T>` for sequences of variable length. Elements that are stored otherwise
 /// are converted, if HDF5 has such a conversion: a dataset of big-endian `i16` can be read as `f64`.
+///
+/// ```
+/// hyperslab::record! {
+///     #[derive(Debug, Clone, Copy, PartialEq)]
+///     struct Station { id: u32, position: [f64; 2] }
+/// }
+///
+/// let file = hyperslab::File::in_memory()?;
+/// let stations = [Station { id: 2290, position: [47.80, 11.01] }];
+/// let dataset = file.root().new_dataset::<Station>("stations").shape([1]).create_with(&stations)?;
+/// assert_eq!(dataset.read::<Station>(..)?, stations);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 pub trait Element: Sized + Send + Sync + 'static {
     /// Returns the datatype of new datasets and attributes of such elements.
     fn datatype() -> Datatype;
@@ -141,6 +154,15 @@ impl Dataset {
     ///
     /// Errors: `Request` if `what` leaves the dataset, has another number of elements than `values`, or they cannot be
     /// converted; `Io` if the medium fails.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<f32>("d").shape([2, 3]).create()?;
+    /// dataset.write([0..1, 0..3], &[1.0_f32, 2.0, 3.0])?;
+    /// dataset.write([1..2, 0..2], &[7_i64, 8])?; // converted
+    /// assert_eq!(dataset.read::<f32>(..)?, [1.0, 2.0, 3.0, 7.0, 8.0, 0.0]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn write<T: Element>(&self, what: impl Into<Selection>, values: &[T]) -> Result<()> {
         T::write(self, &what.into(), values)
     }

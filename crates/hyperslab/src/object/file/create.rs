@@ -80,6 +80,15 @@ impl File {
 
     /// Gets everything that was changed into the file, all or nothing (but elements without filters, which are written in
     /// place), as durably as [`Durability`](crate::Durability) says. In a file open for reading there is nothing to do.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("climate.h5");
+    /// let file = hyperslab::File::create(&path)?;
+    /// file.root().set_attribute("version", 3)?;
+    /// file.flush()?; // from here on, the attribute survives the death of the program
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn flush(&self) -> Result<()> {
         if !self.is_writable() {
             return Ok(());
@@ -118,6 +127,16 @@ impl File {
     ///
     /// Data that are not filtered are written in place and not taken back, and so is what other threads change meanwhile not
     /// told apart.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let failed = file.transaction(|| {
+    ///     file.root().create_group("half")?;
+    ///     file.dataset("missing").map(drop)
+    /// });
+    /// assert!(failed.is_err() && file.group("half").is_err());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn transaction<R>(&self, f: impl FnOnce() -> Result<R>) -> Result<R> {
         self.begin_transaction()?;
         let result = f();
@@ -126,6 +145,7 @@ impl File {
     }
 
     /// Begins a [transaction](Self::transaction), which [`end_transaction`](Self::end_transaction) ends.
+    #[doc(hidden)]
     pub fn begin_transaction(&self) -> Result<()> {
         self.flush()?;
         self.store().begin_transaction()?;
@@ -134,6 +154,7 @@ impl File {
     }
 
     /// Ends a transaction: commits what was changed in it, or takes it back.
+    #[doc(hidden)]
     pub fn end_transaction(&self, is_kept: bool) -> Result<()> {
         let flushed = if is_kept { self.flush_chunks() } else { Ok(()) };
         let committed = match flushed {

@@ -35,6 +35,18 @@ use unlinked::Unlinked;
 /// An open file. Clones are handles to one opening of it, which ends when the last of them and of their objects is dropped:
 /// what was changed gets into the file then, at the latest. [`close`](Self::close) and [`flush`](Self::flush) say whether
 /// that went well.
+///
+/// ```
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("climate.h5");
+/// let file = hyperslab::File::create(&path)?;
+/// file.root().new_dataset::<f32>("t2m").shape([2]).create_with(&[281.5, 283.0])?;
+/// file.close()?;
+///
+/// let file = hyperslab::File::open(&path)?;
+/// assert_eq!(file.dataset("t2m")?.read::<f32>(..)?, [281.5, 283.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct File(Arc<Opening>);
 
@@ -157,11 +169,13 @@ impl File {
     }
 
     /// The level below: structures by address.
+    #[doc(hidden)]
     pub fn store(&self) -> &Store {
         &self.shared().store
     }
 
     /// The cache of decoded chunks.
+    #[doc(hidden)]
     pub fn chunk_cache(&self) -> &ChunkCache {
         &self.shared().chunk_cache
     }
@@ -172,27 +186,58 @@ impl File {
     }
 
     /// The root group.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// assert_eq!(file.root().path(), "/");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn root(&self) -> Group {
         // Generation 0: whatever was changed since, the header is read again.
         Group::new(Object::new(self.clone(), Arc::clone(&self.shared().root), 0, "/".into()))
     }
 
     /// The object at `path`, through links of every kind; with or without a slash in front, from the root.
+    ///
+    /// ```
+    /// use hyperslab::Node;
+    ///
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().create_group("surface")?;
+    /// assert!(matches!(file.get("surface")?, Node::Group(_)));
+    /// assert!(file.get("ocean").is_err());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn get(&self, path: &str) -> Result<Node> {
         path::resolve(&self.root(), path, &mut Budget::new())
     }
 
     /// The group at `path`.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().create_group("surface/daily")?;
+    /// assert_eq!(file.group("surface")?.names()?, ["daily"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn group(&self, path: &str) -> Result<Group> {
         self.get(path)?.into_group()
     }
 
     /// The dataset at `path`.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().new_dataset::<f32>("surface/t2m").shape([2, 3]).create()?;
+    /// assert_eq!(file.dataset("surface/t2m")?.shape(), [2, 3]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn dataset(&self, path: &str) -> Result<Dataset> {
         self.get(path)?.into_dataset()
     }
 
     /// The object whose header is at `address`, as an object reference says. Its path is not known, and empty.
+    #[doc(hidden)]
     pub fn object_at(&self, address: Addr) -> Result<Node> {
         if address == self.store().superblock().root() {
             return Ok(Node::Group(self.root()));
@@ -205,6 +250,7 @@ impl File {
     ///
     /// Of several paths it is the one that libhdf5 finds first: links in the order in which a group stores them, and what
     /// is below a link before the next.
+    #[doc(hidden)]
     pub fn path_of(&self, address: Addr) -> Result<Option<String>> {
         let root = self.root();
         if root.address() == address {

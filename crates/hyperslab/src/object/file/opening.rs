@@ -43,27 +43,75 @@ static PLACES: LazyLock<PerProcess<Mutex<Places>>> = LazyLock::new(|| PerProcess
 impl File {
     /// Returns the options with which a file is opened or created: those of an existing file that is opened for reading, to
     /// be changed.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("climate.h5");
+    /// let file = hyperslab::File::options().create_new(true).track_order(true).open(&path)?;
+    /// file.close()?;
+    /// let file = hyperslab::File::options().write(true).open(&path)?;
+    /// assert!(file.is_writable());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
 
     /// Opens the file at `path` for reading. If this process has the file open already, this is a further opening of it,
     /// and can change it if the other can.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("climate.h5");
+    /// hyperslab::File::create(&path)?.close()?;
+    /// let file = hyperslab::File::open(&path)?;
+    /// assert!(!file.is_writable());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::options().open(path)
     }
 
     /// Creates a file at `path`, in place of one that may exist, and opens it for reading and writing.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let file = hyperslab::File::create(directory.path().join("climate.h5"))?;
+    /// file.root().set_attribute("title", "Daily temperatures")?;
+    /// file.close()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         Self::options().create(true).truncate(true).open(path)
     }
 
     /// Opens the file whose bytes are `bytes`, for reading.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use hyperslab::driver::Memory;
+    ///
+    /// let memory = Arc::new(Memory::default());
+    /// let file = hyperslab::File::options().create(true).open_on(memory.clone())?;
+    /// file.root().set_attribute("version", 3)?;
+    /// file.close()?;
+    ///
+    /// let file = hyperslab::File::from_bytes(memory.bytes())?;
+    /// assert_eq!(file.root().attribute_value::<i32>("version")?, 3);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         Self::options().open_on(Arc::new(Memory::new(bytes)))
     }
 
     /// Creates a file in memory.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let dataset = file.root().new_dataset::<u8>("d").shape([3]).create_with(&[1, 2, 3])?;
+    /// assert_eq!(dataset.read::<u8>(..)?, [1, 2, 3]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn in_memory() -> Result<Self> {
         Self::options().create(true).open_on(Arc::new(Memory::default()))
     }
@@ -107,6 +155,13 @@ impl File {
 
     /// Ends this opening of the file: gets everything that was changed into it, and with the last opening closes it. Handles
     /// that are left say then that it is closed. Errors are those of the changes; the opening has ended all the same.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let file = hyperslab::File::create(directory.path().join("climate.h5"))?;
+    /// file.close()?; // reports an error of the last write, which a dropped file cannot
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn close(self) -> Result<()> {
         self.0.end()
     }

@@ -144,6 +144,16 @@ impl OpenOptions {
     }
 
     /// Sets what a [flush](File::flush) survives: the death of the program, or a loss of power.
+    ///
+    /// ```
+    /// use hyperslab::{Durability, File};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("climate.h5");
+    /// let file = File::options().create(true).durability(Durability::Power).open(&path)?;
+    /// file.flush()?; // waits for the disk
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn durability(mut self, durability: Durability) -> Self {
         self.commit.durability = durability;
         self
@@ -191,6 +201,18 @@ impl OpenOptions {
     }
 
     /// Opens the file that `driver` reads and writes.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use hyperslab::{File, driver::Memory};
+    ///
+    /// let memory = Arc::new(Memory::default());
+    /// let file = File::options().create(true).open_on(memory.clone())?;
+    /// file.root().set_attribute("version", 3)?;
+    /// file.close()?;
+    /// assert!(memory.bytes().starts_with(b"\x89HDF"));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn open_on(&self, driver: Arc<dyn Driver>) -> Result<File> {
         File::open_driver(driver, self)
     }

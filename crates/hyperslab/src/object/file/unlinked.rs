@@ -38,6 +38,7 @@ impl Unlinked {
 
 impl File {
     /// Makes a group to which no link leads: [`Group::link_to`] makes one, else it is gone with the last handle of the file.
+    #[doc(hidden)]
     pub fn create_unlinked_group(&self, track_order: bool) -> Result<Group> {
         let version = self.version();
         self.create_unlinked(|txn| new_group(txn, version, track_order).map(|header| header.address()))?
@@ -45,6 +46,7 @@ impl File {
     }
 
     /// Makes a dataset to which no link leads: [`Group::link_to`] makes one, else it is gone with the last handle of the file.
+    #[doc(hidden)]
     pub fn create_unlinked_dataset(&self, options: &DatasetOptions) -> Result<Dataset> {
         let version = self.version();
         let make = |txn: &mut Txn<'_>| create::make_checked(txn, version, options);
@@ -64,6 +66,7 @@ impl File {
     }
 
     /// Deletes the objects to which no link leads. Their handles are of no use then.
+    #[doc(hidden)]
     pub fn delete_unlinked(&self) -> Result<()> {
         let unlinked = std::mem::take(&mut self.shared().unlinked.lock().now);
         for address in unlinked {

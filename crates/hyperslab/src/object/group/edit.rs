@@ -13,6 +13,13 @@ use crate::store::Txn;
 
 impl Group {
     /// Creates a group at `path`, and missing groups on the way.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let daily = file.root().create_group("surface/daily")?;
+    /// assert_eq!(daily.path(), "/surface/daily");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn create_group(&self, path: &str) -> Result<Group> {
         self.create_group_with(path, false)
     }
@@ -45,6 +52,14 @@ impl Group {
     }
 
     /// Creates a hard link at `path` to an object of the same file.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let surface = file.root().create_group("surface")?;
+    /// file.root().link_to("ground", &surface)?;
+    /// assert_eq!(file.group("ground")?.address(), surface.address());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn link_to(&self, path: &str, target: &Object) -> Result<()> {
         let place = path::place(self, path)?;
         if !place.group.file().is_same(target.file()) {
@@ -61,6 +76,13 @@ impl Group {
     }
 
     /// Creates a soft link at `path` to the path `target`, which need not exist.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().link_soft("latest", "/runs/7")?;
+    /// assert!(file.root().contains("latest")? && file.get("latest").is_err());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn link_soft(&self, path: &str, target: &str) -> Result<()> {
         limits::check_target("target of a link", &[target])?;
         let place = path::place(self, path)?;
@@ -68,6 +90,13 @@ impl Group {
     }
 
     /// Creates an external link at `path` to the path `target` in another file. Neither needs to exist.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().link_external("1999", "archive/1999.h5", "/surface")?;
+    /// assert_eq!(file.root().names()?, ["1999"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn link_external(&self, path: &str, file: &str, target: &str) -> Result<()> {
         limits::check_target("target of a link", &[file, target])?;
         let place = path::place(self, path)?;
@@ -76,6 +105,14 @@ impl Group {
     }
 
     /// Removes the link at `path`. An object without further hard links is deleted, and its space is freed.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().create_group("draft")?;
+    /// file.root().remove("draft")?;
+    /// assert!(file.root().is_empty()?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn remove(&self, path: &str) -> Result<()> {
         let place = path::place(self, path)?;
         let missing = || RequestError::NoSuchObject { name: path.to_owned() };
@@ -99,6 +136,14 @@ impl Group {
     }
 
     /// Moves the link at `from` to `to`. The object that it leads to does not change.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().create_group("draft")?;
+    /// file.root().rename("draft", "final/v1")?;
+    /// assert_eq!(file.group("final")?.names()?, ["v1"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
         let (source, target) = (path::place(self, from)?, path::place(self, to)?);
         if !source.missing.is_empty() {

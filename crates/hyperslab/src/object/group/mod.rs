@@ -15,6 +15,15 @@ use crate::store::Store;
 use links::LinkStorage;
 
 /// A group: a set of named links.
+///
+/// ```
+/// let file = hyperslab::File::in_memory()?;
+/// let surface = file.root().create_group("surface")?;
+/// surface.new_dataset::<f32>("t2m").shape([2, 3]).create()?;
+/// surface.set_attribute("model", "ERA5")?;
+/// assert_eq!(surface.names()?, ["t2m"]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Group {
     pub(super) object: Object,
@@ -41,6 +50,16 @@ impl Group {
     }
 
     /// Returns all links: in creation order if the group tracks it, else sorted by name (as bytes).
+    ///
+    /// ```
+    /// use hyperslab::LinkTarget;
+    ///
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().link_soft("latest", "/runs/7")?;
+    /// let links = file.root().links()?;
+    /// assert_eq!(links[0].target, LinkTarget::Soft("/runs/7".to_owned()));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn links(&self) -> Result<Vec<Link>> {
         let (mut links, is_tracked) = self.with_links(|links, header, store| {
             Ok((links.all(header, store)?, links.tracks_creation_order()))
@@ -59,6 +78,14 @@ impl Group {
     }
 
     /// Returns the names of all links, in the order of [`links`](Self::links).
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().create_group("b")?;
+    /// file.root().create_group("a")?;
+    /// assert_eq!(file.root().names()?, ["a", "b"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn names(&self) -> Result<Vec<String>> {
         Ok(self.links()?.into_iter().map(|link| link.name).collect())
     }
@@ -79,16 +106,32 @@ impl Group {
     }
 
     /// Returns the dataset at `path`.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let surface = file.root().create_group("surface")?;
+    /// surface.new_dataset::<f32>("t2m").shape([2]).create_with(&[281.5, 283.0])?;
+    /// assert_eq!(surface.dataset("t2m")?.read::<f32>(..)?, [281.5, 283.0]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn dataset(&self, path: &str) -> Result<Dataset> {
         self.get(path)?.into_dataset()
     }
 
     /// Whether there is a link at `path`. As in h5py, the link's target need not exist.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().create_group("surface")?;
+    /// assert!(file.root().contains("surface")? && !file.root().contains("ocean")?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn contains(&self, path: &str) -> Result<bool> {
         path::exists(self, path)
     }
 
     /// Returns the object that a link of this group leads to.
+    #[doc(hidden)]
     pub fn open_link(&self, link: &Link) -> Result<Node> {
         path::follow(self, link, &mut Budget::new())
     }

@@ -2,6 +2,7 @@
 
 /// The oldest libhdf5 that must be able to read new objects. Later releases read them too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum LibVersion {
     /// Every release: superblock 0, groups with symbol tables, version 1 headers and B-trees.
     Earliest,
