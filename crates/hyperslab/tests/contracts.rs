@@ -233,7 +233,7 @@ fn a_trace_has_every_operation_in_order() {
 
 #[test]
 fn a_folder_is_no_file() {
-    let error = Posix::open(&std::env::temp_dir()).unwrap_err();
+    let error = Posix::open(std::env::temp_dir()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::IsADirectory);
 }
 
