@@ -1,4 +1,4 @@
-//! Elements that all take the same number of bytes: numbers, and arrays of them.
+//! Elements of fixed size: numbers, and arrays of numbers.
 
 use half::{bf16, f16};
 use hyperslab_format::datatype::{Array, Datatype};
@@ -9,8 +9,8 @@ use crate::object::{Dataset, File};
 use crate::select::Selection;
 use crate::types::Scalar;
 
-/// An element that takes the same number of bytes whatever its value: a number, `bool`, an array of them, or a struct
-/// declared with [`record!`](crate::record).
+/// An element of fixed size: a number, `bool`, an array of these, or a struct declared with
+/// [`record!`](crate::record).
 pub trait FixedSize: Sized + Send + Sync + 'static {
     /// Returns the datatype of the element in memory, without gaps.
     fn datatype() -> Datatype;
@@ -74,7 +74,7 @@ scalars! { i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 bool }
 impl<T: FixedSize, const N: usize> FixedSize for [T; N] {
     fn datatype() -> Datatype {
         let len = u32::try_from(N).unwrap_or(u32::MAX);
-        // An array of arrays is one array of more dimensions, as h5py makes it.
+        // An array of arrays becomes one array with more dimensions, as in h5py.
         let (base, shape) = match T::datatype() {
             Datatype::Array(Array { base, shape }) => (base, [vec![len], shape].concat()),
             base => (Box::new(base), vec![len]),

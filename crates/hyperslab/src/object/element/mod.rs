@@ -1,4 +1,4 @@
-//! The Rust types that the elements of datasets and attributes are read as and written from.
+//! The Rust types of elements of datasets and attributes.
 
 mod fixed;
 pub(super) mod record;
@@ -16,11 +16,12 @@ use crate::error::{RequestError, Result};
 use crate::select::Selection;
 use crate::types::{Conversion, Scalar};
 
-/// A Rust type that elements are read as and written from.
+/// A Rust type of elements.
 ///
-/// These are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of them, structs declared with
-/// [`record!`](crate::record), `String`, and `Vec<T>` for sequences of variable length. Elements that are stored otherwise
-/// are converted, if HDF5 has such a conversion: a dataset of big-endian `i16` can be read as `f64`.
+/// Elements are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of these, structs
+/// declared with [`record!`](crate::record), `String`, and `Vec<T>` for sequences of variable length. If a
+/// dataset stores another type and HDF5 has a conversion, elements are converted: a dataset of big-endian
+/// `i16` can be read as `f64`.
 ///
 /// ```
 /// hyperslab::record! {
@@ -35,21 +36,22 @@ use crate::types::{Conversion, Scalar};
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub trait Element: Sized + Send + Sync + 'static {
-    /// Returns the datatype of new datasets and attributes of such elements.
+    /// Returns the datatype of new datasets and attributes with this type.
     fn datatype() -> Datatype;
 
     /// Returns the elements that `stored` holds in the stored `datatype`.
     #[doc(hidden)]
     fn decode(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<Self>>;
 
-    /// Returns the bytes of `elements` in [`datatype`](Self::datatype). Data of variable length get into the file.
+    /// Returns the bytes of `elements` in [`datatype`](Self::datatype). Data of variable length are written
+    /// to the file.
     #[doc(hidden)]
     fn encode(file: &File, elements: &[Self]) -> Result<Vec<u8>>;
 
     /// Reads the elements of `what`, in row-major order.
     #[doc(hidden)]
     fn read(dataset: &Dataset, what: &Selection) -> Result<Vec<Self>> {
-        // The data to which the stored ids lead stay in the file meanwhile.
+        // The lock keeps the data of the stored ids in the file meanwhile.
         let _kept = dataset.file().reading_vlen();
         Self::decode(dataset.file(), &dataset.datatype(), &dataset.read_bytes(what)?)
     }
@@ -134,7 +136,7 @@ impl Element for String {
 }
 
 impl Dataset {
-    /// Reads the elements of `what` in row-major order, converted to `T` if they are stored otherwise.
+    /// Reads the elements of `what` in row-major order. Elements of another type are converted to `T`.
     ///
     /// ```
     /// # fn main() -> hyperslab::Result<()> {
@@ -150,10 +152,11 @@ impl Dataset {
         T::read(self, &what.into())
     }
 
-    /// Writes `values` to the elements of `what` in row-major order, converted if the dataset stores them otherwise.
+    /// Writes `values` to the elements of `what` in row-major order. If the dataset stores another type, the
+    /// values are converted.
     ///
-    /// Errors: `Request` if `what` leaves the dataset, has another number of elements than `values`, or they cannot be
-    /// converted; `Io` if the medium fails.
+    /// Errors: `Request` if `what` leaves the dataset, if `values` has another number of elements, or if the
+    /// values cannot be converted; `Io` if the medium fails.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -167,7 +170,7 @@ impl Dataset {
         T::write(self, &what.into(), values)
     }
 
-    /// Reads scalars straight into memory of their own.
+    /// Reads scalars straight into new memory.
     fn read_scalars<T: Scalar>(&self, what: &Selection) -> Result<Vec<T>> {
         let options = ReadOptions { datatype: Some(T::datatype()), ..ReadOptions::default() };
         loop {
@@ -182,7 +185,7 @@ impl Dataset {
     }
 }
 
-/// Returns `count` zeros, or an error if there is no memory for them.
+/// Returns `count` zeros, or an error if memory is short.
 fn zeroed<T: Zeroable + Clone>(count: u64) -> Result<Vec<T>> {
     let limit = isize::MAX.unsigned_abs() as u64;
     let too_many = || RequestError::TooMany { what: "a result that does not fit into memory", limit };

@@ -1,4 +1,4 @@
-//! Files that change: what new and changed ones are, and getting changes into them.
+//! Files that change: the structures of new files, and writing changes to a file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ use crate::object::{File, Node, dense};
 use crate::store::{Rank, Ranked, Store, Txn};
 
 impl Shared {
-    /// Makes a file of what `driver` has.
+    /// Creates a file on `driver`.
     pub(super) fn create(
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
@@ -68,18 +68,21 @@ impl Shared {
 }
 
 impl File {
-    /// Whether the file can be changed.
+    /// Returns whether the file can be changed.
     pub fn is_writable(&self) -> bool {
         self.store().is_writable()
     }
 
-    /// The oldest libhdf5 that new objects are made for.
+    /// Returns the oldest libhdf5 that can read new objects.
     pub fn version(&self) -> LibVersion {
         self.shared().version
     }
 
-    /// Gets everything that was changed into the file, all or nothing (but elements without filters, which are written in
-    /// place), as durably as [`Durability`](crate::Durability) says. In a file open for reading there is nothing to do.
+    /// Writes all changes to the file: all of them or none, as durably as [`Durability`](crate::Durability)
+    /// says.
+    ///
+    /// Elements without filters are an exception: they are written in place. In a file open for reading, this
+    /// does nothing.
     ///
     /// ```
     /// let directory = tempfile::tempdir()?;
@@ -105,7 +108,8 @@ impl File {
         for address in dirty.datasets() {
             let flushed = self.object_at(address).and_then(Node::into_dataset);
             let flushed = flushed.and_then(|dataset| dataset.flush_chunks());
-            // Another thread may have deleted the dataset meanwhile, with what was held of it; who still wrote to it has the lock.
+            // Another thread may have deleted the dataset meanwhile, with its changes. A thread that still
+            // writes to the dataset holds the lock.
             let is_gone = || {
                 self.store().is_over(address, generation) || {
                     let lock = self.write_lock(address);
@@ -122,11 +126,11 @@ impl File {
         Ok(())
     }
 
-    /// Does all of `f`, or nothing of it: commits what was changed before, then runs `f` and commits what it changed. If it
-    /// fails, or the commit does, the file is as before.
+    /// Does all changes of `f`, or none: commits earlier changes, runs `f`, and commits the changes of `f`.
+    /// If `f` or the commit fails, the file is as before.
     ///
-    /// Data that are not filtered are written in place and not taken back, and so is what other threads change meanwhile not
-    /// told apart.
+    /// Elements without filters are written in place, and are not undone. Changes by other threads at the
+    /// same time belong to the transaction, too.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -153,7 +157,7 @@ impl File {
         Ok(())
     }
 
-    /// Ends a transaction: commits what was changed in it, or takes it back.
+    /// Ends a transaction: commits its changes, or undoes them.
     #[doc(hidden)]
     pub fn end_transaction(&self, is_kept: bool) -> Result<()> {
         let flushed = if is_kept { self.flush_chunks() } else { Ok(()) };
@@ -169,12 +173,14 @@ impl File {
         committed
     }
 
-    /// The lock of the data of one dataset: shared by writers of whole chunks, held alone by others.
+    /// Returns the lock of the data of one dataset. Writers of whole chunks share it; others hold it
+    /// exclusively.
     pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
         self.shared().write_locks.of(self, Rank::Dataset, dataset)
     }
 
-    /// The lock of the shape of one dataset: shared by readers, held alone by who makes it smaller.
+    /// Returns the lock of the shape of one dataset. Readers share it; a thread that shrinks the dataset
+    /// holds it exclusively.
     pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
         self.shared().shape_locks.of(self, Rank::Shape, dataset)
     }
@@ -195,7 +201,7 @@ impl Locks {
     }
 }
 
-/// The header of a new group.
+/// Returns the header of a new group.
 pub(in crate::object) fn new_group(
     txn: &mut Txn<'_>,
     version: LibVersion,
@@ -217,7 +223,7 @@ pub(in crate::object) fn new_group(
     header::edit::create(txn, prefix(track_order), messages, room)
 }
 
-/// The prefix of a new version 2 header.
+/// Returns the prefix of a new version 2 header.
 pub(in crate::object) fn prefix(track_order: bool) -> Prefix {
     Prefix::V2(v2::Prefix {
         len_width: 0,
@@ -228,14 +234,14 @@ pub(in crate::object) fn prefix(track_order: bool) -> Prefix {
     })
 }
 
-/// A message with this body.
+/// Returns a message with this body.
 pub(in crate::object) fn message<T: MessageBody>(body: &T, flags: u8, widths: Widths) -> RawMessage {
     let mut data = Vec::new();
     Writer::new(&mut data, widths).structure(body, &());
     RawMessage { kind: T::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
-/// The superblock of a new file.
+/// Returns the superblock of a new file.
 fn superblock(version: LibVersion, base: u64, root: Addr, table: Option<SymbolTable>) -> Superblock {
     let widths = Widths::EIGHT;
     if version.superblock() > 0 {
@@ -276,7 +282,7 @@ fn check_user_block(len: u64) -> Result<()> {
     Err(RequestError::Argument { what: format!("user block of {len} bytes"), why }.into())
 }
 
-/// Space that we do not manage yet stays as it is: the file is not written.
+/// Refuses a file that manages its free space: that space cannot be updated yet.
 fn check_strategy(space: &FileSpaceInfo) -> Result<()> {
     if space.page_size().is_some() {
         return Err(Error::unsupported("writing to a file with paged space", "IV.A.2.x"));
@@ -289,9 +295,10 @@ fn check_strategy(space: &FileSpaceInfo) -> Result<()> {
     }
 }
 
-/// Bytes of messages in the header of a new group, as libhdf5 makes them: for four links with names of eight bytes.
+/// The bytes for messages in the header of a new group, as in libhdf5: room for four links with names of
+/// eight bytes.
 const GROUP_ROOM: usize = 120;
-/// The same where every message and link has its creation order.
+/// The same for messages and links that store their creation order.
 const GROUP_ROOM_ORDERED: usize = 180;
-/// More locks than this are looked through for those that nobody needs.
+/// Beyond this number of locks, those that no thread uses are removed.
 const KEPT_LOCKS: usize = 1024;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, RequestError, Result};
 use crate::object::File;
 
-/// Opens the file that a link in `from` calls `name`.
+/// Opens the file `name` that a link in `from` names.
 pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
     let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
     for candidate in candidates(name, from.path(), &prefixes) {
@@ -19,9 +19,9 @@ pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
     Err(RequestError::NoSuchFile { name: name.to_owned() }.into())
 }
 
-/// Where to look, in order: the absolute name; then the name (of an absolute one only its last component) under each
-/// prefix, beside the linking file, in the current directory, and beside the file that the linking one really is if it
-/// was opened through a symbolic link.
+/// Returns the paths to try, in order: the absolute name; then the name (for an absolute name, only its last
+/// component) under each prefix, beside the linking file, in the current directory, and beside the target of
+/// the linking file if that file was opened through a symbolic link.
 fn candidates(name: &str, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
     let name = Path::new(name);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! An open file: its store, its root group, and the way to every object in it.
+//! An open file: its store, its root group, and access to every object.
 
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
@@ -32,9 +32,11 @@ use opening::{Opening, Openings};
 use options::{Access, OpenOptions};
 use unlinked::Unlinked;
 
-/// An open file. Clones are handles to one opening of it, which ends when the last of them and of their objects is dropped:
-/// what was changed gets into the file then, at the latest. [`close`](Self::close) and [`flush`](Self::flush) say whether
-/// that went well.
+/// An open file.
+///
+/// Clones are handles to the same opening. The opening ends when the last handle and the last object are
+/// dropped. Changes are written to the file then at the latest. [`close`](Self::close) and
+/// [`flush`](Self::flush) return an error if writing fails.
 ///
 /// ```
 /// let directory = tempfile::tempdir()?;
@@ -58,26 +60,27 @@ pub(super) struct Shared {
     path: Option<PathBuf>,
     options: OpenOptions,
     openings: Openings,
-    /// The header of the root group as it was when the file was opened.
+    /// The header of the root group at the time of opening.
     root: Arc<Header>,
-    /// What new objects are made for.
+    /// The version that new objects are created for.
     pub(super) version: LibVersion,
-    /// Of the data of datasets, by the address of the header.
+    /// The locks of the data of datasets, by the address of the header.
     pub(super) write_locks: Locks,
     /// The locks of shapes of datasets.
     pub(super) shape_locks: Locks,
-    /// Where data of variable length go next. Taken before a step is begun.
+    /// The place for the next data of variable length. This lock is taken before a step begins.
     pub(super) heap_room: Ranked<Mutex<HeapRoom>>,
-    /// Held by who reads ids and what they lead to, and alone by who takes that out of the file.
+    /// Threads that read ids and their data share this lock; a thread that removes such data holds it
+    /// exclusively.
     pub(super) heap_objects: Ranked<RwLock<()>>,
-    /// Objects to which no link leads.
+    /// The objects to which no link leads.
     pub(super) unlinked: Mutex<Unlinked>,
-    /// Datasets that leave out chunks.
+    /// The datasets that leave out chunks.
     pub(super) sparse: Sparse,
 }
 
 impl Shared {
-    /// Opens the file of `driver`, or makes one, as `options` say.
+    /// Opens the file on `driver`, or creates one, as `options` say.
     fn open(
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
@@ -98,7 +101,7 @@ impl Shared {
         Self::of_store(store, path, options, version)
     }
 
-    /// The file of an open store.
+    /// Returns the file of an open store.
     fn of_store(
         store: Store,
         path: Option<&Path>,
@@ -143,7 +146,7 @@ impl Shared {
         }
     }
 
-    /// What a forked child has of the file: see [`Store::in_child`].
+    /// Returns the file as a forked child has it; see [`Store::in_child`].
     fn in_child(&self) -> Self {
         let chunks = self.chunk_cache.in_child();
         let mut store = self.store.in_child();
@@ -163,29 +166,29 @@ impl Shared {
 }
 
 impl File {
-    /// The file's absolute path, if it was opened by one.
+    /// Returns the absolute path of the file, if the file was opened by path.
     pub fn path(&self) -> Option<&Path> {
         self.shared().path.as_deref()
     }
 
-    /// The level below: structures by address.
+    /// Returns the store, which reads and writes structures by address.
     #[doc(hidden)]
     pub fn store(&self) -> &Store {
         &self.shared().store
     }
 
-    /// The cache of decoded chunks.
+    /// Returns the cache of decoded chunks.
     #[doc(hidden)]
     pub fn chunk_cache(&self) -> &ChunkCache {
         &self.shared().chunk_cache
     }
 
-    /// How the file was opened.
+    /// Returns the options with which the file was opened.
     pub(in crate::object) fn opened_with(&self) -> &OpenOptions {
         &self.shared().options
     }
 
-    /// The root group.
+    /// Returns the root group.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -193,11 +196,12 @@ impl File {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn root(&self) -> Group {
-        // Generation 0: whatever was changed since, the header is read again.
+        // With generation 0, the header is read again after any change.
         Group::new(Object::new(self.clone(), Arc::clone(&self.shared().root), 0, "/".into()))
     }
 
-    /// The object at `path`, through links of every kind; with or without a slash in front, from the root.
+    /// Returns the object at `path`, through links of every kind. Every path begins at the root group, with
+    /// or without a leading slash.
     ///
     /// ```
     /// use hyperslab::Node;
@@ -212,7 +216,7 @@ impl File {
         path::resolve(&self.root(), path, &mut Budget::new())
     }
 
-    /// The group at `path`.
+    /// Returns the group at `path`.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -224,7 +228,7 @@ impl File {
         self.get(path)?.into_group()
     }
 
-    /// The dataset at `path`.
+    /// Returns the dataset at `path`.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -236,7 +240,8 @@ impl File {
         self.get(path)?.into_dataset()
     }
 
-    /// The object whose header is at `address`, as an object reference says. Its path is not known, and empty.
+    /// Returns the object with the header at `address`, which an object reference stores. The path of the
+    /// object is empty, because it is not known.
     #[doc(hidden)]
     pub fn object_at(&self, address: Addr) -> Result<Node> {
         if address == self.store().superblock().root() {
@@ -245,11 +250,11 @@ impl File {
         Node::open(self, address, &"".into())
     }
 
-    /// A path from the root to the object whose header is at `address`; `None` if no hard link leads there. This reads the
-    /// file's whole tree of groups if it has to.
+    /// Returns a path from the root to the object with the header at `address`, or `None` if no hard link
+    /// leads there. In the worst case, this reads all groups of the file.
     ///
-    /// Of several paths it is the one that libhdf5 finds first: links in the order in which a group stores them, and what
-    /// is below a link before the next.
+    /// Of several paths, this is the one that libhdf5 finds first: links in the order of the group, and
+    /// everything below a link before the next link.
     #[doc(hidden)]
     pub fn path_of(&self, address: Addr) -> Result<Option<String>> {
         let root = self.root();

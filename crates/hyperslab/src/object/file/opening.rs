@@ -1,5 +1,5 @@
-//! Opening and closing: which files this process has open, and that a further opening of one leads to the same, as in
-//! libhdf5 (decision 0009).
+//! Opening and closing files. The process knows its open files, and a second opening of a file shares the
+//! first one, as in libhdf5 (decision 0009).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,34 +15,35 @@ use crate::error::{Error, RequestError, Result};
 use crate::process::PerProcess;
 use crate::store::commit::Durability;
 
-/// One opening of a file, which ends when it is closed or its last handle is dropped. The file closes with the last of them.
+/// One opening of a file. The opening ends when it is closed or when its last handle is dropped. The last
+/// opening closes the file.
 #[derive(Debug)]
 pub(super) struct Opening {
-    /// A child of the process that opened the file has its own.
+    /// The file for a forked child of the process that opened it.
     shared: Arc<PerProcess<Shared>>,
     is_closed: AtomicBool,
 }
 
-/// What a file knows of its openings.
+/// The openings of a file.
 #[derive(Debug, Default)]
 pub(super) struct Openings {
     count: AtomicUsize,
-    /// Locked while the file is opened or closed; absent in a file that is known by no path.
+    /// Locked while the file is opened or closed. Absent for a file without a path.
     place: Option<Arc<Place>>,
 }
 
-/// The file that is open at some device and inode, if one is.
+/// The open file at a device and inode, if any.
 type Place = Mutex<Weak<PerProcess<Shared>>>;
 
-/// By device and inode.
+/// The device and the inode.
 type Places = HashMap<(u64, u64), Arc<Place>>;
 
-/// Places by device and inode. A child has none: what its parent has open is not opened again, but opened anew.
+/// The open files by device and inode. A forked child starts with none: it opens the files of its parent
+/// anew.
 static PLACES: LazyLock<PerProcess<Mutex<Places>>> = LazyLock::new(|| PerProcess::new(Mutex::default()));
 
 impl File {
-    /// Returns the options with which a file is opened or created: those of an existing file that is opened for reading, to
-    /// be changed.
+    /// Returns options for opening or creating a file. They begin with opening an existing file for reading.
     ///
     /// ```
     /// let directory = tempfile::tempdir()?;
@@ -57,8 +58,8 @@ impl File {
         OpenOptions::new()
     }
 
-    /// Opens the file at `path` for reading. If this process has the file open already, this is a further opening of it,
-    /// and can change it if the other can.
+    /// Opens the file at `path` for reading. If this process has the file open already, the new handle shares
+    /// that file, and can change it if the other handle can.
     ///
     /// ```
     /// let directory = tempfile::tempdir()?;
@@ -72,7 +73,7 @@ impl File {
         Self::options().open(path)
     }
 
-    /// Creates a file at `path`, in place of one that may exist, and opens it for reading and writing.
+    /// Creates a file at `path` and opens it for reading and writing. An existing file is replaced.
     ///
     /// ```
     /// let directory = tempfile::tempdir()?;
@@ -85,7 +86,7 @@ impl File {
         Self::options().create(true).truncate(true).open(path)
     }
 
-    /// Opens the file whose bytes are `bytes`, for reading.
+    /// Opens a file given by its bytes, for reading.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -153,8 +154,10 @@ impl File {
         Ok(file)
     }
 
-    /// Ends this opening of the file: gets everything that was changed into it, and with the last opening closes it. Handles
-    /// that are left say then that it is closed. Errors are those of the changes; the opening has ended all the same.
+    /// Ends this opening: writes all changes, and closes the file if this is the last opening. Other handles
+    /// of this opening then return errors.
+    ///
+    /// Returns an error if the changes cannot be written. The opening has ended all the same.
     ///
     /// ```
     /// let directory = tempfile::tempdir()?;
@@ -166,13 +169,13 @@ impl File {
         self.0.end()
     }
 
-    /// Looks at the file again, which another process extends: all handles then see what is there. In a file open for
-    /// writing there is nothing to do.
+    /// Updates all handles to the current state of a file that another process extends. In a file open for
+    /// writing, this does nothing.
     pub fn refresh(&self) -> Result<()> {
         self.store().refresh()
     }
 
-    /// Whether both are handles to the same open file.
+    /// Returns whether both are handles to the same open file.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0.shared, &other.0.shared)
     }
@@ -189,13 +192,13 @@ impl Openings {
 }
 
 impl Opening {
-    /// The first opening of a file.
+    /// Returns the first opening of a file.
     fn first(mut shared: Shared, place: Option<Arc<Place>>) -> File {
         shared.openings = Openings { count: AtomicUsize::new(1), place };
         File(Arc::new(Self { shared: Arc::new(PerProcess::new(shared)), is_closed: AtomicBool::new(false) }))
     }
 
-    /// One more opening of a file that is open, by libhdf5's rules.
+    /// Returns one more opening of an open file, by the rules of libhdf5.
     fn further(shared: &Arc<PerProcess<Shared>>, options: &OpenOptions) -> Result<File> {
         let open = shared.get(Shared::in_child);
         let Access { write, create, truncate } = options.access;
@@ -220,12 +223,12 @@ impl Opening {
         Ok(File(Arc::new(Self { shared: Arc::clone(shared), is_closed: AtomicBool::new(false) })))
     }
 
-    /// Ends the opening. A child of the process that opened the file leaves it as it is.
+    /// Ends the opening. A forked child of the process that opened the file changes nothing.
     fn end(&self) -> Result<()> {
         let Some(shared) = self.shared.own().filter(|_| !self.is_closed.swap(true, Ordering::AcqRel)) else {
             return Ok(());
         };
-        // A handle without an opening of its own.
+        // This handle has no opening of its own.
         let handle =
             File(Arc::new(Self { shared: Arc::clone(&self.shared), is_closed: AtomicBool::new(true) }));
         let _alone = shared.openings.place.as_ref().map(|place| place.lock());
@@ -234,7 +237,7 @@ impl Opening {
         }
         let kept = if shared.store.is_writable() {
             let kept = handle.delete_unlinked().and_then(|()| handle.flush());
-            // All of what was changed, or nothing.
+            // All changes are written, or none.
             kept.inspect_err(|_| _ = shared.store.roll_back(|| ()))
         } else {
             Ok(())
@@ -248,7 +251,7 @@ impl Opening {
 impl Drop for Opening {
     fn drop(&mut self) {
         if let Err(error) = self.end() {
-            // Nobody is left to be told but the person at the terminal.
+            // No caller is left to receive the error, so it is printed.
             let path = self.shared.get(Shared::in_child).path.as_deref();
             let path = path.map_or_else(|| "a file in memory".into(), Path::to_string_lossy);
             eprintln!("hyperslab: {path}: what was changed since the last flush is lost: {error}");

@@ -12,7 +12,7 @@ use crate::object::LibVersion;
 use crate::store::CommitOptions;
 use crate::store::commit::Durability;
 
-/// How to open or create a file; [`File::options`] begins with a file that is opened for reading.
+/// Options for opening or creating a file. They begin with opening an existing file for reading.
 ///
 /// ```
 /// use hyperslab::{Durability, File};
@@ -44,7 +44,7 @@ pub struct OpenOptions {
     pub(super) track_order: bool,
 }
 
-/// What may be done with the file, and what becomes of one that exists.
+/// The access to the file, and what happens to an existing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) write: bool,
@@ -53,7 +53,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Whether the file is made, given whether there is nothing in it.
+    /// Returns whether the file is created, given whether it is empty.
     pub(super) fn makes(self, is_empty: bool) -> bool {
         match self.create {
             Create::No => self.truncate,
@@ -81,7 +81,7 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// Options of a file that exists and is opened for reading.
+    /// Returns options for opening an existing file for reading.
     pub fn new() -> Self {
         Self::default()
     }
@@ -113,19 +113,20 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the path that the file of a driver counts as having: external links and external raw data are relative to it.
+    /// Sets the path of a file on a driver. External links and external raw data are relative to this path.
     pub fn location(mut self, path: impl AsRef<Path>) -> Self {
         self.location = Some(path.as_ref().to_owned());
         self
     }
 
-    /// Sets the memory for decoded metadata, in bytes (32 MiB).
+    /// Sets the memory for decoded metadata in bytes. The default is 32 MiB.
     pub fn metadata_cache_bytes(mut self, bytes: u64) -> Self {
         self.metadata_cache_bytes = bytes;
         self
     }
 
-    /// Sets the memory for decoded chunks, in bytes (64 MiB): those kept for later reads, and those changed in part.
+    /// Sets the memory for decoded chunks in bytes: chunks kept for later reads, and chunks changed in part.
+    /// The default is 64 MiB.
     pub fn chunk_cache_bytes(mut self, bytes: u64) -> Self {
         self.chunk_cache_bytes = bytes;
         self
@@ -137,7 +138,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the filters that can be decoded beside the built-in ones.
+    /// Sets additional filters, beside the built-in ones.
     pub fn registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
         self
@@ -159,14 +160,14 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the memory for changed metadata between commits, in bytes (32 MiB).
+    /// Sets the memory for changed metadata between commits in bytes. The default is 32 MiB.
     pub fn dirty_bytes(mut self, bytes: u64) -> Self {
         self.commit.dirty_bytes = bytes;
         self
     }
 
-    /// Sets the oldest libhdf5 that new objects are made for. The default is 1.10 in a new file, and in an existing one the
-    /// version that made it.
+    /// Sets the oldest libhdf5 that must be able to read new objects. The default is 1.10 for a new file, and
+    /// the version of the superblock for an existing file.
     pub fn version(mut self, version: LibVersion) -> Self {
         self.version = Some(version);
         self
@@ -184,18 +185,19 @@ impl OpenOptions {
         self
     }
 
-    /// The same options for a file that is only read.
+    /// Returns the same options for a file that is only read.
     pub(in crate::object) fn for_reading(&self) -> Self {
         Self { access: Self::default().access, ..self.clone() }
     }
 
     /// Opens the file at `path`.
     ///
-    /// A process has one file for each device and inode: if it is open already, this is a further opening of it, by
-    /// libhdf5's rules, and the options of the first opening hold.
+    /// A process opens a file once for each device and inode. If the file is open already, the new handle
+    /// shares it by the rules of libhdf5, and the options of the first opening stay in force.
     ///
-    /// Errors: `Io` if the file cannot be opened, `WouldBlock` among them if another process has locked it; `Format` if it
-    /// is no HDF5 file or damaged; `Request` if it is open in this process in a way that does not agree.
+    /// Errors: `Io` if the file cannot be opened (`WouldBlock` if another process has locked it); `Format` if
+    /// the file is not HDF5 or is damaged; `Request` if this process has the file open in a way that excludes
+    /// these options.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File> {
         File::open_path(path.as_ref(), self)
     }

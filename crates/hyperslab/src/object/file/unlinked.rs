@@ -1,4 +1,5 @@
-//! Objects that no link leads to yet. They stay while the file is open; one that was not linked by then is deleted.
+//! Objects to which no link leads yet. They stay while the file is open. Closing the file deletes those that
+//! are still without a link.
 
 use hyperslab_format::Addr;
 
@@ -9,26 +10,26 @@ use crate::object::header::edit::add_reference;
 use crate::object::{Dataset, File, Group, Node, delete};
 use crate::store::Txn;
 
-/// The headers of objects that no link leads to.
+/// The headers of objects to which no link leads.
 #[derive(Debug, Default)]
 pub(in crate::object) struct Unlinked {
     now: Vec<Addr>,
-    /// Those before the transaction that is under way, if one is.
+    /// The headers before the current transaction, if there is one.
     before: Option<Vec<Addr>>,
 }
 
 impl Unlinked {
-    /// A link leads to the object now.
+    /// Notes that a link leads to the object.
     pub(in crate::object) fn forget(&mut self, address: Addr) {
         self.now.retain(|&known| known != address);
     }
 
-    /// A transaction begins, which may be taken back.
+    /// Notes the begin of a transaction, which may be undone.
     pub(in crate::object) fn begin(&mut self) {
         self.before = Some(self.now.clone());
     }
 
-    /// It has ended.
+    /// Notes the end of the transaction.
     pub(in crate::object) fn end(&mut self, is_kept: bool) {
         if let (Some(before), false) = (self.before.take(), is_kept) {
             self.now = before;
@@ -37,7 +38,8 @@ impl Unlinked {
 }
 
 impl File {
-    /// Makes a group to which no link leads: [`Group::link_to`] makes one, else it is gone with the last handle of the file.
+    /// Creates a group to which no link leads. [`Group::link_to`] creates a link; without one, the group is
+    /// deleted with the last handle of the file.
     #[doc(hidden)]
     pub fn create_unlinked_group(&self, track_order: bool) -> Result<Group> {
         let version = self.version();
@@ -45,7 +47,8 @@ impl File {
             .into_group()
     }
 
-    /// Makes a dataset to which no link leads: [`Group::link_to`] makes one, else it is gone with the last handle of the file.
+    /// Creates a dataset to which no link leads. [`Group::link_to`] creates a link; without one, the dataset
+    /// is deleted with the last handle of the file.
     #[doc(hidden)]
     pub fn create_unlinked_dataset(&self, options: &DatasetOptions) -> Result<Dataset> {
         let version = self.version();
@@ -65,7 +68,7 @@ impl File {
         self.object_at(address)
     }
 
-    /// Deletes the objects to which no link leads. Their handles are of no use then.
+    /// Deletes the objects to which no link leads. Their handles become useless.
     #[doc(hidden)]
     pub fn delete_unlinked(&self) -> Result<()> {
         let unlinked = std::mem::take(&mut self.shared().unlinked.lock().now);
