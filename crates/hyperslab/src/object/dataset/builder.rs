@@ -1,4 +1,4 @@
-//! Datasets to be created, put together step by step.
+//! The builder of datasets.
 
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::datatype::Datatype;
@@ -13,10 +13,10 @@ use crate::object::{Dataset, Group, NamedDatatype};
 use crate::select::Selection;
 use crate::types::Conversion;
 
-/// A dataset to be created; [`Group::new_dataset`] begins one.
+/// A builder of a dataset, from [`Group::new_dataset`].
 ///
-/// Without [`shape`](Self::shape) the dataset is a scalar. Its elements are stored contiguously unless it has
-/// [`chunks`](Self::chunks), filters, or room to grow.
+/// Without [`shape`](Self::shape), the dataset is a scalar. Elements are stored contiguously, unless the
+/// dataset has [`chunks`](Self::chunks), filters or room to grow.
 ///
 /// ```
 /// use hyperslab::filter::{Shuffle, Zstd};
@@ -53,7 +53,8 @@ pub struct DatasetBuilder {
 }
 
 impl Group {
-    /// Begins a dataset at `path` whose elements are of type `T`. Groups on the way that are missing are created with it.
+    /// Returns a builder of a dataset at `path` with elements of type `T`. Missing groups on the way are
+    /// created with the dataset.
     ///
     /// ```
     /// # fn main() -> hyperslab::Result<()> {
@@ -76,7 +77,7 @@ impl Group {
         self.new_dataset_of(path, T::datatype())
     }
 
-    /// Begins a dataset at `path` whose elements are of this datatype.
+    /// Returns a builder of a dataset at `path` with elements of this datatype.
     ///
     /// ```
     /// use hyperslab::{Element, File};
@@ -112,7 +113,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets how far each dimension may grow; `None` is without limit. The dataset is chunked.
+    /// Sets the maximum length of each dimension. `None` stands for a dimension without limit. The dataset is
+    /// chunked.
     pub fn max_shape(mut self, max_shape: impl Into<Vec<Option<u64>>>) -> Self {
         self.max_shape = Some(max_shape.into());
         self
@@ -124,27 +126,27 @@ impl DatasetBuilder {
         self
     }
 
-    /// Adds a filter that chunks go through, after those added before. Without [`chunks`](Self::chunks), their shape is
-    /// chosen as h5py chooses it.
+    /// Adds a filter after the earlier ones. Without [`chunks`](Self::chunks), the builder chooses the shape
+    /// of chunks.
     pub fn filter(mut self, filter: impl Into<FilterChoice>) -> Self {
         self.filters.push(filter.into());
         self
     }
 
-    /// Stores the elements in the dataset's header: for less than 64 KiB.
+    /// Stores the elements in the header of the dataset. This is for less than 64 KiB.
     pub fn compact(mut self) -> Self {
         self.is_compact = true;
         self
     }
 
-    /// Takes the datatype from a committed one of the same file.
+    /// Uses a committed datatype of the same file.
     pub fn committed(mut self, datatype: NamedDatatype) -> Self {
         self.datatype = datatype.datatype().clone();
         self.committed = Some(datatype);
         self
     }
 
-    /// Sets the value of elements that were never written (zero).
+    /// Sets the value of elements that were never written. The default is zero.
     pub fn fill_value<T: FixedSize>(mut self, value: T) -> Self {
         self.fill = Some((T::datatype(), packed(&[value])));
         self
@@ -156,7 +158,7 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets whether chunks that hold nothing but the fill value are not stored.
+    /// Sets whether chunks that hold only the fill value are left out of the file.
     pub fn skip_fill_chunks(mut self, skip: bool) -> Self {
         self.skip_fill_chunks = Some(skip);
         self
@@ -164,7 +166,7 @@ impl DatasetBuilder {
 
     /// Creates the dataset.
     ///
-    /// Errors: `Request` if the parts do not fit each other, or something is at the path already.
+    /// Errors: `Request` if the settings do not fit together, or if an object is at the path already.
     pub fn create(self) -> Result<Dataset> {
         let (group, path) = (self.group.clone(), self.path.clone());
         let options = self.options().map_err(|error| error.at(&path))?;
@@ -218,7 +220,7 @@ impl DatasetBuilder {
     }
 }
 
-/// Whether the dataset may become larger than it is.
+/// Returns whether the dataset may grow.
 fn grows(dataspace: &Dataspace) -> bool {
     match dataspace {
         Dataspace::Simple { shape, max_shape: Some(max_shape) } => {

@@ -1,10 +1,12 @@
-//! The shape of chunks where nobody says it.
+//! The default shape of chunks.
 
-/// A shape of chunks for a dataset of `shape` (0 where it is still empty) with elements of so many bytes.
+/// Returns a shape of chunks for a dataset of this shape, with elements of `element_size` bytes. An empty
+/// axis has length 0.
 ///
-/// The rule: a chunk has at most 1 MiB, which a core decodes in well under a millisecond and a disk reads at its full rate.
-/// From the whole dataset on, the longest side is cut in two until that holds: so planes across any axis meet about as many
-/// chunks, and no chunk is much smaller than its neighbours. An axis that is empty and can grow counts as 1,024 elements.
+/// A chunk has at most 1 MiB: a core decodes it in well under a millisecond, and a disk reads it at its full
+/// rate. The chunk begins as the whole dataset, and its longest side is halved until the chunk is small
+/// enough. So planes across any axis touch about the same number of chunks, and no chunk is much smaller than
+/// its neighbours. An empty axis that can grow counts as 1,024 elements.
 pub fn auto_chunks(shape: &[u64], max_shape: Option<&[Option<u64>]>, element_size: u64) -> Vec<u64> {
     let limits = max_shape.unwrap_or_default().iter().copied().map(Some).chain(std::iter::repeat(None));
     let lengths: Vec<u64> = shape
@@ -22,7 +24,7 @@ pub fn auto_chunks(shape: &[u64], max_shape: Option<&[Option<u64>]>, element_siz
         (0..lengths.len()).fold(element_size.max(1), |all, axis| all.saturating_mul(side(axis, pieces)))
     };
     while bytes(&pieces) > CHUNK_BYTES {
-        // The first of the longest: in memory the last axis is dense.
+        // The first of several longest sides is halved, because the last axis is contiguous in memory.
         let Some(longest) = (0..lengths.len()).rev().max_by_key(|&axis| side(axis, &pieces)) else { break };
         if side(longest, &pieces) == 1 {
             break;
@@ -32,9 +34,9 @@ pub fn auto_chunks(shape: &[u64], max_shape: Option<&[Option<u64>]>, element_siz
     (0..lengths.len()).map(|axis| side(axis, &pieces)).collect()
 }
 
-/// The most bytes of a chunk.
+/// The maximum size of a chunk in bytes.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// What is expected of an axis that is empty.
+/// The expected length of an empty axis.
 const EMPTY_AXIS: u64 = 1024;
 
 #[cfg(test)]
@@ -61,7 +63,7 @@ mod tests {
                 prop_assert!((1..=(*len).max(1)).contains(side));
             }
             let all = shape.iter().map(|&len| len.max(1)).fold(size, u64::saturating_mul);
-            // Cutting once leaves more than a third, whatever is rounded.
+            // One cut leaves more than a third, even with rounding.
             prop_assert!(all <= CHUNK_BYTES || bytes * 3 >= CHUNK_BYTES || chunk.contains(&1), "{bytes}");
         }
     }

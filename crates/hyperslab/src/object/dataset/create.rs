@@ -1,4 +1,4 @@
-//! Making datasets and committed datatypes.
+//! Creating datasets and committed datatypes.
 
 use hyperslab_filters::registry::registered_name;
 use hyperslab_filters::{FilterChoice, FilterId};
@@ -24,48 +24,48 @@ use crate::object::header::versions::LibVersion;
 use crate::object::{Dataset, Group, NamedDatatype, limits};
 use crate::store::Txn;
 
-/// What a new dataset is to be.
+/// The properties of a new dataset.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DatasetOptions {
-    /// Its shape, and how far it may grow.
+    /// The shape and the maximum shape.
     pub dataspace: Dataspace,
     /// The datatype of its elements.
     pub datatype: Datatype,
-    /// The committed datatype that says so, if one does: of the same file.
+    /// The committed datatype of the same file, if the dataset uses one.
     pub committed: Option<NamedDatatype>,
-    /// How its elements are stored.
+    /// The storage of the elements.
     pub storage: NewStorage,
-    /// Filters that chunks go through, first to last.
+    /// The filters of chunks, first to last.
     pub filters: Vec<FilterSpec>,
-    /// What elements hold that were never written.
+    /// The value of elements that were never written.
     pub fill: FillBytes,
     /// When the fill value is written.
     pub fill_time: FillTime,
-    /// When space is allocated, if not when libhdf5 would.
+    /// When space is allocated. `None` stands for the default of libhdf5.
     pub allocation: Option<AllocationTime>,
-    /// Whether attributes know in which order they are created.
+    /// Whether the dataset tracks the creation order of attributes.
     pub track_order: bool,
-    /// Seconds since 1970, to be stored as the time of the last change, if any.
+    /// The time of the last change to store, in seconds since 1970.
     pub modification: Option<u32>,
-    /// Whether chunks that hold nothing but the fill value are left out: [`Dataset::set_skip_fill_chunks`]. The file's setting if
-    /// not said.
+    /// Whether chunks that hold only the fill value are left out; see [`Dataset::set_skip_fill_chunks`].
+    /// `None` stands for the setting of the file.
     pub skip_fill_chunks: Option<bool>,
 }
 
-/// How a new dataset stores its elements.
+/// The storage of the elements of a new dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewStorage {
-    /// One after another, in one extent.
+    /// In one contiguous extent.
     Contiguous,
-    /// In the object header: small data alone.
+    /// In the object header. Only for small data.
     Compact,
     /// In chunks of this shape.
     Chunked(Vec<u64>),
 }
 
 impl DatasetOptions {
-    /// A dataset of elements of `datatype`, contiguous, without filters.
+    /// Returns options for a contiguous dataset of elements of `datatype`, without filters.
     pub fn new(dataspace: Dataspace, datatype: Datatype) -> Self {
         Self {
             dataspace,
@@ -82,7 +82,7 @@ impl DatasetOptions {
         }
     }
 
-    /// Stores elements in chunks of a shape, which go through filters, first to last.
+    /// Stores elements in chunks of a shape, with filters, first to last.
     pub fn chunked(mut self, chunk: &[u64], filters: &[FilterChoice]) -> Result<Self> {
         let stored = |choice| filter_spec(choice, &self.datatype, chunk, Widths::EIGHT);
         self.filters = filters.iter().map(stored).collect::<Result<_>>()?;
@@ -90,7 +90,7 @@ impl DatasetOptions {
         Ok(self)
     }
 
-    /// Checks what is asked for. Returns the bytes of all elements.
+    /// Checks the options. Returns the size of all elements in bytes.
     fn check(&self, widths: Widths) -> Result<u64> {
         let argument = |what: &str, why| RequestError::Argument { what: what.to_owned(), why };
         limits::check_rank(self.dataspace.shape().len())?;
@@ -140,7 +140,7 @@ impl DatasetOptions {
 }
 
 impl Group {
-    /// Makes a dataset at `path`, with the groups on the way that are missing.
+    /// Creates a dataset at `path`, and missing groups on the way.
     #[doc(hidden)]
     pub fn create_dataset(&self, path: &str, options: &DatasetOptions) -> Result<Dataset> {
         let bytes = options.check(self.store().widths()).map_err(|error| error.at(path))?;
@@ -150,7 +150,7 @@ impl Group {
         Ok(dataset)
     }
 
-    /// Commits a datatype under the name `path`.
+    /// Commits a datatype at `path`.
     ///
     /// ```
     /// use hyperslab::{Element, File};
@@ -178,7 +178,7 @@ impl Group {
     }
 }
 
-/// The header of a new dataset, if what is asked for can be.
+/// Returns the header of a new dataset, or an error if the options are not possible.
 pub(in crate::object) fn make_checked(
     txn: &mut Txn<'_>,
     version: LibVersion,
@@ -188,13 +188,14 @@ pub(in crate::object) fn make_checked(
     make(txn, version, options, bytes)
 }
 
-/// A filter with its name, if it is known: h5repack of HDF5 1.10 makes damaged messages of those of version 1 without.
+/// Returns a filter with its registered name, if it has one. h5repack of HDF5 1.10 writes damaged messages
+/// for filters of version 1 without a name.
 fn named(filter: &FilterSpec) -> FilterSpec {
     let known = || registered_name(FilterId(filter.id)).map(str::to_owned);
     FilterSpec { name: filter.name.clone().or_else(known), ..filter.clone() }
 }
 
-/// Makes the header of a dataset, and what of its storage is there from the beginning.
+/// Creates the header of a dataset, and the storage that exists from the beginning.
 fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes: u64) -> Result<Addr> {
     let widths = txn.store().widths();
     let mut messages = vec![
@@ -216,7 +217,7 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
             NewStorage::Chunked(_) => AllocationTime::Incremental,
         }),
         write: match options.fill_time {
-            // As in libhdf5: what was never written is no id of the heap.
+            // As in libhdf5, elements that were never written hold no id of the heap.
             FillTime::IfSet if options.datatype.has_variable_parts() => FillTime::OnAllocation,
             other => other,
         },
@@ -241,7 +242,7 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
     Ok(header.address())
 }
 
-/// How the elements are stored, as the message says it; an implicit index gets its chunks here.
+/// Returns the layout message. The chunks of an implicit index are created here.
 fn layout(
     txn: &mut Txn<'_>,
     version: LibVersion,
@@ -251,7 +252,7 @@ fn layout(
     let layout = match &options.storage {
         NewStorage::Contiguous => Layout::Contiguous(Extent::new(Addr::UNDEFINED, bytes)),
         NewStorage::Compact => {
-            // At most 64 KiB, which was checked.
+            // At most 64 KiB, as checked before.
             let mut data = vec![0; usize::try_from(bytes).unwrap_or(0)];
             if let FillBytes::Defined(value) = &options.fill {
                 data.chunks_mut(value.len().max(1))
@@ -274,7 +275,7 @@ fn layout(
             let mut chunked = ChunkedLayout {
                 version: version.layout(),
                 chunk_shape: chunk_shape.clone(),
-                // Of at most the bytes of a chunk, which were checked.
+                // At most the size of a chunk, which was checked.
                 element_size: u32::try_from(size).unwrap_or(u32::MAX),
                 unfiltered_edges: false,
                 index,
@@ -288,7 +289,7 @@ fn layout(
     Ok(LayoutMessage::from(layout))
 }
 
-/// Gives an implicit index its chunks, which hold the fill value from the beginning.
+/// Creates the chunks of an implicit index, filled with the fill value.
 fn allocate_implicit(
     txn: &mut Txn<'_>,
     chunked: &ChunkedLayout,
@@ -306,7 +307,8 @@ fn allocate_implicit(
     Ok(info)
 }
 
-/// The datatype message: the datatype itself, or where it is committed, which then counts one user more.
+/// Returns the datatype message: the datatype, or the address of the committed datatype, which then counts
+/// one more user.
 fn datatype_of(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions) -> Result<RawMessage> {
     let widths = txn.store().widths();
     let Some(committed) = &options.committed else {
@@ -317,7 +319,7 @@ fn datatype_of(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions)
     Ok(committed_message(committed.address(), RawMessage::CONSTANT, widths))
 }
 
-/// The datatype message of what uses a committed datatype.
+/// Returns the datatype message of an object that uses a committed datatype.
 pub(in crate::object) fn committed_message(datatype: Addr, flags: u8, widths: Widths) -> RawMessage {
     let mut data = Vec::new();
     Writer::new(&mut data, widths).structure(&SharedLocation::Header(datatype), &());
@@ -336,7 +338,7 @@ pub(in crate::object) fn datatype_message(
     RawMessage { kind: Datatype::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
-/// Version 1 cannot say that there are no elements at all.
+/// Version 1 of the message has no value for a dataspace without elements.
 pub(in crate::object) fn dataspace_version(version: LibVersion, dataspace: &Dataspace) -> u8 {
     if *dataspace == Dataspace::Null { 2 } else { version.dataspace() }
 }
@@ -345,7 +347,7 @@ pub(in crate::object) fn header_prefix(version: LibVersion, track_order: bool) -
     if version.is_old() && !track_order { Prefix::V1 { reference_count: 1 } } else { prefix(track_order) }
 }
 
-/// The most bytes of compact data: what is left of a message of 64 KiB.
+/// The maximum size of compact data in bytes: a message of 64 KiB without its prefix.
 const COMPACT_BYTES: u64 = 65_520;
-/// Bytes of messages in the header of a dataset, at least, as libhdf5 makes them: attributes come.
+/// The minimum bytes for messages in the header of a dataset, as in libhdf5. They leave room for attributes.
 const SMALLEST_HEADER: usize = 256;

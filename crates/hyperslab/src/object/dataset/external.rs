@@ -1,4 +1,4 @@
-//! Datasets whose elements are in files of their own, without any structure (spec IV.A.2.h).
+//! Datasets with elements in external files without any structure (spec IV.A.2.h).
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,21 @@ use crate::heap::local::LocalHeap;
 use crate::object::File;
 use crate::store::Store;
 
-/// A part of a file that holds elements.
+/// A part of an external file that holds elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExternalFile {
-    /// The name of the file, as the dataset has it.
+    /// The name of the file, as the dataset stores it.
     pub name: String,
-    /// The first byte of the part in the file.
+    /// The offset of the part in the file, in bytes.
     pub offset: u64,
-    /// Bytes of the part; `None` if it goes on as long as there are elements.
+    /// The size of the part in bytes. `None` if the part holds all further elements.
     pub len: Option<u64>,
 }
 
 impl Dataset {
-    /// The files that hold the elements, one part after another; none if they are in this file.
+    /// Returns the parts of external files that hold the elements, in order. The result is empty if the
+    /// elements are in this file.
     pub fn external_files(&self) -> Result<Vec<ExternalFile>> {
         let state = self.state()?;
         let files =
@@ -33,7 +34,7 @@ impl Dataset {
         files.map_err(|error| error.at(self.path()))
     }
 
-    /// Whether the elements are in files of their own.
+    /// Returns whether the elements are in external files.
     pub fn has_external_files(&self) -> bool {
         self.latest().external.is_some()
     }
@@ -51,7 +52,7 @@ fn named(files: &ExternalFiles, store: &Store) -> Result<Vec<ExternalFile>> {
 }
 
 impl State {
-    /// The elements of all parts, as one medium.
+    /// Returns the elements of all parts as one medium.
     pub(super) fn elsewhere(&self, files: &ExternalFiles, file: &File) -> Result<Joined> {
         let prefix = env::var("HDF5_EXTFILE_PREFIX").unwrap_or_default();
         let mut rest = self.len_bytes();
@@ -73,8 +74,9 @@ impl State {
     }
 }
 
-/// Where the file `name` may be: under the prefix, in which `${ORIGIN}` is the folder of the HDF5 file; without one in the
-/// current folder, as for libhdf5, then beside the HDF5 file, where it most often is.
+/// Returns the paths to try for the file `name`. With a prefix, the path is below the prefix, in which
+/// `${ORIGIN}` stands for the folder of the HDF5 file. Without a prefix, the paths are in the current folder,
+/// as for libhdf5, and beside the HDF5 file, which is the most frequent place.
 fn candidates(name: &str, from: Option<&Path>, prefix: &str) -> Vec<PathBuf> {
     let beside = from.and_then(Path::parent);
     if Path::new(name).is_absolute() {

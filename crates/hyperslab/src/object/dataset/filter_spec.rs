@@ -1,4 +1,4 @@
-//! What a file says of a filter, for chunks of a certain shape.
+//! The stored description of a filter for chunks of a certain shape.
 
 use hyperslab_filters::{ChunkFacts, FilterChoice, FilterId};
 use hyperslab_format::Widths;
@@ -7,9 +7,9 @@ use hyperslab_format::message::filters::FilterSpec;
 
 use crate::error::{Error, RequestError, Result};
 
-/// What a file stores of a filter for chunks of this shape, of elements of `datatype`.
+/// Returns the stored description of a filter for chunks of this shape, with elements of `datatype`.
 ///
-/// Errors: `Filter` if a parameter of the filter is out of range, or a chunk too long for it.
+/// Errors: `Filter` if a parameter of the filter is out of range, or if a chunk is too long for the filter.
 pub fn filter_spec(
     choice: &FilterChoice,
     datatype: &Datatype,
@@ -24,7 +24,7 @@ pub fn filter_spec(
     let id = choice.id();
     Ok(FilterSpec {
         id: id.0,
-        // libhdf5's own filters are known without a name.
+        // The filters of libhdf5 need no name.
         name: (id.0 >= 256)
             .then(|| hyperslab_filters::registry::registered_name(id).map(str::to_owned))
             .flatten(),
@@ -33,9 +33,11 @@ pub fn filter_spec(
     })
 }
 
-/// A filter for chunks of another shape, of elements of so many bytes: some say in their client data how large a chunk is.
+/// Returns a filter for chunks of another shape, with elements of `element_size` bytes. The client data of
+/// some filters hold the size of a chunk.
 ///
-/// Errors: `Request` if a chunk has 4 GiB or more; `Unsupported` if nobody here knows what the filter's data say.
+/// Errors: `Request` if a chunk has 4 GiB or more; `Unsupported` if the meaning of the client data is not
+/// known.
 pub fn refitted_filter(filter: &FilterSpec, element_size: usize, chunk_shape: &[u64]) -> Result<FilterSpec> {
     let bytes = chunk_shape.iter().try_fold(element_size as u64, |all, &len| all.checked_mul(len));
     let bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok());
@@ -54,7 +56,7 @@ pub fn refitted_filter(filter: &FilterSpec, element_size: usize, chunk_shape: &[
         FilterId::BLOSC => _ = set(3),
         FilterId::BLOSC2 => {
             set(3);
-            // The rank and the shape follow where there is more than one dimension.
+            // With more than one dimension, the rank and the shape follow.
             data.truncate(7);
             if chunk_shape.len() > 1 {
                 let sides = chunk_shape.iter().map(|&len| u32::try_from(len).unwrap_or(u32::MAX));

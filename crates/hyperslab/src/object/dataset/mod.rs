@@ -1,4 +1,4 @@
-//! Datasets: what the header says of one.
+//! Datasets, and the properties in their headers.
 
 pub(in crate::object) mod builder;
 pub(in crate::object) mod chunking;
@@ -33,7 +33,7 @@ use crate::error::Result;
 use crate::index::{ChunkIndex, Grid};
 use crate::store::{Ranked, Store};
 
-/// A dataset: an array of elements in the file.
+/// A dataset: an array of elements in a file.
 ///
 /// ```
 /// let file = hyperslab::File::in_memory()?;
@@ -48,14 +48,16 @@ use crate::store::{Ranked, Store};
 pub struct Dataset {
     pub(super) object: Object,
     state: Arc<RwLock<Known<Arc<State>>>>,
-    /// Held by reads, and alone by who makes the dataset smaller; after the lock for writing.
+    /// Reads share this lock; a thread that shrinks the dataset holds it exclusively. It is taken after the
+    /// lock for writing.
     shape_lock: OnceLock<Arc<Ranked<RwLock<()>>>>,
 }
 
-/// What a header says of a dataset: decoded once, shared by all handles, made anew when the header changes.
+/// The properties in the header of a dataset. They are decoded once, shared by all handles, and decoded again
+/// when the header changes.
 #[derive(Debug)]
 pub(super) struct State {
-    /// The header that says so.
+    /// The header that was decoded.
     header: Arc<Header>,
     pub(super) dataspace: Dataspace,
     pub(super) datatype: Arc<Datatype>,
@@ -66,7 +68,7 @@ pub(super) struct State {
     pub(super) filters: Arc<FilterPipeline>,
     pub(super) fill: FillValue,
     pub(super) external: Option<ExternalFiles>,
-    /// What the engine needs; made at the first read.
+    /// The data that the engine needs, created at the first read.
     pub(super) array: OnceLock<Arc<StoredArray>>,
 }
 
@@ -77,7 +79,7 @@ impl Dataset {
         Ok(Self { object, state, shape_lock: OnceLock::new() })
     }
 
-    /// The lock of the dataset's shape, which all handles share.
+    /// Returns the lock of the shape, which all handles share.
     fn shape_lock(&self) -> &Ranked<RwLock<()>> {
         self.shape_lock.get_or_init(|| self.file().shape_lock(self.address()))
     }
@@ -85,7 +87,7 @@ impl Dataset {
     /// Returns the state that the header describes now.
     pub(super) fn state(&self) -> Result<Arc<State>> {
         let generation = self.store().generation();
-        // Tried, as in `Object::header`.
+        // The lock is only tried, as in `Object::header`.
         let known = self.state.try_read_recursive();
         if let Some(known) = known.filter(|known| known.generation == generation) {
             return Ok(Arc::clone(&known.value));
@@ -93,7 +95,7 @@ impl Dataset {
         self.state_anew()
     }
 
-    /// Looks at the header, since the metadata changed, and decodes it again if it is another one.
+    /// Looks at the header after a change of the metadata, and decodes it again if it changed.
     #[cold]
     fn state_anew(&self) -> Result<Arc<State>> {
         let _reading = self.store().reading();
@@ -111,76 +113,79 @@ impl Dataset {
         Ok(value)
     }
 
-    /// Takes over the state that a step has made of which `generation` is the result. Other handles to the dataset look at its header.
+    /// Takes over the state after the step that led to `generation`. Other handles of the dataset look at the
+    /// header.
     pub(super) fn set_state(&self, generation: u64, value: Arc<State>) {
         *self.state.write() = Known { generation, value };
     }
 
-    /// What the header says now, or said before the file was damaged or the dataset deleted: reading its elements will say
-    /// what is wrong.
+    /// Returns the current state, or the last known state if the file is damaged or the dataset was deleted.
+    /// Reading elements then returns the error.
     fn latest(&self) -> Arc<State> {
         self.state().unwrap_or_else(|_| Arc::clone(&self.state.read().value))
     }
 
-    /// Looks at the file again, which another process extends: see [`File::refresh`](crate::File::refresh).
+    /// Updates the whole file to its current state; see [`File::refresh`](crate::File::refresh).
     pub fn refresh(&self) -> Result<()> {
         self.file().refresh()
     }
 
-    /// The current size in each dimension; empty for a scalar, and for a dataset without a dataspace of elements.
+    /// Returns the length of each dimension. The shape is empty for a scalar, and for a dataset without
+    /// elements.
     pub fn shape(&self) -> Vec<u64> {
         self.with_shape(<[u64]>::to_vec)
     }
 
-    /// Calls `f` with the [shape](Self::shape), which it need not keep.
+    /// Calls `f` with the [shape](Self::shape), without a copy.
     #[doc(hidden)]
     pub fn with_shape<T>(&self, f: impl FnOnce(&[u64]) -> T) -> T {
         f(self.latest().dataspace.shape())
     }
 
-    /// The dataspace.
+    /// Returns the dataspace.
     pub fn dataspace(&self) -> Dataspace {
         self.latest().dataspace.clone()
     }
 
-    /// The most that the dataset may grow to in each dimension, `None` meaning without limit; absent if it cannot grow.
+    /// Returns the maximum length of each dimension, with `None` for a dimension without limit. Returns
+    /// `None` if the dataset cannot grow.
     pub fn max_shape(&self) -> Option<Vec<Option<u64>>> {
         self.latest().max_shape().map(<[_]>::to_vec)
     }
 
-    /// The datatype of the elements in the file; a committed one is resolved.
+    /// Returns the datatype of the elements in the file. A committed datatype is resolved.
     pub fn datatype(&self) -> Arc<Datatype> {
         Arc::clone(&self.latest().datatype)
     }
 
-    /// The address of the committed datatype that the dataset uses, if it does.
+    /// Returns the address of the committed datatype, if the dataset uses one.
     #[doc(hidden)]
     pub fn committed_datatype(&self) -> Option<Addr> {
         self.latest().committed
     }
 
-    /// Bytes of one element in the file.
+    /// Returns the size of one element in the file, in bytes.
     pub fn element_size(&self) -> usize {
         self.latest().element_size
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn size(&self) -> u64 {
         self.latest().elements
     }
 
-    /// Bytes of all elements.
+    /// Returns the size of all elements in the file without filters, in bytes.
     pub fn len_bytes(&self) -> u64 {
         self.latest().len_bytes()
     }
 
-    /// Where the elements are.
+    /// Returns the layout of the elements in the file.
     #[doc(hidden)]
     pub fn layout(&self) -> Layout {
         self.latest().layout.clone()
     }
 
-    /// The shape of a chunk, if the dataset is stored in chunks.
+    /// Returns the shape of a chunk, if the dataset is stored in chunks.
     pub fn chunk_shape(&self) -> Option<Vec<u64>> {
         match &self.latest().layout {
             Layout::Chunked(layout) => Some(layout.chunk_shape.clone()),
@@ -188,17 +193,17 @@ impl Dataset {
         }
     }
 
-    /// The filters, in the order in which a writer applies them.
+    /// Returns the filters, in the order in which a writer applies them.
     pub fn filters(&self) -> Arc<FilterPipeline> {
         Arc::clone(&self.latest().filters)
     }
 
-    /// What elements hold that were never written.
+    /// Returns the value of elements that were never written.
     pub fn fill_value(&self) -> FillValue {
         self.latest().fill.clone()
     }
 
-    /// Whether the elements are those of other datasets.
+    /// Returns whether the dataset is virtual: its elements are those of other datasets.
     pub fn is_virtual(&self) -> bool {
         matches!(self.latest().layout, Layout::Virtual { .. })
     }
@@ -218,7 +223,7 @@ impl State {
         &self.header
     }
 
-    /// What a header says in which the dataspace alone was changed.
+    /// Returns the state for a header in which only the dataspace changed.
     pub(super) fn reshaped(
         &self,
         header: Arc<Header>,
@@ -279,7 +284,7 @@ impl State {
         })
     }
 
-    /// Bytes for the cache's budget, roughly.
+    /// Returns the approximate size in bytes, for the budget of the cache.
     fn weight(&self) -> u64 {
         let compact = match &self.layout {
             Layout::Compact { data } => data.len(),
@@ -289,7 +294,7 @@ impl State {
     }
 }
 
-/// The fill value: the message of that name, else the old one, else zeros.
+/// Returns the fill value: from the fill value message, from the old message, or zeros.
 fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
     if let Some(fill) = header.find::<FillValue>(store)? {
         return Ok(fill);
@@ -303,12 +308,12 @@ fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
     }))
 }
 
-/// Bytes of all elements of a dataspace, or `None` if that overflows.
+/// Returns the size of all elements of a dataspace in bytes, or `None` on overflow.
 pub(super) fn byte_count(dataspace: &Dataspace, datatype: &Datatype, store: &Store) -> Option<u64> {
     dataspace.elements()?.checked_mul(datatype.size(store.widths()))
 }
 
-/// The most that a dataspace may grow to in each dimension; absent if it cannot grow.
+/// Returns the maximum length of each dimension of a dataspace, or `None` if it cannot grow.
 pub(super) fn max_shape(dataspace: &Dataspace) -> Option<&[Option<u64>]> {
     match dataspace {
         Dataspace::Simple { max_shape, .. } => max_shape.as_deref(),
@@ -316,12 +321,12 @@ pub(super) fn max_shape(dataspace: &Dataspace) -> Option<&[Option<u64>]> {
     }
 }
 
-/// The committed datatype that a dataset's header names, if it does.
+/// Returns the address of the committed datatype that a header names, if any.
 pub(super) fn committed_type(header: &Header) -> Result<Option<Addr>> {
     Ok(header.find_here_or_shared::<Datatype>()?.as_ref().and_then(shared_in))
 }
 
-/// The chunk index of the dataset with this header and layout.
+/// Returns the chunk index of the dataset with this header and layout.
 pub(super) fn chunk_index(header: &Header, store: &Store, layout: &ChunkedLayout) -> Result<ChunkIndex> {
     let dataspace = header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
     let filters = header.find::<FilterPipeline>(store)?.unwrap_or_default();

@@ -25,13 +25,14 @@ impl Dataset {
     /// # Ok(()) }
     /// ```
     ///
-    /// Errors: those of [`read`](Self::read); `Request` if the selection has another number of dimensions than `D`.
+    /// Errors: those of [`read`](Self::read); `Request` if the selection has another number of dimensions
+    /// than `D`.
     pub fn read_array<T: Element, D: Dimension>(&self, what: impl Into<Selection>) -> Result<Array<T, D>> {
         let what = what.into();
         loop {
             let shape = lengths(&what.shape(&self.shape()));
             let values = self.read(what.clone())?;
-            // A selection of everything is another one after a resize.
+            // After a resize, a selection of everything has another shape.
             if shape.iter().product::<usize>() != values.len() {
                 continue;
             }
@@ -45,8 +46,8 @@ impl Dataset {
         }
     }
 
-    /// Reads the elements of `what` into an array, converted to `T` if they are stored otherwise. Elements go straight to
-    /// their places if the array's memory has no gaps, whatever the order of its axes.
+    /// Reads the elements of `what` into an array. Elements of another type are converted to `T`. If the
+    /// memory of the array has no gaps, elements are decoded straight into it, in any order of the axes.
     ///
     /// Errors: those of [`read`](Self::read); `Request` if the array has another shape than the selection.
     ///
@@ -87,7 +88,8 @@ impl Dataset {
         Ok(())
     }
 
-    /// Writes an array of any layout to the elements of `what`, converted if the dataset stores them otherwise.
+    /// Writes an array of any layout to the elements of `what`. If the dataset stores another type, the
+    /// elements are converted.
     ///
     /// Errors: those of [`write`](Self::write).
     ///

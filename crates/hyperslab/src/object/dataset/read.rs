@@ -73,8 +73,8 @@ impl Dataset {
         self.with_reading(None, |reading| reading.read(what, dst, options))
     }
 
-    /// As [`read_with`](Self::read_with), for a `dst` that was made for a dataset of this shape. [`RequestError::Reshaped`]: it has
-    /// another by now, and nothing was read.
+    /// Does the same as [`read_with`](Self::read_with) for a `dst` that was made for a dataset of this shape.
+    /// If the shape has changed, the error is [`RequestError::Reshaped`] and nothing is read.
     #[doc(hidden)]
     pub fn read_shaped(
         &self,
@@ -86,8 +86,8 @@ impl Dataset {
         self.with_reading(Some(shape), |reading| reading.read(what, dst, options))
     }
 
-    /// Reads several selections in one go, each into its own destination. A chunk that several of them touch is read
-    /// and decoded once.
+    /// Reads several selections at once, each into its own destination. A chunk that several selections touch
+    /// is read and decoded once.
     ///
     /// ```
     /// use hyperslab::{Destination, File, ReadOptions, Selection};
@@ -109,8 +109,8 @@ impl Dataset {
         self.with_reading(None, |reading| reading.read_many(reads, options))
     }
 
-    /// As [`read_many`](Self::read_many), for destinations that were made for a dataset of this shape:
-    /// [`read_shaped`](Self::read_shaped).
+    /// Does the same as [`read_many`](Self::read_many) for destinations that were made for a dataset of this
+    /// shape; see [`read_shaped`](Self::read_shaped).
     #[doc(hidden)]
     pub fn read_many_shaped(
         &self,
@@ -121,10 +121,12 @@ impl Dataset {
         self.with_reading(Some(shape), |reading| reading.read_many(reads, options))
     }
 
-    /// Hands the elements of `what` to `sink` on whichever threads decode them, while they are in the processor's cache; see [`Block`](crate::engine::Block).
+    /// Calls `sink` with the elements of `what`, block by block, on the threads that decode them, while the
+    /// elements are in the cache of the processor; see [`Block`](crate::engine::Block).
     ///
-    /// Elements are as they are stored, or those `columns` of them, which are ranges of bytes. Blocks of one chunk come in their
-    /// order, those of several in any order and at the same time.
+    /// Elements have the stored datatype. `columns` are ranges of bytes of an element; without columns,
+    /// `sink` receives whole elements. Blocks of one chunk come in order. Blocks of different chunks come in
+    /// any order, and at the same time.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -150,7 +152,7 @@ impl Dataset {
         self.with_reading(None, |reading| reading.blocks(what, columns, threads, sink))
     }
 
-    /// What reading `what` would do: which chunks, how many bytes, by which route. Reads no data.
+    /// Returns the plan of reading `what`: the chunks, their bytes and their routes. Reads no elements.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -164,9 +166,10 @@ impl Dataset {
         self.with_reading(None, |reading| reading.plan(what))
     }
 
-    /// Calls `f` with the coordinate (counted in chunks) and place of every stored chunk, in the order of the index,
-    /// until it breaks. Nothing if the dataset is not chunked. Changes of the file wait meanwhile: `f` makes none, and reads no
-    /// elements.
+    /// Calls `f` with the coordinate (counted in chunks) and the record of every stored chunk, in the order
+    /// of the index, until `f` breaks. A dataset without chunks has none.
+    ///
+    /// Changes of the file wait meanwhile, so `f` must not change the file or read elements.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -189,7 +192,7 @@ impl Dataset {
         chunked.index.visit(self.store(), f).map_err(|error| error.at(self.path()))
     }
 
-    /// How many chunks are stored.
+    /// Returns the number of stored chunks.
     pub fn stored_chunks(&self) -> Result<u64> {
         let mut count = 0;
         self.visit_chunks(&mut |_, _| {
@@ -199,7 +202,8 @@ impl Dataset {
         Ok(count)
     }
 
-    /// Where the chunk at `coord` (counted in chunks) is; `None` if it was never written, or the dataset has none.
+    /// Returns the record of the chunk at `coord` (counted in chunks), or `None` if the chunk was never
+    /// written or the dataset has no chunks.
     pub fn chunk_at(&self, coord: &[u64]) -> Result<Option<ChunkRecord>> {
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Ok(None) };
@@ -213,13 +217,14 @@ impl Dataset {
         cursor.lookup(&Coord::from_slice(coord)).map_err(|error| error.at(self.path()))
     }
 
-    /// The stored bytes of a chunk, still filtered.
+    /// Returns the stored bytes of a chunk, without decoding.
     pub fn read_stored_chunk(&self, record: ChunkRecord) -> Result<Vec<u8>> {
         let bytes = self.file().store().bytes(record.extent, RAW_DATA);
         bytes.map_err(|error| error.at(self.path()))
     }
 
-    /// Bytes that the elements take in the file: of all stored chunks, or of contiguous or compact data.
+    /// Returns the stored size of the elements in bytes: of all stored chunks, or of contiguous or compact
+    /// data.
     pub fn storage_bytes(&self) -> Result<u64> {
         Ok(match &self.array()?.storage {
             Storage::Compact(data) => data.len() as u64,
@@ -236,18 +241,20 @@ impl Dataset {
         })
     }
 
-    /// Runs `f` on the dataset as it is, which must have the shape that the caller knows, if he knows one.
+    /// Runs `f` on the current state of the dataset. If the caller gives a shape, the dataset must have this
+    /// shape.
     fn with_reading<T>(&self, shape: Option<&[u64]>, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
-        // A dataset that becomes smaller loses elements, chunks and parts of its index: not while they are read.
+        // A dataset that shrinks loses elements, chunks and parts of its index. The lock keeps them during
+        // the read.
         let _uncut = self.store().is_writable().then(|| self.shape_lock().read());
-        // Before the dataset is looked at: what that says where data are holds as long as the read.
+        // Taken before the state is read: addresses in the state stay valid during the read.
         let _data = self.store().reading_data();
         let array = self.array_of(shape)?;
         let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
         f(&reading).map_err(|error| error.at(self.path()))
     }
 
-    /// What the engine knows of the dataset, if it has the shape that the caller knows.
+    /// Returns the data that the engine needs, if the dataset has the shape that the caller knows.
     pub(in crate::object) fn array_of(&self, shape: Option<&[u64]>) -> Result<Arc<StoredArray>> {
         let array = self.array()?;
         if shape.is_some_and(|shape| *shape != array.shape) {
@@ -256,7 +263,8 @@ impl Dataset {
         Ok(array)
     }
 
-    /// What the engine knows of the dataset as it is now; made when it is first needed.
+    /// Returns the data that the engine needs, for the current state. They are created when they are first
+    /// needed.
     #[doc(hidden)]
     pub fn array(&self) -> Result<Arc<StoredArray>> {
         let state = self.state()?;
@@ -315,8 +323,9 @@ impl State {
         })
     }
 
-    /// Whether every reader takes an absent chunk for one of fill values. libhdf5 leaves a reader's memory as it is where no
-    /// fill value is defined or it is never written, and takes all chunks to be there that are allocated early.
+    /// Returns whether every reader reads an absent chunk as fill values. libhdf5 leaves the memory of the
+    /// reader unchanged if no fill value is defined or if the fill value is never written, and expects all
+    /// chunks to exist if space is allocated early.
     fn may_skip_fill(&self) -> bool {
         let is_implicit = |layout: &ChunkedLayout| matches!(layout.index, ChunkIndexInfo::Implicit { .. });
         self.fill.value != FillBytes::Undefined
@@ -361,5 +370,5 @@ impl State {
     }
 }
 
-/// How errors name data that no structure wraps.
+/// The name of raw data in errors.
 const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");

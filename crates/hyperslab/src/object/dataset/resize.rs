@@ -1,8 +1,8 @@
 //! Datasets that grow and shrink.
 //!
-//! To grow is a change of the dataspace message and nothing else: programs append row by row. To shrink takes chunks out of
-//! the index, and what the new edge cuts off inside a chunk is set to the fill value, which is what it holds when the dataset
-//! grows again.
+//! Growing changes only the dataspace message, because programs append row by row. Shrinking removes chunks
+//! from the index, and sets the elements beyond the new edge inside a chunk to the fill value, which they
+//! hold when the dataset grows again.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,12 +21,13 @@ use crate::select::Coord;
 use crate::store::Txn;
 
 impl Dataset {
-    /// Gives the dataset another shape, in which elements keep their coordinates. New elements hold the fill value.
+    /// Changes the shape. Elements keep their coordinates, and new elements hold the fill value.
     ///
-    /// A dataset that becomes smaller waits for the reads of it that are under way.
+    /// Shrinking waits for reads of the dataset that are under way.
     ///
-    /// Errors: `Request` if the dataset is not chunked, or `shape` has another rank or exceeds the
-    /// [maximum](Self::max_shape). If it fails for another reason, elements outside `shape` may hold the fill value already.
+    /// Errors: `Request` if the dataset is not chunked, or if `shape` has another rank or exceeds the
+    /// [maximum](Self::max_shape). After any other error, elements outside `shape` may hold the fill value
+    /// already.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -41,7 +42,8 @@ impl Dataset {
             .map_err(|error| error.at(self.path()))
     }
 
-    /// As [`resize`](Self::resize), along one axis: the others stay as they are, whoever resizes them meanwhile.
+    /// Changes the length of one axis, as [`resize`](Self::resize) does. Other axes stay unchanged, even if
+    /// another thread resizes them meanwhile.
     pub fn resize_axis(&self, axis: usize, len: u64) -> Result<()> {
         let resize = |shape: &mut Coord| shape.get_mut(axis).into_iter().for_each(|place| *place = len);
         self.resize_unnamed(resize).map_err(|error| error.at(self.path()))
@@ -72,7 +74,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Changes what chunks hold that are cut, no more of them at a time than may be held.
+    /// Changes the elements of chunks that are cut, in batches that fit in memory.
     fn cut(&self, array: &StoredArray, chunked: &ChunkedStorage, shape: &[u64]) -> Result<()> {
         let engine = self.engine(array);
         let dirty = &self.file().chunk_cache().dirty;
@@ -80,7 +82,8 @@ impl Dataset {
         let batch = usize::try_from(budget / chunked.index.chunk_bytes().max(1)).unwrap_or(usize::MAX).max(1);
         for coords in engine.changed_by(shape)?.chunks(batch) {
             engine.cut(coords, shape, None)?;
-            // Where edges are stored without filters, they have to wait for the new shape, which says what an edge is.
+            // If edge chunks are stored without filters, they wait for the new shape, which decides which
+            // chunks are at the edge.
             if dirty.bytes() > budget && !chunked.unfiltered_edges {
                 self.flush_locked()?;
             }
@@ -88,11 +91,11 @@ impl Dataset {
         Ok(())
     }
 
-    /// Changes the header, and the index where chunks are gone.
+    /// Changes the header, and the index if chunks are removed.
     fn change_shape(&self, dataspace: Dataspace) -> Result<()> {
         let mut txn = self.begin()?;
         let before = self.store().generation();
-        // As they are now: attributes may have changed the header.
+        // Read again, because attributes may have changed the header.
         let (state, array) = (self.state()?, self.array()?);
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
         let grid = Grid::new(dataspace.shape(), max_shape(&dataspace), &chunked.chunk_shape);
@@ -119,8 +122,8 @@ impl Dataset {
         Ok(())
     }
 
-    /// Chunks of an implicit index are in the file before they are part of the dataset, and hold what they held when they
-    /// were the last time.
+    /// The chunks of an implicit index are in the file before they belong to the dataset, and still hold
+    /// earlier elements.
     fn fill_new(&self, state: &State, old: &ChunkIndex, new: &ChunkIndex) -> Result<()> {
         let mut extents = Vec::new();
         new.visit_beyond(self.store(), &old.grid().current, &mut |_, record| {
@@ -132,7 +135,7 @@ impl Dataset {
 }
 
 impl State {
-    /// The dataspace of this shape, if the dataset can have it.
+    /// Returns the dataspace of this shape, or an error if the dataset cannot have it.
     fn resized(&self, shape: &[u64]) -> Result<Dataspace> {
         let Dataspace::Simple { shape: old, max_shape } = &self.dataspace else {
             let why = "a dataset without dimensions keeps its shape";
@@ -148,7 +151,7 @@ impl State {
                 return Err(RequestError::MaxShape { axis, len, max }.into());
             }
         }
-        // Where nothing was said, the largest shape is the first one, and chunks are numbered by it.
+        // Without a stated maximum, the largest shape is the first one, and it numbers the chunks.
         let max_shape = max_shape.clone().unwrap_or_else(|| old.iter().map(|&len| Some(len)).collect());
         let dataspace = Dataspace::Simple { shape: shape.to_vec(), max_shape: Some(max_shape) };
         let bytes = dataspace.elements().and_then(|elements| elements.checked_mul(self.element_size as u64));
@@ -160,8 +163,8 @@ impl State {
     }
 }
 
-/// Takes the chunks out of the index that lie outside `grid`, and frees them. Returns what the layout message has to say of
-/// the index, if that is something else now.
+/// Removes the chunks outside `grid` from the index, and frees them. Returns the new description of the index
+/// for the layout message, if it changed.
 fn remove_outside(txn: &mut Txn<'_>, index: &ChunkIndex, grid: &Grid) -> Result<Option<ChunkIndexInfo>> {
     if index.grid().current.iter().zip(&grid.current).all(|(old, new)| old <= new) {
         return Ok(None);

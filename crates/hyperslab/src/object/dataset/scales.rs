@@ -1,8 +1,9 @@
-//! Dimension scales: datasets that give the coordinates along an axis of another, and the labels of axes (HDF5 Dimension Scale
-//! Specification).
+//! Dimension scales: datasets with the coordinates along an axis of another dataset; and the labels of axes
+//! (HDF5 Dimension Scale Specification).
 //!
-//! They are a convention about attributes: `DIMENSION_LABELS` and `DIMENSION_LIST` of a dataset; `CLASS`, `NAME` and
-//! `REFERENCE_LIST` of a scale, which says where it is attached. Each is changed under the lock of its dataset's data.
+//! Scales are a convention about attributes: `DIMENSION_LABELS` and `DIMENSION_LIST` of a dataset; `CLASS`,
+//! `NAME` and `REFERENCE_LIST` of a scale, which lists the datasets with this scale. Each attribute is
+//! changed under the lock of the data of its dataset.
 
 use hyperslab_format::Writer;
 use hyperslab_format::datatype::{
@@ -22,10 +23,10 @@ const LIST: &str = "DIMENSION_LIST";
 const USERS: &str = "REFERENCE_LIST";
 /// The value of `CLASS`.
 const SCALE: &str = "DIMENSION_SCALE";
-/// A record of `REFERENCE_LIST`: a reference, the number of an axis, and as libhdf5 has it, bytes that fill it up.
+/// A record of `REFERENCE_LIST`: a reference, the number of an axis, and padding as in libhdf5.
 const USER_BYTES: usize = 16;
 
-/// The references to the scales of each axis, how long one is, and where they are stored.
+/// The references to the scales of each axis, the size of a reference, and the stored ids.
 struct Lists {
     kind: Reference,
     of_axes: Vec<Vec<u8>>,
@@ -33,14 +34,14 @@ struct Lists {
 }
 
 impl Dataset {
-    /// Whether the dataset is a dimension scale.
+    /// Returns whether the dataset is a dimension scale.
     pub fn is_scale(&self) -> Result<bool> {
         let class = self.found_attribute(CLASS)?;
         let is_text = |class: &Attribute| matches!(class.datatype, Datatype::Text(_));
         Ok(class.is_some_and(|class| is_text(&class) && class.data.starts_with(SCALE.as_bytes())))
     }
 
-    /// Makes the dataset a dimension scale of this name, or gives one another.
+    /// Makes the dataset a dimension scale of this name, or gives a scale another name.
     pub fn make_scale(&self, name: &str) -> Result<()> {
         if self.has_attribute(LIST)? {
             return Err(argument(self, "it has scales itself, and cannot be one"));
@@ -55,13 +56,14 @@ impl Dataset {
         self.put_attribute(&Attribute::text(NAME, name))
     }
 
-    /// The name of a scale: bytes that are UTF-8 as a rule, none where it has no name.
+    /// Returns the name of a scale, in bytes that are usually UTF-8. A scale without a name has an empty
+    /// name.
     pub fn scale_name(&self) -> Result<Vec<u8>> {
         let name = self.found_attribute(NAME)?;
         name.map_or(Ok(Vec::new()), |name| Ok(self.texts(&name)?.into_iter().next().unwrap_or_default()))
     }
 
-    /// The scales of an axis, in the order in which they were attached.
+    /// Returns the scales of an axis, in the order in which they were attached.
     pub fn scales(&self, axis: usize) -> Result<Vec<Self>> {
         self.check_axis(axis)?;
         let _reading = self.file().reading_vlen();
@@ -70,8 +72,8 @@ impl Dataset {
         references.map(|stored| self.file().dereference(&lists.kind, stored)?.into_dataset()).collect()
     }
 
-    /// Attaches a scale to an axis, after those that it has already; a dataset that is none becomes one. Nothing happens where it
-    /// is attached.
+    /// Attaches a scale to an axis, after the other scales of the axis. A plain dataset becomes a scale. A
+    /// scale that is attached already stays attached once.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -104,7 +106,7 @@ impl Dataset {
         if is_new { scale.change_users(|users| users.extend(self.user(axis))) } else { Ok(()) }
     }
 
-    /// Detaches a scale from an axis. Errors: `Request` if it is not attached.
+    /// Detaches a scale from an axis. Errors: `Request` if the scale is not attached.
     pub fn detach_scale(&self, axis: usize, scale: &Self) -> Result<()> {
         self.check_axis(axis)?;
         let reference = self.file().object_reference(scale)?;
@@ -123,14 +125,15 @@ impl Dataset {
         })
     }
 
-    /// The label of an axis: bytes that are UTF-8 as a rule, none where it has no label.
+    /// Returns the label of an axis, in bytes that are usually UTF-8. An axis without a label has an empty
+    /// label.
     pub fn axis_label(&self, axis: usize) -> Result<Vec<u8>> {
         self.check_axis(axis)?;
         let _reading = self.file().reading_vlen();
         Ok(self.labels()?.swap_remove(axis))
     }
 
-    /// Labels an axis.
+    /// Sets the label of an axis.
     pub fn set_axis_label(&self, axis: usize, label: &[u8]) -> Result<()> {
         self.check_axis(axis)?;
         if label.contains(&0) {
@@ -144,7 +147,7 @@ impl Dataset {
         let texts: Vec<&Vec<u8>> =
             (0..labels.len()).filter(|&at| is_labelled(at)).map(|at| &labels[at]).collect();
         let mut ids = self.file().put_text(&texts)?.into_iter();
-        // Those that were never set are no strings.
+        // Labels that were never set hold no string.
         let id = |at| if is_labelled(at) { ids.next() } else { None };
         let ids: Vec<_> = (0..labels.len()).map(id).map(|id| id.unwrap_or(VariableElement::EMPTY)).collect();
         let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Ascii };
@@ -155,7 +158,7 @@ impl Dataset {
         if axis < self.shape().len() { Ok(()) } else { Err(argument(self, "it has no such axis")) }
     }
 
-    /// The labels of all axes, empty where there are none.
+    /// Returns the labels of all axes. An axis without a label has an empty label.
     fn labels(&self) -> Result<Vec<Vec<u8>>> {
         let rank = self.shape().len();
         match self.found_attribute(LABELS)? {
@@ -164,7 +167,7 @@ impl Dataset {
         }
     }
 
-    /// The strings that an attribute holds.
+    /// Returns the strings of an attribute.
     fn texts(&self, attribute: &Attribute) -> Result<Vec<Vec<u8>>> {
         match &attribute.datatype {
             Datatype::VariableText(_) => self.file().vlen_many(&self.file().vlen_ids(&attribute.data)?, 1),
@@ -204,7 +207,7 @@ impl Dataset {
         Ok(Lists { kind, of_axes, stored })
     }
 
-    /// Changes the references to the scales of an axis, if `f` says that it has.
+    /// Changes the references to the scales of an axis, if `f` returns that it changed them.
     fn change_list(&self, axis: usize, f: impl FnOnce(&mut Vec<u8>) -> bool) -> Result<bool> {
         let lock = self.file().write_lock(self.address());
         let _alone = lock.write();
@@ -227,7 +230,7 @@ impl Dataset {
         Ok(true)
     }
 
-    /// Sets an attribute with one id an axis, and takes out of the file what it led to before.
+    /// Sets an attribute with one id for each axis, and removes the data of its old ids from the file.
     fn replace_ids(&self, name: &str, datatype: Datatype, ids: &[VariableElement]) -> Result<()> {
         let old = self.found_attribute(name)?.filter(|old| old.datatype == datatype);
         let old = old.map_or(Ok(Vec::new()), |old| self.file().vlen_ids(&old.data))?;
@@ -237,7 +240,7 @@ impl Dataset {
         self.file().remove_vlen(&old)
     }
 
-    /// What a scale notes of an axis of this dataset that it is attached to.
+    /// Returns the record of a scale about an axis of this dataset.
     fn user(&self, axis: usize) -> Vec<u8> {
         let mut user = Vec::new();
         Writer::new(&mut user, self.store().widths()).addr(self.address());
@@ -247,7 +250,7 @@ impl Dataset {
         user
     }
 
-    /// Changes what a scale says of where it is attached.
+    /// Changes the list of datasets that a scale is attached to.
     fn change_users(&self, f: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let widths = self.store().widths();
         let size = u32::try_from(widths.offset.bytes()).unwrap_or(u32::MAX);

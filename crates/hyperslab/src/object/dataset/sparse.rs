@@ -1,7 +1,7 @@
-//! Datasets whose chunks are not stored where they hold nothing but the fill value.
+//! Datasets that leave out chunks with only the fill value.
 //!
-//! A file has no place to say so: it is how a dataset is written, and remembered while the file is open. Every HDF5 library
-//! takes an absent chunk for one that holds the fill value.
+//! The file does not store this setting, which lasts while the file is open. Every HDF5 library reads an
+//! absent chunk as fill values.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,29 +11,31 @@ use parking_lot::Mutex;
 
 use crate::object::{Dataset, File};
 
-/// Which datasets of a file are written so.
+/// The datasets of a file that leave out chunks.
 #[derive(Debug, Default)]
 pub(in crate::object) struct Sparse {
-    /// Those of which nothing was said.
+    /// The setting of datasets without a setting of their own.
     others: AtomicBool,
-    /// What was said, and in which generation: another dataset may have the address later.
+    /// The setting of a dataset, and its generation: another dataset may have the address later.
     datasets: Mutex<HashMap<Addr, (u64, bool)>>,
 }
 
 impl File {
-    /// Whether chunks that hold nothing but the fill value are left out when they are written, in all datasets of which
-    /// [`Dataset::set_skip_fill_chunks`] does not say something else. While this file is open; at first they are not.
+    /// Sets whether chunks that hold only the fill value are left out when they are written, for all datasets
+    /// without a setting by [`Dataset::set_skip_fill_chunks`]. The setting lasts while this file is open. By
+    /// default, such chunks are stored.
     pub fn set_skip_fill_chunks(&self, skips: bool) {
         self.shared().sparse.others.store(skips, Ordering::Relaxed);
     }
 }
 
 impl Dataset {
-    /// Whether chunks that hold nothing but the fill value are left out when they are written, while this file is open. One
-    /// that was stored is taken out, and its space used again.
+    /// Sets whether chunks that hold only the fill value are left out when they are written, while this file
+    /// is open. A stored chunk that becomes such a chunk is removed, and its space is reused.
     ///
-    /// It is without effect where an absent chunk is not one of fill values to every reader: with no defined fill value, one
-    /// that is never written, or space allocated early. Chunks [stored as they are](Self::write_stored_chunk) are not looked at.
+    /// The setting has no effect if some readers would not read an absent chunk as fill values: without a
+    /// defined fill value, with a fill value that is never written, or with early allocation. Chunks that are
+    /// [stored without encoding](Self::write_stored_chunk) are not examined.
     pub fn set_skip_fill_chunks(&self, skips: bool) {
         let mut datasets = self.file().shared().sparse.datasets.lock();
         if datasets.len() > MANY {
@@ -42,7 +44,7 @@ impl Dataset {
         datasets.insert(self.address(), (self.object.found, skips));
     }
 
-    /// Whether chunks that hold nothing but the fill value are left out when they are written.
+    /// Returns whether chunks that hold only the fill value are left out when they are written.
     pub fn skips_fill_chunks(&self) -> bool {
         let sparse = &self.file().shared().sparse;
         let said = sparse.datasets.lock().get(&self.address()).copied();
@@ -51,5 +53,5 @@ impl Dataset {
     }
 }
 
-/// When there are more than this, those that are gone are forgotten.
+/// Beyond this number of settings, those of deleted datasets are removed.
 const MANY: usize = 1024;

@@ -1,4 +1,5 @@
-//! Data of variable length: elements of a dataset or attribute hold ids, the bytes are in the global heap (spec III.E).
+//! Data of variable length: elements of a dataset or an attribute hold ids, and the global heap holds the
+//! bytes (spec III.E).
 
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
@@ -11,7 +12,7 @@ use crate::object::{Dataset, File, copy};
 use crate::select::{Coord, Dim, Selection, Slab, first_element, inside};
 
 impl File {
-    /// The ids in `stored`, elements of a datatype of variable length.
+    /// Returns the ids in `stored`, which are elements of a datatype of variable length.
     #[doc(hidden)]
     pub fn vlen_ids(&self, stored: &[u8]) -> Result<Vec<VariableElement>> {
         let mut r = Reader::new(stored, self.store().widths(), Addr::UNDEFINED);
@@ -22,8 +23,8 @@ impl File {
         Ok(ids)
     }
 
-    /// The elements of a datatype of variable length that hold these ids: what [`Dataset::write_with`] writes, and what
-    /// attributes hold.
+    /// Returns the elements of a datatype of variable length with these ids, for [`Dataset::write_with`] and
+    /// for attributes.
     #[doc(hidden)]
     pub fn vlen_stored(&self, ids: &[VariableElement]) -> Vec<u8> {
         let mut stored = Vec::new();
@@ -34,13 +35,13 @@ impl File {
         stored
     }
 
-    /// Puts sequences of elements of `element_size` bytes each into the file, and returns their ids. They belong to whoever
-    /// stores them: to nobody, where the write of the ids fails.
+    /// Writes sequences of elements of `element_size` bytes to the file, and returns their ids. If the caller
+    /// then fails to store the ids, the sequences stay in the file without an owner.
     #[doc(hidden)]
     pub fn put_vlen<T: AsRef<[u8]>>(&self, items: &[T], element_size: usize) -> Result<Vec<VariableElement>> {
         let counts: Vec<u32> =
             items.iter().map(|item| count(item.as_ref(), element_size)).collect::<Result<_>>()?;
-        // Nothing is stored of what is empty.
+        // An empty sequence needs no storage.
         let full: Vec<&[u8]> = items.iter().map(AsRef::as_ref).filter(|item| !item.is_empty()).collect();
         let mut ids = self.put_objects(&full)?.into_iter();
         let element = |count| match count {
@@ -50,8 +51,8 @@ impl File {
         Ok(counts.into_iter().map(element).collect())
     }
 
-    /// The same for strings. One without bytes is an object of the heap, too, as libhdf5 has it: where there is none, readers
-    /// in C find no string but a null pointer.
+    /// Does the same for strings. An empty string is an object of the heap, too, as in libhdf5: without an
+    /// object, readers in C find a null pointer in place of a string.
     #[doc(hidden)]
     pub fn put_text<T: AsRef<[u8]>>(&self, texts: &[T]) -> Result<Vec<VariableElement>> {
         let counts: Vec<u32> = texts.iter().map(|text| count(text.as_ref(), 1)).collect::<Result<_>>()?;
@@ -70,7 +71,7 @@ impl File {
         Ok(ids)
     }
 
-    /// Takes sequences out of the file, whose ids nothing stores any more.
+    /// Removes sequences from the file. Their ids must not be stored any more.
     #[doc(hidden)]
     pub fn remove_vlen(&self, ids: &[VariableElement]) -> Result<()> {
         self.remove_objects(ids.iter().map(|element| element.id).filter(|id| !id.is_null()).collect())
@@ -84,8 +85,8 @@ impl File {
         self.change_heap(|heap| heap.remove(ids))
     }
 
-    /// While the guard lives, no sequence or string is taken out of the file: for who reads ids and then what they lead to.
-    /// Who has it changes nothing.
+    /// Returns a guard that keeps sequences and strings in the file, for a thread that reads ids and then
+    /// their data. The thread must not change the file while it holds the guard.
     #[doc(hidden)]
     pub fn reading_vlen(&self) -> impl Sized + '_ {
         self.shared().heap_objects.read()
@@ -99,13 +100,13 @@ impl File {
         Ok(())
     }
 
-    /// The bytes of one string.
+    /// Returns the bytes of one string.
     #[doc(hidden)]
     pub fn vlen_bytes(&self, id: VariableElement) -> Result<Vec<u8>> {
         GlobalHeap::new(self.store()).elements(id, 1).map(<[u8]>::to_vec)
     }
 
-    /// The elements of many sequences, of `element_size` bytes each (1 for strings).
+    /// Returns the elements of many sequences, each of `element_size` bytes (1 for strings).
     #[doc(hidden)]
     pub fn vlen_many(&self, ids: &[VariableElement], element_size: usize) -> Result<Vec<Vec<u8>>> {
         let mut found = Vec::with_capacity(ids.len());
@@ -125,13 +126,14 @@ impl File {
         ids.iter().try_for_each(|&id| heap.elements(id, element_size).map(&mut *f))
     }
 
-    /// The bytes of one object of the global heap.
+    /// Returns the bytes of one object of the global heap.
     #[doc(hidden)]
     pub fn heap_object(&self, id: GlobalHeapId) -> Result<Vec<u8>> {
         GlobalHeap::new(self.store()).object(id).map(<[u8]>::to_vec)
     }
 
-    /// The objects of the heap that elements of `datatype` lead to, and those that these lead to.
+    /// Returns the objects of the heap that elements of `datatype` refer to, directly or through other
+    /// objects.
     fn objects_of(&self, datatype: &Datatype, elements: &[u8], found: &mut Vec<GlobalHeapId>) -> Result<()> {
         let widths = self.store().widths();
         let mut places = Vec::new();
@@ -156,8 +158,8 @@ impl File {
 }
 
 impl Dataset {
-    /// Writes sequences or strings to the elements of `what`, row by row, and takes those out of the file that were there, as
-    /// libhdf5 does. The datatype of the dataset is one of variable length itself.
+    /// Writes sequences or strings to the elements of `what` in row-major order, and removes the old ones
+    /// from the file, as libhdf5 does. The datatype of the dataset itself has variable length.
     #[doc(hidden)]
     pub fn replace_vlen<T: AsRef<[u8]>>(&self, what: &Selection, items: &[T]) -> Result<()> {
         let put = || {
@@ -183,8 +185,8 @@ impl Dataset {
         self.write_with(what, &stored, &WriteOptions::default())
     }
 
-    /// Writes elements with ids, and takes out of the file what none of them leads to any more. The caller has the lock of the
-    /// data for himself, so that what two threads replace is taken out once.
+    /// Writes elements with ids, and removes data from the file that no element refers to any more. The
+    /// caller holds the lock of the data exclusively, so that data replaced by two threads are removed once.
     pub(super) fn replace_locked(
         &self,
         shape: Option<&[u64]>,
@@ -199,7 +201,7 @@ impl Dataset {
         file.objects_of(&array.datatype, &old, &mut gone)?;
         self.write_alone(shape, what, bytes, options)?;
         if let Fill::Value(value) = &array.fill {
-            // Elements that were never written have it.
+            // Elements that were never written hold it.
             file.objects_of(&array.datatype, value, &mut kept)?;
             if !kept.is_empty() {
                 self.part_from_fill(&array, what, value)?;
@@ -215,8 +217,9 @@ impl Dataset {
         file.remove_objects(gone)
     }
 
-    /// Gives elements that are stored now, and hold the ids of the fill value, objects of the heap of their own: libhdf5 takes out
-    /// what it replaces, too, and would take it from the fill value and from all who share it.
+    /// Gives stored elements that hold the ids of the fill value their own objects of the heap. libhdf5
+    /// removes the data that it replaces, and would otherwise remove the data of the fill value and of all
+    /// elements that share it.
     fn part_from_fill(&self, array: &StoredArray, what: &Selection, fill: &[u8]) -> Result<()> {
         let mut parts = vec![Selection::All];
         if let Storage::Chunked(chunked) = &array.storage {
@@ -247,7 +250,7 @@ impl Dataset {
     }
 }
 
-/// Where in an element ids are, each with the datatype of the elements of its sequence, if it is one.
+/// Returns the offsets of ids in an element, each with the datatype of its elements if it is a sequence.
 fn places_of_ids<'d>(
     datatype: &'d Datatype,
     at: usize,
@@ -271,12 +274,12 @@ fn places_of_ids<'d>(
     }
 }
 
-/// Bytes of an element.
+/// Returns the size of an element in bytes.
 fn bytes_of(datatype: &Datatype, widths: Widths) -> usize {
     usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX)
 }
 
-/// How many elements a sequence has.
+/// Returns the number of elements of a sequence.
 fn count(item: &[u8], element_size: usize) -> Result<u32> {
     let len = item.len();
     let whole = element_size > 0 && len.is_multiple_of(element_size);

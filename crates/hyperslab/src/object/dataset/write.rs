@@ -15,13 +15,15 @@ use crate::select::{Coord, Selection};
 use crate::store::{Store, Txn};
 
 impl Dataset {
-    /// Writes `bytes`, the elements of `what` row by row, in the stored datatype or the one that `options` name.
+    /// Writes `bytes`, the elements of `what` in row-major order, in the stored datatype or in the datatype
+    /// of `options`.
     ///
-    /// A chunk that is written whole is encoded and written at once, on as many threads as there are; one that is written in
-    /// part is kept until it is flushed, or until there are too many. If it fails, elements may be old or new, each.
+    /// A chunk that is written whole is encoded and written at once, by several threads. A chunk that is
+    /// written in part is kept in memory until a flush, or until such chunks exceed their budget. After an
+    /// error, each element may be old or new.
     ///
-    /// Parts of variable length are [ids](hyperslab_format::heap::global::VariableElement), which belong to the dataset from then on; what its elements led to before
-    /// is taken out of the file.
+    /// Data of variable length are [ids](hyperslab_format::heap::global::VariableElement), which belong to
+    /// the dataset from then on. The data of the old ids are removed from the file.
     ///
     /// ```
     /// use hyperslab::{Element, File, WriteOptions};
@@ -38,8 +40,8 @@ impl Dataset {
         self.write_unnamed(None, what, bytes, options).map_err(|error| error.at(self.path()))
     }
 
-    /// As [`write_with`](Self::write_with), for `what` of a dataset of this shape. [`RequestError::Reshaped`]: it has another by
-    /// now, and nothing was written.
+    /// Does the same as [`write_with`](Self::write_with) for `what` of a dataset of this shape. If the shape
+    /// has changed, the error is [`RequestError::Reshaped`] and nothing is written.
     #[doc(hidden)]
     pub fn write_shaped(
         &self,
@@ -61,12 +63,12 @@ impl Dataset {
         self.check_writable()?;
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
-        // What is changed in place, or read to be changed, is in use like what is read: should another thread delete the
-        // dataset, its space goes to nobody else before this is done.
+        // Data that are changed in place, or read to be changed, count as read: if another thread deletes the
+        // dataset, the space is not reused before this write is done.
         let found = self.store().reading_data();
         let mut array = self.array_of(shape)?;
         if array.datatype.has_variable_parts() {
-            // Between what is read to be taken out and what is written nobody else writes.
+            // No other thread writes between reading the old ids and writing the new ones.
             let _alone = lock.write();
             return self.replace_locked(shape, what, bytes, options);
         }
@@ -89,7 +91,7 @@ impl Dataset {
         }
     }
 
-    /// Writes where the caller has the lock for himself.
+    /// Writes while the caller holds the lock exclusively.
     pub(in crate::object) fn write_alone(
         &self,
         shape: Option<&[u64]>,
@@ -122,11 +124,11 @@ impl Dataset {
         }
     }
 
-    /// Flushes what is held of this dataset where it is more than may be held.
+    /// Flushes the chunks in memory of this dataset if they exceed their budget.
     fn keep_to_budget(&self) -> Result<()> {
         let cache = self.file().chunk_cache();
         if let Err(gone) = self.check_alive() {
-            // Deleted meanwhile: nobody will ever ask for what is held.
+            // The dataset was deleted meanwhile: its chunks in memory are not needed.
             cache.dirty.forget_dataset(self.address());
             return Err(gone);
         }
@@ -162,21 +164,20 @@ impl Dataset {
         self.store().check_readable()
     }
 
-    /// Tells the index of chunks that were [written](Write::write), by whichever executor; if that fails, their space is given
-    /// back.
+    /// Enters chunks that were [written](Write::write) into the index. If that fails, their space is freed.
     #[doc(hidden)]
     pub fn insert_chunks(&self, mut placed: Vec<Placed>) -> Result<()> {
         if placed.is_empty() {
             return Ok(());
         }
-        // A tree that is filled in order leaves full nodes behind; threads end their tasks in any.
+        // A tree that is filled in order has full nodes; threads end their tasks in any order.
         placed.sort_unstable_by(|a, b| a.coord.cmp(&b.coord));
         self.insert_sorted(&placed).inspect_err(|_| abandon(self.store(), &placed))
     }
 
     fn insert_sorted(&self, placed: &[Placed]) -> Result<()> {
         self.step(|txn| {
-            // As the index is now: another thread may have changed it since.
+            // The current index: another thread may have changed it.
             let array = self.array()?;
             let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
             let records = placed.iter().map(|placed| (&placed.coord, placed.record));
@@ -184,7 +185,7 @@ impl Dataset {
         })
     }
 
-    /// Writes contiguous elements for the first time: to new space, which the dataset has from then on.
+    /// Writes contiguous elements for the first time, to new space that belongs to the dataset from then on.
     fn write_first(&self, plan: &WritePlan<'_>, threads: Option<NonZeroUsize>) -> Result<()> {
         let state = self.state()?;
         let extent = self.store().allocate(state.len_bytes())?;
@@ -197,7 +198,7 @@ impl Dataset {
         written
     }
 
-    /// Writes elements to space that the dataset does not have yet; those that are not written hold the fill value.
+    /// Writes elements to new space of the dataset. Other elements hold the fill value.
     fn write_to(
         &self,
         extent: Extent,
@@ -213,7 +214,7 @@ impl Dataset {
         self.engine(&array).run(plan, threads).map(drop)
     }
 
-    /// Elements in the header are changed with it.
+    /// Changes elements in the header.
     fn write_compact(&self, data: &[u8], plan: &WritePlan<'_>) -> Result<()> {
         let mut data = data.to_vec();
         plan.place_in(&mut data)?;
@@ -236,7 +237,8 @@ impl Dataset {
         })
     }
 
-    /// Stores a chunk that is filtered already; `first` is its first element. `mask` says which filters it was stored without.
+    /// Stores a chunk that is encoded already. `first` is its first element. Bit `i` of `mask` is set if
+    /// filter `i` was not applied.
     pub fn write_stored_chunk(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
         self.write_stored(first, mask, bytes).map_err(|error| error.at(self.path()))
     }
@@ -274,7 +276,8 @@ impl Dataset {
     }
 }
 
-/// Tells the index of the dataset at `address` where chunks are, or that they are gone, and frees what they were in before.
+/// Enters the new places of chunks into the index of the dataset at `address`, or removes chunks, and frees
+/// their old space.
 pub(in crate::object) fn insert_records<'p>(
     txn: &mut Txn<'_>,
     address: Addr,
@@ -301,7 +304,7 @@ pub(in crate::object) fn insert_records<'p>(
     change.finish().map(drop)
 }
 
-/// Says in the layout message where the chunk index is now.
+/// Stores the address of the chunk index in the layout message.
 pub(in crate::object) fn set_index(change: &mut HeaderChange<'_, '_>, info: ChunkIndexInfo) -> Result<()> {
     let Some(mut message) = change.find::<LayoutMessage>()? else { return Ok(()) };
     if let Layout::Chunked(layout) = &mut message.layout {
@@ -310,11 +313,11 @@ pub(in crate::object) fn set_index(change: &mut HeaderChange<'_, '_>, info: Chun
     change.set(&message)
 }
 
-/// Fills new space with what elements hold that were never written.
+/// Fills new space with the fill value.
 pub(in crate::object) fn fill_extent(store: &Store, extent: Extent, fill: &FillBytes) -> Result<()> {
     match fill {
         FillBytes::Defined(value) if value.iter().any(|&byte| byte != 0) => store.fill(extent, value),
-        // Beyond the end of the file there are zeros as soon as it is longer.
+        // Space beyond the end of the file reads as zeros once the file is longer.
         _ => store.zero(extent),
     }
 }
