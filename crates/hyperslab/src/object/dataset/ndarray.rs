@@ -10,8 +10,9 @@ use crate::select::Selection;
 use crate::types::Scalar;
 
 impl Dataset {
-    /// Reads the elements of `what` as an array, converted to `T` if they are stored otherwise. Its shape is that of the
-    /// selection: an index takes a dimension away if it is one element, as in NumPy.
+    /// Reads the elements of `what` as an array. Elements of another type are converted to `T`.
+    ///
+    /// The array has the shape of the selection. As in NumPy, a single index removes its dimension.
     ///
     /// ```
     /// # fn main() -> hyperslab::Result<()> {

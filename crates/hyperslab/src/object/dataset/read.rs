@@ -22,11 +22,11 @@ use crate::select::{Coord, Selection};
 impl Dataset {
     /// Reads the elements of `what` into `dst`, in the stored datatype.
     ///
-    /// `dst` is row-major, of shape `what.shape(self.shape())`: exactly that many elements of `self.element_size()`
-    /// bytes. Elements that were never written read as the fill value (spec IV.A.2.f).
+    /// `dst` is row-major, of shape `what.shape(self.shape())`: exactly that many elements of
+    /// `self.element_size()` bytes. Elements that were never written read as the fill value (spec IV.A.2.f).
     ///
-    /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the file is
-    /// damaged, in which case `dst` holds unspecified values.
+    /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the
+    /// file is damaged, in which case `dst` holds unspecified values.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;

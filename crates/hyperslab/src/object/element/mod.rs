@@ -146,8 +146,8 @@ impl Dataset {
     /// # Ok(()) }
     /// ```
     ///
-    /// Errors: `Request` if `what` leaves the dataset or its elements cannot be converted; `Format` or `Chunk` if the file
-    /// is damaged.
+    /// Errors: `Request` if `what` leaves the dataset or its elements cannot be converted; `Format` or
+    /// `Chunk` if the file is damaged.
     pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
         T::read(self, &what.into())
     }

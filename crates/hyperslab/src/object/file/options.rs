@@ -173,13 +173,15 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the size of the user block before a new file's superblock, in bytes: 0, or a power of two from 512 on.
+    /// Sets the size of the user block before a new file's superblock, in bytes: 0, or a power of two from
+    /// 512 on.
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.user_block = bytes;
         self
     }
 
-    /// Sets whether the root group of a new file tracks the order in which its links and attributes are created.
+    /// Sets whether the root group of a new file tracks the order in which its links and attributes are
+    /// created.
     pub fn track_order(mut self, track: bool) -> Self {
         self.track_order = track;
         self
