@@ -105,7 +105,10 @@ fn two_datasets_in_one_place_overlap() {
     let into = first.addr.get() + 1;
     let report = checked(&patched(&sound, at, &into.to_le_bytes()), true);
     let errors = found(&report, Severity::Error);
-    assert!(errors.iter().any(|error| error.message.contains("are also in use by a raw data of /")), "{errors:?}");
+    assert!(
+        errors.iter().any(|error| error.message.contains("are also in use by a raw data of /")),
+        "{errors:?}"
+    );
     assert!(errors.iter().any(|error| error.at.get() == into), "{errors:?}");
     // Exactly there, the two are the same block.
     finds(
