@@ -3,7 +3,7 @@
 //!
 //! The files `data/bad_names*.h5` were written before names were checked. Each of their groups has an
 //! attribute `unit` with the value 5, and an attribute with the value 7 whose name is empty or has a zero
-//! byte; no program could then read the attributes of the group. If the version of the file allows it, the
+//! byte, which made the attributes of the group unreadable. If the version of the file allows it, the
 //! group also has a link `x\0y`. In the groups whose names begin with "many", attributes and links are in
 //! dense storage.
 
