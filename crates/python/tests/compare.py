@@ -1,4 +1,4 @@
-"""Compares two open files object by object with h5py as the oracle: links, attributes, properties, elements."""
+"""Compares two open files object by object: links, attributes, properties, elements. h5py is the oracle."""
 
 import h5py
 import numpy as np
@@ -107,7 +107,7 @@ def compare_dataset(ours, theirs, files, may_refuse):
 
 
 def has_undefined_fill(dataset):
-    """Returns whether elements that were never written are undefined: whatever the disk or the memory had before."""
+    """Returns whether unwritten elements are undefined: whatever the disk or the memory had before."""
     plist = dataset.id.get_create_plist()
     return plist.get_layout() == h5py.h5d.CHUNKED and plist.get_fill_time() == h5py.h5d.FILL_TIME_NEVER
 

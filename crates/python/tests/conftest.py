@@ -1,4 +1,4 @@
-"""Fixtures for golden files, which are made once per version of their scripts; and the check of test files."""
+"""Fixtures for golden files, made once per version of their scripts; and the check of test files."""
 
 import hashlib
 import io

@@ -152,7 +152,7 @@ def grid(inlines, crosslines, by="inline"):
 
 
 def laid_out(numbers, samples, fill):
-    """Returns a volume with each trace at its position, and the axes of the volume, computed from `numbers`."""
+    """Returns a volume with each trace at its position, and the axes, computed from `numbers`."""
     axes = [np.unique(column) for column in np.array(numbers).T]
     volume = np.full((*map(len, axes), len(samples[0])), fill, np.asarray(samples[0]).dtype)
     for place, trace in zip(numbers, samples, strict=True):
