@@ -28,7 +28,9 @@ def path(tmp_path):
 
 @pytest.mark.damages
 def test_a_finding_has_a_message_a_path_and_an_address(path):
-    assert not [finding for finding in hs.check(path) if finding.severity == "error"], "without `data=True` chunks are not decoded"
+    assert not [finding for finding in hs.check(path) if finding.severity == "error"], (
+        "without `data=True` chunks are not decoded"
+    )
     (finding,) = [finding for finding in hs.check(path, data=True) if finding.severity == "error"]
     assert finding.path == "/group/values" and "chunk at [3]" in finding.message
     assert finding.address is not None and finding.structure and finding.spec

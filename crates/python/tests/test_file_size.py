@@ -1,6 +1,7 @@
 """A file that hyperslab writes is not larger than the file that libhdf5 writes with the same contents.
 
-A case is a function of a path, of the module that writes, and of keywords for `File`. It runs with h5py and with hyperslab.
+A case is a function of a path, of the module that writes, and of keywords for `File`. It runs with h5py and
+with hyperslab.
 """
 
 import h5py

@@ -1,7 +1,7 @@
 """Runs the tests of h5py's high-level API, which are in its wheel, with hyperslab in place of h5py.
 
-`h5py_own/cannot.toml` lists by reason the modules that are left out and the tests that cannot pass. This test fails if an
-unlisted test fails, or if a listed test passes. The end of a run prints the counts.
+`h5py_own/cannot.toml` lists by reason the modules that are left out and the tests that cannot pass. This test
+fails if an unlisted test fails, or if a listed test passes. The end of a run prints the counts.
 """
 
 import json

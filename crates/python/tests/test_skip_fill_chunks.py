@@ -47,7 +47,9 @@ actions = st.lists(
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("limits", LIMITS)
 @given(libver=st.sampled_from(["earliest", "v110"]), fill=st.sampled_from([0, -7, 2.5, np.nan]), todo=actions)
-def test_h5py_finds_all_values_and_only_chunks_with_other_values_than_the_fill_value(tmp_path, limits, filters, libver, fill, todo):
+def test_h5py_finds_all_values_and_only_chunks_with_other_values_than_the_fill_value(
+    tmp_path, limits, filters, libver, fill, todo
+):
     path, limits = tmp_path / "f.h5", LIMITS[limits]
     chunk = (8, 9) if limits is None else CHUNK
     expected = np.full((8, 9), fill, "f4")

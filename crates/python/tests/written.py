@@ -1,7 +1,7 @@
 """Writes files with every feature of the package, for the tests of other readers.
 
-A feature is a function that writes below one group. It works with hyperslab and with h5py, so that a reader must find the
-same in both files.
+A feature is a function that writes below one group. It works with hyperslab and with h5py, so that a reader
+must find the same in both files.
 """
 
 import contextlib

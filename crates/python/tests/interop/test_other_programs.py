@@ -1,6 +1,7 @@
 """What other programs and libraries find in files that hyperslab has written: what they find in h5py's.
 
-The programs of HDF5 (Debian's, of 1.10) and Java are not Python packages: `.ci/run` installs them and requires these tests.
+The programs of HDF5 (Debian's, of 1.10) and Java are not Python packages: `.ci/run` installs them and
+requires these tests.
 """
 
 import os

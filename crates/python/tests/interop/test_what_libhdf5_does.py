@@ -1,6 +1,7 @@
 """Facts about libhdf5 on which the commit of a transaction rests (docs/journal.md, M1 to M6): measured, not believed.
 
-Only h5py is asked here, and `h5clear` of Debian's `hdf5-tools`, which `.ci/run` installs and requires. A release of HDF5 that changes an answer is noticed.
+Only h5py is asked here, and `h5clear` of Debian's `hdf5-tools`, which `.ci/run` installs and requires. A
+release of HDF5 that changes an answer is noticed.
 """
 
 import os
