@@ -1,5 +1,5 @@
-//! Makes random changes to a file and compares the file with maps and vectors in memory: while it is open, and
-//! after it was flushed, closed or killed, or a transaction was rolled back. No space may be lost.
+//! Makes random changes to a file and compares the file with maps and vectors in memory: while it is open,
+//! and after it was flushed, closed or killed, or a transaction was rolled back. No space may be lost.
 //!
 //! `HYPERSLAB_SOAK=1` runs fifty times as many cases.
 

@@ -1,4 +1,4 @@
-"""The module `h5py` for h5py's own tests: hyperslab, and the low-level names that the tests cannot do without.
+"""The module `h5py` for h5py's own tests: hyperslab, and the low-level names that the tests need.
 
 Every other low-level name raises an exception. `cannot.toml` lists the tests that need such a name.
 """
@@ -53,7 +53,7 @@ hyperslab.ExternalLink._filename = property(lambda self: self.filename)
 
 
 class _DatasetID:
-    """An identifier with its dataset, for functions that take identifiers in h5py and datasets in hyperslab."""
+    """An identifier with its dataset, for functions that take identifiers in h5py, datasets in hyperslab."""
 
     def __init__(self, dataset: Any, identifier: Any) -> None:
         self.dataset = dataset
