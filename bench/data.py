@@ -263,7 +263,7 @@ def planes_raw() -> Path:
 
 
 def planes_of_edge(edge: int) -> Path:
-    """Returns a file with the cube in chunks of an edge, unfiltered, with the chunk index of `hyperslab segy ingest`."""
+    """Returns a file with the cube in unfiltered chunks, with the chunk index of `hyperslab segy ingest`."""
     return made(f"planes_raw_{edge}.h5", hdf5(planes_values, "latest", chunks=(edge,) * 3))
 
 

@@ -12,7 +12,7 @@ from common import HERE, Timed
 
 JARS = HERE.parent / "target" / "jhdf"
 WARM_UPS = 10
-"""The number of planes of each kind to read before timing, so that the virtual machine has compiled the code."""
+"""The number of planes of each kind to read before timing, so that the code has been compiled."""
 
 
 class Jhdf:

@@ -77,7 +77,7 @@ def blosc2_payloads(path: Path) -> tuple[list[bytes], int]:
 
 
 def c_blosc2(path: Path, out: np.ndarray, threads: int, kind: str = LIMIT) -> Contestant:
-    """Decodes with only c-blosc2, one chunk on each thread, into the final place if chunks have consecutive elements.
+    """Decodes with only c-blosc2, one chunk on each thread, into the final place if chunks are consecutive.
 
     A multidimensional chunk is decoded in the order of its blocks, with padding, into a scratch array for
     each thread.
@@ -111,7 +111,7 @@ def c_blosc2(path: Path, out: np.ndarray, threads: int, kind: str = LIMIT) -> Co
 
 
 def inflate_alone(path: Path, threads: int) -> Contestant:
-    """Inflates every stored chunk, with libdeflate if its Python package is installed, otherwise with zlib."""
+    """Inflates every stored chunk, with libdeflate if its package is installed, otherwise with zlib."""
     try:
         from deflate import zlib_decompress
 

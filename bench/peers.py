@@ -1,4 +1,4 @@
-"""The contestants that read: hyperslab and its peers, each called in the fastest way that its interface offers."""
+"""The contestants that read: hyperslab and its peers, each called in its fastest way."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ours_fresh(path: Path, threads: int) -> Contestant:
 
 
 def h5py_contestants(path: Path, use: Use, threads: int, plugin: bool, name: str = "d") -> list[Contestant]:
-    """Returns h5py, or h5py with hdf5plugin if `plugin` is set: with threads inside a Blosc chunk, and with one."""
+    """Returns h5py, or with `plugin` h5py+hdf5plugin: with `threads` inside a Blosc chunk, and with one."""
 
     def opened():
         import h5py
@@ -182,7 +182,7 @@ def hidefix_fresh(path: Path, shape: tuple[int, ...]) -> Contestant:
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """Returns the environment with the number of threads for all libraries, which read it when they are loaded."""
+    """Returns the environment that sets the number of threads; libraries read it when they are loaded."""
     names = (
         "HYPERSLAB_THREADS",
         "BLOSC_NTHREADS",

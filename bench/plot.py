@@ -1,4 +1,4 @@
-"""Draws bars of the measured ratios with a mark at each target: one picture for each row, and one of all rows."""
+"""Draws bars of the measured ratios with a mark at each target: a picture for each row, and one of all."""
 
 from __future__ import annotations
 

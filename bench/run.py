@@ -1,4 +1,4 @@
-"""Compares the speed of hyperslab with its peers: `python bench/run.py [names]`. bench/README.md has the rules."""
+"""Compares the speed of hyperslab with its peers: `python bench/run.py [names]`. See bench/README.md."""
 
 from __future__ import annotations
 

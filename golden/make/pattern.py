@@ -1,7 +1,7 @@
 """The formulas of all golden values. `crates/testkit/src/pattern.rs` has the same formulas.
 
-Element k (row-major) of a dataset is `elements(pattern, dtype, k)`. A formula never changes once files were made
-with it.
+Element k (row-major) of a dataset is `elements(pattern, dtype, k)`. A formula never changes once files were
+made with it.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Measures the behaviour of libhdf5 on which the commit of a transaction relies (docs/journal.md, M1 to M6).
+"""Measures the behaviour of libhdf5 on which commits rely (docs/journal.md, M1 to M6).
 
 Only h5py is asked here, and `h5clear` of Debian's `hdf5-tools`, which `.ci/run` installs and requires. A
 release of HDF5 that changes an answer is noticed.
