@@ -1,4 +1,4 @@
-"""Contestants in groups, and how a group is timed: interleaved, rotated, answers checked, load of others noted."""
+"""Groups of contestants, and how a group is timed: interleaved, rotated, with checked answers."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ class Contestant:
 
     name: str
     call: Callable[[Any, int], Any]
-    """Does the work with what `open` gave; the second argument counts the rounds."""
+    """Does the work with the result of `open`. The second argument is the number of the round."""
     open: Callable[[], Any] = lambda: None
     close: Callable[[Any], None] = lambda state: None
     kind: str = PEER
     threads: str = ""
-    """The threads that were set for it, in words; empty where it is the group's number."""
+    """The number of threads that it uses, in words; empty if that is the number of the group."""
     environment: dict[str, str] = field(default_factory=dict)
     size: Callable[[], int] | None = None
-    """Bytes of the file that it makes, for those that make one."""
+    """Returns the size in bytes of the file that it writes, for contestants that write."""
 
 
 @dataclass
 class Timed:
-    """What `call` may return in place of the answer: the answer, and the time that counts.
+    """The answer and the time that counts, which `call` may return in place of the answer.
 
-    For a contestant in another process, whose time is the work without the messages, and for work with something between its
-    parts that belongs to nobody.
+    For a contestant in another process, whose time excludes the messages, and for work with pauses that do
+    not count.
     """
 
     answer: Any
     seconds: float
     elsewhere: float = 0.0
-    """CPU seconds that the contestant used in another process."""
+    """The CPU seconds that the contestant used in another process."""
 
 
 @dataclass
 class Target:
-    """Ours must take at most 1/`ratio` of the time of every contestant whose name starts with `against`.
+    """hyperslab must be `ratio` times as fast as the fastest contestant whose name starts with `against`.
 
-    Where a group has several of ours, the fastest of those whose names start with `ours` counts.
+    If a group has several contestants of hyperslab, the fastest one whose name starts with `ours` counts.
     """
 
     against: str
@@ -67,31 +67,34 @@ class Target:
 
 @dataclass
 class Group:
-    """Contestants that do the same work, and what is expected of ours."""
+    """Contestants that do the same work, and the targets for hyperslab."""
 
     name: str
     contestants: list[Contestant]
     targets: list[Target]
     expected: Callable[[], Any] | None
-    """The right answer of round 0."""
+    """Returns the right answer of round 0."""
     work_bytes: int = 0
     operations: int = 1
-    """Operations in one call: times are shown for one of them where there are several."""
+    """The number of operations in one call. The table shows the time of one operation."""
     scratch: Sequence[np.ndarray] = ()
-    """Arrays that contestants fill; spoiled before an answer is checked."""
+    """Arrays that contestants fill. They are overwritten with 0xA5 before an answer is checked."""
     files: Sequence[Path] = ()
     cold: bool = False
-    """Whether the contestants drop the files from the page cache before they are timed: then nobody reads them before."""
+    """Whether the contestants drop the files from the page cache.
+
+    The files are then not read before timing.
+    """
     memory_limit_mib: float | None = None
-    """The most that ours may add to the resident set (beyond the answer)."""
+    """The largest allowed growth of the resident set by hyperslab, without the answer."""
     memory: bool = True
-    """Whether the memory of ours is worth measuring: not where the answer is made of Python objects."""
+    """Whether to measure the memory of hyperslab. Not useful if the answer is made of Python objects."""
     normal: Callable[[Any], Any] = lambda answer: answer
-    """Brings an answer into the form of `expected` before they are compared."""
+    """Converts an answer to the form of `expected` before the comparison."""
 
 
 def scaled(count: int, least: int = 1) -> int:
-    """`count`, shrunk by `BENCH_SCALE`."""
+    """Returns `count` multiplied by `BENCH_SCALE`, but at least `least`."""
     return max(least, round(count * SCALE))
 
 
@@ -100,7 +103,7 @@ def say(text: str) -> None:
 
 
 def measure(group: Group, repetitions: int | None = None) -> dict:
-    """Checks and times the contestants of a group. Those that fail are reported and left out."""
+    """Checks and times the contestants of a group. Contestants that fail are reported and left out."""
     for path in () if group.cold else group.files:
         read_into_page_cache(path)
     failures: dict[str, str] = {}
@@ -122,7 +125,7 @@ def measure(group: Group, repetitions: int | None = None) -> dict:
 
 
 def check_answers(group: Group, failures: dict[str, str]) -> float:
-    """Runs every contestant once (which also warms it up) and compares; the longest time taken."""
+    """Runs every contestant once, which also warms it up, and checks its answer. Returns the longest time."""
     expected = group.expected() if group.expected else None
     slowest = 0.0
     for contestant in group.contestants:
@@ -148,7 +151,7 @@ def check_answers(group: Group, failures: dict[str, str]) -> float:
 
 @contextlib.contextmanager
 def opened(contestant: Contestant):
-    """The state of a contestant, under its environment variables."""
+    """Opens a contestant with its environment variables set, and closes it afterwards."""
     before = {name: os.environ.get(name) for name in contestant.environment}
     os.environ.update(contestant.environment)
     try:
@@ -166,7 +169,7 @@ def opened(contestant: Contestant):
 
 
 def time_once(contestant: Contestant, turn: int) -> tuple[float, float, float]:
-    """Seconds of one call that count; CPU seconds that other processes used meanwhile, and how long that while was."""
+    """Returns the seconds of one call, the CPU seconds of other processes meanwhile, and the wall time."""
     with opened(contestant) as state:
         gc.collect()
         gc.disable()
@@ -186,13 +189,13 @@ def time_once(contestant: Contestant, turn: int) -> tuple[float, float, float]:
 
 
 def machine_seconds() -> float:
-    """CPU seconds that the whole machine has used, those stolen by the host included."""
+    """Returns the CPU seconds that the whole machine has used, including those stolen by the host."""
     t = psutil.cpu_times()
     return sum(getattr(t, name, 0.0) for name in ("user", "system", "nice", "irq", "softirq", "steal"))
 
 
 def same(answer: Any, expected: Any) -> bool:
-    """Equal in shape and in every element; arrays are compared in blocks, so that little memory is needed."""
+    """Returns whether shapes and all elements are equal. Arrays are compared in blocks, to save memory."""
     if isinstance(expected, (list, tuple)):
         return len(answer) == len(expected) and all(map(same, answer, expected))
     if not isinstance(expected, np.ndarray) or expected.ndim == 0:
@@ -216,7 +219,7 @@ def read_into_page_cache(path: Path) -> None:
 
 
 def result(group: Group, contestants: list[Contestant], failures: dict, times: dict, others: dict) -> dict:
-    """What is kept of a group, as JSON knows it."""
+    """Returns the results of a group in a form that JSON can store."""
     rows = []
     for c in contestants:
         busy, wall = (sum(column) for column in zip(*others[c.name], strict=True))
@@ -246,7 +249,7 @@ def result(group: Group, contestants: list[Contestant], failures: dict, times: d
 
 
 def judged(target: Target, times: dict[str, list[float]]) -> dict:
-    """The ratio of the fastest contestants of those names, its range over the rounds, and whether it suffices."""
+    """Returns the ratio of the fastest contestants of a target, its range over the rounds, and whether it is met."""
     verdict: dict[str, Any] = {
         "against": target.against,
         "ours": target.ours,
@@ -271,14 +274,16 @@ def judged(target: Target, times: dict[str, list[float]]) -> dict:
 
 
 def fastest_of(times: dict[str, list[float]], prefix: str) -> tuple[str, list[float]] | None:
-    """The contestant with the least median of those whose names begin so, and its times."""
+    """Returns the name and times of the contestant with the lowest median whose name starts with `prefix`."""
     named = [item for item in times.items() if item[0].startswith(prefix)]
     return min(named, key=lambda item: statistics.median(item[1]), default=None)
 
 
 def drop_from_page_cache(paths: Sequence[Path]) -> None:
-    """Makes the next reads of these files come from the disk: all that the kernel caches goes where that is permitted, else the
-    pages of the files."""
+    """Makes the next reads of these files come from the disk.
+
+    Drops everything that the kernel caches if that is permitted, and otherwise the pages of these files.
+    """
     try:
         Path("/proc/sys/vm/drop_caches").write_text("3")
     except OSError:
@@ -288,7 +293,10 @@ def drop_from_page_cache(paths: Sequence[Path]) -> None:
 
 
 def memory_of(group: Group) -> dict:
-    """What a call of ours adds to the peak of the resident set, beyond the answer itself. For a fresh process."""
+    """Returns the growth of the peak resident set by a call of hyperslab, without the answer.
+
+    Needs a new process.
+    """
     ours = next(c for c in group.contestants if c.kind == OURS)
     for array in group.scratch:
         array.reshape(-1).view(np.uint8)[...] = 0xA5
@@ -311,14 +319,14 @@ def arrays_in(answer: Any) -> list[np.ndarray]:
 
 
 def reset_peak() -> int:
-    """Makes the peak of the resident set its present size, which is returned."""
+    """Resets the peak of the resident set to its current size, and returns that size."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return status_bytes("VmRSS")
 
 
 def status_bytes(name: str) -> int:
-    """A size from `/proc/self/status`."""
+    """Returns a size from `/proc/self/status`."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(name + ":"):
             return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""The files that are read, made once under bench/data/ by the peers themselves. `BENCH_SCALE` shrinks them."""
+"""The files to read, which the peers write once under bench/data/. `BENCH_SCALE` changes their size."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ def nd_bytes() -> int:
 
 
 def counting() -> np.ndarray:
-    """0, 1, 2, ... as int32: the values of `nd` and `flat`."""
+    """Returns 0, 1, 2, ... as int32: the values of `nd` and `flat`."""
     return np.arange(np.prod(nd_shape()), dtype="i4")
 
 
 def made(name: str, make: Callable[[Path], None]) -> Path:
-    """The file of that name; made under another name first, so that a half-made one is never used."""
+    """Returns the path of a file, and makes the file if it is missing.
+
+    The file is made under another name first, so that an incomplete file is never used.
+    """
     path = ROOT / name
     if not path.exists():
         ROOT.mkdir(parents=True, exist_ok=True)
@@ -60,7 +63,7 @@ def blosc1_filter(codec: str, level: int = 5) -> dict:
 
 
 def hdf5(values: Callable[[], np.ndarray], libver: str | None = None, **options) -> Callable[[Path], None]:
-    """Makes a file with one dataset, `d`."""
+    """Returns a function that makes a file with one dataset, `d`."""
 
     def make(path: Path) -> None:
         import h5py
@@ -131,7 +134,7 @@ def noisy_count() -> int:
 
 
 def noisy_values() -> np.ndarray:
-    """A sine with noise; Blosc2 shrinks it about 1.7 times."""
+    """Returns a sine with noise, which Blosc2 compresses about 1.7 times."""
     random = np.random.default_rng(1)
     x = np.arange(FLAT_CHUNK[0])
     out = np.empty((noisy_count() // x.size, x.size), "f4")
@@ -149,7 +152,7 @@ def gzip_shape() -> tuple[int, ...]:
 
 
 def gzip_values(count: int | None = None) -> np.ndarray:
-    """Fields like temperatures, rounded as packed data are; as many as are asked for."""
+    """Returns `count` fields like temperatures, rounded as in packed data."""
     random = np.random.default_rng(2)
     y, x = np.mgrid[0:1000, 0:1000] / 150.0
     out = np.empty((gzip_shape()[0] if count is None else count, 1000, 1000), "f4")
@@ -185,7 +188,7 @@ def convert_values() -> np.ndarray:
 
 
 def convert_stored(dtype: str) -> Path:
-    """Integers in Blosc2 chunks, in that byte order."""
+    """Returns a file with integers in Blosc2 chunks, in the byte order of `dtype`."""
     options = {"chunks": FLAT_CHUNK, **blosc2_filter("lz4")}
     return made(
         f"convert{'_big' if dtype[0] == '>' else ''}.h5", hdf5(lambda: convert_values().astype(dtype), **options)
@@ -204,7 +207,7 @@ def record_count() -> int:
 
 
 def record_values() -> np.ndarray:
-    """Rows of 32 bytes: numbers, counters and measurements."""
+    """Returns rows of 32 bytes: numbers, counters and measurements."""
     random = np.random.default_rng(4)
     rows, number = np.empty(record_count(), RECORD), np.arange(record_count())
     rows["a"], rows["c"], rows["e"], rows["f"] = number, number % 1000, number // 7, random.integers(0, 50, number.size)
@@ -223,7 +226,7 @@ def planes_shape() -> tuple[int, ...]:
 
 
 def cube(shape: tuple[int, ...]) -> np.ndarray:
-    """A smooth cube with noise of a few bits."""
+    """Returns a smooth cube with noise of a few bits."""
     random = np.random.default_rng(3)
     x, y, z = (np.arange(n, dtype="f4") / 40 for n in shape)
     out = np.empty(shape, "f4")
@@ -260,7 +263,7 @@ def planes_raw() -> Path:
 
 
 def planes_of_edge(edge: int) -> Path:
-    """The cube in chunks of that edge, without a filter; with the chunk index that `hyperslab segy ingest` makes, too."""
+    """Returns a file with the cube in unfiltered chunks, with the chunk index of `hyperslab segy ingest`."""
     return made(f"planes_raw_{edge}.h5", hdf5(planes_values, "latest", chunks=(edge,) * 3))
 
 
@@ -269,7 +272,7 @@ def planes_zstd(edge: int) -> Path:
 
 
 def planes_segy() -> Path:
-    """The cube as SEG-Y, sorted by inlines: IBM floats, which hold its values exactly."""
+    """Returns the cube as SEG-Y, sorted by inlines, in IBM floats that represent its values exactly."""
 
     def make(path: Path) -> None:
         import segyio
@@ -330,12 +333,12 @@ def scalar() -> Path:
 
 
 def million_side() -> int:
-    """The chunks of a `million` file are the square of this."""
+    """Returns the square root of the number of chunks in a `million` file."""
     return max(100, round(1000 * SCALE**0.5))
 
 
 def million(kind: str) -> Path:
-    """Chunks of 64 bytes, found by the named index; element k of the file holds k."""
+    """Returns a file with chunks of 64 bytes in an index of the given kind. Element k has the value k."""
     side, width = million_side(), TINY_CHUNK_ELEMENTS
     flat = (side * side * width,)
     shape, chunks, most = {

@@ -1,4 +1,4 @@
-"""jHDF in a process of its own, which measures its own time: `jhdf/Planes.java`."""
+"""Runs jHDF (`jhdf/Planes.java`) in its own process, which measures its own time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from common import HERE, Timed
 
 JARS = HERE.parent / "target" / "jhdf"
 WARM_UPS = 10
-"""Planes of each kind that are read before any counts, so that the virtual machine has compiled what it runs."""
+"""The number of planes of each kind to read before timing, so that the code has been compiled."""
 
 
 class Jhdf:
@@ -28,14 +28,14 @@ class Jhdf:
         self._usage = psutil.Process(self._process.pid)
 
     def plane(self, path: Path, axis: int, index: int) -> Timed:
-        """One plane; the file is opened and closed within the time."""
+        """Reads one plane. The time includes opening and closing the file."""
         before = self._cpu_seconds()
         nanoseconds, count = map(int, self._ask(f"plane {axis} {index} {path}").split())
         plane = np.frombuffer(self._process.stdout.read(count * 4), "f4")
         return Timed(plane, nanoseconds / 1e9, self._cpu_seconds() - before)
 
     def release(self) -> None:
-        """Unmaps what was read before, which would stay in the page cache."""
+        """Unmaps the files read before, whose pages would stay in the page cache."""
         self._ask("release")
 
     def _ask(self, request: str) -> str:
@@ -53,13 +53,13 @@ class Jhdf:
 
 @cache
 def jhdf() -> Jhdf:
-    """The one of this process; it ends when its requests do."""
+    """Returns the jHDF process of this process. It ends when its standard input is closed."""
     return Jhdf()
 
 
 @cache
 def warmed_up(path: Path, shape: tuple[int, ...]) -> Jhdf:
-    """jHDF, which has read planes of this file."""
+    """Returns jHDF after it has read planes of this file."""
     running = jhdf()
     for turn in range(WARM_UPS):
         for axis, length in enumerate(shape):

@@ -1,4 +1,4 @@
-"""What the machine or the codec alone can do: the limits shown beside the contestants."""
+"""Limits shown beside the contestants: the speed of the machine, or of only the codec."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pool(threads: int) -> ThreadPoolExecutor:
 
 
 def share(threads: int, work: Callable[[int], object], count: int) -> None:
-    """`work(0)` to `work(count - 1)`, one at a time on each thread."""
+    """Calls `work(0)` to `work(count - 1)`, one at a time on each thread."""
     if threads == 1:
         for i in range(count):
             work(i)
@@ -43,7 +43,7 @@ def memcpy(source: Callable[[], np.ndarray], out: np.ndarray, threads: int) -> C
 
 
 def readinto(path: Path, offset: Callable[[], int], out: np.ndarray, kind: str = LIMIT) -> Contestant:
-    """`file.readinto` of as many bytes as are wanted."""
+    """`file.readinto` of as many bytes as `out` has."""
 
     def call(start, turn):
         view, done = memoryview(out.reshape(-1).view(np.uint8)), 0
@@ -57,7 +57,7 @@ def readinto(path: Path, offset: Callable[[], int], out: np.ndarray, kind: str =
 
 
 def stored_chunks(path: Path) -> list[bytes]:
-    """The chunks of dataset `d` as they are stored, in order."""
+    """Returns the stored bytes of the chunks of dataset `d`, in order."""
     import h5py
 
     with h5py.File(path, "r") as file:
@@ -69,7 +69,7 @@ def stored_chunks(path: Path) -> list[bytes]:
 
 @cache
 def blosc2_payloads(path: Path) -> tuple[list[bytes], int]:
-    """The Blosc2 chunk in each stored frame, and the bytes that one decodes to."""
+    """Returns the Blosc2 chunk in each stored frame, and the decoded size of a chunk in bytes."""
     import blosc2
 
     frames = [blosc2.schunk_from_cframe(stored) for stored in stored_chunks(path)]
@@ -77,9 +77,10 @@ def blosc2_payloads(path: Path) -> tuple[list[bytes], int]:
 
 
 def c_blosc2(path: Path, out: np.ndarray, threads: int, kind: str = LIMIT) -> Contestant:
-    """c-blosc2 alone, one chunk a thread: into the wanted places if chunks decode to consecutive elements.
+    """Decodes with only c-blosc2, one chunk on each thread, into the final place if chunks are consecutive.
 
-    A multidimensional chunk decodes in the order of its blocks, padding and all, into a scratch array for each thread.
+    A multidimensional chunk is decoded in the order of its blocks, with padding, into a scratch array for
+    each thread.
     """
 
     def prepared():
@@ -110,7 +111,7 @@ def c_blosc2(path: Path, out: np.ndarray, threads: int, kind: str = LIMIT) -> Co
 
 
 def inflate_alone(path: Path, threads: int) -> Contestant:
-    """The inflation of every stored chunk, by libdeflate where its Python package is installed, else by zlib."""
+    """Inflates every stored chunk, with libdeflate if its package is installed, otherwise with zlib."""
     try:
         from deflate import zlib_decompress
 
@@ -137,7 +138,7 @@ def inflate_alone(path: Path, threads: int) -> Contestant:
 
 
 def mapped_chunks(path: Path) -> dict[tuple[int, ...], np.ndarray]:
-    """The unfiltered chunks of dataset `d` as arrays in a mapping of the file."""
+    """Returns the unfiltered chunks of dataset `d` as arrays in a mapping of the file."""
     import h5py
 
     with h5py.File(path, "r") as file, path.open("rb") as raw:

@@ -1,4 +1,4 @@
-"""The contestants: ours and the peers, each opened and called the fastest way its own interface offers."""
+"""The contestants that read: hyperslab and its peers, each called in its fastest way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from common import OUR_NAME, OURS, Contestant
 
 Use = Callable[[Any, int], Any]
-"""What is done with an opened dataset in a round."""
+"""Uses an opened dataset in a round, whose number is the second argument."""
 
 
 def ours_module():
@@ -24,7 +24,7 @@ def close_file(state: tuple[Any, Any]) -> None:
 
 
 def with_dataset(use: Use) -> Use:
-    """`use` on the dataset of a (file, dataset) pair."""
+    """Returns a function that calls `use` with the dataset of a (file, dataset) pair."""
     return lambda state, turn: use(state[1], turn)
 
 
@@ -45,7 +45,7 @@ def ours_fresh(path: Path, threads: int) -> Contestant:
 
 
 def h5py_contestants(path: Path, use: Use, threads: int, plugin: bool, name: str = "d") -> list[Contestant]:
-    """h5py; with hdf5plugin if `plugin`, then with Blosc's inner threads and, where those are several, without."""
+    """Returns h5py, or with `plugin` h5py+hdf5plugin: with `threads` inside a Blosc chunk, and with one."""
 
     def opened():
         import h5py
@@ -80,7 +80,7 @@ def h5py_fresh(path: Path, threads: int, plugin: bool) -> list[Contestant]:
 
 
 def h5py_answer(path: Path, use: Callable[[Any], Any] = lambda dataset: dataset[...], name: str = "d") -> Any:
-    """What h5py reads: the right answer where there is no formula."""
+    """Returns the result of h5py, which is the expected answer if the values have no formula."""
     import h5py
     import hdf5plugin  # noqa: F401  (registers its filters)
 
@@ -113,7 +113,7 @@ def blosc2_contestant(path: Path, use: Use, threads: int) -> Contestant:
 
 
 def blosc2_flat_into(path: Path, out: np.ndarray, threads: int) -> Contestant:
-    """A one-dimensional array through its super-chunk, which decodes into a given buffer."""
+    """Reads a one-dimensional array through its super-chunk, which decodes into a given buffer."""
 
     def use(array, turn):
         array.schunk.get_slice(0, out.size, out=out)
@@ -170,7 +170,7 @@ def tensorstore_into(path: Path, out: np.ndarray, threads: int) -> Contestant:
 
 
 def hidefix_fresh(path: Path, shape: tuple[int, ...]) -> Contestant:
-    """Its index is built outside the clock."""
+    """hidefix. Building its index is not timed."""
 
     def opened():
         import hidefix
@@ -182,7 +182,7 @@ def hidefix_fresh(path: Path, shape: tuple[int, ...]) -> Contestant:
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """The variables that say how many threads a contestant may use; they must be set before its library is loaded."""
+    """Returns the environment that sets the number of threads; libraries read it when they are loaded."""
     names = (
         "HYPERSLAB_THREADS",
         "BLOSC_NTHREADS",

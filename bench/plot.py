@@ -1,4 +1,4 @@
-"""Bars of the ratios reached, with a mark at each target: one picture a row and one of all."""
+"""Draws bars of the measured ratios with a mark at each target: a picture for each row, and one of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures speed against the peers: `python bench/run.py [names]`. The rules are in bench/README.md."""
+"""Compares the speed of hyperslab with its peers: `python bench/run.py [names]`. See bench/README.md."""
 
 from __future__ import annotations
 
@@ -40,10 +40,14 @@ PACKAGES = (
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"rows to measure, of {', '.join(rows.ORDER)} (all)")
-    parser.add_argument("--threads", type=int, action="append", help="only with so many threads")
     parser.add_argument(
-        "--repetitions", type=int, help="rounds for each group (5, 7 or 15, after how long a call takes)"
+        "names", nargs="*", metavar="name", help=f"rows to measure: {', '.join(rows.ORDER)} (default: all)"
+    )
+    parser.add_argument("--threads", type=int, action="append", help="measure only with this number of threads")
+    parser.add_argument(
+        "--repetitions",
+        type=int,
+        help="rounds for each group (default: 5, 7 or 15, depending on the duration of a call)",
     )
     parser.add_argument("--child", choices=("measure", "memory"), help=argparse.SUPPRESS)
     parser.add_argument("--group", type=int, default=0, help=argparse.SUPPRESS)
@@ -73,7 +77,7 @@ def main() -> int:
 
 
 def child(options: argparse.Namespace) -> int:
-    """One row in a process of its own; or the memory that one call of ours needs."""
+    """Measures one row, or the memory of one call of hyperslab, in this child process."""
     name, threads = options.names[0], options.threads[0]
     with contextlib.suppress(ImportError, AttributeError):
         peers.ours_module().set_threads(threads)
@@ -91,7 +95,7 @@ def child(options: argparse.Namespace) -> int:
 
 
 def measured(name: str, threads: int, repetitions: int | None) -> dict:
-    """A row, measured in a child; then the memory of each group, in a child each."""
+    """Measures a row in a child process, then the memory of each group in a child process each."""
     rounds = ["--repetitions", str(repetitions)] if repetitions else []
     load = psutil.getloadavg()[0]
     groups, failure = ask("measure", name, threads, *rounds)
@@ -113,7 +117,7 @@ def measured(name: str, threads: int, repetitions: int | None) -> dict:
 
 
 def ask(what: str, name: str, threads: int, *more: str) -> tuple[list | dict | None, str | None]:
-    """The JSON answer of a child, which may be partial, and how the child failed if it did."""
+    """Returns the JSON answer of a child process, which may be partial, and its failure or None."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         command = [
@@ -136,7 +140,7 @@ def ask(what: str, name: str, threads: int, *more: str) -> tuple[list | dict | N
 
 
 def kept_rows() -> list[dict]:
-    """Rows of earlier runs at the same scale, so that a run of one row keeps the others."""
+    """Returns the rows of earlier runs at the same scale, so that a run of one row keeps the others."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         before = json.loads((OUT / "results.json").read_text())
         if before["scale"] == SCALE:
@@ -149,7 +153,7 @@ def in_order(measured_rows: list[dict]) -> list[dict]:
 
 
 def write(results: dict) -> None:
-    """The results as JSON, as a table and as pictures."""
+    """Writes the results as JSON, as a table and as pictures."""
     OUT.mkdir(exist_ok=True)
     (OUT / "results.json").write_text(json.dumps(results, indent=1))
     (OUT / "table.md").write_text(table.markdown(results))
@@ -183,7 +187,7 @@ def machine() -> dict:
 
 
 def commit() -> str:
-    """The commit measured, with `+` if the tree differs from it."""
+    """Returns the measured commit, with `+` if the working tree differs from it."""
     with contextlib.suppress(OSError, subprocess.CalledProcessError):
         git = ["git", "-C", str(HERE), "describe", "--always", "--dirty=+", "--exclude=*"]
         return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()

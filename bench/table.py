@@ -1,4 +1,4 @@
-"""Results as text and as Markdown."""
+"""Formats the results as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def spread(contestant: dict, operations: int) -> str:
 
 
 def ours_of(group: dict) -> dict | None:
-    """The fastest of ours."""
+    """Returns the fastest contestant of hyperslab."""
     candidates = [c for c in group["contestants"] if c.get("kind") == OURS]
     return min(candidates, key=lambda c: c["median"], default=None)
 
@@ -41,10 +41,10 @@ def memory_verdict(group: dict) -> str:
 
 
 def block(row: dict, group: dict) -> str:
-    """One group: a line for each contestant, a line for each target."""
+    """Returns the text of one group: a line for each contestant and a line for each target."""
     ours, count = ours_of(group), group["operations"]
     load = group["others_cpu"]
-    each = " (times are for one of them)" if count > 1 else ""
+    each = " (times are for one operation)" if count > 1 else ""
     threads = row["threads"]
     lines = [
         f"== {row['name']}: {group['group']}; {threads} thread{'s' * (threads > 1)}"
@@ -77,7 +77,7 @@ def block(row: dict, group: dict) -> str:
 
 
 def markdown(results: dict) -> str:
-    """The whole table, one line for each target."""
+    """Returns the whole table, with one line for each target."""
     machine = results["machine"]
     lines = [
         "# Speed against the peers",
@@ -88,8 +88,8 @@ def markdown(results: dict) -> str:
         "Versions: " + ", ".join(f"{name} {version}" for name, version in machine["versions"].items()) + ".",
         "",
         "Ratio: time of the other over ours (median over median; in brackets the range over the rounds). "
-        "Limit: what part of the speed of the machine or of the codec alone ours reaches. "
-        "Others: CPUs that other processes used. `bench/README.md` says more.",
+        "Limit: our speed as a share of the speed of the machine, or of only the codec. "
+        "Others: CPUs that other processes used. `bench/README.md` has the details.",
         "",
         "| row | threads | ours | against | theirs | ratio | wanted | verdict | limit | memory | others | commit |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
@@ -135,7 +135,7 @@ def markdown_lines(row: dict, group: dict) -> list[str]:
 
 
 def summary(rows: list[dict]) -> str:
-    """How many targets are met, and which are not."""
+    """Returns how many targets are met, and a list of those that are not."""
     verdicts: list[tuple[str, bool | None]] = []
     failed = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""The contestants that write: each makes a new file its own fastest way. It is removed outside the clock, before the next begins."""
+"""The contestants that write: each creates a new file in its fastest way. Removing the file is not timed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ Make = Callable[[Path], None]
 
 
 def written(name: str) -> Path:
-    """Where a contestant's file goes."""
+    """Returns the path for the file of a contestant."""
     return data.ROOT / "written" / name
 
 
 def writer(name: str, file: str, make: Make, kind: str = PEER, threads: str = "", **environment: str) -> Contestant:
-    """A contestant that makes `file` anew in every round; its answer is the path, and the size of it is recorded."""
+    """Returns a contestant that creates `file` in every round.
+
+    Its answer is the path; the size is recorded.
+    """
     path = written(file)
     size = 0
 
@@ -39,7 +42,7 @@ def writer(name: str, file: str, make: Make, kind: str = PEER, threads: str = ""
         nonlocal size
         size = size_of(path)
         remove(path)
-        # Else the disk still has to do with this file while the next is made.
+        # Otherwise the disk would still write this file while the next one is created.
         os.sync()
 
     return Contestant(name, call, opened, close, kind=kind, threads=threads, environment=environment, size=lambda: size)
@@ -53,7 +56,7 @@ def remove(path: Path) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files of a directory."""
+    """Returns the size in bytes of a file, or of all files in a directory."""
     return sum(part.stat().st_size for part in (path.rglob("*") if path.is_dir() else [path]) if part.is_file())
 
 
@@ -124,7 +127,7 @@ def zarrs(values: np.ndarray, chunks: tuple[int, ...], codec: str, threads: int)
 
 
 def tofile(values: np.ndarray) -> Contestant:
-    """The page cache: the same bytes in one write."""
+    """Writes the same bytes to the page cache in one call."""
 
     def make(path: Path) -> None:
         values.tofile(path)
@@ -138,7 +141,7 @@ def as_limit(contestant: Contestant) -> Contestant:
 
 
 def read_back(path: Path | None) -> Any:
-    """What a file holds, by the library that others use for it."""
+    """Returns the values of a file, read by h5py or by the library that wrote the file."""
     if path is None or not os.path.exists(path):
         return None
     if path.suffix == ".b2nd":

@@ -1,7 +1,8 @@
-"""The main job on real data: read a real file whole, by month and by region, beside h5py.
+"""Reads a real file whole, by month and by region, and compares speed and values with h5py.
 
-The file is `LinkeTurbidities.h5` of the package pvlib: monthly turbidity of the atmosphere over the whole Earth, 2160 by
-4320 by 12 values of one byte, deflated, written by others. Every byte is compared with what h5py reads. The seismic part is in `seismic.py`.
+The file is `LinkeTurbidities.h5` of the package pvlib, which others wrote. It has the monthly turbidity of
+the atmosphere over the whole Earth: 2160 by 4320 by 12 values of one byte, deflated. Every byte is compared
+with the result of h5py. The seismic part is in `seismic.py`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MONTHS = [
 def main() -> None:
     """Run the demo and save its picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="folder of the data and the picture")
+    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="folder for the data and the pictures")
     out = parser.parse_args().out
     out.mkdir(exist_ok=True)
     path = turbidity_file(out)
@@ -101,7 +102,8 @@ def draw(maps: np.ndarray, path: Path) -> Path:
     """Save the twelve monthly maps."""
     figure, axes = plt.subplots(4, 3, figsize=(15, 11), layout="constrained")
     for month, axis in enumerate(axes.flat):
-        # Stored as twenty times the turbidity; every fourth value is as many as the picture has pixels.
+        # The stored values are twenty times the turbidity. Every fourth value suffices for the pixels of the
+        # picture.
         image = axis.imshow(maps[::4, ::4, month] / 20, extent=(-180, 180, -90, 90), cmap="YlOrBr", vmin=1, vmax=7)
         axis.set_title(MONTHS[month])
         axis.set_xticks(range(-180, 181, 90))

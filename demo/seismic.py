@@ -1,7 +1,7 @@
-"""The seismic part: real SEG-Y files in and out byte for byte, and a survey from SEG-Y to its three planes.
+"""The seismic part: ingests and exports real SEG-Y files byte for byte, and reads three planes of a survey.
 
-The real files are those of the package obspy. The survey is made here (`survey.py`), written as SEG-Y by segyio, ingested by the
-command `hyperslab segy ingest`, and read beside segyio and h5py; every sample is compared.
+The real files are in the package obspy. The survey is synthetic (`survey.py`). segyio writes it as SEG-Y, the
+command `hyperslab segy ingest` ingests it, and hyperslab, segyio and h5py read it. Every sample is compared.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def show(out: Path) -> None:
     if not source.exists():
         survey.write(source, survey.traces())
     print(
-        f"\n{source.name}: {source.stat().st_size / 1e6:.0f} MB of IBM floats, layers, a fault and a channel that nobody shot"
+        f"\n{source.name}: {source.stat().st_size / 1e6:.0f} MB of IBM floats, a synthetic survey with layers, a fault and a channel"
     )
     command = ["segy", "ingest", source, cube, "--filter", "blosc2:zstd:5", "--overwrite"]
     subprocess.run([Path(sys.executable).with_name("hyperslab"), *command], check=True)
@@ -62,7 +62,7 @@ def there_and_back(path: Path, out: Path) -> None:
     hs.segy.ingest(path, cube, overwrite=True)
     hs.segy.export(cube, back)
     if back.read_bytes() != path.read_bytes():
-        sys.exit(f"{path.name} came back otherwise")
+        sys.exit(f"{path.name}: the exported file differs from the source")
     with hs.segy.open(cube) as found:
         print(f"  {path.name:34}{found.kind:10}{found.shape!s:20}{path.stat().st_size:>12,} bytes, all equal")
     cube.unlink()
@@ -95,14 +95,14 @@ def compare(source: Path, cube: Path) -> None:
 def timed(
     name: str, read: Callable[[], list[np.ndarray]], expected: list[np.ndarray] | None, ours: float
 ) -> tuple[list[np.ndarray], float]:
-    """The planes, and the median time of five reads of them."""
+    """Return the planes, and the median time of five reads of them."""
     times = []
     for _ in range(5):
         begin = time.perf_counter()
         planes = read()
         times.append(time.perf_counter() - begin)
     if expected and not all(np.array_equal(a, b) for a, b in zip(planes, expected, strict=True)):
-        sys.exit(f"{name} reads other samples")
+        sys.exit(f"{name} read different samples")
     seconds = statistics.median(times)
     print(f"  {name:56}{seconds * 1e3:9.1f} ms{f'{seconds / ours:7.1f}x' if ours else ''}")
     return planes, seconds

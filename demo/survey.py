@@ -1,4 +1,4 @@
-"""A seismic survey that nobody shot: bent layers, a fault, a channel and noise, as SEG-Y with IBM floats."""
+"""A synthetic seismic survey: bent layers, a fault, a channel and noise, as SEG-Y with IBM floats."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import segyio
 INLINES = np.arange(1100, 1356)
 CROSSLINES = np.arange(300, 500)
 SAMPLES, INTERVAL = 1000, 4.0
-"""Samples of a trace, and milliseconds from one to the next."""
+"""The number of samples of a trace, and the milliseconds between two samples."""
 
 
 def ricker(frequency: float) -> np.ndarray:
-    """A wavelet of a peak frequency, in samples of the survey."""
+    """Return a Ricker wavelet of a peak frequency, sampled at the interval of the survey."""
     time = np.arange(-25, 26) * INTERVAL / 1000
     a = (np.pi * frequency * time) ** 2
     return (1 - 2 * a) * np.exp(-a)
 
 
 def traces() -> np.ndarray:
-    """The amplitudes, of shape (inlines, crosslines, samples)."""
+    """Return the amplitudes, of shape (inlines, crosslines, samples)."""
     random = np.random.default_rng(4)
-    # Layers: reflection coefficients at random times of a trace that nothing has bent.
+    # Layers: reflection coefficients at random times of a trace through flat layers.
     layers = np.where(random.random(2 * SAMPLES) < 0.08, random.normal(0, 1, 2 * SAMPLES), 0)
     plain = np.convolve(layers, ricker(30), "same")
     bright = np.convolve(np.eye(1, 2 * SAMPLES, 750)[0], ricker(25), "same") * 6
@@ -35,7 +35,7 @@ def traces() -> np.ndarray:
     time = np.arange(SAMPLES, dtype="f4")
     out = np.empty((*i.shape, SAMPLES), "f4")
     for line in range(INLINES.size):
-        # East of a plane that dips, the layers have slipped.
+        # East of a dipping fault plane, the layers have slipped.
         slipped = x[line][:, None] > 0.35 + 0.3 * i[line, 0] + 0.25 * time / SAMPLES
         place = time + 300 + bend[line][:, None] - 28 * slipped
         low = place.astype("i4")
@@ -48,14 +48,14 @@ def traces() -> np.ndarray:
 
 
 def write(path: Path, values: np.ndarray) -> None:
-    """Write a survey as SEG-Y, by segyio."""
+    """Write a survey as SEG-Y, with segyio."""
     spec = segyio.spec()
     spec.sorting, spec.format = 2, 1
     spec.samples = np.arange(SAMPLES) * INTERVAL
     spec.ilines, spec.xlines = INLINES, CROSSLINES
     with segyio.create(str(path), spec) as file:
         file.text[0] = segyio.tools.create_text_header(
-            {1: "A SURVEY THAT NOBODY SHOT", 2: "LAYERS, A FAULT, A CHANNEL, NOISE"}
+            {1: "A SYNTHETIC SURVEY", 2: "LAYERS, A FAULT, A CHANNEL, NOISE"}
         )
         file.bin.update(hdt=int(INTERVAL * 1000), hns=SAMPLES, mfeet=1, rev=0x0100, trflag=1)
         headers = [

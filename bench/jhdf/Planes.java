@@ -18,12 +18,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Reads planes of the unfiltered float dataset "d" with jHDF: 16 threads take chunks, each copies what the plane needs out of
- * the chunk's mapped bytes.
+ * Reads planes of the unfiltered float dataset "d" with jHDF. 16 threads take chunks, and each copies the elements of
+ * the plane from the mapped bytes of its chunk.
  *
- * <p>Requests are lines: "plane AXIS INDEX PATH" gives a line with the nanoseconds from before the file is opened until it is closed, and with
- * the number of floats, which follow in the machine's byte order; "release" unmaps the files that were read before (a mapping goes with the
- * garbage, and keeps its pages in the page cache until then), and gives an empty line.
+ * <p>Requests are lines. "plane AXIS INDEX PATH" is answered by a line with two numbers: the nanoseconds from before the
+ * file is opened until it is closed, and the number of floats, which follow in native byte order. "release" unmaps the
+ * files read before and is answered by an empty line. (Garbage collection removes a mapping, which keeps its pages in
+ * the page cache until then.)
  */
 public final class Planes {
     private static final int THREADS = 16;
@@ -108,7 +109,7 @@ public final class Planes {
             return plane;
         }
 
-        /** Copies the part of the plane that begins at this row and column, which is in one chunk. */
+        /** Copies the part of the plane that starts at a row and column and is in one chunk. */
         private void copy(int row, int column) {
             int[] first = new int[3];
             first[axis] = index / chunk[axis] * chunk[axis];

@@ -1,4 +1,4 @@
-"""Rows appended one at a time to a chunked dataset."""
+"""Appends rows one at a time to a chunked dataset."""
 
 import numpy as np
 import writers

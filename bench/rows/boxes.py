@@ -1,4 +1,4 @@
-"""Random small boxes of a cube: one call each, and all in one call."""
+"""Reads random small boxes of a cube: with one call for each box, and with one call for all."""
 
 from functools import cache
 

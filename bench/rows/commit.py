@@ -1,4 +1,4 @@
-"""A commit of many changed metadata blocks."""
+"""Commits many changed metadata blocks."""
 
 import shutil
 from pathlib import Path
@@ -19,7 +19,7 @@ def h5py_module():
 
 
 def changed(name: str, module, kind: str, count: int) -> Contestant:
-    """The file is made and changed outside the clock, which runs for the flush alone."""
+    """Returns a contestant that flushes a changed file. Only the flush is timed."""
     path = writers.written(f"commit-{name}.h5")
 
     def opened():

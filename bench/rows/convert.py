@@ -1,4 +1,4 @@
-"""Elements wanted otherwise than they are stored: another byte order, another type, one field of a compound."""
+"""Reads elements in another form than stored: another byte order, another type, one field of a compound."""
 
 from functools import cache
 
@@ -7,12 +7,12 @@ import numpy as np
 import peers
 from common import LIMIT, OUR_NAME, OURS, Contestant, Group, Target
 
-TITLE = "200 MB stored in chunks of 4 MB, Blosc2 LZ4 + shuffle unless said, wanted in another form, into a warm array"
+TITLE = "200 MB in chunks of 4 MB, Blosc2 LZ4 + shuffle unless stated otherwise, converted into a warm array"
 THREADS = (1, 2)
 
 
 def ours_as(name: str, path, out: np.ndarray, threads: int, kind: str = OURS) -> Contestant:
-    """Ours into `out`, whose dtype says what is wanted."""
+    """Returns hyperslab reading into `out`, with conversion to its dtype."""
     made = peers.ours_into(path, out, threads)
     return Contestant(name, made.call, made.open, made.close, kind)
 

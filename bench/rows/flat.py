@@ -1,4 +1,4 @@
-"""The same values in one dimension (plain Blosc2 frames, Blosc1), and the array formats of the peers."""
+"""Reads the values of `nd` in one dimension: Blosc2, Blosc1, and the array formats of the peers."""
 
 from functools import cache
 

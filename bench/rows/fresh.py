@@ -1,4 +1,4 @@
-"""The same values into a fresh array, against NumPy's copy of the decoded array."""
+"""Reads the values of `nd` and `flat` into a new array, compared with NumPy's copy of the decoded array."""
 
 from functools import cache
 

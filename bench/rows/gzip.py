@@ -1,4 +1,4 @@
-"""The commonest filters of all, gzip after shuffle."""
+"""Reads data with the most common filters, shuffle and gzip."""
 
 from functools import cache
 

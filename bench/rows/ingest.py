@@ -1,4 +1,4 @@
-"""A SEG-Y file brought into HDF5."""
+"""Ingests a SEG-Y file into HDF5."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import writers
 from common import LIMIT, OUR_NAME, OURS, Group, Target
 from peers import h5py_answer
 
-TITLE = "a SEG-Y file of 500x400x1000 IBM floats into HDF5 chunks of 64^3, headers and all for ours, samples alone for the other"
+TITLE = "a SEG-Y file of 500x400x1000 IBM floats into HDF5 chunks of 64^3; ours with headers, the other only samples"
 THREADS = (2,)
 CHUNKS = (64, 64, 64)
 
@@ -25,7 +25,7 @@ def by_us(**options):
 
 
 def by_them(**options):
-    """As many inlines as a chunk has at a time: no chunk is written twice."""
+    """Copies as many inlines at a time as a chunk has, so that no chunk is written twice."""
 
     def make(path: Path) -> None:
         import h5py
@@ -49,7 +49,7 @@ def copied(path: Path) -> None:
 
 
 def read_back(path: Path | None) -> np.ndarray | None:
-    """The samples of a file, by h5py."""
+    """Returns the samples of a file, read by h5py."""
     return h5py_answer(path, name="data") if path and os.path.exists(path) else None
 
 

@@ -1,4 +1,4 @@
-"""A million chunks of 64 bytes under each chunk index: opening, finding, listing."""
+"""A million chunks of 64 bytes in each chunk index: opening the file, finding chunks, listing chunks."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ MEMORY_LIMIT_MIB = 64
 
 
 def selection(kind: str, chunk: int):
-    """The elements of one chunk, counted in row-major order."""
+    """Returns the selection of one chunk, numbered in row-major order."""
     width = data.TINY_CHUNK_ELEMENTS
     if kind != "btree2":
         return slice(chunk * width, (chunk + 1) * width)
@@ -53,19 +53,19 @@ def on_open_file(path: Path, use) -> list[Contestant]:
 
 
 def listed(dataset, turn) -> list:
-    """What is known of every chunk, in any order."""
+    """Returns the information about every chunk, in any order."""
     found = []
     dataset.id.chunk_iter(found.append)
     return found
 
 
 def places(found: list) -> np.ndarray:
-    """Where every chunk begins and how long it is, sorted."""
+    """Returns the coordinates, address and size of every chunk, sorted."""
     return np.array(sorted((*chunk.chunk_offset, chunk.byte_offset, chunk.size) for chunk in found))
 
 
 def pread(path: Path, chunks: list[int]) -> Contestant:
-    """Reads of 64 bytes at random places, unbuffered."""
+    """Reads 64 bytes at random offsets, unbuffered."""
 
     def call(file, turn):
         for chunk in chunks:
@@ -78,7 +78,7 @@ def pread(path: Path, chunks: list[int]) -> Contestant:
 
 
 def callbacks() -> Contestant:
-    """As many calls of a Python function."""
+    """Calls a Python function once for each chunk."""
     count = data.million_side() ** 2
 
     def call(state, turn):

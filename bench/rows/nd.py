@@ -1,4 +1,4 @@
-"""A four-dimensional int32 dataset in Blosc2 chunks, read whole into a warm array."""
+"""Reads a whole four-dimensional int32 dataset in Blosc2 chunks into a warm array."""
 
 from functools import cache
 

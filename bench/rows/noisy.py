@@ -1,4 +1,4 @@
-"""Data that compress little: the codec is the work, so the peer is the codec alone."""
+"""Reads data that hardly compress: most of the time is decoding, so the peer is only the codec."""
 
 import data
 import limits

@@ -1,4 +1,4 @@
-"""One plane in each of the three directions of a cube."""
+"""Reads one plane in each of the three directions of a cube."""
 
 from functools import cache
 
@@ -13,7 +13,7 @@ THREADS = (1, 2)
 
 
 def planes(turn: int) -> list[tuple]:
-    """Three planes, others in every round."""
+    """Returns three planes, which differ in every round."""
     random = np.random.default_rng(turn)
     i, j, k = (int(random.integers(0, n)) for n in data.planes_shape())
     return [(i, slice(None), slice(None)), (slice(None), j, slice(None)), (slice(None), slice(None), k)]
@@ -24,7 +24,7 @@ def read(dataset, turn):
 
 
 def gather(chunks: dict, turn: int, side: int = data.CUBE_CHUNK[0]) -> list[np.ndarray]:
-    """The planes out of mapped chunks of that edge, by NumPy."""
+    """Returns the planes, copied with NumPy from mapped chunks with edge `side`."""
     shape = data.planes_shape()
     answer = []
     for axis, plane in enumerate(planes(turn)):

@@ -1,4 +1,4 @@
-"""Uncompressed data: nothing to do but to copy, so the peer is the operating system."""
+"""Reads uncompressed data: the work is only copying, so the peer is the operating system."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ import numpy as np
 import peers
 from common import PEER, Group, Target
 
-TITLE = "800 MB of int32 without a filter, into a warm array, against file.readinto of as many bytes"
+TITLE = "800 MB of int32 without a filter, into a warm array, against file.readinto of the same number of bytes"
 THREADS = (1,)
 
 

@@ -1,4 +1,4 @@
-"""A file written anew with another filter, by the commands of both."""
+"""Repacks a file with another filter, with `hyperslab repack` and with h5repack."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import data
 import writers
 from common import OUR_NAME, OURS, Group, Target
 
-TITLE = "1 GB of float32, (250,1000,1000) in chunks (1,500,500): shuffle + gzip 4 made into shuffle + Zstandard 3"
+TITLE = "1 GB of float32, (250,1000,1000) in chunks (1,500,500): from shuffle + gzip 4 to shuffle + Zstandard 3"
 THREADS = (1, 2)
 ZSTD = 32015
 

@@ -1,11 +1,11 @@
-"""One element a call: nothing but the cost of a call."""
+"""Reads one element in each call, which measures the cost of a call."""
 
 import data
 import numpy as np
 import peers
 from common import LIMIT, Contestant, Group, Target, scaled
 
-TITLE = "ds[i, j] of one float64, again and again within one chunk"
+TITLE = "ds[i, j] of one float64, repeatedly within one chunk"
 THREADS = (1,)
 
 

@@ -1,4 +1,4 @@
-"""How much more threads bring: each work on 1, 2, 4, ... threads, up to as many as the machine has."""
+"""Measures the gain from threads: the same work on 1, 2, 4, ... threads, up to as many as the machine has."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -17,11 +17,11 @@ MOST = len(os.sched_getaffinity(0))
 THREADS = (MOST,)
 TITLE = "the same work on 1, 2, 4, ... threads, up to as many as the machine has"
 CODEC_BOUND = 0.9
-"""What each thread is to bring where the codec is the limit."""
+"""The wanted gain from each thread, as a share of one thread, if the codec is the limit."""
 
 
 def counts() -> list[int]:
-    """1, 2, 4, ... and as many as there are."""
+    """Returns 1, 2, 4, ... and the number of CPUs."""
     return sorted({2**i for i in range(MOST.bit_length()) if 2**i <= MOST} | {MOST})
 
 
@@ -34,7 +34,7 @@ def kind(threads: int) -> str:
 
 
 def each(make) -> list[Contestant]:
-    """A contestant for each number of threads; `make` gives one that has so many."""
+    """Returns a contestant for each number of threads; `make(n)` returns the contestant with `n` threads."""
     made = [(n, make(n)) for n in counts()]
     return [Contestant(named(n), c.call, c.open, c.close, kind(n), threads=str(n), size=c.size) for n, c in made]
 
@@ -44,7 +44,7 @@ def against_one(part: float) -> list[Target]:
 
 
 def on_threads(threads: int, writer: Contestant) -> Contestant:
-    """A writer while the process uses so many threads."""
+    """Returns a writer that runs with `threads` threads in the pool."""
 
     def call(state, turn):
         peers.ours_module().set_threads(threads)
@@ -57,7 +57,7 @@ def on_threads(threads: int, writer: Contestant) -> Contestant:
 
 
 def boxes_from(path, boxes, threads: int) -> Contestant:
-    """Boxes read by so many Python threads, each on itself alone."""
+    """Reads boxes with `threads` Python threads, each of which reads on its own thread only."""
     parts = [boxes[i::threads] for i in range(threads)]
 
     def read(dataset, part):
@@ -75,7 +75,7 @@ def boxes_from(path, boxes, threads: int) -> Contestant:
 
 
 def partly_written(values: np.ndarray) -> Contestant:
-    """Rows that are half a chunk high, so that every chunk is written in two parts."""
+    """Writes rows that are half a chunk high, so that every chunk is written in two parts."""
     step = data.GZIP_CHUNK[1] // 2
 
     def make(path):

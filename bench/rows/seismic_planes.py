@@ -1,4 +1,7 @@
-"""Inlines, crosslines and depth slices of a seismic cube, in chunks of several sizes; the file is opened for each plane."""
+"""Reads inlines, crosslines and depth slices of a seismic cube in chunks of several sizes.
+
+The file is opened for each plane.
+"""
 
 import time
 from collections.abc import Callable
@@ -17,7 +20,7 @@ from rows.planes import gather, planes
 
 TITLE = (
     "an inline, a crossline and a depth slice of a 500x400x1000 float32 cube, the average of the three; "
-    "the file is opened for each, within the time"
+    "including the time to open the file for each"
 )
 THREADS = (2,)
 Read = Callable[[int, int], np.ndarray | Timed]
@@ -26,7 +29,10 @@ Expected = Callable[[], list[np.ndarray]]
 
 
 def reading(name: str, path: Path, read: Read, cold: bool, **options: Any) -> Contestant:
-    """A contestant that reads three planes one after another; if `cold`, nothing is cached before each."""
+    """Returns a contestant that reads three planes.
+
+    If `cold` is set, the page cache is dropped before each plane.
+    """
 
     def call(state: Jhdf | None, turn: int) -> Timed:
         answer, seconds, elsewhere = [], 0.0, 0.0
@@ -95,7 +101,7 @@ def segyio(path: Path, mmap: bool) -> Read:
 
 
 def unfiltered(threads: int, cold: bool, targets: list[Target], expected: Expected) -> Group:
-    """The same cube for everybody, in chunks of every edge and as SEG-Y."""
+    """Returns the group without filters: the same cube in chunks of every edge and as SEG-Y."""
     files = {edge: data.planes_of_edge(edge) for edge in data.PLANE_EDGES}
     segy, shape = data.planes_segy(), data.planes_shape()
     contestants = []
@@ -149,7 +155,7 @@ def compressed(threads: int, expected: Expected) -> Group:
 
 
 def gathering(path: Path, edge: int) -> Contestant:
-    """The same planes, out of a file that is mapped and stays open."""
+    """Returns the limit that copies the planes from a mapped file, which stays open."""
     chunks = cache(lambda: limits.mapped_chunks(path))
     name = f"gather from a mapped file, edge {edge}"
     return Contestant(name, lambda c, turn: gather(c, turn, edge), chunks, kind=LIMIT, threads="1")

@@ -1,4 +1,4 @@
-"""Many small datasets with two attributes each."""
+"""Creates many small datasets with two attributes each."""
 
 import numpy as np
 import writers

@@ -1,4 +1,4 @@
-"""A float32 dataset, made in gzip chunks."""
+"""Writes a float32 dataset in gzip chunks."""
 
 import data
 import writers

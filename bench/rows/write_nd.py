@@ -1,4 +1,4 @@
-"""A four-dimensional int32 dataset, made in Blosc2 chunks."""
+"""Writes a four-dimensional int32 dataset in Blosc2 chunks."""
 
 import data
 import hyperslab as hs

@@ -1,4 +1,4 @@
-"""Data without filters, made contiguous and in chunks."""
+"""Writes data without filters, contiguous and in chunks."""
 
 import data
 import writers

@@ -24,17 +24,17 @@ TOPICS = (
     "netcdf",
     "damaged",
 )
-LARGEST = 64 << 10  # a committed file
-BUDGET = 2_000_000  # all committed files
+LARGEST = 64 << 10  # bytes of a committed file
+BUDGET = 2_000_000  # bytes of all committed files
 
 
 def run(topic, out):
-    """A process for each: h5py, PyTables and netCDF4 each bring a libhdf5 of their own."""
+    """Runs a script in its own process, because h5py, PyTables and netCDF4 each have their own libhdf5."""
     subprocess.run([sys.executable, HERE / f"{topic}.py", out], check=True)
 
 
 def toml(value):
-    """The few kinds of value a manifest has."""
+    """Returns a value as TOML, for the few kinds of value in a manifest."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -43,7 +43,7 @@ def toml(value):
 
 
 def manifest(files):
-    """The text of MANIFEST.toml: the tools, then every file with its datasets."""
+    """Returns the text of MANIFEST.toml: the tools, then every file with its datasets."""
     import h5py
 
     lines = [
@@ -68,7 +68,7 @@ def manifest(files):
 
 
 def choose(files, out):
-    """Marks which files are committed: the small ones, smallest first, while the budget lasts."""
+    """Marks the files to commit: small files, smallest first, until the budget is used up."""
     left = BUDGET
     for entry in sorted(files, key=lambda e: e["bytes"]):
         entry["committed"] = entry["bytes"] <= LARGEST and entry["bytes"] <= left and not entry.get("damaged")

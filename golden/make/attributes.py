@@ -1,4 +1,4 @@
-"""Attributes: compact, dense and shared; every type and shape; as large as they get."""
+"""Attributes: compact, dense and shared; every type and shape; the largest possible."""
 
 import h5py
 import numpy as np
@@ -27,7 +27,7 @@ NUMBERS = (
 
 
 def every_type(attrs):
-    """One attribute of each type that an attribute can have, scalar and array."""
+    """Writes one attribute of each type that an attribute can have, scalar and array."""
     for name in NUMBERS:
         label = np.dtype(name).name + ("_be" if name.startswith(">") else "")
         attrs.create(f"{label}_scalar", pattern.array("mix", name, ()))
@@ -57,7 +57,7 @@ def every_type(attrs):
 
 
 def references(golden):
-    """Attributes that point at objects and regions, as dimension scales do."""
+    """Writes attributes that refer to objects and regions, as those of dimension scales do."""
     d = golden.dataset("target", (4, 5), "<i4", index="contiguous")
     attrs = golden.h5.attrs
     attrs["object"] = d.ref

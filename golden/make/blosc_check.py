@@ -1,4 +1,6 @@
-"""Decodes the chunks that `decode_undoes_encode` of `crates/filters/tests/blosc.rs` left, with python-blosc2, hdf5plugin and PyTables.
+"""Decodes chunks encoded by hyperslab with python-blosc2, hdf5plugin and PyTables.
+
+The test `decode_undoes_encode` of `crates/filters/tests/blosc.rs` writes the chunks:
 
 BLOSC_ENCODED=/tmp/encoded cargo test -p hyperslab-filters --test blosc decode_undoes_encode
 python golden/make/blosc_check.py /tmp/encoded
@@ -38,13 +40,13 @@ def main():
                         plain = opened[:]
                 else:
                     plain = blosc2.decompress2(stored)
-                assert fnv1a(bytes(plain)) == int(expected, 16), "other bytes by python-blosc2"
+                assert fnv1a(bytes(plain)) == int(expected, 16), "python-blosc2 decodes other bytes"
                 options = (hdf5plugin.Blosc2 if filter_id == "32026" else hdf5plugin.Blosc)()
                 datatype = f"u{size}" if int(size) in (1, 2, 4, 8) else f"V{size}"
                 dataset = file.create_dataset(name, shape, datatype, chunks=shape, **options)
                 dataset.id.write_direct_chunk((0,) * len(shape), stored)
                 assert fnv1a(np.ascontiguousarray(dataset[...]).tobytes()) == int(expected, 16), (
-                    "other bytes by hdf5plugin"
+                    "hdf5plugin decodes other bytes"
                 )
                 hashes[name] = int(expected, 16)
             except Exception as error:
@@ -54,10 +56,10 @@ def main():
         with tables.open_file(f"{scratch}/a.h5") as file:
             for name, expected in hashes.items():
                 node = file.get_node("/", name)
-                # It does not read opaque types.
+                # PyTables does not read opaque types.
                 if not isinstance(node, tables.UnImplemented) and fnv1a(node[...].tobytes()) != expected:
                     bad += 1
-                    print(name, "other bytes by PyTables")
+                    print(name, "PyTables decodes other bytes")
     print(count, "chunks,", bad, "wrong")
     sys.exit(bad > 0)
 

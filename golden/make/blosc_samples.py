@@ -1,7 +1,7 @@
 """Blosc chunks made by python-blosc2 and by hdf5plugin, for `crates/filters/tests/blosc.rs`.
 
-Writes `samples.bin`, the chunks one after the other, and `samples.txt`, a line for each:
-name, filter number, element size, chunk shape, offset, stored length, FNV-1a hash of the decoded bytes.
+Writes the chunks one after the other to `samples.bin`, and a line for each chunk to `samples.txt`: name,
+filter number, element size, chunk shape, offset, stored length, FNV-1a hash of the decoded bytes.
 
     python golden/make/blosc_samples.py golden/files/blosc          # the samples of the repository
     python golden/make/blosc_samples.py --all /tmp/samples          # every combination
@@ -51,7 +51,7 @@ class Pack:
 
 
 def values(kind: str, typesize: int, count: int) -> bytes:
-    """Elements with runs, repetitions and noise in different bytes."""
+    """Returns elements with runs, repetitions and noise in different bytes."""
     rng = np.random.default_rng(typesize * 1000 + count)
     if kind == "count":
         numbers = np.arange(count, dtype=np.uint64) * 3
@@ -91,7 +91,8 @@ def super_chunks(pack, every):
             continue
         for kind in kinds:
             number += 1
-            # A step that has no common divisor with the lengths of the lists, so that every value of each is used.
+            # The step has no common divisor with the lengths of the lists, so every value of each list is
+            # used.
             if not every and number % 19:
                 continue
             count = 700 if every else 300
@@ -132,7 +133,7 @@ def special_chunks(pack):
     for size, raw in ((4, np.zeros(1000, "i4")), (8, np.full(1000, np.nan)), (2, np.full(1000, 77, "u2"))):
         schunk = blosc2.SChunk(chunksize=raw.nbytes, data=raw, cparams=dict(typesize=size, nthreads=1))
         pack.add(f"constant-{size}", 32026, size, (1000,), schunk.to_cframe(), raw.tobytes())
-    # A frame that has been changed in place: the first chunk is not where a new frame has it.
+    # A frame changed in place, whose first chunk is not at the offset that it has in a new frame.
     schunk = blosc2.SChunk(chunksize=4000, data=np.arange(1000, dtype="i4"), cparams=dict(typesize=4, nthreads=1))
     schunk.append_data(np.arange(1000, 2000, dtype="i4"))
     pack.add("first-of-two", 32026, 4, (1000,), schunk.to_cframe(), np.arange(1000, dtype="i4").tobytes())
@@ -159,7 +160,7 @@ def arrays(pack, every):
             pack.add(name, 32026, dtype.itemsize, shape, array.to_cframe(), data.tobytes())
     zeros = blosc2.zeros((30, 40), dtype="i4", chunks=(30, 40), blocks=(8, 16))
     pack.add("array-zeros", 32026, 4, (30, 40), zeros.to_cframe(), bytes(4800))
-    # c-blosc2 does not read this back: its headers have no room for the element size.
+    # c-blosc2 cannot read this array back, because the element size does not fit its headers.
     large = np.frombuffer(values("walk", 300, 24), "S300").reshape(4, 6)
     array = blosc2.asarray(large, chunks=(4, 6), blocks=(2, 4), cparams=dict(nthreads=1))
     pack.add("array-large-elements", 32026, 300, (4, 6), array.to_cframe(), large.tobytes())

@@ -1,9 +1,9 @@
-"""What h5py, hdf5plugin and PyTables store of each filter, for `crates/filters/tests/choice.rs`.
+"""Prints the filter messages that h5py, hdf5plugin and PyTables store, for `crates/filters/tests/choice.rs`.
 
     python golden/make/client_data.py > crates/filters/tests/client_data.txt
 
-A line for each: name, size of an element, size of its items (other than the element's only in arrays), chunk shape, then the
-number of each filter, its flags and its client data.
+Each line has the name, the element size, the size of the items of an element (different only for arrays), the
+chunk shape, and for each filter its number, flags and client data.
 """
 
 import tempfile

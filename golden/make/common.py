@@ -1,4 +1,4 @@
-"""What every golden script uses: create a file reproducibly, write datasets by formula, note what they must be."""
+"""Shared by the golden scripts: creates reproducible files, writes datasets by formula, records them."""
 
 import argparse
 import contextlib
@@ -28,7 +28,7 @@ CHUNK_INDEX = {0: "btree1", 1: "single", 2: "implicit", 3: "fixed_array", 4: "ex
 
 
 def libhdf5():
-    """The library inside h5py, for the calls that h5py does not wrap."""
+    """Returns the libhdf5 inside h5py, for calls that h5py does not wrap."""
     site = Path(h5py.__file__).parent.parent
     found = glob.glob(str(site / "h5py.libs" / "libhdf5-*.so*"))
     lib = ctypes.CDLL(found[0])
@@ -56,7 +56,7 @@ LIB = libhdf5()
 
 
 def call(name, *arguments):
-    """Calls libhdf5, which answers a negative number when it fails."""
+    """Calls libhdf5 and raises an exception if the result is negative, which means failure."""
     result = getattr(LIB, name)(*arguments)
     if result < 0:
         raise RuntimeError(f"{name}{arguments} failed")
@@ -64,7 +64,7 @@ def call(name, *arguments):
 
 
 def spelled(dtype):
-    """A type as the manifest writes it, or None if it has no formula."""
+    """Returns the spelling of a type in the manifest, or None if the type has no formula."""
     dtype = np.dtype(dtype)
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
@@ -83,7 +83,7 @@ def spelled(dtype):
 
 
 class Topic:
-    """One script's files."""
+    """The files of one script."""
 
     def __init__(self, out, script):
         self.out, self.script, self.files = Path(out), script, []
@@ -91,7 +91,7 @@ class Topic:
 
     @contextlib.contextmanager
     def file(self, name, libver="earliest", userblock=0, setup=None, **note):
-        """A new file; `setup(fcpl)` may change its creation properties."""
+        """Creates a file. `setup(fcpl)` may change its creation properties."""
         path = self.out / name
         path.unlink(missing_ok=True)
         fcpl = h5py.h5p.create(h5py.h5p.FILE_CREATE)
@@ -111,11 +111,11 @@ class Topic:
         self.foreign(path, golden.datasets, **note)
 
     def foreign(self, path, datasets=(), **note):
-        """Notes a file that something else wrote."""
+        """Records a file that another library wrote."""
         self.files.append({"name": Path(path).name, "script": self.script, **note, "dataset": list(datasets)})
 
     def finish(self):
-        """Leaves the notes beside the files, for `all.py`."""
+        """Writes the records beside the files, for `all.py`."""
         for entry in self.files:
             content = (self.out / entry["name"]).read_bytes()
             entry["bytes"], entry["sha256"] = len(content), hashlib.sha256(content).hexdigest()
@@ -123,7 +123,7 @@ class Topic:
 
 
 class GoldenFile:
-    """An open file and the notes on its datasets."""
+    """An open file and the records of its datasets."""
 
     def __init__(self, handle):
         self.h5, self.datasets = handle, []
@@ -133,7 +133,8 @@ class GoldenFile:
     ):
         """Creates a dataset that must have chunk index or layout `index`, and fills it by formula.
 
-        `written`: coordinates of the chunks to write (default all). `box`: only elements below this corner are written.
+        `written`: coordinates of the chunks to write (default all). `box`: only elements below this corner
+        are written.
         """
         if pattern != "fill":
             values = patterns.array(pattern, dtype, shape) if data is None else data
@@ -157,17 +158,17 @@ class GoldenFile:
         return self.note(d, index, pattern, spell or (spelled(dtype) if data is None else None), **note)
 
     def low(self, path, type_id, shape, plist=None, maxshape=None):
-        """A dataset of a low-level type and with exactly these properties, not yet written."""
+        """Creates a dataset with a low-level type and exactly these properties, without writing elements."""
         if maxshape is not None:
             maxshape = tuple(h5py.h5s.UNLIMITED if n is None else n for n in maxshape)
         space = h5py.h5s.create_simple(shape, maxshape) if shape else h5py.h5s.create(h5py.h5s.SCALAR)
         return h5py.Dataset(h5py.h5d.create(self.h5.id, path.encode(), type_id, space, plist or dcpl()))
 
     def note(self, d, index, pattern="", spell=None, **note):
-        """Records what dataset `d` must be, after checking the chunk index with libhdf5."""
+        """Records the properties of dataset `d`, after checking its layout or chunk index with libhdf5."""
         found = layout_of(d.id)
         if found != index:
-            raise AssertionError(f"{d.name}: wanted {index}, libhdf5 made {found}")
+            raise AssertionError(f"{d.name}: expected {index}, but libhdf5 created {found}")
         entry = {"path": d.name, "shape": list(map(int, d.shape or ())), "index": index, **note}
         if d.chunks:
             entry["chunks"] = list(map(int, d.chunks))
@@ -182,7 +183,7 @@ class GoldenFile:
 
 
 def filling(d):
-    """The fill value, or nothing where the type has none that NumPy can hold."""
+    """Returns the fill value, or an empty list if NumPy cannot hold it."""
     try:
         return d.fillvalue if d.dtype.kind in "iufb" else []
     except (TypeError, RuntimeError):
@@ -190,7 +191,7 @@ def filling(d):
 
 
 def layout_of(dataset_id):
-    """The layout, or for chunked datasets the chunk index, as libhdf5 says."""
+    """Returns the layout that libhdf5 reports, or the chunk index of a chunked dataset."""
     plist = dataset_id.get_create_plist()
     layout = plist.get_layout()
     if layout == h5py.h5d.CHUNKED:
@@ -203,13 +204,13 @@ def layout_of(dataset_id):
 
 
 def grid(shape, chunks, every=1):
-    """Coordinates of every `every`-th chunk, row-major."""
+    """Returns the coordinates of every `every`-th chunk, in row-major order."""
     counts = [-(-n // c) for n, c in zip(shape, chunks)]
     return list(itertools.product(*map(range, counts)))[::every]
 
 
 def dcpl(alloc=None, fill_time=None, fill=None, chunk_opts=None, chunk=None, attributes=None, filters=()):
-    """Dataset creation properties that `create_dataset` has no argument for."""
+    """Returns dataset creation properties that have no argument in `create_dataset`."""
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_obj_track_times(False)
     if chunk is not None:
@@ -230,7 +231,7 @@ def dcpl(alloc=None, fill_time=None, fill=None, chunk_opts=None, chunk=None, att
 
 
 def main(script, make):
-    """The command line of a golden script: `python golden/make/X.py OUT_DIR`."""
+    """Runs a golden script from the command line: `python golden/make/X.py OUT_DIR`."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("out", help="directory to write the files into")
     topic = Topic(parser.parse_args().out, script)

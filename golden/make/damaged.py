@@ -1,7 +1,8 @@
 """Bit flips, overwritten words and truncations of other golden files, from a fixed seed.
 
-Whoever reads one must give an error or the right data: never a panic, a hang or memory without bound. Files of the
-version 2 superblock and later carry checksums on all metadata; the others do not, so a flip there may also change data.
+Reading a damaged file must give an error or the right data, and never a panic, a hang or unbounded memory.
+Files with a superblock of version 2 or later have checksums on all metadata. In older files a flipped bit may
+also change data.
 """
 
 import random
@@ -28,7 +29,10 @@ SEED = 20240607
 
 
 def damage(content, rng, kind):
-    """A copy of `content` with one kind of damage; early bytes, where the metadata is, are hit more often."""
+    """Returns a copy of `content` with one kind of damage.
+
+    Early bytes, which have metadata, are hit more often.
+    """
     out = bytearray(content)
     span = len(out) if rng.random() < 0.5 else min(len(out), 4096)
     if kind == "flip":
@@ -46,7 +50,7 @@ def damage(content, rng, kind):
 
 
 def variants(content, name, count):
-    """`count` damaged copies, reproducible from the file's name."""
+    """Yields `count` damaged copies, reproducible from the name of the file."""
     rng = random.Random(f"{SEED}/{name}")
     for i in range(count):
         kind = ("flip", "word", "cut", "noise")[i % 4]
@@ -54,7 +58,7 @@ def variants(content, name, count):
 
 
 def make(topic):
-    """Needs the victims in the output directory already: `all.py` runs this script last."""
+    """Damages files that must be in the output directory already: `all.py` runs this script last."""
     for name in VICTIMS:
         content = (topic.out / name).read_bytes()
         for label, bad in variants(content, name, 4):

@@ -1,4 +1,4 @@
-"""Every datatype that libhdf5 2.0 writes, in both byte orders where it has one."""
+"""Every datatype that libhdf5 2.0 writes, in both byte orders if the type has a byte order."""
 
 import h5py
 import numpy as np
@@ -11,7 +11,7 @@ FLOATS = tuple(f"{order}f{size}" for order in "<>" for size in (2, 4, 8))
 
 
 def raw(golden, path, type_id, shape, array, index="contiguous", memory=None, **note):
-    """Writes `array` as it is in memory as elements of a low-level type (or of `memory`, which libhdf5 converts)."""
+    """Writes the bytes of `array` as elements of `type_id`, or of `memory`, which libhdf5 converts."""
     d = golden.low(path, type_id, shape)
     array = np.ascontiguousarray(array)
     call("H5Dwrite", d.id.id, (memory or type_id).id, 0, 0, 0, array.ctypes.data)
@@ -30,7 +30,7 @@ def numbers(golden):
 
 
 def odd_numbers(golden):
-    """Precisions, offsets and exponents that NumPy has no name for."""
+    """Precisions, offsets and exponents for which NumPy has no type."""
     for bits, offset, size, base in (
         (12, 0, 2, h5t.STD_I16LE),
         (5, 2, 1, h5t.STD_U8LE),

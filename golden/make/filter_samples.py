@@ -1,7 +1,8 @@
-"""Writes crates/filters/tests/samples.txt: chunks as h5py and hdf5plugin store them, read back as they lie in the file.
+"""Writes crates/filters/tests/samples.txt: the stored bytes of chunks that h5py and hdf5plugin wrote.
 
-A line is a sample: name, size of an element, filters (number:client data, joined by +), filter mask, decoded bytes, stored
-bytes; the last two in hexadecimal. Run it with h5py and hdf5plugin installed: python golden/make/filter_samples.py
+A line is a sample: name, element size, filters (number:client data, joined by +), filter mask, decoded bytes,
+stored bytes. The last two are hexadecimal. Run it with h5py and hdf5plugin installed: python
+golden/make/filter_samples.py
 """
 
 import pathlib
@@ -15,13 +16,13 @@ OUT = pathlib.Path(__file__).parents[2] / "crates/filters/tests/samples.txt"
 
 
 def values(count, dtype):
-    """Slow upper bytes, so that every codec finds something, and no two elements in a row alike."""
+    """Returns values with slowly changing upper bytes, which every codec compresses, and no equal neighbours."""
     i = np.arange(count)
     return ((i * i // 3) % 1000 + i // 10).astype(dtype)
 
 
 def noise(count):
-    """Bytes that nothing compresses."""
+    """Returns bytes that no codec compresses."""
     return np.random.default_rng(1).integers(0, 256, count, dtype=np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""Every filter of libhdf5, h5py and hdf5plugin that hyperslab knows, and some that it must refuse by name."""
+"""Every filter of libhdf5, h5py and hdf5plugin that hyperslab supports, and some that it must refuse."""
 
 import h5py
 import hdf5plugin
@@ -10,7 +10,7 @@ TYPES = ("u1", "<i2", "<i4", ">i4", "<f8")
 
 
 def several(golden, name, index, types=TYPES, **options):
-    """The same filter over several types and over data that compresses and data that does not."""
+    """Writes datasets with the same filter and several types, with compressible data and with noise."""
     for kind in types:
         label = np.dtype(kind).name + ("_be" if kind.startswith(">") else "")
         golden.dataset(f"{name}_{label}", SHAPE, kind, pattern="steps", chunks=CHUNKS, index=index, **options)
@@ -29,7 +29,7 @@ def standard(golden, index):
     several(golden, "shuffle_gzip_fletcher32", index, compression="gzip", shuffle=True, fletcher32=True)
     several(golden, "lzf", index, compression="lzf")
     several(golden, "shuffle_lzf", index, compression="lzf", shuffle=True, fletcher32=True)
-    # Odd sizes: a chunk whose byte count is odd, elements of one and three bytes.
+    # Odd sizes: a chunk with an odd number of bytes, elements of one and three bytes.
     golden.dataset("fletcher32_odd", (21,), "u1", chunks=(7,), index=index, fletcher32=True)
     golden.dataset("shuffle_s3", (21,), "S3", chunks=(7,), index=index, shuffle=True, compression="gzip")
     twice = dcpl(
@@ -39,7 +39,7 @@ def standard(golden, index):
 
 
 def refused(golden, index):
-    """Filters of libhdf5 that hyperslab does not have yet."""
+    """Writes datasets with filters of libhdf5 that hyperslab does not support yet."""
     for name, options in (
         ("szip", {"compression": "szip"}),
         ("scaleoffset_integer", {"scaleoffset": 0}),
@@ -107,7 +107,7 @@ def blosc2(golden, index):
         d = golden.h5.create_dataset(name, SHAPE, "<i4", chunks=CHUNKS, compression=hdf5plugin.Blosc2())
         d[()] = value
         golden.note(d, index)
-    # More than one Blosc block in a chunk, one dimension and several (the n-D form has its own block shape).
+    # More than one Blosc block in a chunk, in one and two dimensions (the n-D form has its own block shape).
     golden.dataset(
         "blocks_1d", (60000,), "<i4", pattern="steps", chunks=(30000,), index=index, compression=hdf5plugin.Blosc2()
     )

@@ -8,7 +8,7 @@ UNICODE = ("äöü", "日本語", "emoji 🎈", "a b", ".hidden", "dots...", "x"
 
 
 def tracked(golden, path, order, indexed=True):
-    """A group that tracks creation order, with or without an index over it."""
+    """Creates a group that tracks creation order if `order` is set, with or without an index over it."""
     gcpl = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
     gcpl.set_obj_track_times(False)
     if order:
@@ -17,14 +17,14 @@ def tracked(golden, path, order, indexed=True):
 
 
 def fill(group, count):
-    """Hard links to one small group, in an order that is not alphabetic."""
+    """Creates hard links to one small group, in an order that is not alphabetic."""
     target = group.create_group("target")
     for i in range(count):
         group[f"member{(i * 7919) % count:05}"] = target
 
 
 def links(golden):
-    """Every kind of link, loops and dangling ones included."""
+    """Creates every kind of link, including loops and dangling links."""
     golden.dataset("data/numbers", (5,), "<i4", index="contiguous")
     h5 = golden.h5
     h5["hard"] = h5["data/numbers"]
@@ -59,7 +59,7 @@ def make(topic):
                 golden.h5.create_group("deep" + f"/level{depth}" * (depth + 1))
             golden.h5.create_group("empty")
 
-    # Symbol tables: one node; then 300 and 3000 links, where the group B-tree has one and two levels of nodes.
+    # Symbol tables: one node; then 300 and 3000 links, with one and two levels of B-tree nodes.
     for count in (3, 300, 3000):
         with topic.file(f"symbol_table_{count}.h5") as golden:
             fill(golden.h5.create_group("g"), count)
@@ -80,7 +80,7 @@ def make(topic):
             group[f"soft{i:02}"] = h5py.SoftLink("/data/" + "numbers" if i % 2 else "/nowhere/" + "long" * i)
             group[f"external{i:02}"] = h5py.ExternalLink("link_target.h5", "/inside/values" if i % 2 else "/none")
             group[f"hard{i:02}"] = golden.h5["data"]
-        group["n" * 5000] = golden.h5["data"]  # larger than the heap's managed objects: a huge one
+        group["n" * 5000] = golden.h5["data"]  # larger than managed objects of the heap, so it is a huge object
     with topic.file("deleted_links.h5", "latest") as golden:
         group = tracked(golden, "g", True)
         fill(group, 200)

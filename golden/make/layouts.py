@@ -1,4 +1,4 @@
-"""Every layout and each of the six chunk indexes, with the shapes that make them deep, paged, sparse or empty."""
+"""Every layout and all six chunk indexes, with shapes that make them deep, paged, sparse or empty."""
 
 import h5py
 import numpy as np
@@ -142,7 +142,7 @@ def new_indexes(topic, libver):
         )
         golden.dataset("below_maximum", (10, 11), "<i4", chunks=(4, 5), maxshape=(30, 31), index="fixed_array")
         golden.dataset("exactly_a_page", (1024,), "<u1", chunks=(1,), written=[(0,), (1023,)], index="fixed_array")
-        # More than 1024 chunks: pages of 1024. The second page of `paged_sparse` is never made.
+        # More than 1024 chunks are in pages of 1024. The second page of `paged_sparse` is never written.
         golden.dataset(
             "paged_sparse", (4000,), "<u1", chunks=(1,), written=[(0,), (700,), (2500,), (3999,)], index="fixed_array"
         )
@@ -178,7 +178,7 @@ def new_indexes(topic, libver):
             written=[(0,), (5,), (99,), (250,), (299,)],
             index="extensible_array",
         )
-        # Secondary blocks, and from element 131,056 on data blocks of 2048 elements: paged.
+        # Secondary blocks. From element 131,056 on, data blocks have 2048 elements and are paged.
         far = [(0,), (3,), (4,), (700,), (5000,), (131055,), (131060,), (132200,), (139999,)]
         name, filters = ("paged", {}) if libver == "v110" else ("paged_gzip", GZIP)
         golden.dataset(
@@ -209,7 +209,7 @@ def new_indexes(topic, libver):
 
 
 def edges(topic):
-    """Filter masks, chunks of the edge stored without filters, resized and shrunk datasets, fill times."""
+    """Filter masks, unfiltered edge chunks, resized and shrunk datasets, fill times."""
     for libver in ("earliest", "latest"):
         index = (lambda new: "btree1") if libver == "earliest" else (lambda new: new)
         with topic.file(f"masks_{libver}.h5", libver) as golden:
@@ -291,18 +291,19 @@ def edges(topic):
             ("fixed", (11, 10), None, "fixed_array"),
             ("unlimited", (11, 10), (None, 10), "extensible_array"),
             ("free", (11, 10), (None, None), "btree2"),
-            # The last row of chunks ends with the dataset, so that its first is no edge.
+            # The last row of chunks ends with the dataset, so its first chunk is not partial.
             ("ends_together", (12, 10), None, "fixed_array"),
         ):
             unfiltered_edges(golden, name, shape, (4, 6), maxshape, kind, "steps")
         unfiltered_edges(golden, "one_partial", (10,), (16,), (None,), "extensible_array", "mix")
         unfiltered_edges(golden, "wide_single", (16,), (16,), None, "single", "steps")
 
-    # Small arrays whose written elements stand right after parts that were never written.
+    # Small arrays whose written elements come right after parts that were never written.
     with topic.file("array_holes.h5", "latest") as golden:
-        # Pages of 1024 elements, of which the second was never written.
+        # The second of the pages of 1024 elements is never written.
         golden.dataset("pages", (2100,), "|u1", chunks=(1,), written=[(0,), (2048,), (2099,)], index="fixed_array")
-        # The index block has 4 elements and names data blocks for 240 more; the first secondary block, for 256, is missing.
+        # The index block has 4 elements and the addresses of data blocks for 240 more. The first secondary
+        # block, for the next 256 elements, is missing.
         golden.dataset(
             "super_blocks",
             (520,),
@@ -315,10 +316,10 @@ def edges(topic):
 
 
 def unfiltered_edges(golden, path, shape, chunks, maxshape, index, pattern):
-    """A shuffled and deflated dataset whose partial edge chunks are stored as they are."""
+    """Writes a shuffled and deflated dataset whose partial edge chunks are stored unfiltered."""
     filters = (lambda p: p.set_shuffle(), lambda p: p.set_deflate(4))
     plist = dcpl(chunk=chunks, chunk_opts=UNFILTERED_EDGES, filters=filters)
-    # Not by `create_dataset`, which sets the chunks again: that takes the option back.
+    # `create_dataset` would set the chunk shape again, which resets the option.
     d = golden.low(path, h5py.h5t.STD_I32LE, shape, plist, maxshape)
     d[()] = patterns.array(pattern, "<i4", shape)
     for number in range(d.id.get_num_chunks()):

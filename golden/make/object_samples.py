@@ -1,4 +1,4 @@
-"""Small files for the tests of the object layer: attributes, committed types, shared messages, odd heaps and links.
+"""Small files for the tests of objects: attributes, committed types, shared messages, odd heaps and links.
 
 python golden/make/object_samples.py golden/files/object
 """
@@ -19,7 +19,7 @@ TRAVERSE = ctypes.CFUNCTYPE(ctypes.c_int64)
 
 
 class UserLink(ctypes.Structure):
-    """`H5L_class_t`, with a traversal function alone."""
+    """`H5L_class_t`, with only a traversal function."""
 
     _fields_ = [
         ("version", ctypes.c_int),
@@ -35,7 +35,7 @@ class UserLink(ctypes.Structure):
 
 
 def create(name, libver="latest", setup=None):
-    """A new file, without times as far as libhdf5 can be told so (committed types and shared messages have some)."""
+    """Creates a file without times, except in committed types and shared messages, which always have some."""
     path = OUT / name
     path.unlink(missing_ok=True)
     fcpl = h5py.h5p.create(h5py.h5p.FILE_CREATE)
@@ -49,7 +49,7 @@ def create(name, libver="latest", setup=None):
 
 
 def group(file, path, order=False, attribute_order=False, deflate=False):
-    """A group with these creation properties."""
+    """Creates a group with these creation properties."""
     gcpl = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
     gcpl.set_obj_track_times(False)
     flags = h5py.h5p.CRT_ORDER_TRACKED | h5py.h5p.CRT_ORDER_INDEXED
@@ -122,7 +122,7 @@ def heaps():
         for i in range(300):
             plain[f"soft{i}"] = h5py.SoftLink("y" * (i * 7 % 400) + str(i))
         for i in range(5):
-            plain[f"{i}" + "l" * 5000] = target  # as many huge objects as make a B-tree
+            plain[f"{i}" + "l" * 5000] = target  # enough huge objects for a B-tree
 
 
 def references():
@@ -164,7 +164,7 @@ def references():
 
 
 def shared():
-    """Shared messages in the file's message heap, as lists and B-trees."""
+    """Shared messages in the message heap of the file, as lists and B-trees."""
 
     def setup(fcpl):
         call("H5Pset_shared_mesg_nindexes", fcpl.id, 1)
@@ -176,7 +176,7 @@ def shared():
 
 
 def links():
-    """Links of every kind, leading somewhere, nowhere and in circles."""
+    """Links of every kind, including dangling and circular links."""
     with create("link_target.h5", "earliest") as f:
         dataset(f, "inside/values", (4, 3), "<f4")
         f["inside/back"] = h5py.SoftLink("/inside/values")

@@ -1,6 +1,7 @@
-"""The formulas behind every golden value; `crates/testkit/src/pattern.rs` has the same ones.
+"""The formulas of all golden values. `crates/testkit/src/pattern.rs` has the same formulas.
 
-Element k (row-major) of a dataset is `value(pattern, type, k)`. A formula never changes once files were made with it.
+Element k (row-major) of a dataset is `elements(pattern, dtype, k)`. A formula never changes once files were
+made with it.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ WORD = (1 << 64) - 1
 
 
 def word(pattern, k):
-    """The 64 bits that element k is derived from; `k` is an array of uint64."""
+    """Returns the 64 bits from which element k is derived; `k` is an array of uint64."""
     k = np.asarray(k, dtype=np.uint64)
     if pattern == "ramp":
         return k
@@ -28,7 +29,7 @@ def word(pattern, k):
 
 
 def elements(pattern, dtype, k):
-    """The elements of NumPy type `dtype` at the indices `k` (any shape)."""
+    """Returns the elements of NumPy type `dtype` at the indices `k` (any shape)."""
     dtype = np.dtype(dtype)
     k = np.asarray(k, dtype=np.uint64)
     if dtype.subdtype is not None:
@@ -62,41 +63,44 @@ def elements(pattern, dtype, k):
 
 
 def real(bits, dtype):
-    """Floats that are exact in their type: `significant` low bits, centred, divided by a power of two."""
+    """Returns floats that are exact in their type: `significant` low bits, centred, divided by a power of two."""
     significant, divisor = {2: (11, 8), 4: (24, 256), 8: (53, 65536), 16: (53, 65536)}[dtype.itemsize]
     low = (bits & np.uint64((1 << significant) - 1)).astype(np.int64) - (1 << (significant - 1))
     return (low / divisor).astype(dtype)
 
 
 def brain(k):
-    """bfloat16 of pattern `mix` as its 16 bits."""
+    """Returns a bfloat16 of pattern `mix` as its 16 bits."""
     low = (word("mix", k) & np.uint64(0xFF)).astype(np.int64) - 128
     return ((low / 8).astype("<f4").view("<u4") >> 16).astype("<u2")
 
 
 def text(k, size):
-    """A fixed-length string: `k % (size + 1)` bytes of the digits of the word, repeated."""
+    """Returns a fixed-length string: `k % (size + 1)` bytes of the repeated digits of the word."""
     digits = str(int(word("mix", k)))
     length = k % (size + 1)
     return (digits * (length // len(digits) + 1))[:length].encode()
 
 
 def words(k):
-    """A variable-length string: `k % 3` copies of 'é' and the digits of the word; so every third one is empty."""
+    """Returns a variable-length string: `k % 3` copies of 'é' and the digits of the word.
+
+    Every third is empty.
+    """
     return ("é" + str(int(word("mix", k)))) * (k % 3)
 
 
 def plain_words(k):
-    """As `words`, in ASCII."""
+    """Returns the same as `words`, in ASCII."""
     return ("e" + str(int(word("mix", k)))) * (k % 3)
 
 
 def sequence(k, dtype):
-    """A variable-length sequence: `k % 4` elements, of indices 4k, 4k + 1, ..."""
+    """Returns a variable-length sequence: `k % 4` elements, with the indices 4k, 4k + 1, ..."""
     return elements("mix", dtype, 4 * k + np.arange(k % 4))
 
 
 def array(pattern, dtype, shape):
-    """A whole dataset."""
+    """Returns a whole dataset."""
     count = int(np.prod(shape, dtype=np.int64))
     return elements(pattern, dtype, np.arange(count, dtype=np.uint64).reshape(shape))

@@ -5,7 +5,7 @@ from common import call, main
 
 
 def contents(golden, libver):
-    """A few objects, so that root group and offsets relative to the base address are used."""
+    """Writes a few objects, so that the root group and offsets relative to the base address are used."""
     modern = libver not in ("earliest", "v108")
     golden.dataset("a", (20,), "<i4", index="contiguous")
     golden.dataset(
@@ -23,22 +23,22 @@ def make(topic):
         with topic.file(f"libver_{low}_{high}.h5", (low, high)) as golden:
             contents(golden, low)
 
-    # Version 1 holds the K of chunk B-trees, and is written when it is not the default.
+    # Superblock version 1 has the K of chunk B-trees. libhdf5 writes it if that K is not the default.
     with topic.file("superblock_v1.h5", setup=lambda fcpl: call("H5Pset_istore_k", fcpl.id, 3)) as golden:
         contents(golden, "earliest")
         golden.dataset("deep", (90,), "<u2", index="btree1", chunks=(2,))
-    # Version 0 with other K of groups.
+    # Superblock version 0 with other values of K for groups.
     with topic.file("superblock_v0_sym_k.h5", setup=lambda fcpl: call("H5Pset_sym_k", fcpl.id, 2, 2)) as golden:
         contents(golden, "earliest")
         for i in range(40):
             golden.h5.create_group(f"many/member{i:02}")
-    # Version 2 keeps such K in a superblock extension.
+    # With superblock version 2, the values of K are in a superblock extension.
     for libver in ("v108", "v110"):
         with topic.file(
             f"extension_{libver}.h5", libver, setup=lambda fcpl: call("H5Pset_istore_k", fcpl.id, 3)
         ) as golden:
             contents(golden, libver)
-    # Narrow offsets and lengths. (libhdf5 writes lengths of 16 bytes, and cannot read them.)
+    # Narrow offsets and lengths. (libhdf5 can write lengths of 16 bytes, but cannot read them.)
     for offsets, lengths in ((4, 4), (4, 8), (8, 4), (2, 2)):
         for libver in ("earliest", "v110"):
             if offsets == 2 and libver == "v110":

@@ -1,4 +1,5 @@
-//! What a slow medium is told of reads to come: all that the tasks of a read take, before they take it, and little more.
+//! Read-ahead on a slow medium: every byte that a read needs is requested before it is read, and few other
+//! bytes are.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -19,33 +20,33 @@ use parking_lot::Mutex;
 
 const SHAPE: [u64; 3] = [60, 50, 70];
 
-/// A medium on which nothing is at hand that was neither asked for nor read.
+/// A medium that caches only the bytes that were fetched or read before.
 #[derive(Debug)]
 struct Slow {
     inner: Memory,
-    /// For each byte: whether it is at hand.
-    at_hand: Mutex<Vec<bool>>,
-    /// Bytes that were read when they were not at hand, and bytes that were asked for.
+    /// Whether each byte is cached.
+    cached: Mutex<Vec<bool>>,
+    /// The number of bytes that were read before they were cached, and the number of bytes that were fetched.
     counts: Mutex<(u64, u64)>,
 }
 
 impl Slow {
     fn new(bytes: Vec<u8>) -> Self {
-        let at_hand = Mutex::new(vec![false; bytes.len()]);
-        Self { inner: Memory::new(bytes), at_hand, counts: Mutex::default() }
+        let cached = Mutex::new(vec![false; bytes.len()]);
+        Self { inner: Memory::new(bytes), cached, counts: Mutex::default() }
     }
 
-    /// Makes bytes be at hand; how many were not.
+    /// Caches a range of bytes and returns how many of them were not cached before.
     fn bring(&self, offset: u64, len: u64) -> u64 {
-        let mut at_hand = self.at_hand.lock();
-        let end = at_hand.len().min(usize::try_from(offset.saturating_add(len)).unwrap());
-        let range = &mut at_hand[usize::try_from(offset).unwrap().min(end)..end];
+        let mut cached = self.cached.lock();
+        let end = cached.len().min(usize::try_from(offset.saturating_add(len)).unwrap());
+        let range = &mut cached[usize::try_from(offset).unwrap().min(end)..end];
         range.iter_mut().map(|byte| u64::from(!std::mem::replace(byte, true))).sum()
     }
 
-    /// Forgets what is at hand and what was counted.
-    fn cool(&self) {
-        self.at_hand.lock().fill(false);
+    /// Empties the cache and resets the counts.
+    fn empty_cache(&self) {
+        self.cached.lock().fill(false);
         *self.counts.lock() = (0, 0);
     }
 }
@@ -85,7 +86,7 @@ impl Driver for Slow {
 impl Medium for Slow {
     fn read_now(&self, offset: u64, dst: &mut [u8]) -> Option<usize> {
         let start = usize::try_from(offset).unwrap();
-        let there = self.at_hand.lock()[start..].iter().take(dst.len()).take_while(|&&is| is).count();
+        let there = self.cached.lock()[start..].iter().take(dst.len()).take_while(|&&is| is).count();
         self.inner.read_at(offset, &mut dst[..there]).unwrap();
         Some(there)
     }
@@ -95,7 +96,7 @@ impl Medium for Slow {
     }
 }
 
-/// A file with a cube in chunks of that edge.
+/// Returns a file with a dataset in cubic chunks of `edge` elements along each axis.
 fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
     let memory = Arc::new(Memory::new(Vec::new()));
     let file = File::options()
@@ -117,7 +118,7 @@ fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
     bytes
 }
 
-/// The plane across an axis, and its values.
+/// Returns the selection of the plane at index `at` of `axis`, and the values of that plane.
 fn plane(axis: usize, at: u64) -> (Selection, Vec<i32>) {
     let dim = |d: usize| {
         if d == axis {
@@ -138,8 +139,9 @@ fn gzip() -> Vec<FilterSpec> {
     vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![4] }]
 }
 
-/// Reads every kind of plane of such a file from a slow medium, checks the values, and gives to `check` how many bytes were waited for,
-/// how many were asked for, and how many the plane has.
+/// Reads a plane across each axis from a slow medium and compares the values. Calls `check` with the axis,
+/// the number of bytes that the read waited for, the number of bytes that were fetched, and the number of
+/// bytes in the plane.
 fn read_planes(edge: u64, filters: &[FilterSpec], threads: usize, check: impl Fn(usize, u64, u64, u64)) {
     for version in [LibVersion::Earliest, LibVersion::V200] {
         let slow = Arc::new(Slow::new(cube(edge, filters.to_vec(), version)));
@@ -149,32 +151,32 @@ fn read_planes(edge: u64, filters: &[FilterSpec], threads: usize, check: impl Fn
             let dataset = file.dataset("d").unwrap();
             let (what, expected) = plane(axis, 33);
             let mut found = vec![0_u8; expected.len() * 4];
-            // Where the chunks are, is known afterwards.
+            // Loads the chunk index, so that only reads of chunks are counted.
             dataset.plan(&what).unwrap();
-            slow.cool();
+            slow.empty_cache();
             dataset.read_with(&what, &mut Destination::contiguous(&mut found), &options).unwrap();
             let (waited, asked) = *slow.counts.lock();
             check(axis, waited, asked, found.len() as u64);
             let found: Vec<i32> =
                 found.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
             assert!(found == expected, "axis {axis}");
-            // All of it is at hand now.
+            // The whole plane is cached now.
             slow.counts.lock().1 = 0;
             let mut again = vec![0_u8; expected.len() * 4];
             dataset.read_with(&what, &mut Destination::contiguous(&mut again), &options).unwrap();
-            assert_eq!(slow.counts.lock().1, 0, "what is at hand is not asked for");
+            assert_eq!(slow.counts.lock().1, 0, "cached bytes are not fetched again");
         }
     }
 }
 
 #[test]
-fn nothing_is_waited_for_that_was_not_asked_for_before() {
+fn every_byte_is_requested_before_a_read_waits_for_it() {
     for edge in [10, 23, 32] {
         for filters in [Vec::new(), gzip()] {
             read_planes(edge, &filters, 1, |axis, waited, asked, _| {
                 assert!(
                     waited == 0 && asked > 0,
-                    "edge {edge}, axis {axis}: waited for {waited} of {asked} bytes"
+                    "edge {edge}, axis {axis}: the read waited for {waited} bytes, {asked} bytes were fetched"
                 );
             });
         }
@@ -182,27 +184,28 @@ fn nothing_is_waited_for_that_was_not_asked_for_before() {
 }
 
 #[test]
-fn several_threads_read_what_is_there() {
+fn several_threads_with_read_ahead_read_the_right_values() {
     for filters in [Vec::new(), gzip()] {
-        // A thread may read what another is about to ask for: how much is waited for depends on who comes first.
+        // A thread may read bytes that another thread is about to request, so the number of bytes waited for
+        // varies.
         read_planes(10, &filters, 3, |_, waited, asked, _| assert!(waited + asked > 0));
     }
 }
 
 #[test]
-fn a_plane_across_the_slowest_axis_asks_for_itself_alone() {
+fn read_ahead_of_a_plane_across_the_slowest_axis_fetches_only_that_plane() {
     read_planes(32, &[], 2, |axis, _, asked, plane| {
-        // The chunks at the edges reach beyond the dataset.
+        // Chunks at the edges extend beyond the dataset.
         let with_edges = 2 * 3 * 32 * 32 * 4;
         assert!(axis != 0 || (plane..=with_edges).contains(&asked), "{asked} bytes for {plane}");
     });
 }
 
-/// A queue of ranges of its own, and of ranges that are left for another queue.
+/// A queue with its own ranges, and with ranges that another queue will read.
 struct Shared {
     own: std::ops::Range<u64>,
     others: std::ops::Range<u64>,
-    /// The bytes from one range to the next, and those of a range.
+    /// The distance in bytes from the start of one range to the start of the next.
     stride: u64,
     buffer: Vec<u8>,
 }
@@ -224,7 +227,8 @@ impl ReadQueue for Shared {
     }
 }
 
-/// Reads the ranges of `own`; returns how many bytes were waited for and asked for.
+/// Reads the ranges of `own`. Returns the number of bytes that were waited for and the number that were
+/// fetched.
 fn read_shared(
     own: std::ops::Range<u64>,
     others: std::ops::Range<u64>,
@@ -238,15 +242,16 @@ fn read_shared(
 }
 
 #[test]
-fn ranges_that_are_left_for_other_threads_are_fetched() {
-    // 10 ranges of 512 bytes are read; 20 more are left for another thread, which finds them in memory.
+fn read_ahead_fetches_ranges_that_other_threads_will_read() {
+    // This queue reads 10 ranges of 512 bytes. Another thread will read 20 more, and finds them in memory.
     let (waited, asked) = read_shared(0..10, 10..30, 1 << 20, 512);
     assert_eq!((waited, asked), (0, 30 * 512));
 }
 
 #[test]
-fn ranges_that_one_fetch_brings_count_as_one() {
-    // 2,000 ranges of 16 bytes, 64 bytes apart, are one fetch: there is room to ask for what others read.
+fn ranges_covered_by_one_fetch_count_as_one() {
+    // 2,000 ranges of 16 bytes, 64 bytes apart, are one fetch, which leaves room to fetch the ranges of other
+    // threads.
     let (waited, asked) = read_shared(0..2000, 100_000..100_010, 64, 16);
     assert_eq!((waited, asked), (0, 1999 * 64 + 16 + 9 * 64 + 16));
 }

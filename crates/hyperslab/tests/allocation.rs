@@ -1,4 +1,4 @@
-//! What reading allocates, counted: nothing for a chunk, and never more than a file can fill.
+//! Counts the allocations of reads: none for each chunk, and none larger than the file can fill.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -13,7 +13,7 @@ use hyperslab_testkit::allocator::Watched;
 use hyperslab_testkit::build;
 use hyperslab_testkit::fuzz::mutate::{reseal, seals};
 
-/// Allocations of this thread.
+/// The allocations of the current thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Count {
     calls: usize,
@@ -21,7 +21,7 @@ struct Count {
     largest: usize,
 }
 
-/// What `f` allocates.
+/// Returns the allocations that `f` makes, and its result.
 fn count<T>(f: impl FnOnce() -> T) -> (Count, T) {
     COUNT.set(Count::default());
     let result = f();
@@ -32,13 +32,13 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files").join(name)
 }
 
-/// Reads on this thread, so that everything is counted.
+/// Reads on the current thread, so that every allocation is counted.
 fn read(dataset: &Dataset, what: &Selection, dst: &mut [u8]) {
     let options = ReadOptions::default().threads(NonZeroUsize::new(1));
     dataset.read_with(what, &mut Destination::contiguous(dst), &options).unwrap();
 }
 
-/// What reading the first `len` elements allocates when everything is warm.
+/// Returns the allocations of reading the first `len` elements when all caches are warm.
 fn warm(dataset: &Dataset, len: u64) -> Count {
     let what = Selection::from(0..len);
     let mut dst = vec![0; usize::try_from(len).unwrap() * dataset.element_size()];
@@ -48,7 +48,7 @@ fn warm(dataset: &Dataset, len: u64) -> Count {
 }
 
 #[test]
-fn reading_chunks_into_a_given_buffer_allocates_nothing_for_each_of_them() {
+fn reading_chunks_into_a_buffer_does_not_allocate_per_chunk() {
     for name in ["index", "tree"] {
         let (file, path, chunk, most) = match name {
             "index" => (File::from_bytes(build::chunked(&vec![7; 64_000], 64)).unwrap(), "/values", 64, 1000),
@@ -57,7 +57,8 @@ fn reading_chunks_into_a_given_buffer_allocates_nothing_for_each_of_them() {
         let dataset = file.dataset(path).unwrap();
         assert_eq!(dataset.chunk_shape(), Some(vec![chunk]));
         let (few, many) = (warm(&dataset, 10 * chunk), warm(&dataset, most * chunk));
-        // The plan's list of tasks is one allocation; the lists of each batch of 256 chunks grow by doubling.
+        // The list of tasks of the plan is one allocation. The lists of each batch of 256 chunks grow by
+        // doubling.
         let batches = usize::try_from(most.div_ceil(256)).unwrap();
         assert!(few.calls <= 10, "{few:?} for 10 chunks");
         assert!(many.calls <= few.calls + 10 * batches, "{few:?} for 10 chunks, {many:?} for {most}");
@@ -67,7 +68,7 @@ fn reading_chunks_into_a_given_buffer_allocates_nothing_for_each_of_them() {
 }
 
 #[test]
-fn reading_filtered_chunks_into_a_given_buffer_allocates_nothing_for_each_of_them() {
+fn reading_filtered_chunks_into_a_buffer_does_not_allocate_per_chunk() {
     let dataset = File::open(golden("btree1.h5")).unwrap().dataset("/level0_gzip").unwrap();
     assert_eq!(dataset.chunk_shape(), Some(vec![3]));
     let (few, many) = (warm(&dataset, 6), warm(&dataset, 48));
@@ -76,7 +77,7 @@ fn reading_filtered_chunks_into_a_given_buffer_allocates_nothing_for_each_of_the
 }
 
 #[test]
-fn reading_a_slab_allocates_its_result_and_little_more() {
+fn reading_a_slab_allocates_little_more_than_its_result() {
     let dataset = File::open(golden("btree1.h5")).unwrap().dataset("/grid").unwrap();
     let read = || dataset.read::<f32>([3..9, 4..12]).unwrap();
     (0..3).for_each(|_| drop(read()));
@@ -87,13 +88,14 @@ fn reading_a_slab_allocates_its_result_and_little_more() {
 }
 
 #[test]
-fn opening_a_file_allocates_for_what_it_touches() {
+fn opening_a_file_does_not_allocate_for_links_that_it_does_not_read() {
     let open = |name: &str| {
-        drop(File::open(golden(name)).unwrap()); // what the process makes once
+        drop(File::open(golden(name)).unwrap()); // makes the allocations that a process makes once
         count(|| File::open(golden(name)).unwrap()).0
     };
     let (few, many) = (open("symbol_table_3.h5"), open("symbol_table_300.h5"));
-    // What is cached goes to parts of the cache by its hash, and a part allocates when it gets its first block.
+    // The cache is split into parts by the hash of a block, and a part allocates when it gets its first
+    // block.
     let apart = few.calls.abs_diff(many.calls);
     assert!(apart <= 4, "the links of the root are not read: {few:?} for 3, {many:?} for 300");
     for name in ["btree1.h5", "extensible_array_full_v110.h5", "btree2_latest.h5", "symbol_table_300.h5"] {
@@ -103,18 +105,18 @@ fn opening_a_file_allocates_for_what_it_touches() {
 }
 
 #[test]
-fn a_size_field_of_a_hostile_file_never_allocates_more_than_the_file_can_fill() {
+fn a_damaged_size_field_does_not_cause_an_allocation_larger_than_the_file_can_fill() {
     for name in ["links_latest.h5", "single_latest.h5", "masks_latest.h5"] {
         let whole = std::fs::read(golden(name)).unwrap();
         let seals = seals(&whole);
         for (number, at) in (0..whole.len() - 8).step_by(2).enumerate() {
-            // Fields stand at odd offsets as well.
+            // Fields may be at odd offsets as well.
             let at = at + number % 2;
             for (value, len) in [(1_u64 << 40, 8), (0x7fff_ffff, 4), (0xffff, 2)] {
                 let mut damaged = whole.clone();
                 damaged[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
                 reseal(&mut damaged, &seals);
-                // The caches are of a size that the caller chooses.
+                // The caller sets the sizes of the caches, not the file.
                 let (counted, ()) = count(|| touch(damaged));
                 let most = 4 * whole.len() + (64 << 10);
                 assert!(counted.largest <= most, "{name}: {value:#x} at {at}: {counted:?}");
@@ -123,7 +125,8 @@ fn a_size_field_of_a_hostile_file_never_allocates_more_than_the_file_can_fill() 
     }
 }
 
-/// Opens a file and reads what is little, by what the file says of itself.
+/// Opens a file and reads its attributes, and the datasets that are small by the shapes and sizes that the
+/// file states.
 fn touch(bytes: Vec<u8>) {
     let Ok(file) = File::from_bytes(bytes) else { return };
     let root = file.root();
@@ -152,7 +155,7 @@ thread_local! {
 static ALLOCATOR: Watched = Watched { allocates: note, frees: |_| {} };
 
 fn note(bytes: usize) {
-    // A thread that ends may allocate after its counter is gone.
+    // A thread that ends may allocate after its counter has been destroyed.
     let _ = COUNT.try_with(|count| {
         let Count { calls, bytes: sum, largest } = count.get();
         count.set(Count { calls: calls + 1, bytes: sum.saturating_add(bytes), largest: largest.max(bytes) });

@@ -1,6 +1,6 @@
-//! Blocks that are handed on while they are hot, against what a read of the same selection gives.
+//! Compares the elements that `Dataset::blocks` passes to its sink with the elements that a read returns.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -13,7 +13,8 @@ use hyperslab_testkit::golden::Manifest;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// The elements of a selection by coordinate, as blocks bring them; each comes once, and ascending within a piece.
+/// Returns the elements of a selection by coordinate, as `Dataset::blocks` passes them. Panics if an element
+/// comes twice.
 fn by_blocks(dataset: &Dataset, what: &Selection, columns: &[Range<usize>]) -> HashMap<Vec<u64>, Vec<u8>> {
     let size = if columns.is_empty() { dataset.element_size() } else { columns.iter().map(Range::len).sum() };
     let found: Mutex<HashMap<Vec<u64>, Vec<u8>>> = Mutex::default();
@@ -35,7 +36,7 @@ fn by_blocks(dataset: &Dataset, what: &Selection, columns: &[Range<usize>]) -> H
     found.into_inner().unwrap()
 }
 
-/// The same, as a read of everything brings them.
+/// Returns the elements of a selection by coordinate, taken from a read of the whole dataset.
 fn by_read(dataset: &Dataset, starts: &[u64], steps: &[u64], counts: &[u64]) -> HashMap<Vec<u64>, Vec<u8>> {
     let (shape, size) = (dataset.shape(), dataset.element_size());
     let mut all = vec![0; usize::try_from(dataset.size()).unwrap() * size];
@@ -60,7 +61,7 @@ fn by_read(dataset: &Dataset, starts: &[u64], steps: &[u64], counts: &[u64]) -> 
 }
 
 #[test]
-fn blocks_have_the_elements_of_a_read_each_once_and_any_columns_of_them() {
+fn blocks_pass_each_selected_element_once_with_the_requested_columns() {
     let mut compared = 0;
     let mut runner = TestRunner::new(Config { cases: 3, failure_persistence: None, ..Config::default() });
     for (entry, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
@@ -109,7 +110,7 @@ fn blocks_have_the_elements_of_a_read_each_once_and_any_columns_of_them() {
 }
 
 #[test]
-fn an_error_of_the_sink_ends_the_read_and_columns_outside_are_refused() {
+fn an_error_from_the_sink_ends_the_read_and_columns_out_of_bounds_are_refused() {
     let (_, path) =
         Manifest::load().present().find(|(entry, _)| entry.name == "extensible_array_v110.h5").unwrap();
     let file = File::open(&path).unwrap();

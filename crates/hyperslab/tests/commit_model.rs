@@ -1,9 +1,11 @@
-//! The commit protocol as a model, with every state that a crash can leave, against the rules of recovery.
+//! A model of the commit protocol: enumerates every state that a crash can leave and applies the rules of
+//! recovery to it.
 //!
-//! Two anchored blocks, two new blocks, journal, superblock. Between two flushes any subset of the writes persists, each
-//! whole or torn; `torn_superblock` lets the superblock tear as well.
+//! The model has two anchored blocks, two new blocks, a journal and a superblock. Between two flushes any
+//! subset of the writes persists, and each write is whole or torn. With `torn_superblock` the superblock may
+//! be torn as well.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,7 @@ enum Value {
 }
 use Value::{Guard, New, None as Nothing, Old, Torn};
 
-/// The blocks of the model, as places in a state.
+/// The blocks of the model, as indexes into a [`State`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Block {
     Superblock,
@@ -102,7 +104,7 @@ fn seen(state: State) -> &'static str {
     }
 }
 
-/// What a program sees that knows of no journal.
+/// Returns which state a program sees that does not know of the journal.
 fn others(state: State) -> &'static str {
     if matches!(state[Superblock as usize], Guard | Torn) { "refused" } else { seen(state) }
 }
@@ -141,7 +143,7 @@ fn count(states: &[State], sees: fn(State) -> &'static str) -> BTreeMap<&'static
 }
 
 #[test]
-fn every_crash_leaves_the_old_state_or_the_new() {
+fn recovery_after_any_crash_gives_the_old_or_the_new_state() {
     let states = crash_states(&protocol(GuardIs::WithJournal), false);
     assert_eq!(states.len(), 30);
     assert_eq!(count(&states, recovered), BTreeMap::from([("old", 13), ("new", 17)]));
@@ -157,7 +159,7 @@ fn a_torn_superblock_is_recovered_or_refused() {
 }
 
 #[test]
-fn without_any_of_the_flushes_states_mix() {
+fn leaving_out_any_flush_mixes_old_and_new_state() {
     for number in 0..4 {
         for torn_superblock in [false, true] {
             let states =
@@ -178,7 +180,7 @@ fn without_the_guard_or_its_flush_other_programs_see_mixed_states() {
 }
 
 #[test]
-fn what_is_not_of_the_journal_is_refused() {
+fn a_superblock_that_the_journal_does_not_know_is_refused() {
     for trailer in [Trailer::Absent, Trailer::Torn, Trailer::Whole] {
         assert_eq!(decide(trailer, Seal::Foreign), Action::Refuse);
     }

@@ -1,4 +1,5 @@
-//! Many threads on one file, and files whose reads fail: answers are right or errors, and always come.
+//! Many threads read one file, and reads of the disk fail: each read returns the right values or an error,
+//! and none hangs.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -15,7 +16,8 @@ use hyperslab::{Dim, Slab};
 use hyperslab_testkit::build;
 use hyperslab_testkit::fuzz::Random;
 
-/// Files and datasets of every kind of index, filtered or not.
+/// Files and datasets with several kinds of index, filtered and unfiltered. Without names, the datasets of
+/// the root group.
 const DATASETS: [(&str, &[&str]); 4] = [
     ("btree1.h5", &["/level1", "/level0_gzip", "/grid", "/sparse", "/one_chunk"]),
     ("fill_latest.h5", &[]),
@@ -27,7 +29,7 @@ fn golden(name: &str) -> Vec<u8> {
     std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files").join(name)).unwrap()
 }
 
-/// The datasets to read in a file: those named, or those of the root.
+/// Returns the paths of the datasets to read: `named`, or else up to six readable datasets of the root group.
 fn paths(file: &File, named: &[&str]) -> Vec<String> {
     if !named.is_empty() {
         return named.iter().map(|&path| path.to_owned()).collect();
@@ -48,7 +50,7 @@ fn read(dataset: &Dataset, what: &Selection, threads: usize) -> Result<Vec<u8>> 
     Ok(dst)
 }
 
-/// A slab of the dataset.
+/// Returns a random slab within `shape`.
 fn slab(shape: &[u64], random: &mut Random) -> Selection {
     let mut below = |limit: u64| random.u64() % limit.max(1);
     let dim = |&len: &u64| {
@@ -58,7 +60,7 @@ fn slab(shape: &[u64], random: &mut Random) -> Selection {
     Selection::Slab(Slab(shape.iter().map(dim).collect()))
 }
 
-/// What `what` is of all elements.
+/// Returns the elements of `what` out of `whole`, which has all elements.
 fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
     let size = dataset.element_size();
     let runs = what.runs(&dataset.shape()).unwrap();
@@ -67,10 +69,10 @@ fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
 }
 
 #[test]
-fn many_threads_read_one_file_and_each_gets_its_own() {
+fn many_threads_read_one_file_and_each_gets_the_elements_it_selected() {
     let mut compared = 0;
     for (name, named) in DATASETS {
-        // Caches so small that threads push out blocks that others need.
+        // The caches are so small that threads evict blocks that other threads need.
         let options = File::options().chunk_cache_bytes(4 << 10).metadata_cache_bytes(8 << 10);
         let file = options.clone().open_on(Arc::new(Memory::new(golden(name)))).unwrap();
         let datasets: Vec<Dataset> =
@@ -85,7 +87,7 @@ fn many_threads_read_one_file_and_each_gets_its_own() {
                     let mut random = Random::new(thread + 1);
                     for turn in 0..40 {
                         let chosen = random.below(datasets.len());
-                        // Every other time through a handle of its own.
+                        // Every other turn uses a new handle.
                         let again = file.dataset(datasets[chosen].path()).unwrap();
                         let dataset = if turn % 2 == 0 { &datasets[chosen] } else { &again };
                         let what = slab(&dataset.shape(), &mut random);
@@ -107,7 +109,7 @@ fn many_threads_read_one_file_and_each_gets_its_own() {
 }
 
 #[test]
-fn more_threads_than_processors_or_chunks_read_the_same() {
+fn a_read_with_more_threads_than_processors_or_chunks_gives_the_same_values() {
     let values: Vec<u8> = (0..2_u32 << 20).map(|n| (n ^ n >> 7 ^ n >> 13).to_le_bytes()[0]).collect();
     let file = File::from_bytes(build::chunked(&values, 5000)).unwrap();
     let dataset = file.dataset("values").unwrap();
@@ -120,7 +122,7 @@ fn more_threads_than_processors_or_chunks_read_the_same() {
                 }
             });
         }
-        // Meanwhile the number of threads of the process changes.
+        // Meanwhile the size of the process-wide thread pool changes.
         for threads in [3, 1, 64, 2] {
             set_threads(NonZeroUsize::new(threads).unwrap());
         }
@@ -128,7 +130,7 @@ fn more_threads_than_processors_or_chunks_read_the_same() {
 }
 
 #[test]
-fn a_disk_that_fails_under_many_threads_fails_the_read_once() {
+fn a_disk_error_in_one_of_many_threads_is_returned_by_the_read() {
     let values: Vec<u8> = (0..1_u32 << 20).map(|n| (n >> 3).to_le_bytes()[0]).collect();
     let bytes = build::chunked(&values, 50_000);
     let (mut right, mut errors) = (0, 0);
@@ -150,7 +152,7 @@ fn a_disk_that_fails_under_many_threads_fails_the_read_once() {
     assert!(right > 5 && errors > 15, "{right} right, {errors} errors");
 }
 
-/// Fails at the read number `fails_at`, and at all later ones if it says so.
+/// A driver that fails at read number `fails_at`, and at every later read if `for_good` is set.
 #[derive(Debug)]
 struct Failing {
     inner: Memory,
@@ -167,7 +169,7 @@ impl Driver for Failing {
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed);
         if number == self.fails_at || (self.for_good && number > self.fails_at) {
-            // Half of what was asked for is there, as after a short read.
+            // Half of the destination is filled, as after a short read.
             let half = dst.len() / 2;
             let _ = self.inner.read_at(offset, &mut dst[..half]);
             return Err(io::Error::other("the disk is gone"));
@@ -193,7 +195,7 @@ impl Driver for Failing {
 }
 
 #[test]
-fn a_read_over_a_failing_disk_is_right_or_an_error() {
+fn a_read_from_a_failing_disk_returns_the_right_values_or_an_error() {
     let (mut right, mut errors) = (0, 0);
     for (name, named) in DATASETS {
         let bytes = golden(name);
@@ -207,7 +209,7 @@ fn a_read_over_a_failing_disk_is_right_or_an_error() {
                     errors += 1;
                     continue;
                 };
-                // After a failure, the same again: nothing of the failed read is kept.
+                // Reads again after a failure: nothing of the failed read may stay in the caches.
                 for threads in [1, 3, 1] {
                     match file.dataset(path).and_then(|dataset| read(&dataset, &Selection::All, threads)) {
                         Ok(found) => {

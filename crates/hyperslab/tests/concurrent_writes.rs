@@ -1,6 +1,6 @@
-//! Threads that write, read and resize datasets of one file, and files that are opened twice.
+//! Threads write, read and resize datasets of one file, and processes open one file at the same time.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
 
 use std::path::Path;
@@ -32,13 +32,13 @@ fn options(len: u64) -> DatasetOptions {
 fn create(version: LibVersion) -> (Arc<Memory>, File) {
     let driver = Arc::new(Memory::default());
     let mut options = OpenOptions::new().version(version);
-    // Little memory: chunks and blocks leave it all the time.
+    // The memory limits are so small that chunks and blocks are evicted all the time.
     options = options.dirty_bytes(10_000);
     options = options.chunk_cache_bytes(2000);
     (driver.clone(), options.clone().create(true).truncate(true).open_on(driver).unwrap())
 }
 
-/// A chunk in which every element is the same.
+/// Writes `value` to every element of a chunk.
 fn write_chunk(dataset: &Dataset, chunk: u64, value: i32) {
     let value = vec![value; usize::try_from(CHUNK).unwrap()];
     dataset.write(chunk * CHUNK..(chunk + 1) * CHUNK, &value).unwrap();
@@ -49,7 +49,7 @@ fn read_chunk(dataset: &Dataset, chunk: u64) -> Vec<i32> {
 }
 
 #[test]
-fn chunks_that_many_threads_write_are_all_there_and_never_seen_half_written() {
+fn chunks_written_by_many_threads_are_complete_and_never_read_half_written() {
     for version in [LibVersion::Earliest, LibVersion::V110] {
         let (driver, file) = create(version);
         let (threads, turns, chunks) = (4_u64, 40, 16_u64);
@@ -67,7 +67,7 @@ fn chunks_that_many_threads_write_are_all_there_and_never_seen_half_written() {
                         let own = file.dataset(&format!("own/{thread}")).unwrap();
                         let mut random = Random::new(thread + 1);
                         for turn in 0..turns {
-                            // In the last turns every chunk once.
+                            // The last 16 turns write each chunk once.
                             let chunk =
                                 if turn + 16 < turns { random.u64() % chunks } else { turn + 16 - turns };
                             let value = i32::try_from(turn * 10 + thread).unwrap();
@@ -96,7 +96,7 @@ fn chunks_that_many_threads_write_are_all_there_and_never_seen_half_written() {
                     }
                 });
             }
-            // Whatever becomes of them, the readers stop.
+            // The readers stop even if a writer has panicked.
             let ended: Vec<_> = writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
             is_done.store(true, Ordering::Relaxed);
             for thread in ended {
@@ -120,7 +120,7 @@ fn chunks_that_many_threads_write_are_all_there_and_never_seen_half_written() {
 }
 
 #[test]
-fn a_dataset_that_grows_and_shrinks_keeps_what_threads_write_to_the_rest() {
+fn resizing_a_dataset_keeps_what_other_threads_write_to_the_part_that_stays() {
     let (driver, file) = create(LibVersion::V110);
     let stays = 8;
     let dataset = file.root().create_dataset("data", &options(stays * CHUNK)).unwrap();
@@ -132,7 +132,7 @@ fn a_dataset_that_grows_and_shrinks_keeps_what_threads_write_to_the_rest() {
                 for turn in 0..200 {
                     let chunk = random.u64() % stays;
                     if turn % 3 == 0 {
-                        // A part of it.
+                        // Writes a part of the chunk.
                         dataset.write(chunk * CHUNK + 3..chunk * CHUNK + 9, &[7; 6]).unwrap();
                     } else {
                         write_chunk(&dataset, chunk, 7);
@@ -166,10 +166,10 @@ fn a_dataset_that_grows_and_shrinks_keeps_what_threads_write_to_the_rest() {
     assert_eq!(file.dataset("data").unwrap().read::<i32>(..).unwrap(), vec![7; (stays * CHUNK) as usize]);
 }
 
-/// What other threads write meanwhile is kept or taken back with the transaction; but what is in the file is never that of
-/// somebody else.
+/// Data that other threads write during the transaction may be kept or rolled back with it, but each dataset
+/// only ever holds its own data.
 #[test]
-fn a_transaction_that_is_taken_back_harms_no_thread_that_writes_meanwhile() {
+fn rolling_back_a_transaction_does_not_corrupt_data_of_other_writing_threads() {
     let (driver, file) = create(LibVersion::V110);
     for thread in 0..3 {
         let dataset = file.root().create_dataset(&format!("data {thread}"), &options(8 * CHUNK)).unwrap();
@@ -200,10 +200,10 @@ fn a_transaction_that_is_taken_back_harms_no_thread_that_writes_meanwhile() {
     }
 }
 
-/// The room of a chunk that was given out before a transaction, and got into the index within it, is free when that is taken
-/// back.
+/// The space of a chunk is allocated before a transaction begins, and the chunk enters the index within the
+/// transaction. Rolling back the transaction frees that space.
 #[test]
-fn a_transaction_that_is_taken_back_frees_the_room_of_chunks_on_their_way() {
+fn rolling_back_a_transaction_frees_the_space_of_chunks_still_being_written() {
     let is_armed = Arc::new(AtomicBool::new(false));
     let armed = Arc::clone(&is_armed);
     let driver = Arc::new(Late::new(vec![Box::new(move |_, _: &[u8]| armed.load(Ordering::SeqCst))]));
@@ -225,9 +225,10 @@ fn a_transaction_that_is_taken_back_frees_the_room_of_chunks_on_their_way() {
     assert_accounted(&file, 0);
 }
 
-/// A commit that makes the file shorter knows of all that was given room: nobody gets room while it is under way.
+/// No space is allocated while a commit shortens the file, so the commit does not cut off data that a thread
+/// is writing.
 #[test]
-fn what_is_written_during_a_commit_is_not_cut_off() {
+fn a_commit_that_shortens_the_file_keeps_chunks_written_meanwhile() {
     let is_armed = Arc::new(AtomicBool::new(false));
     let armed = |test: fn(u64) -> bool| {
         let is_armed = Arc::clone(&is_armed);
@@ -244,7 +245,7 @@ fn what_is_written_during_a_commit_is_not_cut_off() {
     file.root().remove("large").unwrap();
     is_armed.store(true, Ordering::SeqCst);
     std::thread::scope(|scope| {
-        // Has planned both chunks, and given room to the first, when the commit begins.
+        // When the commit begins, this thread has planned both chunks and allocated space for the first.
         scope.spawn(|| dataset.write(.., &[2; 2 * CHUNK as usize]).unwrap());
         driver.wait(first_chunk);
         scope.spawn(|| file.flush().unwrap());
@@ -258,7 +259,7 @@ fn what_is_written_during_a_commit_is_not_cut_off() {
 }
 
 #[test]
-fn what_is_written_in_place_of_a_deleted_dataset_meets_nothing_new() {
+fn an_in_place_write_to_a_deleted_dataset_does_not_overwrite_a_new_one() {
     let is_armed = Arc::new(AtomicBool::new(false));
     let armed = Arc::clone(&is_armed);
     let elements = move |_, bytes: &[u8]| bytes.len() == 4000 && armed.load(Ordering::SeqCst);
@@ -271,7 +272,7 @@ fn what_is_written_in_place_of_a_deleted_dataset_meets_nothing_new() {
     file.flush().unwrap();
     is_armed.store(true, Ordering::SeqCst);
     std::thread::scope(|scope| {
-        // May find that it is deleted, or not.
+        // May succeed, or fail because the dataset is deleted.
         scope.spawn(|| _ = old.write(.., &[2; 1000]));
         driver.wait(0);
         file.root().remove("old").unwrap();
@@ -287,7 +288,7 @@ fn what_is_written_in_place_of_a_deleted_dataset_meets_nothing_new() {
 }
 
 #[test]
-fn threads_that_make_and_delete_objects_do_not_meet() {
+fn threads_that_create_and_delete_objects_do_not_disturb_each_other() {
     let (driver, file) = create(LibVersion::V110);
     std::thread::scope(|scope| {
         for thread in 0..4_i32 {
@@ -321,7 +322,7 @@ fn threads_that_make_and_delete_objects_do_not_meet() {
     }
 }
 
-/// What opening the file named by it says: as a test by itself, nothing.
+/// The environment variable with the path that the test `opener` opens. Without it, `opener` does nothing.
 const OPENER: &str = "HYPERSLAB_TEST_OPENER";
 
 #[test]
@@ -335,7 +336,8 @@ fn opener() {
     println!("writing: {}", say(File::options().write(true).open(&path)));
 }
 
-/// What another program finds that opens the file for reading, and for writing.
+/// Opens the file in another process, for reading and then for writing. Returns "opened" or the error for
+/// each.
 fn others(path: &Path, locking: &str) -> [String; 2] {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "opener", "--nocapture"])
@@ -349,7 +351,7 @@ fn others(path: &Path, locking: &str) -> [String; 2] {
 }
 
 #[test]
-fn a_file_is_open_for_writing_once_and_then_for_nobody_else() {
+fn a_file_open_for_writing_cannot_be_opened_by_another_process() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file.h5");
     let file = File::create(&path).unwrap();
@@ -363,7 +365,7 @@ fn a_file_is_open_for_writing_once_and_then_for_nobody_else() {
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
     }
     assert_eq!(others(&path, "FALSE"), ["opened", "opened"]);
-    // The program itself has it open once, however often it opens it.
+    // All openings within one process share one open file.
     assert!(
         File::options().write(true).open(&path).unwrap().is_same(&file)
             && File::open(&path).unwrap().is_same(&file)

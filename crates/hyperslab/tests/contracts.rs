@@ -1,6 +1,6 @@
-//! One suite for every driver.
+//! One test suite that every driver passes: the contract of [`Driver`].
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use std::sync::Arc;
 use hyperslab::driver::{Driver, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace, WriteRequest};
 use hyperslab_testkit::deep::Deep;
 
-/// What every driver keeps, whatever is below it.
+/// Runs the whole contract on drivers that `make` creates with the given contents.
 fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
     reads_are_exact(&*make(b"0123456789"));
-    reading_past_the_end_is_an_error_and_not_a_short_read(&*make(b"0123456789"));
-    many_reads_are_each_read_once_in_whatever_order(&*make(&(0..=255).collect::<Vec<u8>>()));
-    an_error_of_one_of_many_reads_is_that_of_the_call(&*make(&(0..=255).collect::<Vec<u8>>()));
+    reading_past_the_end_is_an_error(&*make(b"0123456789"));
+    read_many_reads_each_range_once_in_any_order(&*make(&(0..=255).collect::<Vec<u8>>()));
+    read_many_returns_the_error_of_a_range(&*make(&(0..=255).collect::<Vec<u8>>()));
     writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
-    a_batch_writes_what_single_writes_do(&*make(b"0123456789"));
-    room_that_is_made_changes_nothing_to_be_seen(&*make(b"0123456789"));
-    a_file_is_cut_and_extended(&*make(b"0123456789"));
-    threads_read_at_once(&make(&(0..=255).collect::<Vec<u8>>()));
+    a_batch_writes_the_same_as_single_writes(&*make(b"0123456789"));
+    reserving_space_changes_neither_length_nor_contents(&*make(b"0123456789"));
+    set_len_truncates_and_extends_the_file(&*make(b"0123456789"));
+    threads_read_at_the_same_time(&make(&(0..=255).collect::<Vec<u8>>()));
 }
 
 fn reads_are_exact(driver: &dyn Driver) {
@@ -30,7 +30,7 @@ fn reads_are_exact(driver: &dyn Driver) {
     assert!(!driver.is_empty().unwrap());
 }
 
-fn reading_past_the_end_is_an_error_and_not_a_short_read(driver: &dyn Driver) {
+fn reading_past_the_end_is_an_error(driver: &dyn Driver) {
     for offset in [7, 10, 1 << 40, u64::MAX - 1] {
         let error = driver.read_at(offset, &mut [0; 4]).unwrap_err();
         assert!(
@@ -40,9 +40,9 @@ fn reading_past_the_end_is_an_error_and_not_a_short_read(driver: &dyn Driver) {
     }
 }
 
-/// Ranges to read; those of `later` are asked for when one has arrived.
+/// Ranges to read. The last `later` ranges are requested only when another range has arrived.
 struct Ranges {
-    /// Offsets, the bytes that come, and how often they did.
+    /// The offset of each range, its bytes, and how often it has arrived.
     asked: Vec<(u64, Vec<u8>, usize)>,
     next: usize,
     later: usize,
@@ -61,13 +61,16 @@ impl ReadQueue for Ranges {
         let ready = self.asked.len() - if has_arrived { 0 } else { self.later };
         let (offset, bytes, _) = self.asked[..ready].get(self.next)?;
         self.next += 1;
-        // Any number will do for an id.
+        // An id may be any number.
         Some(Request { id: u64::MAX - self.next as u64, offset: *offset, len: bytes.len() })
     }
 
     fn place(&mut self, id: u64) -> std::io::Result<&mut [u8]> {
         let number = usize::try_from(u64::MAX - id).unwrap() - 1;
-        assert!(number < self.next && self.asked[number].2 == 0, "a place is for what was asked for");
+        assert!(
+            number < self.next && self.asked[number].2 == 0,
+            "a place is given only for a requested range"
+        );
         Ok(&mut self.asked[number].1)
     }
 
@@ -76,7 +79,7 @@ impl ReadQueue for Ranges {
     }
 }
 
-fn many_reads_are_each_read_once_in_whatever_order(driver: &dyn Driver) {
+fn read_many_reads_each_range_once_in_any_order(driver: &dyn Driver) {
     let ranges: Vec<(u64, usize)> = (0..700_usize).map(|n| (n as u64 * 7 % 251, n % 5)).collect();
     for later in [0, 1, 300, 699] {
         let mut queue = Ranges::new(&ranges, later);
@@ -90,7 +93,7 @@ fn many_reads_are_each_read_once_in_whatever_order(driver: &dyn Driver) {
     driver.read_many(&mut Ranges::new(&[], 0)).unwrap();
 }
 
-fn an_error_of_one_of_many_reads_is_that_of_the_call(driver: &dyn Driver) {
+fn read_many_returns_the_error_of_a_range(driver: &dyn Driver) {
     for (at, range) in [(0, (255, 2)), (2, (1 << 40, 1)), (4, (u64::MAX, 3))] {
         let mut ranges = vec![(3, 4); 4];
         ranges.insert(at, range);
@@ -100,7 +103,7 @@ fn an_error_of_one_of_many_reads_is_that_of_the_call(driver: &dyn Driver) {
             matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput),
             "{range:?}: {error}"
         );
-        assert_eq!(queue.asked[at].2, 0, "what failed has not arrived");
+        assert_eq!(queue.asked[at].2, 0, "a range that failed has not arrived");
         assert!(queue.asked.iter().all(|(.., times)| *times <= 1));
     }
 }
@@ -114,10 +117,10 @@ fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
     driver.flush(true).unwrap();
 }
 
-fn a_batch_writes_what_single_writes_do(driver: &dyn Driver) {
+fn a_batch_writes_the_same_as_single_writes(driver: &dyn Driver) {
     let write = |offset, src| WriteRequest { offset, src };
     driver.write_batch(&[]).unwrap();
-    // Neighbours, one of them empty; one behind a gap; one that was written out of order; one beyond the end.
+    // Neighbours, one of them empty; one after a gap; one out of order; one beyond the end.
     driver
         .write_batch(&[
             write(2, b"ab"),
@@ -132,7 +135,7 @@ fn a_batch_writes_what_single_writes_do(driver: &dyn Driver) {
     let mut bytes = [9; 13];
     driver.read_at(0, &mut bytes).unwrap();
     assert_eq!((&bytes, driver.len().unwrap()), (b"e1abc56d89\0\0f", 13));
-    // More neighbours than any system takes in one call, of lengths that differ.
+    // More neighbours than any system takes in one call, of different lengths.
     let many: Vec<Vec<u8>> = (0..2500_usize).map(|i| vec![i.to_le_bytes()[0]; i % 7]).collect();
     let mut offset = 3;
     let place = |src: &Vec<u8>| {
@@ -147,7 +150,7 @@ fn a_batch_writes_what_single_writes_do(driver: &dyn Driver) {
     assert_eq!(bytes, many.concat());
 }
 
-fn room_that_is_made_changes_nothing_to_be_seen(driver: &dyn Driver) {
+fn reserving_space_changes_neither_length_nor_contents(driver: &dyn Driver) {
     driver.reserve(4, 1 << 20).unwrap();
     assert_eq!(driver.len().unwrap(), 10);
     let mut bytes = [0; 10];
@@ -157,7 +160,7 @@ fn room_that_is_made_changes_nothing_to_be_seen(driver: &dyn Driver) {
     assert_eq!(driver.len().unwrap(), 14);
 }
 
-fn a_file_is_cut_and_extended(driver: &dyn Driver) {
+fn set_len_truncates_and_extends_the_file(driver: &dyn Driver) {
     driver.set_len(2).unwrap();
     assert!(driver.read_at(0, &mut [0; 3]).is_err());
     driver.set_len(4).unwrap();
@@ -166,7 +169,7 @@ fn a_file_is_cut_and_extended(driver: &dyn Driver) {
     assert_eq!(&bytes, b"01\0\0");
 }
 
-fn threads_read_at_once(driver: &Arc<dyn Driver>) {
+fn threads_read_at_the_same_time(driver: &Arc<dyn Driver>) {
     std::thread::scope(|scope| {
         for thread in 0..4_u8 {
             scope.spawn(move || {
@@ -191,15 +194,15 @@ fn a_driver_that_answers_out_of_order_keeps_the_contract() {
 }
 
 #[test]
-fn a_view_reads_by_the_contract() {
+fn an_overlay_keeps_the_contract_for_reads() {
     let bytes: Vec<u8> = (0..=255).collect();
     let mut below = bytes.clone();
     below[10..20].fill(0);
     below[250..].fill(0);
     let patches = vec![(10, bytes[10..20].to_vec()), (250, bytes[250..].to_vec())];
     let view = Overlay::new(Arc::new(Memory::new(below)), patches, 256);
-    many_reads_are_each_read_once_in_whatever_order(&view);
-    an_error_of_one_of_many_reads_is_that_of_the_call(&view);
+    read_many_reads_each_range_once_in_any_order(&view);
+    read_many_returns_the_error_of_a_range(&view);
 }
 
 #[test]
@@ -232,7 +235,7 @@ fn a_trace_has_every_operation_in_order() {
 }
 
 #[test]
-fn a_folder_is_no_file() {
+fn opening_a_directory_is_an_error() {
     let error = Posix::open(std::env::temp_dir()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::IsADirectory);
 }

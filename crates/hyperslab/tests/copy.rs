@@ -1,4 +1,4 @@
-//! Copies of objects, compared with what they were made of.
+//! Copies objects and compares each copy with its source.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -28,7 +28,8 @@ fn reopened(driver: &Arc<Memory>) -> File {
     File::options().write(true).open_on(driver.clone()).unwrap()
 }
 
-/// What elements are, wherever they are stored: strings and sequences by their bytes, references not at all.
+/// Returns the contents of elements regardless of their addresses: the bytes of strings and sequences, and
+/// nothing for references.
 fn values(file: &File, datatype: &Datatype, stored: &[u8]) -> Vec<Vec<u8>> {
     let size = usize::try_from(datatype.size(file.store().widths())).unwrap().max(1);
     let many = |base: usize| file.vlen_many(&file.vlen_ids(stored).unwrap(), base).unwrap();
@@ -65,7 +66,8 @@ fn elements(dataset: &Dataset) -> Option<Vec<Vec<u8>>> {
     Some(values(dataset.file(), &dataset.datatype(), &stored))
 }
 
-/// Compares two objects and what is below them; `seen` says what the copy of each object is. Returns how many objects.
+/// Compares two objects and everything below them, and returns the number of objects compared. `seen` maps
+/// the address of each source to the address of its copy.
 fn compare(source: &Node, copy: &Node, seen: &mut HashMap<Addr, Addr>) -> usize {
     if let Some(&known) = seen.get(&source.address()) {
         assert_eq!(known, copy.address(), "{} was copied twice", source.path());
@@ -146,7 +148,7 @@ fn compare_attributes(source: &Object, copy: &Object) {
 }
 
 #[test]
-fn every_sample_of_libhdf5_is_copied_whole_into_a_new_file() {
+fn every_golden_file_of_libhdf5_is_copied_completely_into_a_new_file() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files");
     let (mut files, mut objects, mut refused) = (0, 0, Vec::new());
     let folders = [folder.clone(), folder.join("object"), folder.join("blosc")];
@@ -158,7 +160,7 @@ fn every_sample_of_libhdf5_is_copied_whole_into_a_new_file() {
         match file.root().copy(&root, "all/copy", &CopyOptions::default()) {
             Ok(_) => {}
             Err(error) => {
-                assert!(!file.root().contains("all").unwrap(), "nothing stays of a copy that failed");
+                assert!(!file.root().contains("all").unwrap(), "a failed copy leaves nothing behind");
                 refused.push(format!("{}: {error}", path.file_name().unwrap().to_string_lossy()));
                 continue;
             }
@@ -187,7 +189,7 @@ fn numbers(group: &Group, path: &str, count: i32) -> Dataset {
     dataset
 }
 
-/// A tree with links of every kind, and references.
+/// Creates a file with links of every kind, and with references.
 fn tree() -> (Arc<Memory>, File) {
     let (driver, file) = new_file();
     let top = file.root().create_group_with("top", true).unwrap();
@@ -234,7 +236,7 @@ fn referenced(file: &File, path: &str) -> Vec<Option<Addr>> {
 }
 
 #[test]
-fn what_several_links_lead_to_is_copied_once_and_counted() {
+fn an_object_with_several_hard_links_is_copied_once_with_its_link_count() {
     let (_, source) = tree();
     let top = source.get("top").unwrap();
     for is_within in [false, true] {
@@ -257,7 +259,7 @@ fn what_several_links_lead_to_is_copied_once_and_counted() {
         assert_sound(&driver.bytes());
         let other = reopened(&driver);
         compare(&top, &other.get("copy").unwrap(), &mut HashMap::new());
-        // The copy is gone again with all that is in it, but for the circle of links.
+        // Removing the copy frees everything in it, once the circle of links is broken.
         other.root().remove("copy/z/up").unwrap();
         other.root().remove("copy").unwrap();
         other.flush().unwrap();
@@ -267,7 +269,7 @@ fn what_several_links_lead_to_is_copied_once_and_counted() {
 }
 
 #[test]
-fn references_lead_where_they_led_or_nowhere_or_to_copies() {
+fn references_keep_their_targets_or_become_null_or_lead_to_copies() {
     let (_, file) = tree();
     let top = file.get("top").unwrap();
     let before = referenced(&file, "top/references");
@@ -295,7 +297,7 @@ fn references_lead_where_they_led_or_nowhere_or_to_copies() {
 }
 
 #[test]
-fn soft_links_are_copied_or_followed_as_asked() {
+fn soft_links_are_copied_or_replaced_by_their_targets() {
     let (_, file) = tree();
     let top = file.get("top").unwrap();
     let (_, other) = new_file();
@@ -312,7 +314,7 @@ fn soft_links_are_copied_or_followed_as_asked() {
 }
 
 #[test]
-fn a_shallow_copy_has_groups_without_members_and_attributes_may_be_left_out() {
+fn a_shallow_copy_has_empty_subgroups_and_attributes_may_be_left_out() {
     let (_, file) = tree();
     let top = file.get("top").unwrap();
     let (_, other) = new_file();
@@ -326,7 +328,7 @@ fn a_shallow_copy_has_groups_without_members_and_attributes_may_be_left_out() {
 }
 
 #[test]
-fn a_group_is_copied_into_itself() {
+fn a_group_can_be_copied_into_itself() {
     let (_, file) = tree();
     let top = file.get("top").unwrap();
     let names = file.group("top/z").unwrap().names().unwrap();
@@ -340,7 +342,7 @@ fn a_group_is_copied_into_itself() {
 }
 
 #[test]
-fn chunks_that_wait_to_be_written_are_copied_and_fill_values_stay() {
+fn a_copy_includes_chunks_not_yet_written_and_keeps_the_fill_value() {
     let (_, file) = new_file();
     let mut options = DatasetOptions::new(space(&[100, 30]), i32::datatype());
     options.storage = NewStorage::Chunked(vec![16, 16]);
@@ -358,7 +360,7 @@ fn chunks_that_wait_to_be_written_are_copied_and_fill_values_stay() {
 }
 
 #[test]
-fn strings_of_a_copy_outlive_those_they_were_copied_from() {
+fn replacing_strings_of_the_source_does_not_change_the_copy() {
     let (_, file) = new_file();
     let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
     let options = DatasetOptions::new(space(&[3]), Datatype::VariableText(text));

@@ -1,5 +1,5 @@
-//! Damaged files: whatever byte is wrong, opening and walking answers or fails; it never panics and never hangs. A wrong
-//! checksum fails.
+//! Damaged files: whichever byte is wrong, opening and reading a file returns a result or an error, and never
+//! panics or hangs. A wrong checksum is an error.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -24,7 +24,7 @@ fn sample(name: &str) -> Vec<u8> {
         .unwrap()
 }
 
-/// Reads everything that can be reached by hard links, and returns how many objects that were.
+/// Reads everything that hard links reach, and returns the number of objects.
 fn walk(file: &File) -> usize {
     let mut seen = HashSet::new();
     let mut waiting = vec![Node::Group(file.root())];
@@ -61,25 +61,25 @@ fn flip_every_byte(name: &str, step: usize) {
 }
 
 #[test]
-fn one_wrong_byte_in_old_groups_and_headers_does_no_harm() {
+fn one_wrong_byte_in_old_style_groups_and_headers_never_panics_or_hangs() {
     flip_every_byte("symbol_table.h5", 7);
     flip_every_byte("links_earliest.h5", 1);
 }
 
 #[test]
-fn one_wrong_byte_in_new_groups_and_headers_does_no_harm() {
+fn one_wrong_byte_in_new_style_groups_and_headers_never_panics_or_hangs() {
     flip_every_byte("links_latest.h5", 1);
     flip_every_byte("committed_latest.h5", 5);
 }
 
 #[test]
-fn one_wrong_byte_in_heaps_and_trees_does_no_harm() {
+fn one_wrong_byte_in_heaps_and_trees_never_panics_or_hangs() {
     flip_every_byte("attributes_earliest.h5", 29);
     flip_every_byte("heaps.h5", 1009);
 }
 
 #[test]
-fn a_file_cut_short_anywhere_does_no_harm() {
+fn opening_a_truncated_file_is_an_error() {
     let whole = sample("links_earliest.h5");
     for len in (0..whole.len()).step_by(7) {
         assert!(File::from_bytes(whole[..len].to_vec()).is_err());
@@ -87,13 +87,14 @@ fn a_file_cut_short_anywhere_does_no_harm() {
 }
 
 #[test]
-fn a_damaged_tree_of_chunks_answers_the_same_whichever_way_it_is_asked() {
+fn a_damaged_chunk_tree_gives_the_same_elements_to_whole_and_partial_reads() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/btree1_k2.h5");
     let sound = std::fs::read(path).unwrap();
     let nodes: Vec<usize> = (0..sound.len() - 5).filter(|&at| sound[at..].starts_with(b"TREE\x01")).collect();
     assert!(nodes.len() > 20, "{} nodes", nodes.len());
     let mut compared = 0;
-    // The first element of a key follows the node's head of 24 bytes and the key's size and mask; a child follows the key.
+    // A node has a head of 24 bytes, then keys and children in turn. A key has a size and a mask of 8 bytes
+    // together, then the first element of its chunk.
     for at in nodes.iter().flat_map(|node| (0..3).map(move |key| node + 24 + 8 + key * 32)) {
         for value in [0, 2, 100, 0xff] {
             let mut damaged = sound.clone();
@@ -113,13 +114,13 @@ fn a_damaged_tree_of_chunks_answers_the_same_whichever_way_it_is_asked() {
     assert!(compared > 100, "{compared}");
 }
 
-/// libhdf5 2.0 says "bad coordinate offset".
+/// libhdf5 2.0 reports "bad coordinate offset".
 #[test]
-fn a_chunk_whose_key_is_no_beginning_of_a_chunk_is_not_taken_for_one_that_was_never_written() {
+fn a_chunk_whose_key_is_not_a_multiple_of_the_chunk_shape_is_an_error() {
     let sound = sample("../composed_earliest.h5");
     assert!(is_whole(&sound));
     let node = (0..sound.len()).find(|&at| sound[at..].starts_with(b"TREE\x01")).unwrap();
-    // A key has a size and a mask, then where its chunk begins; a child follows it.
+    // A key has a size and a mask, then the first element of its chunk. A child follows the key.
     for key in (0..7).map(|key| node + 24 + key * 32 + 8) {
         let mut damaged = sound.clone();
         damaged[key] += 1;
@@ -127,7 +128,7 @@ fn a_chunk_whose_key_is_no_beginning_of_a_chunk_is_not_taken_for_one_that_was_ne
     }
 }
 
-/// Opens a file, lists, looks up and reads everything in it; whether all of that went well.
+/// Opens a file, then lists, looks up and reads everything in it. Returns whether every call succeeded.
 fn is_whole(bytes: &[u8]) -> bool {
     let Ok(file) = File::from_bytes(bytes.to_vec()) else { return false };
     let mut is_whole = true;
@@ -158,7 +159,7 @@ fn is_whole(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn a_wrong_checksum_is_an_error_in_every_kind_of_structure() {
+fn a_wrong_checksum_in_every_kind_of_structure_is_an_error() {
     let mut refused: BTreeMap<[u8; 4], usize> = BTreeMap::new();
     for name in ["../array_holes.h5", "../btree2_latest.h5", "../extensible_array_v110.h5", "heaps.h5"] {
         let sound = sample(name);
@@ -170,7 +171,7 @@ fn a_wrong_checksum_is_an_error_in_every_kind_of_structure() {
             }
             let mut damaged = sound.clone();
             damaged[seal.at] ^= 1;
-            // Some indexes, by the order of creation, are not used.
+            // Indexes by creation order are not read, so a wrong checksum in them is not found.
             *refused.entry(signature).or_default() += usize::from(!is_whole(&damaged));
         }
     }
@@ -217,7 +218,8 @@ fn a_wrong_checksum_of_a_heap_block_is_an_error() {
     let blocks = sound.windows(4).enumerate().filter(|(_, window)| *window == b"FHDB").map(|(at, _)| at);
     let refused = blocks.take(8).filter(|at| {
         let mut damaged = sound.clone();
-        // After the signature, the version, the address of the heap's header and four bytes of the block's offset.
+        // The checksum follows the signature, the version, the address of the heap header and a block offset
+        // of four bytes.
         damaged[at + 4 + 1 + 8 + 4] ^= 1;
         !is_whole(&damaged)
     });
@@ -225,7 +227,7 @@ fn a_wrong_checksum_of_a_heap_block_is_an_error() {
 }
 
 #[test]
-fn a_write_to_a_part_of_a_damaged_chunk_names_the_chunk() {
+fn the_error_of_a_partial_write_to_a_damaged_chunk_names_the_chunk() {
     let driver = Arc::new(Memory::default());
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let shape = Dataspace::Simple { shape: vec![4, 6], max_shape: None };
@@ -242,7 +244,7 @@ fn a_write_to_a_part_of_a_damaged_chunk_names_the_chunk() {
     let damaged = Arc::new(Memory::new(bytes));
     let file = File::options().write(true).open_on(damaged).unwrap();
     let written = file.dataset("/values").unwrap().write([3..4, 3..6], &[8; 3]);
-    let Err(error) = written else { panic!("what a damaged chunk holds is not known") };
+    let Err(error) = written else { panic!("a damaged chunk was overwritten in part") };
     let Error::Chunk { coord, addr, .. } = error.root() else { panic!("{error}") };
     assert_eq!((coord.as_slice(), *addr), (&[2, 3][..], stored.addr.get()));
 }

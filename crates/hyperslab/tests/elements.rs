@@ -1,4 +1,5 @@
-//! Rust types as elements of datasets and attributes: values come back, and other programs' forms of them are read.
+//! Rust types as elements of datasets and attributes: values are read back as written, and converted from
+//! other datatypes.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -20,7 +21,7 @@ hyperslab::record! {
 }
 
 hyperslab::record! {
-    /// Two members of a [`Particle`], in another order and of other numbers.
+    /// Two members of a [`Particle`], in another order and with other number types.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Summary {
         energy: f32,
@@ -51,7 +52,7 @@ fn round_trip<T: Element + Clone + PartialEq + std::fmt::Debug>(values: &[T]) {
 }
 
 #[test]
-fn elements_of_every_type_are_read_as_they_were_written() {
+fn elements_of_every_type_are_read_back_as_written() {
     round_trip(&[-128_i8, 0, 127]);
     round_trip(&[0_u64, u64::MAX, 5]);
     round_trip(&[0.0_f64, f64::MIN_POSITIVE, f64::INFINITY]);
@@ -65,7 +66,7 @@ fn elements_of_every_type_are_read_as_they_were_written() {
 }
 
 #[test]
-fn numbers_are_converted_between_types() {
+fn numbers_are_converted_between_types_and_clipped() {
     let file = File::in_memory().unwrap();
     let dataset = file.root().new_dataset::<i16>("d").shape([3]).create_with(&[-1_i16, 0, 300]).unwrap();
     assert_eq!(dataset.read::<f64>(..).unwrap(), [-1.0, 0.0, 300.0]);
@@ -78,7 +79,7 @@ fn numbers_are_converted_between_types() {
 }
 
 #[test]
-fn a_record_reads_the_members_that_it_names() {
+fn a_record_type_reads_only_its_own_members() {
     let file = File::in_memory().unwrap();
     let dataset = file.root().new_dataset::<Particle>("d").shape([2]).create_with(&PARTICLES).unwrap();
     let expected = [Summary { energy: 0.5, id: 7 }, Summary { energy: -2.0, id: 65_535 }];
@@ -86,7 +87,7 @@ fn a_record_reads_the_members_that_it_names() {
 }
 
 #[test]
-fn strings_of_fixed_length_are_trimmed_and_padded() {
+fn fixed_length_strings_are_trimmed_and_padded() {
     let file = File::in_memory().unwrap();
     for (padding, room) in [(Padding::NullTerminated, 5), (Padding::NullPadded, 6), (Padding::SpacePadded, 6)]
     {
@@ -103,7 +104,7 @@ fn strings_of_fixed_length_are_trimmed_and_padded() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_an_error_that_says_which() {
+fn the_error_for_text_that_is_not_utf8_gives_the_index_of_the_string() {
     let file = File::in_memory().unwrap();
     let datatype = Datatype::Text(Text { size: 2, padding: Padding::NullPadded, charset: Charset::Ascii });
     let dataset = file.root().new_dataset_of("d", datatype).shape([2]).create().unwrap();
@@ -113,7 +114,7 @@ fn text_that_is_not_utf8_is_an_error_that_says_which() {
 }
 
 #[test]
-fn elements_of_another_class_are_refused() {
+fn reading_or_writing_elements_of_another_class_is_refused() {
     let file = File::in_memory().unwrap();
     let root = file.root();
     let numbers = root.new_dataset::<f32>("numbers").shape([1]).create().unwrap();
@@ -133,7 +134,7 @@ fn elements_of_another_class_are_refused() {
 }
 
 #[test]
-fn an_attribute_of_several_elements_is_no_single_value() {
+fn reading_an_attribute_of_several_elements_as_one_value_is_an_error() {
     let file = File::in_memory().unwrap();
     let root = file.root();
     root.set_attribute("one", [5]).unwrap();
@@ -147,7 +148,7 @@ fn an_attribute_of_several_elements_is_no_single_value() {
 }
 
 #[test]
-fn a_builder_refuses_parts_that_do_not_fit() {
+fn a_dataset_builder_refuses_inconsistent_options() {
     let file = File::in_memory().unwrap();
     let new = || file.root().new_dataset::<f32>("d");
     assert!(new().shape([4]).chunks([2, 2]).create().is_err());

@@ -1,4 +1,4 @@
-//! The example programs run. `cargo test` builds them before the tests.
+//! Runs the example programs. `cargo test` builds them before the tests.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -24,14 +24,14 @@ fn run(name: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn reading_prints_the_selected_elements() {
+fn the_read_example_prints_the_selected_elements() {
     let out = run("read", &[]);
     assert!(out.starts_with("[30, 20, 10] of "), "{out}");
     assert!(out.contains("[270.3, 270.4, 270.5, 270.6, 271.3"), "elements 100 to 103 and 110: {out}");
 }
 
 #[test]
-fn writing_makes_a_file_that_is_smaller_than_its_data() {
+fn the_write_example_creates_a_file_smaller_than_its_data() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("climate.h5");
     assert!(run("write", &[path.to_str().unwrap()]).contains("of 24000 stored"));
@@ -39,18 +39,18 @@ fn writing_makes_a_file_that_is_smaller_than_its_data() {
 }
 
 #[test]
-fn attributes_strings_and_structs_are_printed() {
+fn the_attributes_example_prints_strings_and_structs() {
     let out = run("attributes", &[]);
     assert!(out.contains("[\"Ada\", \"Grace\"]") && out.contains("Station { id: 5792"), "{out}");
 }
 
 #[test]
-fn threads_sum_their_rows() {
+fn the_threads_example_prints_the_sums_of_rows() {
     assert_eq!(run("threads", &[]), "[0, 160, 320, 480]\n");
 }
 
 #[test]
 #[cfg(feature = "ndarray")]
-fn arrays_are_printed() {
+fn the_arrays_example_prints_an_array() {
     assert!(run("arrays", &[]).contains("[[[84, 85, 86, 87, 88, 89]]]"));
 }

@@ -1,6 +1,6 @@
-//! Every golden file holds what its manifest says, element by element.
+//! Reads every golden file and compares each element with the manifest.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,7 +26,7 @@ fn every_dataset_has_the_values_of_its_formula() {
     }
     assert!(wrong.is_empty(), "{} of {compared} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared > 150, "only {compared} datasets compared");
-    assert!(refused > 0, "no refusal was met");
+    assert!(refused > 0, "no dataset was refused");
 }
 
 enum Outcome {
@@ -55,20 +55,21 @@ fn check(file: &File, entry: &golden::File, expected: &golden::Dataset) -> Resul
     if let Err(error) = dataset.read_into(&Selection::All, &mut bytes) {
         return refusal(error);
     }
-    // Types that NumPy lacks are refused in Python; their bytes are read.
+    // The Python package refuses datatypes that NumPy lacks. The engine reads their bytes.
     if expected.refused && entry.script != "datatypes" {
-        return Err("read, where a refusal was expected".to_owned());
+        return Err("was read, but should have been refused".to_owned());
     }
     let Some(values) = expected.expected() else { return Ok(Outcome::NoFormula) };
     match bytes.iter().zip(&values).position(|(a, b)| a != b) {
         None if bytes.len() == values.len() => Ok(Outcome::Equal),
-        at => Err(format!("{} bytes, the first wrong one is {at:?} of {}", bytes.len(), values.len())),
+        at => Err(format!("{} bytes, first wrong byte {at:?}, expected {} bytes", bytes.len(), values.len())),
     }
 }
 
-/// Listing goes through the structures of an index, looking up computes where to go; neither knows of the other.
+/// Listing walks the structures of an index, and a lookup computes an address. The two share no code, so each
+/// checks the other.
 #[test]
-fn a_listing_has_exactly_the_chunks_that_are_found_one_by_one() {
+fn a_chunk_listing_has_exactly_the_chunks_that_single_lookups_find() {
     let (mut listed, mut never_written) = (0, 0);
     for (entry, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
         let file = File::open(&path).unwrap();
@@ -95,7 +96,7 @@ fn a_listing_has_exactly_the_chunks_that_are_found_one_by_one() {
 }
 
 #[test]
-fn every_structure_is_met_in_some_golden_file() {
+fn every_layout_and_chunk_index_is_in_some_golden_file() {
     let mut met: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
         let file = File::open(&path).unwrap();
@@ -114,9 +115,10 @@ fn every_structure_is_met_in_some_golden_file() {
     }
 }
 
-/// A damaged file is an error or right, and never a panic, a hang or a huge allocation.
+/// Reading a damaged file returns an error or the right values. It never panics, hangs or makes a huge
+/// allocation.
 #[test]
-fn damaged_files_are_walked_without_harm() {
+fn reading_damaged_golden_files_never_panics_or_hangs() {
     let mut walked = 0;
     for (_, path) in Manifest::load().present().filter(|(entry, _)| entry.damaged) {
         walked += 1;
@@ -131,7 +133,7 @@ fn damaged_files_are_walked_without_harm() {
         });
     }
     let generated = golden::generated().join("MANIFEST.toml").exists() || golden::generated().is_dir();
-    assert!(walked > 0 || !generated, "no damaged file was met");
+    assert!(walked > 0 || !generated, "no damaged file was found");
 }
 
 fn each_dataset(group: &Group, depth: u32, f: &mut dyn FnMut(&hyperslab::Dataset)) {

@@ -1,6 +1,7 @@
-//! Handles to objects that are gone: they say so, and never touch what stands at the object's address now.
+//! Handles to deleted objects: every call returns an error, and never touches the object that now has the
+//! same address.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use hyperslab::Element;
 use hyperslab::internals::{DatasetOptions, NewStorage};
@@ -29,7 +30,7 @@ fn is_gone<T>(result: Result<T>) -> bool {
     matches!(result.err().as_ref().map(Error::root), Some(Error::Request(RequestError::NoSuchObject { .. })))
 }
 
-/// All that can be asked of a dataset is refused.
+/// Asserts that every call on the dataset is refused because the dataset is deleted.
 fn assert_gone(file: &File, dataset: &Dataset) {
     assert!(is_gone(dataset.put_attribute(&unit())));
     assert!(is_gone(dataset.remove_attribute("unit")));
@@ -42,7 +43,7 @@ fn assert_gone(file: &File, dataset: &Dataset) {
 }
 
 #[test]
-fn a_handle_to_a_deleted_dataset_changes_nothing() {
+fn a_handle_to_a_deleted_dataset_does_not_touch_a_new_one_at_its_address() {
     for is_flushed in [false, true] {
         let file = File::in_memory().unwrap();
         let deleted = make(&file, "deleted", 0);
@@ -51,7 +52,7 @@ fn a_handle_to_a_deleted_dataset_changes_nothing() {
         }
         file.root().remove("deleted").unwrap();
         assert_gone(&file, &deleted);
-        // Others take its place, at the same address at last.
+        // New datasets are created until one gets the address of the deleted dataset.
         let mut others = Vec::new();
         for turn in 0..20 {
             file.flush().unwrap();
@@ -69,7 +70,7 @@ fn a_handle_to_a_deleted_dataset_changes_nothing() {
 }
 
 #[test]
-fn handles_of_a_transaction_that_was_taken_back_are_to_nothing_and_those_from_before_go_on() {
+fn a_rollback_invalidates_handles_made_in_the_transaction_and_keeps_earlier_ones() {
     let file = File::in_memory().unwrap();
     let kept = make(&file, "kept", 0);
     file.begin_transaction().unwrap();
@@ -89,7 +90,7 @@ fn handles_of_a_transaction_that_was_taken_back_are_to_nothing_and_those_from_be
 }
 
 #[test]
-fn a_deleted_group_takes_no_members() {
+fn adding_members_to_a_deleted_group_is_an_error() {
     let file = File::in_memory().unwrap();
     let group = file.root().create_group("group").unwrap();
     let below = group.create_group("below").unwrap();

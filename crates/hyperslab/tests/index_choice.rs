@@ -1,4 +1,5 @@
-//! A new dataset gets the index that libhdf5 has given the datasets of the golden files, with the same parameters.
+//! A new dataset gets the same chunk index, with the same parameters, that libhdf5 chose for the datasets in
+//! the golden files.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,9 @@ use hyperslab_format::message::fill::AllocationTime;
 use hyperslab_testkit::golden::Manifest;
 
 #[test]
-fn the_index_of_a_new_dataset_is_what_libhdf5_chose() {
+fn the_chunk_index_of_a_new_dataset_is_the_one_that_libhdf5_chooses() {
     let mut compared: BTreeMap<&str, u32> = BTreeMap::new();
-    // What is resized has the index of the shape that it was made with.
+    // A resized dataset has the index of the shape that it was created with.
     let is_as_made = |name: &str| !name.starts_with("resized");
     for (entry, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
         let file = File::open(&path).unwrap();
@@ -37,7 +38,7 @@ fn the_index_of_a_new_dataset_is_what_libhdf5_chose() {
     assert!(compared.values().sum::<u32>() > 100, "{compared:?}");
 }
 
-/// The index as it was before there were chunks.
+/// Returns the index as it was before any chunk was written.
 fn without_chunks(mut index: ChunkIndexInfo) -> ChunkIndexInfo {
     match &mut index {
         ChunkIndexInfo::Single { addr, filtered } => {

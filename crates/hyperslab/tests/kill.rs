@@ -1,10 +1,11 @@
-//! A program that changes a file in a loop is killed, for real, again and again: the file always opens, and holds all that was
-//! flushed.
+//! Kills a process that changes a file in a loop, again and again. The file always opens, and holds
+//! everything that was flushed.
 //!
-//! The program is this one: it calls itself with `WRITER` set. `HYPERSLAB_SOAK=1` kills hundreds.
+//! The process is this test program, which starts itself with the environment variable [`WRITER`].
+//! `HYPERSLAB_SOAK=1` kills hundreds of processes.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
 
 use std::io::{BufRead, BufReader};
@@ -22,7 +23,7 @@ use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_sound;
 
-/// The file that the program is to write, if it is the one that is killed.
+/// The environment variable with the path of the file to write. Only the process that is to be killed has it.
 const WRITER: &str = "HYPERSLAB_TEST_WRITER";
 
 fn options(version: Option<LibVersion>, durability: Durability) -> OpenOptions {
@@ -30,7 +31,7 @@ fn options(version: Option<LibVersion>, durability: Durability) -> OpenOptions {
     if let Some(version) = version {
         options = options.version(version);
     }
-    // So little memory that new blocks leave it early.
+    // The memory limit is so small that new blocks are written before the commit.
     options = options.durability(durability).dirty_bytes(4000);
     options
 }
@@ -48,9 +49,9 @@ fn number(name: &str, value: i32) -> Attribute {
     Attribute { name: name.into(), datatype: i32::datatype(), dataspace: Dataspace::Scalar, data }
 }
 
-/// Elements that a step appends.
+/// The number of elements that a step appends.
 const ROWS: i32 = 10;
-/// Steps of which there is something besides.
+/// The number of steps whose dataset and attribute in the group `steps` are kept.
 const KEPT: i32 = 12;
 
 fn begin(file: &File) -> Result<()> {
@@ -60,7 +61,7 @@ fn begin(file: &File) -> Result<()> {
     root.put_attribute(&number("last", 0))
 }
 
-/// What is done in one step: all of it is in the file, or none.
+/// Makes the changes of one step in a transaction, so that the file has all of them or none.
 fn step(file: &File, step: i32) -> Result<()> {
     file.transaction(|| {
         let root = file.root();
@@ -89,7 +90,8 @@ fn last(file: &File) -> i32 {
     i32::from_le_bytes(file.root().attribute("last").unwrap().data.try_into().unwrap())
 }
 
-/// Whether the file is as after a step; returns which.
+/// Asserts that the file has exactly the changes of all steps up to the last one, and returns the number of
+/// that step.
 fn check(file: &File) -> i32 {
     let last = last(file);
     let expected: Vec<i32> = (1..=last).flat_map(values).collect();
@@ -113,7 +115,7 @@ fn check(file: &File) -> i32 {
     last
 }
 
-/// The program that is killed. As a test it does nothing.
+/// The process that is killed. Without [`WRITER`] this test does nothing.
 #[test]
 fn writer() {
     let Some(path) = std::env::var_os(WRITER) else { return };
@@ -126,7 +128,7 @@ fn writer() {
     }
 }
 
-fn kill_again_and_again(version: LibVersion, durability: Durability, seed: u64) {
+fn kill_repeatedly(version: LibVersion, durability: Durability, seed: u64) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(format!("{durability:?}.h5").to_lowercase());
     let file = options(Some(version), durability).clone().create(true).truncate(true).open(&path).unwrap();
@@ -141,19 +143,23 @@ fn kill_again_and_again(version: LibVersion, durability: Durability, seed: u64) 
         assert_sound(&copy);
         let found = check(&File::open(&path).unwrap());
         assert!(copy == std::fs::read(&path).unwrap(), "reading has changed the file");
-        assert!(found >= flushed.unwrap_or(steps), "step {flushed:?} was flushed, and {found} is there");
+        assert!(
+            found >= flushed.unwrap_or(steps),
+            "step {flushed:?} was flushed, but the last step in the file is {found}"
+        );
         steps = found;
         let end =
             hyperslab::internals::store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
         unfinished += i32::from(end.action != hyperslab::internals::store::recovery::Action::Nothing);
     }
     say_counts(format_args!(
-        "kill: {version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to be finished"
+        "kill: {version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to recover"
     ));
     assert!(steps > kills / 2);
 }
 
-/// Starts the program and kills it at some moment; returns the last step that it said was flushed.
+/// Starts the process and kills it at a random moment. Returns the last step that the process reported as
+/// flushed.
 fn run_and_kill(path: &Path, random: &mut Random) -> Option<i32> {
     let program: PathBuf = std::env::current_exe().unwrap();
     let mut child = Command::new(program)
@@ -175,21 +181,21 @@ fn run_and_kill(path: &Path, random: &mut Random) -> Option<i32> {
 }
 
 #[test]
-fn a_killed_writer_leaves_all_that_was_flushed_in_a_file_of_superblock_0() {
-    kill_again_and_again(LibVersion::Earliest, Durability::Kill, 1);
+fn a_killed_writer_loses_no_flushed_data_in_a_file_with_superblock_0() {
+    kill_repeatedly(LibVersion::Earliest, Durability::Kill, 1);
 }
 
 #[test]
-fn a_killed_writer_leaves_all_that_was_flushed_in_a_file_of_superblock_2() {
-    kill_again_and_again(LibVersion::V18, Durability::Kill, 2);
+fn a_killed_writer_loses_no_flushed_data_in_a_file_with_superblock_2() {
+    kill_repeatedly(LibVersion::V18, Durability::Kill, 2);
 }
 
 #[test]
-fn a_killed_writer_leaves_all_that_was_flushed_in_a_file_of_superblock_3() {
-    kill_again_and_again(LibVersion::V110, Durability::Kill, 3);
+fn a_killed_writer_loses_no_flushed_data_in_a_file_with_superblock_3() {
+    kill_repeatedly(LibVersion::V110, Durability::Kill, 3);
 }
 
 #[test]
-fn a_killed_writer_that_fears_for_its_power_leaves_all_that_was_flushed() {
-    kill_again_and_again(LibVersion::V110, Durability::Power, 4);
+fn a_killed_writer_with_durability_power_loses_no_flushed_data() {
+    kill_repeatedly(LibVersion::V110, Durability::Power, 4);
 }

@@ -1,12 +1,12 @@
-//! The order of modules, enforced: every `crate::…` that a module names must be below it.
+//! Enforces the order of modules: a module may use only the modules below it.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each module and what it may use. `error` is everybody's.
+/// Each module, and the modules that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("process", &[]),
@@ -28,7 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn no_module_uses_one_above_it() {
+fn no_module_uses_a_module_above_it() {
     let mut checked = 0;
     for file in sources(&source_root()) {
         let module = module_of(&file);
@@ -36,7 +36,9 @@ fn no_module_uses_one_above_it() {
             continue;
         }
         let allowed = ALLOWED.iter().find(|(name, _)| *name == module);
-        let (_, allowed) = allowed.unwrap_or_else(|| panic!("module `{module}` has no place in the order"));
+        let (_, allowed) = allowed.unwrap_or_else(|| {
+            panic!("module `{module}` is not in `ALLOWED`: add it with the modules that it may use")
+        });
         for used in used_modules(&fs::read_to_string(&file).unwrap()) {
             assert!(
                 used == module || allowed.contains(&used.as_str()),
@@ -46,11 +48,11 @@ fn no_module_uses_one_above_it() {
             checked += 1;
         }
     }
-    assert!(checked > 50, "only {checked} uses found: the search is broken");
+    assert!(checked > 50, "only {checked} uses were found: the search is broken");
 }
 
 #[test]
-fn the_search_sees_uses_in_lists_and_in_paths() {
+fn the_search_finds_modules_in_use_lists_and_in_paths() {
     let text =
         "use crate::store::Store;\nuse crate::{engine::Fill, types::Conversion};\nlet x = crate::index::f();";
     let found: Vec<String> = used_modules(text).into_iter().collect();
@@ -58,14 +60,15 @@ fn the_search_sees_uses_in_lists_and_in_paths() {
 }
 
 #[test]
-fn every_module_of_the_order_exists() {
+fn every_listed_module_exists() {
     for (module, _) in ALLOWED {
         let root = source_root();
         assert!(root.join(module).is_dir() || root.join(format!("{module}.rs")).is_file(), "{module}");
     }
 }
 
-/// Where code may be unsafe; each block there says why it is sound.
+/// The files and folders that may have unsafe code. A comment at each block there says why the block is
+/// sound.
 const UNSAFE_ALLOWED: &[&str] = &[
     "crates/filters/src/simd/",
     "crates/filters/src/ffi/",
@@ -76,7 +79,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
 ];
 
 #[test]
-fn unsafe_code_stands_in_the_named_places_alone() {
+fn unsafe_code_is_only_in_the_listed_files() {
     let workspace = source_root().join("../../..").canonicalize().unwrap();
     let mut seen = 0;
     for file in sources(&workspace.join("crates")) {
@@ -112,7 +115,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The top-level module that a file belongs to.
+/// Returns the top-level module that a file belongs to.
 fn module_of(file: &Path) -> String {
     let relative = file.strip_prefix(source_root()).unwrap();
     let first = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
@@ -143,7 +146,7 @@ fn used_modules(text: &str) -> BTreeSet<String> {
     used
 }
 
-/// The leading lower-case word: a module, where a type or macro would begin otherwise.
+/// Returns the leading lower-case word if it names a module, and `None` for a type or a macro.
 fn first_word(text: &str) -> Option<String> {
     let word: String =
         text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_' || c.is_ascii_digit()).collect();

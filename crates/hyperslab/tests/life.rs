@@ -1,6 +1,7 @@
-//! The life of a file: it is closed once, opened several times by one process, and read again where another extends it.
+//! The life of a file: closed once, opened several times by one process, and refreshed after another process
+//! has extended it.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,8 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::sound::assert_sound;
 
-/// A dataset that can grow, in chunks of 16 with a checksum: such a chunk always has one size.
+/// Creates a dataset that can grow, in chunks of 16 elements with a checksum. All stored chunks have the same
+/// size.
 fn series(group: &Group, name: &str, values: &[i32]) -> Dataset {
     let space = Dataspace::Simple { shape: vec![values.len() as u64], max_shape: Some(vec![None]) };
     let mut options = DatasetOptions::new(space, i32::datatype());
@@ -45,7 +47,7 @@ fn assert_refused(result: Result<File>, why: &str) {
 const CLOSING: Operation = Operation::Flush { closing: true };
 
 #[test]
-fn a_file_is_closed_once_and_no_call_follows() {
+fn closing_a_file_closes_its_driver_once_and_no_driver_call_follows() {
     for is_dropped in [false, true] {
         let driver = Arc::new(Trace::new(Memory::default()));
         let file = power().clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
@@ -68,7 +70,7 @@ fn a_file_is_closed_once_and_no_call_follows() {
             assert_closed(root.create_group("more").map(drop));
             assert_closed(root.file().flush());
             assert_closed(root.file().refresh());
-            assert_eq!(dataset.shape(), [3], "what a handle has in memory it still says");
+            assert_eq!(dataset.shape(), [3], "a handle still returns what it has in memory");
             root.file().clone().close().unwrap();
         }
         assert_eq!(driver.take(), []);
@@ -76,7 +78,7 @@ fn a_file_is_closed_once_and_no_call_follows() {
 }
 
 #[test]
-fn closing_does_nothing_again_that_a_flush_has_done() {
+fn closing_after_a_flush_neither_writes_nor_synchronises_again() {
     for (options, flushes_driver) in [(File::options(), false), (power(), true)] {
         let driver = Arc::new(Trace::new(Memory::default()));
         let file = options.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
@@ -91,7 +93,7 @@ fn closing_does_nothing_again_that_a_flush_has_done() {
 }
 
 #[test]
-fn closing_a_file_that_was_read_asks_nothing_of_its_driver() {
+fn closing_a_file_opened_for_reading_makes_no_driver_call() {
     let image = Arc::new(Memory::default());
     let made = File::options().create(true).truncate(true).open_on(image.clone()).unwrap();
     series(&made.root(), "series", &[1, 2, 3]);
@@ -105,15 +107,15 @@ fn closing_a_file_that_was_read_asks_nothing_of_its_driver() {
     file.close().unwrap();
     assert_closed(dataset.read::<i32>(..));
     assert_eq!(driver.take(), []);
-    assert_eq!(Arc::strong_count(&driver), 1, "nobody holds the driver any more");
+    assert_eq!(Arc::strong_count(&driver), 1, "the closed file has dropped the driver");
 }
 
 #[test]
-fn a_commit_that_fails_closes_the_file_and_says_so() {
+fn closing_returns_the_error_of_a_failed_commit_and_closes_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("f.h5");
     File::create(&path).unwrap().close().unwrap();
-    // Not open for writing, as the system has it.
+    // The operating system has the file open for reading only, so every write fails.
     let file = File::options().write(true).open_on(Arc::new(Posix::open(&path).unwrap()));
     let file = file.unwrap();
     let root = file.root();
@@ -125,7 +127,7 @@ fn a_commit_that_fails_closes_the_file_and_says_so() {
 }
 
 #[test]
-fn reads_under_way_while_a_file_is_closed_are_right_or_say_that_it_is_closed() {
+fn reads_during_a_close_return_the_right_values_or_a_closed_error() {
     let image = Arc::new(Memory::default());
     let values: Vec<i32> = (0..5000).collect();
     let made = File::options().create(true).truncate(true).open_on(image.clone()).unwrap();
@@ -163,7 +165,7 @@ fn reads_under_way_while_a_file_is_closed_are_right_or_say_that_it_is_closed() {
     }
 }
 
-/// How many descriptors of this process lead to the file.
+/// Returns the number of file descriptors of this process that are open on `path`.
 #[cfg(target_os = "linux")]
 fn descriptors(path: &Path) -> usize {
     let open = std::fs::read_dir("/proc/self/fd").unwrap();
@@ -172,7 +174,7 @@ fn descriptors(path: &Path) -> usize {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_system_gets_the_file_back_when_it_is_closed() {
+fn closing_the_last_opening_closes_the_file_descriptor() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().canonicalize().unwrap().join("f.h5");
     let file = File::create(&path).unwrap();
@@ -189,7 +191,7 @@ fn the_system_gets_the_file_back_when_it_is_closed() {
 }
 
 #[test]
-fn a_file_that_is_open_is_opened_again_by_the_rules_of_libhdf5() {
+fn opening_an_open_file_again_follows_the_rules_of_libhdf5() {
     let directory = tempfile::tempdir().unwrap();
     let [path, link, hard] = ["f.h5", "link.h5", "hard.h5"].map(|name| directory.path().join(name));
     File::create(&path).unwrap().close().unwrap();
@@ -222,7 +224,7 @@ fn a_file_that_is_open_is_opened_again_by_the_rules_of_libhdf5() {
 }
 
 #[test]
-fn a_path_that_leads_to_another_file_meanwhile_opens_that() {
+fn opening_a_path_whose_file_was_replaced_opens_the_new_file() {
     let directory = tempfile::tempdir().unwrap();
     let [path, other] = ["f.h5", "other.h5"].map(|name| directory.path().join(name));
     let first = File::create(&path).unwrap();
@@ -240,7 +242,7 @@ fn a_path_that_leads_to_another_file_meanwhile_opens_that() {
 }
 
 #[test]
-fn threads_that_open_and_close_one_file_share_it_and_lose_nothing() {
+fn threads_that_open_and_close_the_same_file_lose_no_changes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("f.h5");
     let start = Barrier::new(4);
@@ -252,7 +254,7 @@ fn threads_that_open_and_close_one_file_share_it_and_lose_nothing() {
                 for turn in 0..30 {
                     let file = File::options().create(true).open(path).unwrap();
                     file.root().create_group(&format!("{thread} {turn}")).unwrap();
-                    // Dropped, every other time.
+                    // Every other turn drops the file instead of closing it.
                     if turn % 2 == 0 {
                         file.close().unwrap();
                     }
@@ -265,7 +267,7 @@ fn threads_that_open_and_close_one_file_share_it_and_lose_nothing() {
 }
 
 #[test]
-fn an_external_link_leads_to_the_file_that_is_open() {
+fn an_external_link_to_an_open_file_uses_that_open_file() {
     let directory = tempfile::tempdir().unwrap();
     let [path, other] = ["f.h5", "other.h5"].map(|name| directory.path().join(name));
     let (file, target) = (File::create(&path).unwrap(), File::create(&other).unwrap());
@@ -276,7 +278,8 @@ fn an_external_link_leads_to_the_file_that_is_open() {
     assert!(file.get("here").unwrap().file().is_same(&file));
 }
 
-/// A file and a second opening of it by a driver of its own, as another process has it.
+/// Returns a file open for writing, and the same file opened for reading with its own driver, as another
+/// process would open it.
 fn writer_and_reader(path: &Path) -> (File, File) {
     let writer = File::create(path).unwrap();
     series(&writer.root(), "series", &[1; 20]);
@@ -286,13 +289,13 @@ fn writer_and_reader(path: &Path) -> (File, File) {
 }
 
 #[test]
-fn what_another_process_adds_is_seen_after_a_refresh() {
+fn a_refresh_shows_what_another_process_has_written() {
     let directory = tempfile::tempdir().unwrap();
     let (writer, reader) = writer_and_reader(&directory.path().join("f.h5"));
     let (written, read) = (writer.dataset("series").unwrap(), reader.dataset("series").unwrap());
-    // So often that the chunk is kept decoded.
+    // Read often enough that the decoded chunk is cached.
     (0..8).for_each(|_| assert_eq!(read.read::<i32>(3..4).unwrap(), [1]));
-    // The chunk is replaced until it is where it was in the beginning.
+    // The chunk is replaced until it is back at its first address.
     for value in 2..6 {
         written.write(.., &[value; 20]).unwrap();
         writer.flush().unwrap();
@@ -303,7 +306,7 @@ fn what_another_process_adds_is_seen_after_a_refresh() {
     written.write(20..50_000, &(20..50_000).collect::<Vec<_>>()).unwrap();
     writer.root().create_group("new").unwrap();
     writer.flush().unwrap();
-    assert_eq!(read.shape(), [20], "as it was");
+    assert_eq!(read.shape(), [20], "a handle has its old shape until a refresh");
     reader.refresh().unwrap();
     assert_eq!((read.shape(), reader.root().len().unwrap()), (vec![50_000], 2));
     let expected: Vec<i32> = [5; 20].into_iter().chain(20..50_000).collect();
@@ -312,7 +315,7 @@ fn what_another_process_adds_is_seen_after_a_refresh() {
 }
 
 #[test]
-fn reads_beside_a_refresh_see_one_state() {
+fn reads_during_a_refresh_see_either_the_old_or_the_new_state() {
     let directory = tempfile::tempdir().unwrap();
     let (writer, reader) = writer_and_reader(&directory.path().join("f.h5"));
     let written = writer.dataset("series").unwrap();
@@ -326,8 +329,8 @@ fn reads_beside_a_refresh_see_one_state() {
                 let (dataset, start) = (reader.dataset("series").unwrap(), &start);
                 scope.spawn(move || {
                     start.wait();
-                    // The new shape with a chunk of before would show what was never written; where that was there is
-                    // something else by now, or nothing.
+                    // A read that combined the new shape with an old chunk would return elements that were
+                    // never written. The space of the old chunk may hold other data by now.
                     for found in (0..4).filter_map(|_| dataset.read::<i32>(..).ok()) {
                         assert!(
                             found == vec![1; found.len()] && (len - 1..=len).contains(&(found.len() as u64))
@@ -343,7 +346,7 @@ fn reads_beside_a_refresh_see_one_state() {
 }
 
 #[test]
-fn a_file_that_was_written_anew_is_not_taken_for_the_one_that_is_open() {
+fn refreshing_a_file_that_was_replaced_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("f.h5");
     let (writer, reader) = writer_and_reader(&path);

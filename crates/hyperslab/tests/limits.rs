@@ -1,5 +1,5 @@
-//! Limits against damaged files, one by one: what leads back to where it was, beyond the file, or to what belongs to
-//! another dataset is an error that says so.
+//! Limits that protect against damaged files, one by one. An address that leads back to its own structure,
+//! beyond the end of the file, or to a chunk of another dataset is an error that says so.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -28,7 +28,7 @@ fn failure<T>(result: Result<T>) -> String {
     result.err().expect("a damaged file is refused").to_string()
 }
 
-/// Where `signature` stands.
+/// Returns the offsets of `signature`.
 fn places<'b>(bytes: &'b [u8], signature: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
     bytes.windows(signature.len()).enumerate().filter(move |(_, at)| *at == signature).map(|(at, _)| at)
 }
@@ -37,7 +37,7 @@ fn decode<S: Structure>(bytes: &[u8], at: usize, context: &S::Context) -> S {
     Reader::new(&bytes[at..], Widths::EIGHT, Addr::new(at as u64)).structure(context).unwrap()
 }
 
-/// Writes `value` over what is at `at`.
+/// Overwrites the bytes at `at` with the encoded `value`.
 fn encode<S: Structure>(bytes: &mut [u8], at: usize, value: &S, context: &S::Context) {
     let mut encoded = Vec::new();
     Writer::new(&mut encoded, Widths::EIGHT).structure(value, context);
@@ -49,7 +49,7 @@ fn position(addr: Addr) -> usize {
 }
 
 #[test]
-fn an_extent_may_end_with_the_file_and_not_a_byte_later() {
+fn an_extent_that_ends_beyond_the_file_is_an_error() {
     for (name, user_block) in [("single_latest.h5", 0), ("userblock_512_latest.h5", 512)] {
         let bytes = golden(name);
         let file = open(&bytes);
@@ -64,12 +64,12 @@ fn an_extent_may_end_with_the_file_and_not_a_byte_later() {
     }
 }
 
-/// The nodes of groups in version 1 B-trees: where each is, and what it is.
+/// Returns the offset and the contents of each version 1 B-tree node of a group.
 fn group_nodes(bytes: &[u8], context: &BTree1Context) -> Vec<(usize, BTree1Node)> {
     places(bytes, b"TREE\0").map(|at| (at, decode(bytes, at, context))).collect()
 }
 
-/// Makes one node all children of another.
+/// Replaces every child of `node` with `child`.
 fn set_children(node: &mut BTree1Node, child: Addr) {
     for index in 0..node.entries.len() {
         node.entries.set_child(index, child);
@@ -89,7 +89,7 @@ fn groups(bytes: &[u8]) -> BTree1Context {
 }
 
 #[test]
-fn a_node_that_is_twice_in_the_tree_of_a_group_ends_the_listing() {
+fn a_node_twice_in_the_btree1_of_a_group_is_an_error() {
     let mut bytes = golden("object/symbol_table.h5");
     let k = groups(&bytes);
     let (at, mut node) =
@@ -101,7 +101,7 @@ fn a_node_that_is_twice_in_the_tree_of_a_group_ends_the_listing() {
 }
 
 #[test]
-fn a_node_of_a_group_that_is_not_a_level_lower_ends_the_search() {
+fn a_group_node_whose_level_is_not_one_less_than_its_parent_is_an_error() {
     let mut bytes = golden("symbol_table_deep.h5");
     let k = groups(&bytes);
     let path = {
@@ -111,7 +111,7 @@ fn a_node_of_a_group_that_is_not_a_level_lower_ends_the_search() {
     };
     let inner: Vec<_> = group_nodes(&bytes, &k).into_iter().filter(|(_, node)| node.level > 0).collect();
     assert!(!inner.is_empty());
-    // First a level that stays the same, and then a node that is its own child.
+    // First children have the level of their parent, then nodes are their own children.
     for is_circle in [false, true] {
         for (at, node) in &inner {
             if is_circle {
@@ -133,7 +133,7 @@ fn a_node_of_a_group_that_is_not_a_level_lower_ends_the_search() {
 }
 
 #[test]
-fn a_node_that_is_twice_in_the_tree_of_links_ends_the_listing() {
+fn a_node_twice_in_the_btree2_of_links_is_an_error() {
     let mut bytes = golden("object/heaps.h5");
     let trees = places(&bytes, b"BTHD\0\x05").map(|at| decode::<BTree2Header>(&bytes, at, &()));
     let header = trees.into_iter().find(|header| header.depth == 1).unwrap();
@@ -149,7 +149,7 @@ fn a_node_that_is_twice_in_the_tree_of_links_ends_the_listing() {
     assert!(refused[0].contains("one that is not in the tree already"), "{refused:?}");
 }
 
-/// The index of a dataset in chunks.
+/// Returns a chunked dataset and its chunk index.
 fn index(file: &File, path: &str) -> (Dataset, ChunkIndexInfo) {
     let dataset = file.dataset(path).unwrap();
     match dataset.layout() {
@@ -158,19 +158,19 @@ fn index(file: &File, path: &str) -> (Dataset, ChunkIndexInfo) {
     }
 }
 
-/// Whether listing the chunks is refused because a node is in the tree twice.
+/// Returns whether listing the chunks fails because a node is in the tree twice.
 fn is_refused_as_a_circle(file: &File, path: &str) -> bool {
     let listed = file.dataset(path).unwrap().visit_chunks(&mut |_, _| ControlFlow::Continue(()));
     listed.is_err_and(|error| error.to_string().contains("one that is not in the tree already"))
 }
 
 #[test]
-fn a_node_of_chunks_that_is_twice_in_the_tree_ends_the_listing() {
+fn a_node_twice_in_the_btree1_of_chunks_is_an_error() {
     let mut bytes = golden("btree1_k2.h5");
     let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/deep").1 else { panic!() };
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 2 };
     let mut at = position(root);
-    // Every child of a node is the same one: few nodes, and four times as many visits at each level.
+    // All four children of a node are the same node, so each level would have four times as many visits.
     loop {
         let mut node: BTree1Node = decode(&bytes, at, &context);
         if node.level == 0 {
@@ -186,7 +186,7 @@ fn a_node_of_chunks_that_is_twice_in_the_tree_ends_the_listing() {
 }
 
 #[test]
-fn a_node_of_chunks_that_is_its_own_child_ends_the_search_and_the_listing() {
+fn a_chunk_node_that_is_its_own_child_is_an_error() {
     let mut bytes = golden("btree1_k2.h5");
     let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/deep").1 else { panic!() };
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 2 };
@@ -204,7 +204,7 @@ fn chunks_beyond_the_extent_are_not_listed() {
     let mut bytes = golden("btree1.h5");
     let stored = |bytes: &[u8]| open(bytes).dataset("/level0").unwrap().stored_chunks().unwrap();
     assert_eq!(stored(&bytes), 17);
-    // A dataspace message of version 1: one dimension, its largest size as well, and 50 elements.
+    // The beginning of a version 1 dataspace message: one dimension with a maximum size, and 50 elements.
     let mut message = vec![1, 1, 1, 0, 0, 0, 0, 0];
     message.extend(50_u64.to_le_bytes());
     let at = places(&bytes, &message).next().unwrap();
@@ -214,7 +214,7 @@ fn chunks_beyond_the_extent_are_not_listed() {
 }
 
 #[test]
-fn a_chunk_stored_without_its_filters_has_the_size_of_a_chunk() {
+fn an_unfiltered_chunk_of_another_size_than_the_chunk_shape_is_an_error() {
     let mut bytes = golden("resized_earliest.h5");
     let ChunkIndexInfo::BTree1 { addr: root } = index(&open(&bytes), "/fixed_gzip").1 else { panic!() };
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 2 }, k: 32 };
@@ -229,10 +229,11 @@ fn a_chunk_stored_without_its_filters_has_the_size_of_a_chunk() {
 }
 
 #[test]
-fn a_name_of_a_local_heap_that_does_not_end_is_refused() {
+fn a_local_heap_name_without_an_end_is_refused() {
     let mut bytes = golden("symbol_table_3.h5");
     let header = places(&bytes, b"HEAP").nth(1).unwrap();
-    // The data of the heap of `/g` (their size, a free list, their address) go to the end of the file, where names are long.
+    // Moves the data of the heap of `/g` to the end of the file, where a long name is. The header has the
+    // size of the data, the free list and the address of the data.
     for (len, is_refused) in [(60_000_u64, false), (100_000, true)] {
         bytes[header + 8..header + 16].copy_from_slice(&(len + 1).to_le_bytes());
         let at = bytes.len() as u64;
@@ -248,9 +249,9 @@ fn a_name_of_a_local_heap_that_does_not_end_is_refused() {
 }
 
 #[test]
-fn a_heap_that_says_its_bytes_need_more_than_a_gibibyte_is_refused() {
+fn a_heap_object_with_an_unfiltered_size_over_one_gibibyte_is_refused() {
     let mut bytes = golden("object/heaps.h5");
-    // The B-tree of huge objects that went through filters.
+    // The B-tree of filtered huge objects.
     let at = places(&bytes, b"BTHD\0\x02").next().unwrap();
     let (root, shape) = decode::<BTree2Header>(&bytes, at, &()).root(Widths::EIGHT).unwrap();
     let mut node: BTree2Node = decode(&bytes, position(root), &shape);
@@ -268,7 +269,7 @@ fn a_heap_that_says_its_bytes_need_more_than_a_gibibyte_is_refused() {
 }
 
 #[test]
-fn a_datatype_that_leads_back_to_itself_is_refused() {
+fn a_shared_datatype_that_refers_to_itself_is_refused() {
     let mut bytes = golden("object/committed_earliest.h5");
     let file = open(&bytes);
     let numbers = file.dataset("numbers").unwrap();
@@ -280,7 +281,7 @@ fn a_datatype_that_leads_back_to_itself_is_refused() {
 }
 
 #[test]
-fn a_sequence_longer_than_what_is_stored_of_it_is_refused() {
+fn a_sequence_longer_than_its_heap_object_is_refused() {
     let file = open(&golden("object/attributes_latest.h5"));
     let text = file.group("few").unwrap().attribute("text").unwrap();
     let ids = file.vlen_ids(&text.data).unwrap();
@@ -289,7 +290,7 @@ fn a_sequence_longer_than_what_is_stored_of_it_is_refused() {
 }
 
 #[test]
-fn a_node_of_chunk_records_that_is_twice_in_the_tree_ends_the_listing() {
+fn a_node_twice_in_the_btree2_of_chunks_is_an_error() {
     let mut bytes = golden("btree2_latest.h5");
     let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(&bytes), "/depth1").1 else { panic!() };
     let header: BTree2Header = decode(&bytes, position(addr), &());
@@ -313,7 +314,7 @@ fn a_fixed_array_longer_than_the_file_is_refused() {
     let ChunkIndexInfo::FixedArray { addr, .. } = index(&open(&bytes), "/pages").1 else { panic!() };
     let header: FixedArrayHeader = decode(&bytes, position(addr), &());
     assert!(header.pages() > 1);
-    // The bitmap of its pages is in the file, and says that none was written. There is no room for the pages.
+    // The page bitmap is in the file and marks every page as unwritten. The file ends before the pages.
     let (at, block) = (bytes.len(), FixedArrayBlock::new(addr, &header));
     bytes.resize(at + block.encoded_len(Widths::EIGHT, &header), 0);
     encode(&mut bytes, at, &block, &header);
@@ -324,13 +325,14 @@ fn a_fixed_array_longer_than_the_file_is_refused() {
 }
 
 #[test]
-fn a_decoded_chunk_is_kept_for_its_own_dataset() {
+fn a_cached_chunk_is_not_used_for_another_dataset_or_record() {
     let mut bytes = golden("resized_earliest.h5");
     let file = open(&bytes);
     let (first, own) = index(&file, "/fixed_gzip");
     let (_, ChunkIndexInfo::BTree1 { addr }) = index(&file, "/unlimited_gzip") else { panic!() };
     let record = first.chunk_at(&[0, 0]).unwrap().unwrap();
-    // The first chunk of another dataset is where that of this one is, but its dataset says that it is wider.
+    // The first chunk of `/unlimited_gzip` gets the address of the first chunk of `/fixed_gzip`, and below a
+    // wider chunk shape.
     let context = BTree1Context { kind: BTree1Kind::Chunks { rank: 2 }, k: 32 };
     let mut node: BTree1Node = decode(&bytes, position(addr), &context);
     node.entries.set_child(0, record.extent.addr);
@@ -341,7 +343,7 @@ fn a_decoded_chunk_is_kept_for_its_own_dataset() {
     node.entries.set_child(1, record.extent.addr);
     set_chunk(&mut node, 1, |size, _| *size = 20);
     encode(&mut bytes, position(own), &node, &context);
-    // A layout message of version 3: three dimensions, the address of the tree, and the sides of a chunk.
+    // A version 3 layout message: three dimensions, the address of the tree, and the chunk shape.
     let mut message = vec![3, 2, 3];
     message.extend(addr.get().to_le_bytes());
     let sides = places(&bytes, &message).next().unwrap() + message.len();
@@ -355,10 +357,11 @@ fn a_decoded_chunk_is_kept_for_its_own_dataset() {
     for _ in 0..5 {
         narrow.read::<i32>([1..3, 1..3]).unwrap();
     }
-    assert!(file.chunk_cache().weight_bytes() > 0, "the chunk is kept");
+    assert!(file.chunk_cache().weight_bytes() > 0, "the chunk is cached");
     let after = wide.read::<i32>([0..2, 6..9]);
     assert!(matches!(after.unwrap_err().root(), Error::Chunk { .. }));
-    // Neither is it kept for another chunk of its own, which is stored there in fewer bytes.
+    // Nor is the cached chunk used for another chunk of the same dataset at the same address, whose record
+    // has fewer bytes.
     let beside = narrow.read::<i32>([1..3, 6..8]);
     assert!(matches!(beside.unwrap_err().root(), Error::Chunk { .. }));
 }

@@ -1,10 +1,13 @@
-//! Names and datatypes that the format cannot hold are refused; a file that has such a name is read, and the name can go.
+//! Names and datatypes that the format cannot hold are refused. A file that has such a name can be read, and
+//! the name can be removed.
 //!
-//! `data/bad_names*.h5` were written before names were checked: in each of their groups the attributes `unit` (5) and one
-//! without a name, or with a zero in its name (7), after which nothing read the attributes of the group; and where the version
-//! has room for it, a link `x\0y`. In the groups that begin with "many" both are dense.
+//! The files `data/bad_names*.h5` were written before names were checked. Each of their groups has an
+//! attribute `unit` with the value 5, and an attribute with the value 7 whose name is empty or has a zero
+//! byte, which made the attributes of the group unreadable. If the version of the file allows it, the
+//! group also has a link `x\0y`. In the groups whose names begin with "many", attributes and links are in
+//! dense storage.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::sync::Arc;
 
@@ -23,12 +26,12 @@ fn number(name: &str) -> Attribute {
 
 #[track_caller]
 fn assert_refused<T>(result: Result<T>) {
-    let error = result.err().expect("it is taken");
+    let error = result.err().expect("the name is accepted");
     assert!(matches!(error.root(), Error::Request(RequestError::Argument { .. })), "{error}");
 }
 
 #[test]
-fn names_that_the_format_cannot_hold_are_refused_and_leave_no_trace() {
+fn invalid_names_are_refused_and_change_nothing() {
     for version in [LibVersion::Earliest, LibVersion::V110] {
         let driver = Arc::new(Memory::new(Vec::new()));
         let file =
@@ -65,7 +68,7 @@ fn names_that_the_format_cannot_hold_are_refused_and_leave_no_trace() {
     }
 }
 
-/// A datatype of one member of another, `count` deep.
+/// Returns `count` nested compounds of one member each.
 fn nested(count: usize) -> Datatype {
     let inside =
         |inner, _| Datatype::Compound(Compound { size: 1, members: vec![Member::new("m", 0, inner)] });
@@ -73,7 +76,7 @@ fn nested(count: usize) -> Datatype {
 }
 
 #[test]
-fn datatypes_that_would_not_come_back_are_refused() {
+fn datatypes_that_cannot_be_read_back_are_refused() {
     let compound = |size, members: &[(&str, u32)]| {
         let member = |&(name, offset): &(&str, u32)| Member::new(name, offset, u16::datatype());
         Datatype::Compound(Compound { size, members: members.iter().map(member).collect() })
@@ -111,7 +114,7 @@ fn datatypes_that_would_not_come_back_are_refused() {
         let (name, dataspace, data) = ("d".to_owned(), Dataspace::Scalar, vec![0; len]);
         assert_refused(root.put_attribute(&Attribute { name, datatype, dataspace, data }));
     }
-    // What is too long for a message of a header, and for a field of 16 bits.
+    // A datatype and a dataspace too long for a header message and for a 16-bit field.
     let long = enumeration(&names[..9000].iter().map(String::as_str).collect::<Vec<_>>());
     assert_refused(root.create_dataset("d", &DatasetOptions::new(Dataspace::Scalar, long.clone())));
     assert_refused(root.commit_datatype("d", &long));
@@ -126,7 +129,7 @@ fn datatypes_that_would_not_come_back_are_refused() {
 }
 
 #[test]
-fn a_name_that_should_not_be_hides_nothing_and_can_be_deleted() {
+fn an_invalid_name_in_a_file_hides_no_other_name_and_can_be_deleted() {
     for name in ["bad_names.h5", "bad_names_earliest.h5"] {
         let image = std::fs::read(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
         let driver = Arc::new(Memory::new(image));
@@ -146,7 +149,7 @@ fn a_name_that_should_not_be_hides_nothing_and_can_be_deleted() {
                 (group.attribute("unit").unwrap().data[0], group.attribute(bad).unwrap().data[0]),
                 (5, 7)
             );
-            // It goes nowhere else.
+            // An object with an invalid name cannot be copied.
             let copy = file.root().copy(&file.get(group.path()).unwrap(), "copy", &CopyOptions::default());
             assert_refused(copy);
             if bad.is_empty() {

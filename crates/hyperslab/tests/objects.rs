@@ -1,5 +1,5 @@
-//! Groups, links, attributes and datasets of files written by libhdf5 (`golden/make/object_samples.py`). What must come
-//! out is what h5py 3.16 says of them.
+//! Groups, links, attributes and datasets of files written by libhdf5 (`golden/make/object_samples.py`). The
+//! expected values are those that h5py 3.16 returns.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -35,7 +35,7 @@ fn i32_of(attribute: &Attribute) -> i32 {
 }
 
 #[test]
-fn links_of_every_kind_lead_where_they_lead_in_h5py() {
+fn links_of_every_kind_lead_to_the_same_objects_as_in_h5py() {
     for name in ["links_earliest.h5", "links_latest.h5"] {
         let file = open(name);
         let numbers = file.dataset("data/numbers").unwrap();
@@ -48,7 +48,7 @@ fn links_of_every_kind_lead_where_they_lead_in_h5py() {
             assert_eq!(
                 found.path(),
                 format!("/{}", path.trim_start_matches('/')),
-                "the path is that of the links"
+                "an object has the path by which it was opened"
             );
         }
         assert_eq!(file.get("data//numbers/").unwrap().path(), "/data/numbers");
@@ -69,11 +69,11 @@ fn external_links_lead_into_other_files_and_back() {
     let home = file.group("external_group/home").unwrap();
     assert_eq!(home.names().unwrap(), ["beside", "numbers", "root"]);
     let again = file.dataset("external").unwrap();
-    assert!(again.file().is_same(values.file()), "a file that is open is not opened again");
+    assert!(again.file().is_same(values.file()), "an open file is not opened again");
 }
 
 #[test]
-fn links_that_lead_nowhere_say_so() {
+fn following_a_broken_or_circular_link_is_an_error() {
     let file = open("links_latest.h5");
     let missing = |path: &str| match file.get(path) {
         Err(error) => matches!(error.root(), Error::Request(RequestError::NoSuchObject { .. })),
@@ -89,7 +89,7 @@ fn links_that_lead_nowhere_say_so() {
 }
 
 #[test]
-fn contains_asks_for_the_link_and_not_for_its_end() {
+fn contains_looks_for_the_link_and_not_for_its_target() {
     let file = open("links_latest.h5");
     let root = file.root();
     for path in [
@@ -110,7 +110,7 @@ fn contains_asks_for_the_link_and_not_for_its_end() {
 }
 
 #[test]
-fn members_come_by_name_or_in_the_order_of_creation() {
+fn members_are_listed_by_name_or_in_creation_order() {
     let file = open("heaps.h5");
     let plain = file.group("plain").unwrap();
     let names = plain.names().unwrap();
@@ -137,7 +137,7 @@ fn every_link_of_a_large_group_is_found_by_its_name() {
 }
 
 #[test]
-fn symbol_tables_of_many_nodes_are_searched_and_listed() {
+fn symbol_tables_with_many_nodes_are_searched_and_listed() {
     let file = open("symbol_table.h5");
     let many = file.group("many").unwrap();
     let expected: Vec<_> = (0..60).map(|i| format!("link{i:02}")).collect();
@@ -158,7 +158,7 @@ fn symbol_tables_of_many_nodes_are_searched_and_listed() {
 }
 
 #[test]
-fn a_user_defined_link_is_listed_and_not_followed() {
+fn a_user_defined_link_is_listed_but_not_followed() {
     let file = open("user_link.h5");
     assert_eq!(file.root().names().unwrap(), ["g", "user"]);
     let link = file.root().link("user").unwrap().unwrap();
@@ -167,7 +167,7 @@ fn a_user_defined_link_is_listed_and_not_followed() {
 }
 
 #[test]
-fn attributes_hold_their_values_whatever_their_storage() {
+fn attributes_have_their_values_in_compact_and_dense_storage() {
     for name in ["attributes_earliest.h5", "attributes_latest.h5"] {
         let file = open(name);
         let few = file.group("few").unwrap();
@@ -211,7 +211,7 @@ fn an_attribute_too_large_for_a_heap_block_is_read() {
 }
 
 #[test]
-fn strings_of_attributes_are_fetched_from_the_global_heap() {
+fn strings_of_attributes_are_read_from_the_global_heap() {
     let file = open("attributes_latest.h5");
     let few = file.group("few").unwrap();
     let texts = |name: &str| -> Vec<String> {
@@ -243,17 +243,17 @@ fn committed_datatypes_are_resolved_wherever_they_are_used() {
 }
 
 #[test]
-fn shared_messages_are_refused_by_name_and_the_group_still_lists() {
+fn objects_with_shared_messages_are_refused_but_their_group_can_be_listed() {
     let file = open("shared_messages.h5");
     assert_eq!(file.root().names().unwrap(), ["d0", "d1", "d2"]);
-    // The first of its kind stays in its header; from the second on, they are in the heap.
+    // The first message of its kind is in the object header. Later messages are in the shared message heap.
     assert_eq!(file.dataset("d0").unwrap().shape(), [20, 30, 40]);
     assert!(failure(file.get("d1")).contains("shared message heap"));
     assert!(failure(file.get("d1")).contains("/d1"));
 }
 
 #[test]
-fn handles_are_cheap_because_headers_are_decoded_once() {
+fn opening_an_object_again_adds_nothing_to_the_metadata_cache() {
     let file = open("links_latest.h5");
     file.dataset("soft_of_soft").unwrap();
     let cached = file.store().cached_bytes();
@@ -264,7 +264,7 @@ fn handles_are_cheap_because_headers_are_decoded_once() {
 }
 
 #[test]
-fn links_and_attributes_behind_filters_are_read() {
+fn links_and_attributes_in_filtered_heaps_are_read() {
     let packed = open("heaps.h5").group("packed").unwrap();
     let mut expected: Vec<_> = (0..200).map(|i| format!("link{i:03}")).collect();
     expected.push("l".repeat(5000));
@@ -280,7 +280,7 @@ fn links_and_attributes_behind_filters_are_read() {
     assert_eq!(packed.attribute("attribute7").unwrap().data, seven);
 }
 
-/// The stored elements of a small contiguous dataset of references, and their type.
+/// Returns the type and the stored elements of a small contiguous dataset of references.
 fn references(file: &File, path: &str) -> (Reference, Vec<Vec<u8>>) {
     let dataset = file.dataset(path).unwrap();
     let (Datatype::Reference(kind), Layout::Contiguous(extent)) = (&*dataset.datatype(), dataset.layout())
@@ -292,7 +292,7 @@ fn references(file: &File, path: &str) -> (Reference, Vec<Vec<u8>>) {
 }
 
 #[test]
-fn old_references_lead_to_objects_and_to_parts_of_datasets() {
+fn references_before_1_12_lead_to_objects_and_dataset_regions() {
     let file = open("references.h5");
     let (kind, stored) = references(&file, "objects");
     let found: Vec<_> = stored[..2].iter().map(|one| file.dereference(&kind, one).unwrap()).collect();

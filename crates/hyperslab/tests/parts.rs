@@ -1,4 +1,4 @@
-//! Reading a small part of a chunk: few bytes of the file are asked for, and they are enough.
+//! Reading a small part of a chunk requests only few bytes of the file.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -25,9 +25,10 @@ fn noise() -> Vec<u8> {
 }
 
 #[test]
-fn a_part_of_a_blosc_chunk_takes_few_bytes_of_the_file_and_all_that_it_needs() {
+fn reading_a_part_of_a_blosc_chunk_reads_only_the_blocks_it_needs() {
     let noise = noise();
-    // Pieces of 256 bytes that come twice: blocks of the chunk take about half as much in the file.
+    // Each piece of 256 bytes is repeated, so that blocks of the chunk are compressed to about half their
+    // size.
     let pairs: Vec<u8> = noise.chunks(256).flat_map(|piece| piece.repeat(2)).take(noise.len()).collect();
     for (id, codec, shuffle, values) in [
         (FilterId::BLOSC, 1, 0, &pairs),
@@ -48,7 +49,7 @@ fn a_part_of_a_blosc_chunk_takes_few_bytes_of_the_file_and_all_that_it_needs() {
         let driver = Arc::new(Trace::new(Memory::new(bytes)));
         let file = File::options().open_on(driver.clone()).unwrap();
         let dataset = file.dataset("values").unwrap();
-        // So many elements that the engine does not keep the chunk for more of them.
+        // Parts are so large that the engine does not cache the decoded chunk.
         for start in (0..values.len() - PART).step_by(499_999).chain([values.len() - PART]) {
             driver.take();
             let found = dataset.read::<u8>(start as u64..(start + PART) as u64).unwrap();
@@ -58,13 +59,16 @@ fn a_part_of_a_blosc_chunk_takes_few_bytes_of_the_file_and_all_that_it_needs() {
                 other => panic!("{other:?}"),
             });
             let (read, all) = (read.sum::<u64>(), stored.len() as u64);
-            assert!(read < all / 3, "{id} {codec} {shuffle}: {read} bytes of {all} for those from {start}");
+            assert!(
+                read < all / 3,
+                "{id} {codec} {shuffle}: read {read} of {all} bytes for the part from {start}"
+            );
         }
     }
 }
 
 #[test]
-fn a_plane_through_small_unfiltered_chunks_takes_its_own_run_of_each() {
+fn reading_a_plane_across_unfiltered_chunks_reads_only_its_own_runs() {
     let memory = Arc::new(Memory::new(Vec::new()));
     let made = File::options().create(true).truncate(true).open_on(memory.clone()).unwrap();
     let dataspace = Dataspace::Simple { shape: vec![64, 64, 64], max_shape: None };
@@ -77,7 +81,8 @@ fn a_plane_through_small_unfiltered_chunks_takes_its_own_run_of_each() {
     let file = File::options().open_on(driver.clone()).unwrap();
     let dataset = file.dataset("values").unwrap();
     let plane = 64 * 64 * 4;
-    // Across the slowest axis a plane is one run of each chunk; across the fastest it takes all of them.
+    // A plane across the slowest axis is one run of each chunk. A plane across the fastest axis takes whole
+    // chunks.
     for (selection, most) in [([5..6, 0..64, 0..64], 2 * plane), ([0..64, 0..64, 5..6], 17 * plane)] {
         let found = dataset.read::<f32>(selection.clone()).unwrap();
         driver.take();
@@ -100,5 +105,5 @@ fn a_plane_through_small_unfiltered_chunks_takes_its_own_run_of_each() {
     }
 }
 
-/// Elements read at a time.
+/// The number of elements in one read.
 const PART: usize = 70_000;

@@ -1,4 +1,4 @@
-//! Datasets that grow and shrink, against a map of what each element holds.
+//! Resizes datasets and compares their elements with a map in memory.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -21,7 +21,7 @@ use proptest::prelude::*;
 
 const FILL: i32 = -7;
 
-/// One kind of dataset: how far it can grow, and what its chunks are like.
+/// One kind of dataset: its maximum shape and the storage of its chunks.
 #[derive(Debug, Clone)]
 struct Kind {
     shape: Vec<u64>,
@@ -29,7 +29,7 @@ struct Kind {
     chunk: Vec<u64>,
     is_filtered: bool,
     is_early: bool,
-    /// Chunks in a version 1 B-tree.
+    /// Whether the chunk index is a version 1 B-tree.
     is_old: bool,
 }
 
@@ -53,9 +53,9 @@ fn kinds() -> impl Strategy<Value = Kind> {
 
 #[derive(Debug, Clone)]
 enum Action {
-    /// Along each axis, a share of the most there can be, in percent.
+    /// The new length of each axis, in percent of its maximum.
     Resize([u64; 2]),
-    /// From which element, and how many, in percent of what there is.
+    /// The first element and the number of elements along each axis, in percent of the axis.
     Write([u64; 2], [u64; 2]),
     Flush,
     Reopen,
@@ -91,10 +91,10 @@ fn make(kind: &Kind) -> (Arc<Memory>, File) {
     (driver, file)
 }
 
-/// The model: elements that were written and not dropped since.
+/// The model: the elements that were written and not cut off since.
 type Written = BTreeMap<Vec<u64>, i32>;
 
-/// All coordinates of a box, row by row.
+/// Returns all coordinates of a box, row by row.
 fn coords(from: &[u64], count: &[u64]) -> Vec<Vec<u64>> {
     from.iter().zip(count).fold(vec![Vec::new()], |rows, (&from, &count)| {
         let with = |row: &Vec<u64>| {
@@ -117,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_dataset_that_changes_its_shape_holds_what_was_written_and_not_dropped(kind in kinds(), actions in actions()) {
+    fn a_resized_dataset_holds_the_elements_that_were_not_cut_off(kind in kinds(), actions in actions()) {
         let (driver, mut file) = make(&kind);
         let mut dataset = file.dataset("values").unwrap();
         let other = file.dataset("values").unwrap();
@@ -164,7 +164,7 @@ proptest! {
 }
 
 #[test]
-fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
+fn resizing_to_an_invalid_shape_is_refused_and_changes_nothing() {
     let kind = Kind {
         shape: vec![5, 6],
         max_shape: vec![Some(12), None],
@@ -191,7 +191,7 @@ fn a_shape_that_a_dataset_cannot_have_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() {
+fn a_dataset_without_a_maximum_shape_shrinks_and_grows_back_to_its_first_shape() {
     let driver = Arc::new(Memory::new(Vec::new()));
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let space = Dataspace::Simple { shape: vec![10, 10], max_shape: None };
@@ -212,7 +212,7 @@ fn a_dataset_that_states_no_maximum_shrinks_and_grows_back_to_its_first_shape() 
 }
 
 #[test]
-fn space_of_chunks_that_are_gone_is_used_again() {
+fn the_space_of_chunks_cut_off_by_a_resize_is_reused() {
     let kind = Kind {
         shape: vec![0],
         max_shape: vec![None],
@@ -239,7 +239,7 @@ fn space_of_chunks_that_are_gone_is_used_again() {
 }
 
 #[test]
-fn edges_stored_without_filters_become_filtered_inside_and_back() {
+fn unfiltered_edge_chunks_become_filtered_when_a_resize_makes_them_whole() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files/unfiltered_edges.h5");
     let driver = Arc::new(Memory::new(std::fs::read(path).unwrap()));
     let mut file = File::options().write(true).open_on(driver.clone()).unwrap();
@@ -280,13 +280,13 @@ fn read(dataset: &Dataset, what: &Selection) -> Vec<u8> {
     bytes
 }
 
-/// Rows of a dataset that only ever loses rows hold what was written to them: whoever reads beside it sees one state.
+/// Readers run while a dataset loses one row after another. Each read returns the elements of a single shape.
 #[test]
-fn a_read_beside_threads_that_resize_is_of_one_state() {
+fn a_read_during_a_resize_sees_a_single_shape() {
     for (is_filtered, max) in [(false, None), (true, None), (true, Some(60)), (false, Some(60))] {
         let driver = Arc::new(Memory::new(Vec::new()));
         let mut create = OpenOptions::default();
-        // Some chunks leave memory, others are held.
+        // The cache is so small that some chunks are evicted and others stay.
         create = create.chunk_cache_bytes(500);
         let file = create.clone().create(true).truncate(true).open_on(driver.clone()).unwrap();
         let space = Dataspace::Simple { shape: vec![60, 5], max_shape: Some(vec![max, Some(5)]) };
@@ -303,7 +303,7 @@ fn a_read_beside_threads_that_resize_is_of_one_state() {
             std::thread::scope(|scope| {
                 for _ in 0..3 {
                     scope.spawn(|| {
-                        // With a handle of its own, which finds out by itself.
+                        // Each reader has its own handle, which has to notice the new shape by itself.
                         let dataset = file.dataset(&path).unwrap();
                         let mut reads = 0;
                         loop {
@@ -318,7 +318,7 @@ fn a_read_beside_threads_that_resize_is_of_one_state() {
                 }
                 (1..60).rev().for_each(|rows| dataset.resize(&[rows, 5]).unwrap());
             });
-            // What was read for one shape does not end up in memory for another.
+            // A read or write for an outdated shape is refused.
             let mut place = vec![0_u8; 20];
             let read = dataset.read_shaped(
                 &[60, 5],

@@ -1,4 +1,5 @@
-//! What a plan says that a read will do is what it does; and it does so with as many requests under way as the medium takes.
+//! A read does exactly what its plan predicts, and keeps as many requests in flight as the medium serves at
+//! once.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -24,7 +25,8 @@ fn filter(id: u16, client_data: &[u32]) -> FilterSpec {
     FilterSpec { id, name: None, flags: 0, client_data: client_data.to_vec() }
 }
 
-/// Datasets of every layout, each with the values 0, 1, 2, ... row by row; the last is written in part alone.
+/// Creates datasets of every layout with the values 0, 1, 2, ... row by row. Returns their names and the
+/// number of rows written; the dataset "in part" has rows that are never written.
 fn fill(file: &File) -> Vec<(&'static str, u64)> {
     let deflate = [filter(2, &[4]), filter(1, &[1])];
     let blosc = |edge: u32| vec![filter(32026, &[2, 8192, 4, edge.pow(3) * 4, 5, 1, 1])];
@@ -61,7 +63,7 @@ fn fill(file: &File) -> Vec<(&'static str, u64)> {
     made
 }
 
-/// A selection of some kind.
+/// Returns a random selection.
 fn selection(shape: &[u64], random: &mut Random) -> Selection {
     let mut below = |limit: u64| random.u64() % limit.max(1);
     let mut dim = |len: u64, most: u64| {
@@ -87,7 +89,7 @@ fn selection(shape: &[u64], random: &mut Random) -> Selection {
     }
 }
 
-/// The elements of `what`, of which rows from `rows` on were never written.
+/// Returns the expected elements of `what` in a dataset whose rows from `rows` on were never written.
 fn expected(shape: &[u64], what: &Selection, rows: u64) -> Vec<i32> {
     let end = rows * shape[1] * shape[2];
     let runs = what.runs(shape).unwrap();
@@ -103,7 +105,7 @@ fn read(dataset: &Dataset, what: &Selection, threads: usize) -> Vec<i32> {
     dst.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect()
 }
 
-/// Compares the reads that were made with those that were planned.
+/// Asserts that the reads made are the reads planned.
 fn compare(plan: &ReadPlan, reads: &[(u64, u64)], case: &str) {
     let mut more = false;
     for task in &plan.tasks {
@@ -120,7 +122,7 @@ fn compare(plan: &ReadPlan, reads: &[(u64, u64)], case: &str) {
         };
         let inside = |&(at, bytes): &(u64, u64)| (at + bytes).min(start + len).saturating_sub(at.max(start));
         let found: u64 = reads.iter().map(inside).sum();
-        // Of a Blosc chunk, the first bytes say which others.
+        // The first bytes of a Blosc chunk determine which other bytes are read.
         let is_partial = task.route == Route::Blocks && task.bytes < len;
         assert!(
             found == task.bytes || (is_partial && (task.bytes..=len).contains(&found)),
@@ -134,7 +136,7 @@ fn compare(plan: &ReadPlan, reads: &[(u64, u64)], case: &str) {
 }
 
 #[test]
-fn a_read_does_what_its_plan_says() {
+fn a_read_makes_the_requests_that_its_plan_predicts() {
     let posix = Trace::new(Posix::new(tempfile::tempfile().unwrap()));
     compare_all(&Arc::new(posix));
     compare_all(&Arc::new(Trace::new(Memory::default())));
@@ -155,12 +157,12 @@ fn compare_all<D: Driver + 'static>(driver: &Arc<Trace<D>>) {
         let shape = dataset.shape();
         for round in 0..60 {
             if round == 40 && name.contains("deflate") {
-                // From here on, the chunks that hold this are changed in memory alone.
+                // From here on, the chunks with these elements are modified in memory but not in the file.
                 let values = expected(&shape, &Selection::from([3..9, 5..60, 7..8]), rows);
                 dataset.write([3..9, 5..60, 7..8], &values).unwrap();
             }
             let what = selection(&shape, &mut random);
-            // The third time, small parts of Blosc chunks are kept.
+            // From the third time on, small parts of Blosc chunks are cached.
             for time in 0..4 {
                 let case = format!("{name}, {what:?}, {time}");
                 let plan = dataset.plan(&what).unwrap();
@@ -179,12 +181,13 @@ fn compare_all<D: Driver + 'static>(driver: &Arc<Trace<D>>) {
         }
     }
     let missing: Vec<_> = Route::ALL.iter().zip(seen).filter(|(_, times)| *times == 0).collect();
-    assert!(missing.is_empty(), "never taken: {missing:?}");
+    assert!(missing.is_empty(), "no read took these routes: {missing:?}");
 }
 
-/// 1,000 chunks from a medium that serves 16 requests at once, by two threads: one at a time would be 1,000 rounds.
+/// Two threads read 1,000 chunks from a medium that serves 16 requests at once. One request at a time would
+/// take 1,000 rounds.
 #[test]
-fn a_medium_that_serves_many_requests_at_once_is_kept_busy() {
+fn a_medium_that_serves_many_requests_at_once_gets_many_requests_at_once() {
     let values: Vec<u8> = (0..1000_u32 * 300).map(|n| (n ^ n >> 8).to_le_bytes()[0]).collect();
     let deep = Arc::new(Deep::new(build::chunked(&values, 300)));
     let file = File::options().open_on(Arc::clone(&deep) as Arc<dyn Driver>).unwrap();

@@ -1,4 +1,4 @@
-//! Datasets whose chunks are left out where they hold nothing but the fill value, against a map of what each element holds.
+//! Datasets that do not store chunks in which every element is the fill value, compared with a map in memory.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -28,9 +28,9 @@ struct Kind {
     max_shape: [Option<u64>; 2],
     chunk: [u64; 2],
     is_filtered: bool,
-    /// Chunks in a version 1 B-tree.
+    /// Whether the chunk index is a version 1 B-tree.
     is_old: bool,
-    /// Whether the fill value is that of the datatype.
+    /// Whether the fill value is the default of the datatype, zero.
     has_zeros: bool,
 }
 
@@ -72,11 +72,12 @@ fn kinds() -> impl Strategy<Value = Kind> {
 
 #[derive(Debug, Clone)]
 enum Action {
-    /// Along each axis, a share of the most there can be, in percent.
+    /// The new length of each axis, in percent of its maximum.
     Resize([u64; 2]),
-    /// From which element, and how many, in percent of what there is; of how many elements one is not the fill value.
+    /// The first element and the number of elements along each axis, in percent of the axis. Every `n`-th
+    /// element, with `n` the third number, is not the fill value.
     Write([u64; 2], [u64; 2], usize),
-    /// The same of everything.
+    /// Writes the whole dataset; every `n`-th element is not the fill value.
     WriteAll(usize),
     Flush,
     Reopen,
@@ -113,7 +114,7 @@ fn stored(dataset: &Dataset) -> BTreeSet<Vec<u64>> {
     found
 }
 
-/// What is in the file is what the model holds, and no chunk more.
+/// Asserts that the dataset has the shape and the elements of the model.
 fn check(dataset: &Dataset, kind: &Kind, shape: [u64; 2], model: &Model) {
     let expected: Vec<i32> =
         coords([0, 0], shape).map(|at| model.get(&at).copied().unwrap_or(kind.fill())).collect();
@@ -130,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_chunks_that_are_stored_are_those_that_hold_anything(kind in kinds(), actions in actions()) {
+    fn only_chunks_with_an_element_other_than_the_fill_value_are_stored(kind in kinds(), actions in actions()) {
         let mut create = OpenOptions::default();
         if kind.is_old {
             create = create.version(LibVersion::V18);
@@ -195,7 +196,7 @@ fn write_all(dataset: &Dataset, value: i32) {
 }
 
 #[test]
-fn what_readers_would_not_take_for_the_fill_value_is_stored() {
+fn a_chunk_is_stored_if_readers_would_not_take_its_absence_for_the_fill_value() {
     let file = File::in_memory().unwrap();
     let made = |name: &str, change: fn(&mut DatasetOptions)| {
         let mut options = kind(false).options();
@@ -223,11 +224,11 @@ fn what_readers_would_not_take_for_the_fill_value_is_stored() {
 }
 
 #[test]
-fn what_was_said_of_a_dataset_is_not_said_of_the_next_at_its_address() {
+fn the_skip_fill_setting_of_a_deleted_dataset_does_not_apply_to_a_new_one_at_its_address() {
     let file = File::in_memory().unwrap();
     let mut options = kind(true).options();
     options.skip_fill_chunks = None;
-    // Makes others until one has the address.
+    // Creates datasets until one gets the address of the deleted dataset.
     let next_at = |gone: &Dataset| {
         let make = |turn| {
             file.flush().unwrap();
@@ -238,7 +239,10 @@ fn what_was_said_of_a_dataset_is_not_said_of_the_next_at_its_address() {
     };
     let first = file.root().create_dataset("first", &kind(true).options()).unwrap();
     let again = file.dataset("first").unwrap();
-    assert!(first.skips_fill_chunks() && again.skips_fill_chunks(), "said of all handles");
+    assert!(
+        first.skips_fill_chunks() && again.skips_fill_chunks(),
+        "the setting applies to all handles of the dataset"
+    );
     file.root().remove("first").unwrap();
     assert!(!next_at(&first).skips_fill_chunks());
     file.begin_transaction().unwrap();
@@ -249,22 +253,22 @@ fn what_was_said_of_a_dataset_is_not_said_of_the_next_at_its_address() {
     file.set_skip_fill_chunks(true);
     assert!(fourth.skips_fill_chunks());
     fourth.set_skip_fill_chunks(false);
-    assert!(!fourth.skips_fill_chunks(), "what is said of one comes before what is said of all");
+    assert!(!fourth.skips_fill_chunks(), "the setting of a dataset overrides the setting of the file");
     assert_accounted(&file, 0);
 }
 
 #[test]
-fn a_chunk_that_holds_something_beyond_the_shape_is_stored() {
+fn a_chunk_with_other_elements_than_the_fill_value_beyond_the_shape_is_stored() {
     let file = File::in_memory().unwrap();
     let dataset = file.root().create_dataset("values", &kind(false).options()).unwrap();
-    // As another program may have left it: rows 4 to 7, of which row 4 is part of the dataset.
+    // A chunk as another program may have left it. It has rows 4 to 7, and only row 4 is part of the dataset.
     let rows = [[FILL; 3], [9; 3], [9; 3], [9; 3]].concat();
     let bytes: Vec<u8> = rows.into_iter().flat_map(i32::to_le_bytes).collect();
     dataset.write_stored_chunk(&[4, 0], 0, &bytes).unwrap();
     dataset.write([4..5, 0..1], &[FILL]).unwrap();
     file.flush().unwrap();
     assert_eq!(dataset.stored_chunks().unwrap(), 1);
-    // What is written whole has nothing there any more.
+    // Writing the whole chunk puts the fill value beyond the shape.
     dataset.write([4..5, 0..3], &[FILL; 3]).unwrap();
     file.flush().unwrap();
     assert_eq!(dataset.stored_chunks().unwrap(), 0);
@@ -272,7 +276,7 @@ fn a_chunk_that_holds_something_beyond_the_shape_is_stored() {
 }
 
 #[test]
-fn a_transaction_that_is_taken_back_has_left_out_nothing() {
+fn rolling_back_a_transaction_restores_chunks_that_it_removed() {
     for is_filtered in [false, true] {
         let file = File::in_memory().unwrap();
         let dataset = file.root().create_dataset("values", &kind(is_filtered).options()).unwrap();
@@ -287,9 +291,10 @@ fn a_transaction_that_is_taken_back_has_left_out_nothing() {
     }
 }
 
-/// A chunk without filters is written in place: nobody may take it out meanwhile, and give its space to another.
+/// A chunk without filters is written in place. Until that write is done, no thread may remove the chunk and
+/// reuse its space.
 #[test]
-fn a_chunk_is_not_taken_out_while_it_is_written_in_place() {
+fn a_chunk_is_not_removed_while_it_is_written_in_place() {
     let chunk = |value: i32| vec![value; 64];
     let bytes: Vec<u8> = chunk(2).into_iter().flat_map(i32::to_le_bytes).collect();
     let driver = Arc::new(Late::new(vec![Box::new(move |_, src| src == bytes)]));
@@ -299,7 +304,7 @@ fn a_chunk_is_not_taken_out_while_it_is_written_in_place() {
     options.storage = NewStorage::Chunked(vec![64]);
     let dataset = file.root().create_dataset("values", &options).unwrap();
     dataset.write(0..64, &chunk(1)).unwrap();
-    // Behind it, so that its space is not the end of the file.
+    // This chunk comes after the first, so that the first is not at the end of the file.
     dataset.write(128..192, &chunk(1)).unwrap();
     std::thread::scope(|scope| {
         let other = dataset.clone();
@@ -316,9 +321,9 @@ fn a_chunk_is_not_taken_out_while_it_is_written_in_place() {
 }
 
 #[test]
-fn threads_that_fill_and_empty_chunks_do_not_meet() {
+fn threads_that_fill_and_empty_chunks_see_only_whole_writes() {
     const CHUNKS: u64 = 3;
-    // Of another chunk it would be seen.
+    // Each chunk has its own value, so an element from another chunk would be noticed.
     let own = |at: u64| i32::try_from(at / 64).unwrap() + 1;
     for is_filtered in [false, true] {
         let file = File::in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! Objects that no link leads to: they live as long as the file is open, unless a link is made.
+//! Objects without a link: they exist until the file is closed, unless a link to them is created.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -45,7 +45,7 @@ fn an_object_without_a_link_can_be_used_and_linked_later() {
 }
 
 #[test]
-fn what_was_never_linked_is_deleted_and_its_space_is_used_again() {
+fn deleting_an_object_that_was_never_linked_frees_its_space() {
     let (_, file) = new_file(LibVersion::V110);
     let lengths = [(); 20].map(|()| {
         let dataset = file.create_unlinked_dataset(&numbers()).unwrap();
@@ -54,7 +54,7 @@ fn what_was_never_linked_is_deleted_and_its_space_is_used_again() {
         file.delete_unlinked().unwrap();
         let error = dataset.hard_links().unwrap_err();
         assert!(matches!(error.root(), Error::Request(RequestError::NoSuchObject { .. })));
-        // Whoever reads might still need its space; from the next commit on nobody does.
+        // A reader might still need the space, so the space is free only after the next commit.
         file.flush().unwrap();
         len
     });
@@ -63,14 +63,15 @@ fn what_was_never_linked_is_deleted_and_its_space_is_used_again() {
 }
 
 #[test]
-fn what_a_transaction_made_or_linked_is_as_before_when_it_is_taken_back() {
+fn a_rollback_undoes_links_and_unlinked_objects_of_the_transaction() {
     let (driver, file) = new_file(LibVersion::V110);
     let early = file.create_unlinked_group(false).unwrap();
     file.begin_transaction().unwrap();
     file.root().link_to("early", &early).unwrap();
     file.create_unlinked_dataset(&numbers()).unwrap();
     file.end_transaction(false).unwrap();
-    // Had the dataset been kept in mind, this would delete what has its place now.
+    // If the rollback did not forget the unlinked dataset, closing the file would delete the new dataset at
+    // its address.
     let kept = file.root().create_dataset("kept", &numbers()).unwrap();
     kept.write(.., &[1, 2, 3, 4, 5]).unwrap();
     drop((early, kept, file));

@@ -1,4 +1,5 @@
-//! Data of variable length that are put into the global heap and taken out of it, against a map of what is there.
+//! Puts variable-length data into the global heap and removes them, and compares the heap with a map in
+//! memory.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -30,11 +31,12 @@ fn reopened(driver: &Arc<Memory>) -> File {
 
 #[derive(Debug, Clone)]
 enum Action {
-    /// Strings of these lengths.
+    /// Puts strings of these lengths.
     Put(Vec<usize>),
-    /// Every so-manieth of what is there.
+    /// Removes every `n`-th item, with `n` the first number, after skipping as many items as the second
+    /// number says.
     Remove(usize, usize),
-    /// A transaction that is taken back.
+    /// Puts strings of these lengths in a transaction that is rolled back.
     Undo(Vec<usize>),
     Flush,
     Reopen,
@@ -65,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_heap_holds_what_was_put_and_not_removed(actions in actions()) {
+    fn the_global_heap_holds_what_was_put_and_not_removed(actions in actions()) {
         let (driver, mut file) = new_file();
         let (mut known, mut seed) = (BTreeMap::<(Addr, u32), (VlenId, Vec<u8>)>::new(), 0);
         for action in actions {
@@ -78,7 +80,7 @@ proptest! {
                         prop_assert_eq!(id.count == 0, id.id.is_null());
                         if id.count > 0 {
                             let key = (id.id.collection, id.id.index);
-                            prop_assert!(known.insert(key, (id, item)).is_none(), "an id is given twice");
+                            prop_assert!(known.insert(key, (id, item)).is_none(), "an id was used twice");
                         }
                     }
                 }
@@ -88,7 +90,7 @@ proptest! {
                     file.remove_vlen(&ids).unwrap();
                     let is_shared = |id: &&VlenId| known.keys().any(|(collection, _)| *collection == id.id.collection);
                     if let Some(id) = ids.iter().find(is_shared) {
-                        prop_assert!(file.remove_vlen(&[*id]).is_err(), "what is gone cannot be taken out");
+                        prop_assert!(file.remove_vlen(&[*id]).is_err(), "a removed object cannot be removed again");
                     }
                 }
                 Action::Undo(lens) => {
@@ -101,7 +103,8 @@ proptest! {
                 }
                 Action::Flush => {
                     file.flush().unwrap();
-                    // No element names what is in the heap: nothing reaches it.
+                    // No element refers to the objects in the heap, so their space counts as lost and the
+                    // file is still sound.
                     assert_sound(&driver.bytes());
                 }
                 Action::Reopen => {
@@ -132,7 +135,7 @@ fn texts(file: &File, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn ids_that_are_written_come_back_as_the_strings_that_were_put() {
+fn strings_written_by_their_heap_ids_are_read_back() {
     for storage in [NewStorage::Contiguous, NewStorage::Compact, NewStorage::Chunked(vec![3])] {
         let (driver, file) = new_file();
         let mut options = strings(8);
@@ -140,7 +143,7 @@ fn ids_that_are_written_come_back_as_the_strings_that_were_put() {
         let dataset = file.root().create_dataset("texts", &options).unwrap();
         let words: Vec<String> = (0..8).map(|k| "äbc".repeat(k)).collect();
         let ids = file.put_text(&words).unwrap();
-        // Readers in C take a null id for a null pointer: an empty string has an object of its own.
+        // An empty string has its own heap object, because readers in C take a null id for a null pointer.
         assert!(ids.iter().all(|id| !id.id.is_null()));
         let as_stored = WriteOptions::default().datatype(Some(options.datatype.clone()));
         dataset.write_with(&Selection::All, &file.vlen_stored(&ids), &as_stored).unwrap();
@@ -152,7 +155,7 @@ fn ids_that_are_written_come_back_as_the_strings_that_were_put() {
 }
 
 #[test]
-fn strings_that_are_overwritten_make_room_for_others() {
+fn the_space_of_overwritten_strings_is_reused() {
     let (_, file) = new_file();
     let dataset = file.root().create_dataset("texts", &strings(500)).unwrap();
     let mut lengths = Vec::new();
@@ -173,7 +176,7 @@ fn strings_that_are_overwritten_make_room_for_others() {
 }
 
 #[test]
-fn small_objects_share_a_collection_and_a_large_one_has_its_own() {
+fn small_heap_objects_share_a_collection_and_a_large_one_has_its_own() {
     let (_, file) = new_file();
     let first = file.put_vlen(&["a"], 1).unwrap()[0];
     let second = file.put_vlen(&["b"], 1).unwrap()[0];
@@ -185,7 +188,7 @@ fn small_objects_share_a_collection_and_a_large_one_has_its_own() {
 }
 
 #[test]
-fn a_sequence_that_is_no_whole_number_of_elements_is_refused() {
+fn a_sequence_whose_length_is_not_a_multiple_of_the_element_size_is_refused() {
     let (_, file) = new_file();
     assert!(file.put_vlen(&[[0; 7]], 4).is_err());
     let ids = file.put_vlen(&[[0; 8]], 4).unwrap();
@@ -193,7 +196,7 @@ fn a_sequence_that_is_no_whole_number_of_elements_is_refused() {
 }
 
 #[test]
-fn references_lead_to_the_objects_that_they_were_made_of() {
+fn object_references_lead_to_the_objects_they_were_made_from() {
     let (driver, file) = new_file();
     let group = file.root().create_group("a/b").unwrap();
     let mut stored = file.object_reference(&group).unwrap();
@@ -219,7 +222,8 @@ fn references_lead_to_the_objects_that_they_were_made_of() {
     assert!(other.object_reference(&file.root()).is_err());
 }
 
-/// A compound of a number, a string and two strings in an array, and one element of it with these texts.
+/// Returns a compound datatype of a number, a string and an array of two strings, and a function that encodes
+/// an element of it.
 fn record() -> (Datatype, impl Fn(&File, i32, [&str; 3]) -> Vec<u8>) {
     let text =
         Datatype::VariableText(VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 });
@@ -239,7 +243,7 @@ fn record() -> (Datatype, impl Fn(&File, i32, [&str; 3]) -> Vec<u8>) {
 }
 
 #[test]
-fn strings_that_threads_replace_are_each_taken_out_once() {
+fn strings_replaced_by_many_threads_are_each_removed_from_the_heap_once() {
     let (driver, file) = new_file();
     let mut options = strings(4);
     options.storage = NewStorage::Chunked(vec![3]);
@@ -282,7 +286,7 @@ fn strings_that_threads_replace_are_each_taken_out_once() {
 }
 
 #[test]
-fn strings_in_records_that_are_overwritten_make_room_for_others() {
+fn the_space_of_strings_in_overwritten_records_is_reused() {
     let (_, file) = new_file();
     let (datatype, element) = record();
     let space = Dataspace::Simple { shape: vec![50], max_shape: None };
@@ -292,7 +296,7 @@ fn strings_in_records_that_are_overwritten_make_room_for_others() {
         let long = "x".repeat(500 + round);
         let records: Vec<u8> = (0..50).flat_map(|number| element(&file, number, ["a", &long, "b"])).collect();
         dataset.write_with(&Selection::All, &records, &WriteOptions::default()).unwrap();
-        // What is written once more is not taken out.
+        // Strings that are written again are not removed.
         dataset.write_with(&Selection::All, &records, &WriteOptions::default()).unwrap();
         let mut stored = vec![0; 56 * 50];
         dataset.read_into(&Selection::All, &mut stored).unwrap();
@@ -305,7 +309,7 @@ fn strings_in_records_that_are_overwritten_make_room_for_others() {
 }
 
 #[test]
-fn the_string_of_a_fill_value_stays_when_elements_that_hold_it_are_written() {
+fn overwriting_elements_does_not_remove_the_string_of_the_fill_value() {
     for storage in [NewStorage::Contiguous, NewStorage::Chunked(vec![2])] {
         let (driver, file) = new_file();
         let mut options = strings(5);
@@ -318,7 +322,8 @@ fn the_string_of_a_fill_value_stays_when_elements_that_hold_it_are_written() {
             dataset.replace_vlen(&(index..index + 1).into(), &["new"]).unwrap();
         }
         assert_eq!(texts(&file, "texts"), ["new", "fill", "fill", "new", "fill"]);
-        // What is stored is nobody else's: libhdf5 takes out what it replaces.
+        // No two elements share a heap object, because libhdf5 removes the object of an element that it
+        // replaces.
         let mut stored = vec![0; 16 * 4];
         dataset.read_into(&(0..4).into(), &mut stored).unwrap();
         let mut ids: Vec<u32> = file.vlen_ids(&stored).unwrap().iter().map(|id| id.id.index).collect();
@@ -332,7 +337,7 @@ fn the_string_of_a_fill_value_stays_when_elements_that_hold_it_are_written() {
 }
 
 #[test]
-fn strings_that_do_not_fit_what_they_replace_leave_no_trace() {
+fn replacing_strings_with_the_wrong_number_of_strings_changes_nothing() {
     let (_, file) = new_file();
     let dataset = file.root().create_dataset("texts", &strings(3)).unwrap();
     dataset.replace_vlen(&Selection::All, &["a", "b", "c"]).unwrap();
@@ -341,6 +346,6 @@ fn strings_that_do_not_fit_what_they_replace_leave_no_trace() {
     assert!(dataset.replace_vlen(&Selection::All, &["one", "two"]).is_err());
     assert!(dataset.replace_vlen(&(2..4).into(), &["one", "two"]).is_err());
     assert_eq!(texts(&file, "texts"), ["a", "b", "c"]);
-    // The next object stands where it did before.
+    // The next object gets the same id as before.
     assert_eq!(file.put_text(&["x"]).unwrap(), free);
 }

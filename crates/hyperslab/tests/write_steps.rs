@@ -1,6 +1,7 @@
-//! The steps of writing chunks: encoded ones get their places together, and are written in few calls, by whichever executor.
+//! The steps of writing chunks: encoded chunks get their addresses together and are written in few calls, by
+//! any executor.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -23,7 +24,7 @@ use hyperslab_testkit::sound::assert_accounted;
 const DEFLATE: u16 = 1;
 const FLETCHER32: u16 = 3;
 
-/// A file in memory that notes what each call writes, and fails once so many calls are done.
+/// A file in memory that records the extents of each write call, and fails once `left` calls have been made.
 #[derive(Debug)]
 struct Calls {
     inner: Memory,
@@ -97,7 +98,7 @@ fn random(count: u64) -> Vec<i32> {
     (0..count).map(|_| i32::from_le_bytes(random.u64().to_le_bytes()[..4].try_into().unwrap())).collect()
 }
 
-/// Where the chunks are, in the order of their coordinates.
+/// Returns the extents of the chunks, in the order of their coordinates.
 fn places(dataset: &Dataset) -> Vec<Extent> {
     let mut found = Vec::new();
     let mut note = |coord: &[u64], record: hyperslab::storage::ChunkRecord| {
@@ -114,7 +115,7 @@ fn follow(extents: &[Extent]) -> bool {
 }
 
 #[test]
-fn small_chunks_lie_side_by_side_and_are_written_in_few_calls() {
+fn small_chunks_are_adjacent_in_the_file_and_written_in_few_calls() {
     for threads in [1, 4] {
         let driver = Calls::new();
         let (file, dataset) = create(&driver, 3000 * 64, 64, DEFLATE);
@@ -136,9 +137,9 @@ fn small_chunks_lie_side_by_side_and_are_written_in_few_calls() {
     }
 }
 
-/// Each rank has some of the chunks, and knows of the others their sizes alone.
+/// Each rank encodes some of the chunks, and knows only the sizes of the other chunks.
 #[test]
-fn ranks_that_exchange_sizes_write_one_dataset() {
+fn ranks_that_exchange_chunk_sizes_write_one_dataset() {
     let driver = Calls::new();
     let (file, dataset) = create(&driver, 40 * 64, 64, DEFLATE);
     let values = random(40 * 64);
@@ -177,12 +178,12 @@ fn ranks_that_exchange_sizes_write_one_dataset() {
 }
 
 #[test]
-fn a_write_that_fails_leaves_old_elements_or_new_ones_and_none_that_are_older() {
+fn a_failed_write_leaves_the_latest_old_elements_or_the_new_ones() {
     let driver = Calls::new();
     let (file, dataset) = create(&driver, 3 << 14, 1 << 14, FLETCHER32);
     dataset.write(.., &vec![1; 3 << 14]).unwrap();
     file.flush().unwrap();
-    // The chunk is held: the file has what was before.
+    // The modified chunk is held in memory, and the file has the elements from before.
     dataset.write(5..9, &[2; 4]).unwrap();
     for writes in 0..3 {
         driver.left.store(writes, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-"""Two open files, object by object: links, attributes, properties and elements. One side is h5py, as the oracle."""
+"""Compares two open files object by object: links, attributes, properties, elements. h5py is the oracle."""
 
 import h5py
 import numpy as np
@@ -20,14 +20,15 @@ PROPERTIES = (
     "is_scale",
     "name",
 )
-# What h5py itself cannot read (time, IEEE quadruple, complex half) and what hyperslab may refuse by name.
+# Raised for types that h5py cannot read either (time, IEEE quadruple, complex half), and for features not
+# supported.
 REFUSALS = (NotImplementedError,)
-# h5py 3.16 gives big-endian sequences of variable length unswapped; h5dump and the formulas agree on what they hold.
+# h5py 3.16 does not swap the bytes of big-endian variable-length sequences. h5dump agrees with the formulas.
 WRONG_IN_H5PY = ("/sequences_be",)
 
 
 def regions(dtype):
-    """Whether a type holds region references, which hyperslab may refuse to read."""
+    """Returns whether a type has region references, which hyperslab may refuse to read."""
     if h5py.check_ref_dtype(dtype) is h5py.RegionReference:
         return True
     return any(regions(dtype[field]) for field in dtype.names or ())
@@ -73,7 +74,7 @@ def compare_links(ours, theirs):
 
 def compare_dataset(ours, theirs, files, may_refuse):
     kind, dtype = outcome(lambda: theirs.dtype)
-    if kind == "raised":  # h5py has no NumPy type for it: hyperslab may refuse too, but not crash
+    if kind == "raised":  # h5py has no NumPy type for this: hyperslab may refuse as well, but must not crash
         outcome(lambda: ours.dtype)
         outcome(lambda: ours[()])
         return
@@ -106,13 +107,16 @@ def compare_dataset(ours, theirs, files, may_refuse):
 
 
 def has_undefined_fill(dataset):
-    """Whether elements that were never written are whatever the disk or memory held."""
+    """Returns whether unwritten elements are undefined: whatever the disk or the memory had before."""
     plist = dataset.id.get_create_plist()
     return plist.get_layout() == h5py.h5d.CHUNKED and plist.get_fill_time() == h5py.h5d.FILL_TIME_NEVER
 
 
 def compare_files(ours, theirs, refused=()):
-    """The same tree with the same in it; of the paths in `refused` a refusal by name will do."""
+    """Asserts that two files have equal trees, links, attributes and data.
+
+    Reading a path in `refused` may be refused.
+    """
     files = ours, theirs
     compare_attributes(ours.attrs, theirs.attrs, files)
     compare_links(ours, theirs)

@@ -1,4 +1,4 @@
-"""Golden files, made once per version of their scripts and shared by all tests; and the check of the files that tests leave."""
+"""Fixtures for golden files, made once per version of their scripts; and the check of test files."""
 
 import hashlib
 import io
@@ -13,34 +13,34 @@ import pytest
 from soundness import CHECKS
 from support import GOLDEN, IS_H5PY, REPOSITORY, hs, image_of, open_image
 
-# h5py knows no SEG-Y: where it stands in the place of hyperslab, these are no tests of it.
+# h5py does not support SEG-Y, so these tests do not run with h5py in place of hyperslab.
 collect_ignore_glob = ["test_segy_*.py"] if IS_H5PY else []
 
 
 def pytest_configure(config):
-    """Registers the one marker; a misspelt one is an error."""
+    """Registers the marker `damages`. A misspelt marker is an error."""
     config.option.strict_markers = True
     config.addinivalue_line("markers", "damages: leaves a file that is not sound, on purpose")
 
 
 @pytest.fixture(autouse=True)
 def sound_files(request, tmp_path_factory):
-    """Checks the files that the test has made or changed, when its other fixtures have closed them."""
+    """Checks the files that the test has created or changed, after its other fixtures have closed them."""
     yield
     CHECKS.directory(tmp_path_factory.getbasetemp(), request.node.get_closest_marker("damages") is not None)
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Says what was tried."""
+    """Prints how many tests passed and how many files were checked."""
     passed = Counter(report.nodeid.partition("[")[0] for report in terminalreporter.getreports("passed"))
     for test in (test for test in passed if "/interop/" in test):
         terminalreporter.write_line(f"{test.rpartition('/')[2]}: {passed[test]} passed")
-    for line in (f"hyperslab check: {CHECKS.files} files of tests are as they should be", *CHECKS.said):
+    for line in (f"hyperslab check: {CHECKS.files} files of tests were checked", *CHECKS.said):
         terminalreporter.write_line(line)
 
 
 def pytest_sessionfinish(session):
-    """In CI nothing may be skipped: a test that does not run proves nothing."""
+    """Fails the run in CI if a test was skipped."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter else []
     if skipped and "CI" in os.environ and not IS_H5PY:
@@ -49,7 +49,7 @@ def pytest_sessionfinish(session):
 
 
 def fingerprint():
-    """Changes when a golden script or a pinned version does."""
+    """Returns a hash of the golden scripts and of the pinned versions."""
     digest = hashlib.sha256()
     for path in (*sorted((GOLDEN / "make").glob("*.py")), GOLDEN / "requirements.txt"):
         digest.update(path.read_bytes())
@@ -58,11 +58,12 @@ def fingerprint():
 
 @pytest.fixture(scope="session")
 def golden():
-    """A directory with every golden file, the large and the damaged ones included."""
+    """Returns a directory with every golden file, including the large and the damaged files."""
     out = REPOSITORY / "target" / "golden"
     stamp = out / "made-by"
     if not stamp.is_file() or stamp.read_text() != fingerprint():
-        # hdf5plugin, imported by a test, names its folder there; h5py would then load the plugins by itself, and fail.
+        # A test imports hdf5plugin, which sets this variable. h5py would then load the plugins by itself, and
+        # fail.
         environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
         subprocess.run([sys.executable, GOLDEN / "make" / "all.py", out], check=True, env=environment)
         stamp.write_text(fingerprint())
@@ -71,7 +72,7 @@ def golden():
 
 @pytest.fixture
 def both(golden):
-    """Opens a golden file under both modules: `ours, theirs = both(name)`."""
+    """Opens a golden file with both modules: `ours, theirs = both(name)`."""
     opened = []
 
     def open_both(name):
@@ -86,7 +87,7 @@ def both(golden):
 
 @pytest.fixture
 def opened():
-    """`ours, theirs = opened(write)`: what h5py wrote, open under both modules."""
+    """Writes a file with h5py and opens it with both modules: `ours, theirs = opened(write)`."""
     files = []
 
     def make(write, **options):
@@ -102,5 +103,5 @@ def opened():
 
 @pytest.fixture(scope="session")
 def cube():
-    """The values of the datasets that selections are tried on."""
+    """Returns the values of the datasets for selection tests."""
     return np.arange(13 * 17 * 5, dtype="<i4").reshape(13, 17, 5)

@@ -1,4 +1,4 @@
-"""SEG-Y files of every kind, put together byte by byte from the standards: an oracle that shares nothing with the reader."""
+"""Builds SEG-Y files byte by byte from the standards: an oracle that shares no code with the reader."""
 
 import hashlib
 import math
@@ -6,7 +6,8 @@ import struct
 
 import numpy as np
 
-# The standard's number of each format, and NumPy's type of what is stored; IBM floats and numbers of three bytes have none.
+# The sample format codes of the standard, and the NumPy types for the values. NumPy has no type for IBM
+# floats (1) and 3-byte integers (7, 15), which use a wider type here.
 STORED = {
     1: "f4",
     2: "i4",
@@ -29,18 +30,18 @@ END_TEXT = "((SEG: EndText))".ljust(3200)
 
 
 def ibm(value):
-    """The word of a number that an IBM float holds: base 16, the point before 24 bits, an excess of 64."""
+    """Returns the word of an IBM float: base 16, a fraction of 24 bits, an exponent with an excess of 64."""
     if value == 0:
         return 0
     fraction, power = math.frexp(abs(value))
     exponent = math.ceil(power / 4)
     bits = fraction * 2 ** (power - 4 * exponent) * 2**24
-    assert bits == int(bits), f"{value} is no IBM float"
+    assert bits == int(bits), f"{value} has no exact IBM float"
     return (value < 0) << 31 | (exponent + 64) << 24 | int(bits)
 
 
 def samples_as_bytes(values, code, order):
-    """Samples as a file has them."""
+    """Returns samples as the bytes that a file stores."""
     if code == 1:
         return struct.pack(f"{order}{len(values)}I", *(ibm(float(value)) for value in values))
     if code in (7, 15):
@@ -50,7 +51,10 @@ def samples_as_bytes(values, code, order):
 
 
 def some_values(code, shape, seed=0):
-    """Values that the format holds, its largest and smallest among them."""
+    """Returns random values of a sample format.
+
+    Integer formats include the smallest and the largest value.
+    """
     random = np.random.default_rng(seed)
     kind = np.dtype(STORED[code])
     if kind.kind == "f":
@@ -83,12 +87,15 @@ def segy(
     system=1,
     patches=(),
 ):
-    """The bytes of a file.
+    """Returns the bytes of a SEG-Y file.
 
-    samples : an array (traces, samples), or a list of traces.  fields : {(byte, kind): value or one for each trace}.
-    extended : extended textual headers.  extended_count : what the header says of them, -1 for a stanza that ends them.
-    further : trace header extensions.  gap : bytes before the first trace, which revision 2 tells.
-    patches : (offset, bytes) put over the file in the end.
+    samples : an array (traces, samples), or a list of traces.
+    fields : {(byte, kind): one value for all traces, or one for each}.
+    extended : extended textual headers.
+    extended_count : the number of them that the header states; -1 if a stanza ends them.
+    further : the number of trace header extensions.
+    gap : the number of bytes before the first trace, which the header states in revision 2.
+    patches : (offset, bytes) that overwrite parts of the finished file.
     """
     longest = max(len(trace) for trace in samples)
     header = bytearray(400)
@@ -137,7 +144,7 @@ def segy(
 
 
 def grid(inlines, crosslines, by="inline"):
-    """The numbers of all traces of a volume, (inline, crossline) each, in the order of the file."""
+    """Returns the (inline, crossline) numbers of all traces of a volume, in the order of the file."""
     pairs = [(i, x) for i in inlines for x in crosslines]
     if by == "crossline":
         pairs = [(i, x) for x in crosslines for i in inlines]
@@ -145,7 +152,7 @@ def grid(inlines, crosslines, by="inline"):
 
 
 def laid_out(numbers, samples, fill):
-    """A volume with each trace at its place, and its axes: by the numbers alone."""
+    """Returns a volume with each trace at its position, and the axes, computed from `numbers`."""
     axes = [np.unique(column) for column in np.array(numbers).T]
     volume = np.full((*map(len, axes), len(samples[0])), fill, np.asarray(samples[0]).dtype)
     for place, trace in zip(numbers, samples, strict=True):
@@ -154,5 +161,5 @@ def laid_out(numbers, samples, fill):
 
 
 def sha256(path):
-    """The hash of a file."""
+    """Returns the hash of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Brings SEG-Y files in, takes them out again, and compares surveys with arrays."""
+"""Ingests SEG-Y files, exports them again, and compares surveys with arrays."""
 
 import numpy as np
 from segy_files import sha256
@@ -6,18 +6,18 @@ from support import hs
 
 
 def brought(directory, image, **options):
-    """The survey of a SEG-Y file's bytes, open; that it comes back byte for byte is seen to."""
+    """Ingests a SEG-Y file, asserts that an export gives the same bytes, and returns the open survey."""
     source, cube, back = (directory / name for name in ("source.sgy", "cube.h5", "back.sgy"))
     source.write_bytes(image)
     back.unlink(missing_ok=True)
     hs.segy.ingest(source, cube, overwrite=True, **options)
     hs.segy.export(cube, back)
-    assert sha256(source) == sha256(back), "the file did not come back byte for byte"
+    assert sha256(source) == sha256(back), "the exported file differs from the source"
     return hs.segy.open(cube)
 
 
 def assert_planes(survey, volume, axes):
-    """Every line and some slices of a survey are those of an array."""
+    """Asserts that every line and some slices of a survey equal those of an array."""
     names = list(survey.axes)
     assert [list(survey.axes[name]) for name in names[:-1]] == [list(axis) for axis in axes]
     assert survey.data.dtype == volume.dtype

@@ -1,6 +1,6 @@
-"""Every HDF5 file that a test leaves behind is checked, whoever wrote it, with all its data.
+"""Checks every HDF5 file that a test leaves behind, with all its data, no matter which program wrote it.
 
-A test that damages a file on purpose is marked `damages`; then one of its files must be unsound.
+A test that damages a file on purpose is marked `damages`. At least one of its files must be unsound.
 """
 
 import importlib
@@ -8,7 +8,7 @@ import io
 import os
 from pathlib import Path
 
-# With h5py in the place of hyperslab (`HYPERSLAB_MODULE=h5py`) there is nothing that checks.
+# With h5py in place of hyperslab (`HYPERSLAB_MODULE=h5py`) no files are checked.
 hs = importlib.import_module(os.environ.get("HYPERSLAB_MODULE", "hyperslab"))
 
 
@@ -17,13 +17,13 @@ class Checks:
 
     def __init__(self):
         self.files = 0
-        """How many files were checked, and found as they should be."""
+        """The number of files that were checked, with the expected result."""
         self.said = []
-        """What tests say of how much they have tried."""
+        """Lines for the end of the run, in which tests report how much they have tried."""
         self._seen = {}
 
     def changed(self, directory):
-        """The HDF5 files below a directory that are new, or changed since they were asked for the last time."""
+        """Yields the HDF5 files below a directory that are new or have changed since the last call."""
         for parent, _, names in os.walk(directory):
             for path in (Path(parent, name) for name in sorted(names)):
                 state = path.stat() if path.is_file() else None
@@ -33,14 +33,17 @@ class Checks:
                     yield path
 
     def directory(self, directory, is_damaged=False):
-        """Checks the files below a directory that were changed; at least one must be unsound if `is_damaged`, else none."""
+        """Checks the changed files below a directory.
+
+        With `is_damaged` at least one must be unsound, otherwise none.
+        """
         if not hasattr(hs, "check"):
             return
         found = {path: errors(path) for path in self.changed(directory)}
         unsound = {str(path): said for path, said in found.items() if said}
         self.files += len(found)
         if is_damaged:
-            assert unsound, "marked as a test that damages files, and all are sound"
+            assert unsound, "the test is marked `damages`, but all its files are sound"
         else:
             assert not unsound, "\n".join(f"{path}: {line}" for path, said in unsound.items() for line in said)
 
@@ -53,7 +56,7 @@ class Checks:
 
 
 def errors(file):
-    """What is wrong with a file; nothing with one of a kind that is not checked."""
+    """Returns the errors of a file. The list is empty for a kind of file that is not checked."""
     try:
         found = hs.check(file, data=True)
     except NotImplementedError:

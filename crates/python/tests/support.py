@@ -10,7 +10,7 @@ import h5py
 import hdf5plugin  # noqa: F401  (registers its filters with h5py)
 import numpy as np
 
-# `HYPERSLAB_MODULE=h5py pytest` tries the tests themselves: h5py must agree with h5py.
+# `HYPERSLAB_MODULE=h5py pytest` tests the tests: h5py must agree with itself.
 hs = importlib.import_module(os.environ.get("HYPERSLAB_MODULE", "hyperslab"))
 IS_H5PY = hs is h5py
 
@@ -23,7 +23,7 @@ DAMAGED_FILES = [name for name, entry in FILES.items() if entry.get("damaged")]
 
 
 def image_of(write, libver=None, userblock_size=None):
-    """The bytes of a file that h5py wrote. (Into a `BytesIO` h5py leaves out bytes at the end that were never written.)"""
+    """Returns the bytes of a file that h5py wrote. (In a `BytesIO` h5py omits unwritten bytes at the end.)"""
     with h5py.File(
         "image.h5", "w", driver="core", backing_store=False, libver=libver, userblock_size=userblock_size
     ) as f:
@@ -33,12 +33,12 @@ def image_of(write, libver=None, userblock_size=None):
 
 
 def open_image(image):
-    """Opens the bytes of a file under the module tested; h5py takes bytes only as a file object."""
+    """Opens the bytes of a file with the module under test. h5py takes bytes only as a file object."""
     return hs.File(io.BytesIO(image), "r") if IS_H5PY else hs.File.from_bytes(image)
 
 
 def outcome(function, *arguments):
-    """What a call returned, or the class of what it raised."""
+    """Returns ("value", result) of a call, or ("raised", exception)."""
     try:
         return ("value", function(*arguments))
     except Exception as error:  # noqa: BLE001  (the class is the result)
@@ -46,7 +46,7 @@ def outcome(function, *arguments):
 
 
 def assert_same_dtype(ours, theirs):
-    """Equal as NumPy types and as h5py's special types."""
+    """Asserts that two types are equal as NumPy types and as special types of h5py."""
     assert ours == theirs, f"{ours} != {theirs}"
     text, expected = hs.check_string_dtype(ours), h5py.check_string_dtype(theirs)
     assert (text is None) == (expected is None), f"{ours}: string {text} != {expected}"
@@ -66,7 +66,10 @@ def assert_same_dtype(ours, theirs):
 
 
 def assert_same(ours, theirs, files=None):
-    """Equal in class, type, shape and value; `files` are both open files, for references."""
+    """Asserts that two values have equal class, type, shape and contents.
+
+    `files` are both open files, for references.
+    """
     if isinstance(theirs, h5py.Empty):
         assert isinstance(ours, (hs.Empty, h5py.Empty))
         assert ours.dtype == theirs.dtype and ours.shape is None
@@ -92,7 +95,7 @@ def assert_same(ours, theirs, files=None):
 
 
 def assert_same_elements(ours, theirs, files):
-    """Arrays of equal shape and type hold the same."""
+    """Asserts that two arrays of equal shape and type have equal elements."""
     if theirs.dtype.names:
         for name in theirs.dtype.names:
             assert_same_elements(ours[name], theirs[name], files)
@@ -106,7 +109,7 @@ def assert_same_elements(ours, theirs, files):
 
 
 def assert_same_outcome(function, *pairs, classes=True):
-    """`function` of each side's arguments returns the same or raises the same class."""
+    """Asserts that `function` returns the same value or raises the same class for both lists of arguments."""
     (kind, ours), (expected_kind, theirs) = outcome(function, *pairs[0]), outcome(function, *pairs[1])
     assert kind == expected_kind, f"{ours!r} but h5py {expected_kind} {theirs!r}"
     if kind == "value":
@@ -116,7 +119,7 @@ def assert_same_outcome(function, *pairs, classes=True):
 
 
 def public_class(error):
-    """The class that a caller would catch: h5py's own subclasses count as their base."""
+    """Returns the class that a caller would catch. Subclasses of h5py count as their built-in base class."""
     for kind in (
         KeyError,
         IndexError,
@@ -133,13 +136,16 @@ def public_class(error):
 
 
 def some(group):
-    """The names in a group; of a large one only some."""
+    """Returns the names in a group, or some of them if the group is large."""
     names = list(group)
     return names if len(names) < 100 else names[:5] + names[5 : -5 : len(names) // 20] + names[-5:]
 
 
 def walk(group, path="/"):
-    """Every hard link below a group as (path, object), each object once; soft and external links are not followed."""
+    """Yields (path, object) for every hard link below a group, and enters each group once.
+
+    Soft and external links are not followed.
+    """
     seen = set()
 
     def visit(group, path):

@@ -1,4 +1,4 @@
-"""Damaged files, read in this process: an error or data, never a crash, a hang or memory without bound."""
+"""Reading a damaged file gives an error or data, and never a crash, a hang or unbounded memory."""
 
 import resource
 import sys
@@ -11,7 +11,7 @@ from support import DAMAGED_FILES, GOLDEN, IS_H5PY, hs, open_image
 sys.path.insert(0, str(GOLDEN / "make"))
 import damaged  # noqa: E402
 
-# What a caller may see; a panic would be a `BaseException` of PyO3 and fails the test.
+# The exceptions that a caller may see. A panic would be a `BaseException` of PyO3, which fails the test.
 FAULTS = (
     OSError,
     KeyError,
@@ -25,7 +25,8 @@ FAULTS = (
     MemoryError,
 )
 LARGEST = 1 << 31
-# Metadata without checksums: a flip there may change data without a trace, so only crashes count.
+# Files whose metadata have checksums. In other files a flipped bit may change data unnoticed, so only crashes
+# count.
 CHECKED = (
     "libver_latest.h5",
     "fixed_array_latest.h5",
@@ -36,7 +37,7 @@ CHECKED = (
 
 
 def read_everything(image_or_path):
-    """Reads all that can be read; returns what was found, and the errors."""
+    """Reads everything in a file. Returns the values by path, and the errors."""
     values, errors = {}, []
 
     def attempt(function):
@@ -78,21 +79,21 @@ def read_everything(image_or_path):
 
 @pytest.fixture(autouse=True)
 def bounded_memory():
-    """A size that a file claims must not be allocated unseen."""
+    """Asserts that no huge size stated by a file is allocated."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     yield
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < LARGEST >> 10, f"{grown} KiB more"
+    assert grown < LARGEST >> 10, f"the test allocated {grown} KiB"
 
 
 @pytest.mark.parametrize("name", DAMAGED_FILES)
-def test_a_damaged_golden_file_gives_an_error_or_data(golden, name):
-    if not IS_H5PY:  # libhdf5 itself may crash or hang on these
+def test_reading_a_damaged_golden_file_gives_an_error_or_data(golden, name):
+    if not IS_H5PY:  # libhdf5 may crash or hang on these files
         read_everything(golden / name)
 
 
 @pytest.mark.parametrize("name", damaged.VICTIMS)
-def test_many_damaged_copies_give_an_error_or_data(golden, name):
+def test_reading_many_damaged_copies_gives_errors_or_data(golden, name):
     if IS_H5PY:
         return
     content = (golden / name).read_bytes()
@@ -101,7 +102,7 @@ def test_many_damaged_copies_give_an_error_or_data(golden, name):
 
 
 def changed_bytes(found, expected):
-    """How many bytes of two arrays of numbers differ."""
+    """Returns how many bytes differ between two arrays of numbers."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
     return sum(a != b for a, b in zip(found.tobytes(), expected.tobytes(), strict=True))
@@ -109,7 +110,7 @@ def changed_bytes(found, expected):
 
 @pytest.mark.parametrize("name", CHECKED)
 def test_checksums_catch_a_flipped_bit_of_metadata(golden, name):
-    """A flip gives an error, or changes nothing, or is the flip of one stored element (which carries no checksum)."""
+    """A flipped bit is an error, changes nothing, or changes one stored element, which has no checksum."""
     if IS_H5PY:
         return
     content = (golden / name).read_bytes()
@@ -129,13 +130,13 @@ def test_checksums_catch_a_flipped_bit_of_metadata(golden, name):
 @pytest.mark.parametrize(
     "name", ["libver_earliest.h5", "libver_latest.h5", "links_latest_40.h5", "composed_earliest.h5"]
 )
-def test_every_truncation_of_a_file_is_noticed(golden, name):
+def test_reading_a_truncated_file_is_an_error(golden, name):
     if IS_H5PY:
         return
     content = (golden / name).read_bytes()
     for length in range(0, len(content), max(len(content) // 60, 1)):
         _, errors = read_everything(content[:length])
-        assert errors, f"{length} of {len(content)} bytes read as if nothing were missing"
+        assert errors, f"{length} of {len(content)} bytes were read without an error"
 
 
 def test_a_flipped_bit_under_fletcher32_is_an_error_that_names_the_chunk(golden):
@@ -153,7 +154,7 @@ def test_a_flipped_bit_under_fletcher32_is_an_error_that_names_the_chunk(golden)
 
 
 @pytest.mark.damages
-def test_a_file_that_ends_early_is_refused_when_opened_or_read(golden, tmp_path):
+def test_a_file_with_a_missing_end_is_refused_when_opened_or_read(golden, tmp_path):
     if IS_H5PY:
         return
     content = (golden / "libver_latest.h5").read_bytes()
@@ -170,7 +171,7 @@ def test_a_file_that_ends_early_is_refused_when_opened_or_read(golden, tmp_path)
     "driver, name, first, what",
     [("family", "part%d.h5", "part0.h5", "family"), ("split", "part", "part-m.h5", "split")],
 )
-def test_a_file_that_is_one_of_several_is_refused_by_name(tmp_path, driver, name, first, what):
+def test_member_files_of_family_and_split_drivers_are_refused_by_name(tmp_path, driver, name, first, what):
     if IS_H5PY:
         return
     options = {"memb_size": 1 << 16} if driver == "family" else {}
@@ -180,7 +181,7 @@ def test_a_file_that_is_one_of_several_is_refused_by_name(tmp_path, driver, name
         hs.File(tmp_path / first)
 
 
-def test_a_family_of_one_file_is_read(tmp_path):
+def test_a_family_with_one_member_file_is_read(tmp_path):
     with h5py.File(tmp_path / "part%d.h5", "w", driver="family", libver="earliest") as f:
         f["x"] = np.arange(100_000)
     with hs.File(tmp_path / "part0.h5") as f:

@@ -1,4 +1,4 @@
-"""Copies between files and handles, and what is there already: a file that is open for reading is enough to be copied from."""
+"""Copies between files, and `require_group` and `require_dataset` on a file that is open for reading only."""
 
 import h5py
 import numpy as np
@@ -8,7 +8,7 @@ from support import IS_H5PY, hs
 
 
 def fill(path, module):
-    """A file with links of all kinds, references, strings and attributes."""
+    """Writes a file with links of all kinds, references, strings and attributes."""
     with module.File(path.with_name("far.h5"), "w") as f:
         f["far"] = [7, 8]
     with module.File(path, "w") as f:
@@ -40,7 +40,7 @@ COPIES = [
 
 
 @pytest.mark.parametrize("number", range(len(COPIES)))
-def test_a_file_that_is_open_for_reading_is_copied_from(tmp_path, number):
+def test_objects_are_copied_from_a_file_open_for_reading(tmp_path, number):
     results = []
     for folder, module in ((tmp_path / "ours", hs), (tmp_path / "theirs", h5py)):
         folder.mkdir()
@@ -52,7 +52,7 @@ def test_a_file_that_is_open_for_reading_is_copied_from(tmp_path, number):
         compare_files(ours, theirs)
 
 
-def test_what_references_lead_to_is_copied_from_a_file_that_is_open_for_reading(tmp_path):
+def test_expand_refs_copies_targets_from_a_file_open_for_reading(tmp_path):
     source = fill(tmp_path / "source.h5", hs)
     with hs.File(source, "r") as f, hs.File(tmp_path / "to.h5", "w") as to:
         f.copy("g/ref", to)
@@ -62,7 +62,7 @@ def test_what_references_lead_to_is_copied_from_a_file_that_is_open_for_reading(
 
 
 @pytest.mark.skipif(IS_H5PY, reason="libhdf5 copies into its cache, and fails when it closes the file")
-def test_what_is_open_for_reading_takes_no_copy(tmp_path):
+def test_copying_into_a_file_open_for_reading_is_an_error(tmp_path):
     source = fill(tmp_path / "source.h5", hs)
     with hs.File(source, "r") as f:
         for copy in (lambda: f.copy("g", "h"), lambda: f.copy("g", f["g"], name="h")):
@@ -79,7 +79,7 @@ def test_what_is_open_for_reading_takes_no_copy(tmp_path):
         f.copy("g", to)
 
 
-def test_what_is_there_is_found_in_a_file_that_is_open_for_reading(tmp_path):
+def test_require_finds_existing_objects_in_a_file_open_for_reading(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         f.create_dataset("g/d", data=np.zeros((2, 3), "i2"), maxshape=(None, 3), chunks=True)
     with hs.File(tmp_path / "f.h5", "r") as f:

@@ -1,4 +1,4 @@
-"""`hyperslab.check`: findings as data, of files wherever they are."""
+"""`hyperslab.check`: findings as objects, for files given by name, as bytes or as file objects."""
 
 import io
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py does not check files")
 
 @pytest.fixture
 def path(tmp_path):
-    """A file with a filtered dataset, and a stray byte in one of its chunks; where that is."""
+    """Returns the path of a file with a filtered dataset, one of whose chunks has a wrong byte."""
     path = tmp_path / "f.h5"
     with hs.File(path, "w") as f:
         group = f.create_group("group")
@@ -27,8 +27,10 @@ def path(tmp_path):
 
 
 @pytest.mark.damages
-def test_findings_say_what_is_wrong_and_where(path):
-    assert not [finding for finding in hs.check(path) if finding.severity == "error"], "the data were not looked at"
+def test_a_finding_has_a_message_a_path_and_an_address(path):
+    assert not [finding for finding in hs.check(path) if finding.severity == "error"], (
+        "without `data=True` chunks are not decoded"
+    )
     (finding,) = [finding for finding in hs.check(path, data=True) if finding.severity == "error"]
     assert finding.path == "/group/values" and "chunk at [3]" in finding.message
     assert finding.address is not None and finding.structure and finding.spec
@@ -37,7 +39,7 @@ def test_findings_say_what_is_wrong_and_where(path):
 
 
 @pytest.mark.damages
-def test_a_file_may_be_a_name_bytes_or_a_file_object(path):
+def test_check_takes_a_path_bytes_or_a_file_object(path):
     expected = hs.check(path, data=True)
     assert expected
     assert hs.check(str(path), data=True) == expected
@@ -45,13 +47,13 @@ def test_a_file_may_be_a_name_bytes_or_a_file_object(path):
     assert hs.check(io.BytesIO(path.read_bytes()), data=True) == expected
 
 
-def test_what_does_no_harm_is_a_warning():
+def test_lost_space_is_a_warning():
     (finding,) = hs.check(GOLDEN / "files" / "btree1.h5", data=True)
     assert finding.severity == "warning" and finding.message.startswith("1149 bytes")
     assert finding.address is None and finding.path is None
 
 
-def test_what_is_no_file_is_an_error(tmp_path):
+def test_checking_a_missing_file_or_other_bytes_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         hs.check(tmp_path / "missing.h5")
     with pytest.raises(OSError, match="not an HDF5 file"):

@@ -1,4 +1,4 @@
-"""External raw data, as libhdf5 writes it, read beside h5py."""
+"""External raw data written by libhdf5, compared with h5py."""
 
 import subprocess
 import sys
@@ -13,7 +13,10 @@ VALUES = np.arange(6000, dtype="<i4").reshape(60, 100)
 
 @pytest.fixture
 def split(tmp_path):
-    """A dataset in three parts of two files; the last part goes on without limit."""
+    """Returns the path of a file with a dataset in three parts of two external files.
+
+    The last part is unlimited.
+    """
     path, (a, b) = tmp_path / "x.h5", (tmp_path / "a.raw", tmp_path / "b.raw")
     parts = [(str(a), 10, 8000), (str(b), 0, 4000), (str(a), 9000, h5py.h5s.UNLIMITED)]
     with h5py.File(path, "w", libver="latest", userblock_size=512) as f:
@@ -23,7 +26,7 @@ def split(tmp_path):
     return path
 
 
-def test_what_h5py_writes_outside_is_read_and_named(split):
+def test_external_data_written_by_h5py_are_read(split):
     with h5py.File(split) as theirs, hs.File(split) as ours:
         d = ours["d"]
         assert d.external == theirs["d"].external and ours["inside"].external is None
@@ -34,7 +37,7 @@ def test_what_h5py_writes_outside_is_read_and_named(split):
         assert d.nbytes == VALUES.nbytes
 
 
-def test_what_is_beyond_the_end_of_a_file_is_zeros(split):
+def test_external_data_beyond_the_end_of_the_external_file_are_zeros(split):
     with open(split.with_name("a.raw"), "r+b") as raw:
         raw.truncate(9100)
     with h5py.File(split) as theirs, hs.File(split) as ours:
@@ -42,7 +45,7 @@ def test_what_is_beyond_the_end_of_a_file_is_zeros(split):
         assert np.array_equal(found, theirs["d"][:]) and not found.flat[-1]
 
 
-def test_a_file_that_is_missing_is_named_and_nothing_else_suffers(split):
+def test_the_error_names_a_missing_external_file_and_other_data_are_read(split):
     split.with_name("b.raw").unlink()
     with hs.File(split) as f:
         assert np.array_equal(f["d"][:20], VALUES[:20])
@@ -52,7 +55,7 @@ def test_a_file_that_is_missing_is_named_and_nothing_else_suffers(split):
 
 
 @pytest.mark.parametrize("what", ["folder", "pipe"])
-def test_what_is_no_file_is_not_read(split, what):
+def test_an_external_file_that_is_not_a_regular_file_is_refused(split, what):
     raw = split.with_name("b.raw")
     raw.unlink()
     if what == "folder":
@@ -63,7 +66,7 @@ def test_what_is_no_file_is_not_read(split, what):
         f["d"][:]
 
 
-def test_relative_names_are_sought_here_then_beside_the_file_or_under_the_prefix(tmp_path, monkeypatch):
+def test_external_files_are_looked_up_in_the_working_directory_the_prefix_or_beside_the_file(tmp_path, monkeypatch):
     for folder in ("home", "away", "elsewhere"):
         (tmp_path / folder).mkdir()
     monkeypatch.chdir(tmp_path / "home")
@@ -87,7 +90,7 @@ def test_relative_names_are_sought_here_then_beside_the_file_or_under_the_prefix
         assert int(run.stdout) == found, (folder, prefix)
 
 
-def test_parts_that_are_too_short_are_an_error_that_says_so(tmp_path):
+def test_external_parts_smaller_than_the_dataset_are_an_error(tmp_path):
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as f:
         f.create_dataset("d", (10,), "<i4", external=[(str(tmp_path / "d.raw"), 0, 40)])
@@ -99,7 +102,7 @@ def test_parts_that_are_too_short_are_an_error_that_says_so(tmp_path):
         f["d"][:]
 
 
-def test_writing_outside_is_refused_and_changes_nothing(split):
+def test_writing_external_data_is_refused_and_changes_nothing(split):
     with hs.File(split, "r+") as f:
         with pytest.raises(NotImplementedError, match="external raw data"):
             f["d"][0] = 5

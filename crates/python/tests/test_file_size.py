@@ -1,6 +1,7 @@
-"""A file that hyperslab writes is no larger than the one that libhdf5 writes of the same content.
+"""A file that hyperslab writes is not larger than the file that libhdf5 writes with the same contents.
 
-A case is a function of a path, the module that writes, and the keywords of its files; it runs with h5py and with hyperslab.
+A case is a function of a path, of the module that writes, and of keywords for `File`. It runs with h5py and
+with hyperslab.
 """
 
 import h5py
@@ -13,7 +14,7 @@ NOISE = np.random.default_rng(7).integers(0, 200, 400_000, "u2")
 
 
 def once(write):
-    """A case that opens its file once."""
+    """Returns a case that opens its file once."""
 
     def case(path, h5, **options):
         with h5.File(path, "w", **options) as file:
@@ -23,7 +24,7 @@ def once(write):
 
 
 def in_turns(turns, first, then):
-    """A case that closes its file and opens it again, `turns` times."""
+    """Returns a case that closes its file and opens it again, `turns` times."""
 
     def case(path, h5, **options):
         with h5.File(path, "w", **options) as file:
@@ -250,7 +251,7 @@ CASES = {
 
 @pytest.mark.parametrize("libver", LIBVERS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_file_is_not_larger_than_that_of_libhdf5(tmp_path, name, libver):
+def test_a_file_is_not_larger_than_the_file_of_libhdf5(tmp_path, name, libver):
     ours, theirs = tmp_path / "ours.h5", tmp_path / "theirs.h5"
     CASES[name](ours, hs, libver=libver)
     CASES[name](theirs, h5py, libver=libver)

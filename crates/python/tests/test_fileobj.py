@@ -1,4 +1,4 @@
-"""Files that are not a path: bytes, buffers and Python file objects."""
+"""Files that are not given by a path: bytes, buffers and Python file objects."""
 
 import io
 import os
@@ -30,21 +30,21 @@ def check(f):
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_bytes_are_a_file(image, kind):
+def test_a_file_is_opened_from_bytes(image, kind):
     if IS_H5PY:
         return
     with hs.File.from_bytes(kind(image)) as f:
         check(f)
 
 
-def test_a_bytesio_is_a_file_and_stays_open(image):
+def test_a_bytesio_stays_open_when_its_file_is_closed(image):
     buffer = io.BytesIO(image)
     with hs.File(buffer, "r") as f:
         check(f)
     assert not buffer.closed
 
 
-def test_an_open_file_object_is_a_file(image, tmp_path):
+def test_a_file_is_opened_from_an_open_file_object(image, tmp_path):
     path = tmp_path / "f.h5"
     path.write_bytes(image)
     for options in ({}, {"buffering": 0}):
@@ -53,7 +53,7 @@ def test_an_open_file_object_is_a_file(image, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [str, pathlib.Path, os.fsencode])
-def test_a_path_may_be_text_bytes_or_an_object(image, tmp_path, kind):
+def test_a_path_may_be_str_bytes_or_pathlike(image, tmp_path, kind):
     path = tmp_path / "f.h5"
     path.write_bytes(image)
     with hs.File(kind(path), "r") as f:
@@ -64,7 +64,7 @@ def test_a_path_may_be_text_bytes_or_an_object(image, tmp_path, kind):
 
 
 class Minimal:
-    """Only what is needed to read."""
+    """A file object with only the methods that reading needs."""
 
     def __init__(self, image):
         self.inner, self.reads = io.BytesIO(image), 0
@@ -84,7 +84,7 @@ class Minimal:
         return self.inner.tell()
 
 
-def test_an_object_with_read_and_seek_is_enough(image):
+def test_an_object_with_read_and_seek_can_be_opened(image):
     raw = Minimal(image)
     with hs.File(raw, "r") as f:
         check(f)
@@ -92,7 +92,7 @@ def test_an_object_with_read_and_seek_is_enough(image):
 
 
 class Failing(Minimal):
-    """Fails after some reads, as a network may."""
+    """A file object that fails after some reads, as a network may."""
 
     def __init__(self, image, after):
         super().__init__(image)
@@ -109,7 +109,7 @@ class Failing(Minimal):
         return super().readinto(buffer)
 
 
-def test_an_error_of_the_file_object_reaches_the_caller(image):
+def test_an_error_of_the_file_object_is_raised_to_the_caller(image):
     if IS_H5PY:
         return
     for after in range(6):
@@ -123,7 +123,7 @@ def test_an_error_of_the_file_object_reaches_the_caller(image):
             assert raw.reads <= after
 
 
-def test_threads_may_share_a_file_object(image):
+def test_threads_can_share_a_file_object(image):
     if IS_H5PY:
         return
     with hs.File(io.BytesIO(image), "r") as f:
@@ -142,7 +142,7 @@ def test_threads_may_share_a_file_object(image):
         assert not wrong
 
 
-def test_an_object_that_is_no_file_is_refused():
+def test_an_object_that_is_not_a_file_is_refused():
     for bad in (3.5, object(), [], {}):
         with pytest.raises((TypeError, OSError, AttributeError, ValueError)):
             hs.File(bad, "r")

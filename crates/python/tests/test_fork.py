@@ -1,4 +1,4 @@
-"""Processes that are forked while files are open: they read, and leave the parent's file alone. None of them hangs."""
+"""Processes forked while files are open can read, do not change the file of the parent, and never hang."""
 
 import io
 import multiprocessing
@@ -26,13 +26,13 @@ VALUES = np.arange(400 * 500, dtype="i4").reshape(400, 500)
 
 
 def in_child(work):
-    """What `work` returns in a forked child, or the exception that it raises there. The child that hangs fails the test."""
+    """Returns the result of `work` in a forked child, or its exception. A child that hangs fails the test."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             said = work()
-        except BaseException as error:  # noqa: BLE001  (it is what the child says)
+        except BaseException as error:  # noqa: BLE001  (the exception is the result)
             said = error
         os.write(write, pickle.dumps(said))
         os._exit(0)
@@ -42,7 +42,7 @@ def in_child(work):
             os.kill(pid, signal.SIGKILL)
         said = pipe.read()
     os.waitpid(pid, 0)
-    assert said, "the child hangs, or died"
+    assert said, "the child hung or died"
     return pickle.loads(said)
 
 
@@ -89,7 +89,7 @@ f.close()
 
 
 @pytest.mark.parametrize("how", ["exit", "close", "del", "with", "raise"])
-def test_a_child_that_ends_leaves_its_parents_file_alone(tmp_path, how):
+def test_a_child_that_ends_does_not_change_the_file_of_its_parent(tmp_path, how):
     path = tmp_path / "f.h5"
     command = [sys.executable, "-c", ENDING, path, how]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
@@ -116,7 +116,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_child_that_changes_its_parents_file_is_told(tmp_path, change):
+def test_changing_the_file_of_the_parent_in_a_child_is_an_error(tmp_path, change):
     path = tmp_path / "f.h5"
     with make(path) as f:
         for driver in ("sec2", "core"):
@@ -133,11 +133,11 @@ def test_a_child_that_changes_its_parents_file_is_told(tmp_path, change):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_a_child_reads_on_threads_of_its_own(tmp_path, threads):
+def test_a_child_reads_with_its_own_threads(tmp_path, threads):
     path = tmp_path / "f.h5"
     make(path).close()
     with hs.File(path, "r") as f:
-        # Now the pool has its threads, and the caches what they read.
+        # This read starts the threads of the pool and fills the caches.
         assert np.array_equal(f["gzip"].read(threads=2), VALUES)
         dataset = f["gzip"]
         assert in_child(lambda: np.array_equal(dataset.read(threads=threads), VALUES)) is True
@@ -146,7 +146,7 @@ def test_a_child_reads_on_threads_of_its_own(tmp_path, threads):
         assert in_child(lambda: is_right(f) and in_child(lambda: is_right(f))) is True
 
 
-def test_a_child_sees_what_its_parent_has_not_committed(tmp_path):
+def test_a_child_sees_uncommitted_changes_of_its_parent(tmp_path):
     with make(tmp_path / "f.h5") as f:
         assert in_child(lambda: is_right(f)) is True, "a file that was never flushed"
         f["gzip"][3, 7] = -1
@@ -160,7 +160,7 @@ def square(row):
     return int((FILE["gzip"][row].astype("i8") ** 2).sum())
 
 
-def test_a_pool_of_processes_reads_what_its_parent_opened(tmp_path):
+def test_a_pool_of_processes_reads_a_file_opened_by_the_parent(tmp_path):
     global FILE
     make(tmp_path / "f.h5").close()
     with hs.File(tmp_path / "f.h5", "r") as FILE:
@@ -171,7 +171,7 @@ def test_a_pool_of_processes_reads_what_its_parent_opened(tmp_path):
 
 
 def beside(work, forks):
-    """Calls `forks` while two threads do `work` again and again."""
+    """Calls `forks` while two threads call `work` repeatedly."""
     ends = threading.Event()
 
     def repeat(number):
@@ -187,7 +187,7 @@ def beside(work, forks):
         [thread.join() for thread in threads]
 
 
-def test_a_fork_beside_threads_that_read_gives_a_child_that_reads(tmp_path):
+def test_a_child_forked_while_threads_read_can_read(tmp_path):
     make(tmp_path / "f.h5").close()
     with hs.File(tmp_path / "f.h5", "r", rdcc_nbytes=100_000) as f:
 
@@ -205,8 +205,8 @@ def test_a_fork_beside_threads_that_read_gives_a_child_that_reads(tmp_path):
         beside(work, forks)
 
 
-def test_a_fork_beside_threads_that_write_gives_a_child_that_ends(tmp_path):
-    """What it reads is of the past: its parent goes on writing."""
+def test_a_child_forked_while_threads_write_does_not_hang(tmp_path):
+    """The child may read outdated data, because the parent continues to write."""
     path, said = tmp_path / "f.h5", []
     with make(path) as f:
 
@@ -225,7 +225,7 @@ def test_a_fork_beside_threads_that_write_gives_a_child_that_ends(tmp_path):
         assert is_right(f)
 
 
-def test_a_child_does_not_keep_its_parents_lock(tmp_path):
+def test_a_child_does_not_keep_the_lock_of_its_parent(tmp_path):
     path = tmp_path / "f.h5"
     f = make(path)
     read, write = os.pipe()
@@ -244,18 +244,18 @@ def test_a_child_does_not_keep_its_parents_lock(tmp_path):
         os.waitpid(pid, 0)
 
 
-def test_a_child_that_closes_leaves_its_parents_lock(tmp_path):
+def test_closing_a_file_in_a_child_keeps_the_lock_of_the_parent(tmp_path):
     path = tmp_path / "f.h5"
     open_it = "import sys, hyperslab; hyperslab.File(sys.argv[1], 'r')"
     with make(path) as f:
         assert in_child(f.close) is None
         done = subprocess.run([sys.executable, "-c", open_it, path], capture_output=True, text=True, timeout=SECONDS)
         assert "BlockingIOError" in done.stderr
-        # The child is another process, too.
+        # The child is another process as well, so the lock keeps it from opening the file.
         assert isinstance(in_child(lambda: hs.File(path, "r")), BlockingIOError)
 
 
-def test_a_child_opens_the_file_for_itself(tmp_path):
+def test_a_child_can_open_the_file_again(tmp_path):
     path = tmp_path / "f.h5"
     make(path).close()
 
@@ -279,7 +279,7 @@ def test_a_child_opens_the_file_for_itself(tmp_path):
         assert "made" in f
 
 
-def test_a_child_reads_a_file_object_whose_position_is_its_own(tmp_path):
+def test_a_child_reads_a_bytesio_but_not_an_open_file_whose_position_it_shares(tmp_path):
     path = tmp_path / "f.h5"
     make(path).close()
     with hs.File(io.BytesIO(path.read_bytes()), "r") as f:

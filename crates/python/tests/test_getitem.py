@@ -1,4 +1,4 @@
-"""`dataset[...]`: every form of selection, on several layouts, against h5py and NumPy."""
+"""`dataset[...]`: every form of selection on several layouts, compared with h5py and NumPy."""
 
 import io
 
@@ -128,7 +128,7 @@ def test_masks_select_what_numpy_selects(files, cube, layout, number):
 
 
 @pytest.mark.parametrize("rank", range(9))
-def test_any_rank_reads_whole_and_in_part(opened, rank):
+def test_datasets_of_any_rank_are_read_whole_and_in_part(opened, rank):
     shape = (3, 2, 4, 2, 3, 2, 2, 3)[:rank]
     values = np.arange(int(np.prod(shape)), dtype="<i2").reshape(shape)
     chunks = tuple(max(n - 1, 1) for n in shape) or None
@@ -224,14 +224,14 @@ def records():
     ],
     ids=repr,
 )
-def test_fields_of_a_compound_are_read_alone(records, selection):
+def test_selected_fields_of_a_compound_are_read(records, selection):
     for name in ("plain", "chunked"):
         if isinstance(selection, list):
             selection = tuple(selection)
         assert_same(records[0][name][selection], records[1][name][selection])
 
 
-def test_the_result_is_ours_to_change(files):
+def test_the_result_is_a_writable_array_of_its_own(files):
     for ours, _ in files.values():
         found = ours[2:5]
         assert found.flags.writeable and found.flags.c_contiguous and found.flags.owndata or IS_H5PY

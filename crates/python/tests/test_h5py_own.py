@@ -1,7 +1,7 @@
-"""h5py's own tests of its high-level API, as its wheel brings them, with hyperslab in the place of h5py.
+"""Runs the tests of h5py's high-level API, which are in its wheel, with hyperslab in place of h5py.
 
-`h5py_own/cannot.toml` lists by reason the modules that are left out and the tests that cannot pass. Any other that fails is
-a fault, and so is a listed one that passes: the list is what it says. The counts stand at the end of a run.
+`h5py_own/cannot.toml` lists by reason the modules that are left out and the tests that cannot pass. This test
+fails if an unlisted test fails, or if a listed test passes. The end of a run prints the counts.
 """
 
 import json
@@ -24,7 +24,10 @@ TESTS = Path(h5py.__file__).parent / "tests"
 
 
 def run(root):
-    """The outcomes of all modules that are not left out: name of the test to (outcome, what it said); and the files checked."""
+    """Runs all modules that are not left out.
+
+    Returns {test: (outcome, message)} and the number of files checked.
+    """
     package = root / "h5py"
     shutil.copytree(TESTS, package / "tests", ignore=shutil.ignore_patterns("__pycache__", *LEFT_OUT))
     shutil.copy(HERE / "shim.py", package / "__init__.py")
@@ -41,7 +44,7 @@ def run(root):
 
 
 @pytest.mark.skipif(IS_H5PY, reason="h5py runs its own tests")
-def test_h5pys_own_tests_pass_but_for_those_listed_with_a_reason(tmp_path):
+def test_the_tests_of_h5py_pass_except_those_listed_with_a_reason(tmp_path):
     outcomes, checked = run(tmp_path)
     CHECKS.files += checked
     reasons = {test for tests in CANNOT["tests"].values() for test in tests}
@@ -50,7 +53,7 @@ def test_h5pys_own_tests_pass_but_for_those_listed_with_a_reason(tmp_path):
     unlisted = {name: said for name, said in failed.items() if name not in reasons | either}
     assert not unlisted, "\n".join(f"{name}: {said}" for name, said in unlisted.items())
     needless = [name for name in reasons if name not in failed]
-    assert not needless, f"these pass, or are gone: take them off the list: {needless}"
+    assert not needless, f"remove these from cannot.toml, because they pass or no longer exist: {needless}"
     passed = sum(outcome == "passed" for outcome, _ in outcomes.values())
     CHECKS.said.append(f"h5py's own tests: {passed} passed")
     CHECKS.said += [f"  {len(tests)} cannot: {reason}" for reason, tests in CANNOT["tests"].items()]

@@ -1,4 +1,4 @@
-"""One program under both modules: results and classes of exceptions compared."""
+"""Runs the same expressions with both modules, and compares results and classes of exceptions."""
 
 import io
 
@@ -287,7 +287,7 @@ def names(request, tmp_path_factory):
 
 
 def plain(value):
-    """A result as something to compare: chunk information and slices as tuples, the modules' names alike."""
+    """Returns a result in a comparable form: tuples as lists, and one name for both modules in texts."""
     if isinstance(value, (tuple, list)):
         return [plain(v) for v in value]
     if isinstance(value, str):
@@ -296,7 +296,7 @@ def plain(value):
 
 
 @pytest.mark.parametrize("program", RESULTS)
-def test_a_result_is_h5pys(names, program):
+def test_an_expression_gives_the_result_of_h5py(names, program):
     ours, theirs = (eval(program, side) for side in names)  # noqa: S307
     ours, theirs = plain(ours), plain(theirs)
     if isinstance(theirs, list):
@@ -306,18 +306,18 @@ def test_a_result_is_h5pys(names, program):
 
 
 @pytest.mark.parametrize("program", FAULTS)
-def test_a_fault_is_of_the_class_that_h5py_raises(names, program):
+def test_an_invalid_call_raises_the_class_that_h5py_raises(names, program):
     (kind, found), (expected_kind, expected) = (outcome(eval, program, side) for side in names)
     if expected_kind == "value":
-        assert kind == "value", f"{found!r}, but h5py answers {expected!r}"
+        assert kind == "value", f"{found!r}, but h5py returns {expected!r}"
         return
     assert kind == "raised", f"{found!r}, but h5py raises {expected!r}"
     allowed = (public_class(expected), *ALSO_ALLOWED.get(program, ()))
     assert isinstance(found, allowed), f"{found!r}, but h5py raises {expected!r}"
-    assert str(found), "an error says something"
+    assert str(found), "the error has no message"
 
 
-# Where a clearer class than h5py's is right.
+# Other classes that are allowed because they are clearer than the class of h5py.
 ALSO_ALLOWED = {
     "f['d'].id.get_chunk_info(0)": (TypeError, ValueError, OSError, RuntimeError),
     "f['k'].id.get_chunk_info(999)": (IndexError, ValueError, OSError),
@@ -330,7 +330,7 @@ ALSO_ALLOWED = {
 }
 
 
-def test_visit_and_visititems_see_every_object_once_in_h5pys_order(names):
+def test_visit_and_visititems_visit_every_object_once_in_the_order_of_h5py(names):
     for method in ("visit", "visititems", "visit_links", "visititems_links"):
         seen = []
         for side in names:
@@ -342,7 +342,7 @@ def test_visit_and_visititems_see_every_object_once_in_h5pys_order(names):
         assert seen[0] == seen[1], method
 
 
-def test_visit_stops_at_the_first_answer(names):
+def test_visit_stops_at_the_first_result_that_is_not_none(names):
     for side in names:
         assert side["f"].visit(lambda name: name if name.startswith("g/") else None) == "g/sub"
         assert side["f"].visititems(lambda name, node: node.shape if name == "d" else None) == (3, 4)
@@ -370,7 +370,7 @@ def test_classes_are_related_as_in_h5py(names):
     assert isinstance(f.attrs["empty"], hs.Empty)
 
 
-def test_a_closed_file_is_false_and_refuses_to_read(tmp_path):
+def test_a_closed_file_is_false_and_cannot_be_read(tmp_path):
     with h5py.File(tmp_path / "f.h5", "w") as f:
         f["d"] = np.arange(5)
     results = []
@@ -389,7 +389,7 @@ def test_a_closed_file_is_false_and_refuses_to_read(tmp_path):
     assert results[0] == results[1]
 
 
-def test_an_objects_identity_survives_its_name(names):
+def test_objects_opened_by_different_names_are_equal(names):
     f = names[0]["f"]
     assert f["d"] == f["hard"] and f["d"] != f["k"]
     assert len({f["d"], f["hard"], f["k"]}) == 2
@@ -417,7 +417,7 @@ def test_an_objects_identity_survives_its_name(names):
         "ref_dtype",
     ],
 )
-def test_special_types_are_made_as_in_h5py(program):
+def test_special_types_are_created_as_in_h5py(program):
     (kind, ours), (expected_kind, theirs) = (
         outcome(eval, program, {**vars(module), "np": np}) for module in (hs, h5py)
     )
@@ -433,7 +433,7 @@ def test_special_types_are_made_as_in_h5py(program):
         assert hs.check_dtype(**{keyword: ours}) == h5py.check_dtype(**{keyword: theirs})
 
 
-def test_a_message_about_a_file_says_what_is_wrong_with_it(tmp_path):
+def test_the_error_of_opening_a_file_has_the_path_and_the_reason(tmp_path):
     if IS_H5PY:
         return
     (tmp_path / "text.h5").write_bytes(b"text" * 1000)
@@ -462,7 +462,7 @@ def test_format_error_is_an_oserror():
         assert issubclass(hs.FormatError, OSError)
 
 
-def test_is_hdf5_tells_files_apart(tmp_path):
+def test_is_hdf5_is_true_only_for_hdf5_files(tmp_path):
     with h5py.File(tmp_path / "yes.h5", "w", userblock_size=512):
         pass
     (tmp_path / "no.h5").write_bytes(b"no")

@@ -1,4 +1,4 @@
-"""A program that writes through the package is killed, again and again: hyperslab and h5py find all that was flushed."""
+"""Kills a program that writes with the package, again and again. No flushed data are lost."""
 
 import os
 import random
@@ -42,10 +42,13 @@ with hs.File(sys.argv[1], "r+") as f:
 
 
 def killed(path, moment):
-    """Runs the writer for `moment` seconds after its first step; returns the last step that it said was flushed."""
+    """Kills the writer `moment` seconds after its first step.
+
+    Returns the last step that it reported as flushed.
+    """
     with subprocess.Popen([sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, text=True) as writer:
         said = [writer.stdout.readline()]
-        assert said[0], "the writer ended by itself"
+        assert said[0], "the writer ended before it was killed"
         time.sleep(moment)
         writer.kill()
         said += writer.stdout.readlines()
@@ -53,7 +56,7 @@ def killed(path, moment):
 
 
 def last_step(file):
-    """Checks that the file is as after some step; returns which."""
+    """Asserts that the file has exactly the changes up to its last step, and returns that step."""
     last = int(file.attrs["last"])
     assert np.array_equal(file["series"][()], np.arange(last * ROWS))
     steps = range(max(last - 15, 0) + 1, last + 1)
@@ -65,7 +68,7 @@ def last_step(file):
 
 
 @pytest.mark.parametrize("libver", ["earliest", "v108", "v110"])
-def test_what_a_killed_writer_has_flushed_is_there(tmp_path, libver):
+def test_a_killed_writer_loses_no_flushed_data(tmp_path, libver):
     path, moments = tmp_path / "f.h5", random.Random(libver)
     with hs.File(path, "w", libver=libver) as f:
         f.create_dataset("series", (0,), dtype="i8", maxshape=(None,), chunks=(64,), compression="gzip")
@@ -74,7 +77,7 @@ def test_what_a_killed_writer_has_flushed_is_there(tmp_path, libver):
     for _ in range(KILLS):
         flushed = killed(path, moments.uniform(0, 0.1))
         CHECKS.directory(tmp_path)
-        # Without recovery: the file as it is after a step, or a refusal.
+        # h5py does not recover the file: it sees the state after a step, or refuses the file.
         try:
             with h5py.File(path, "r") as f:
                 seen = last_step(f)
@@ -83,7 +86,7 @@ def test_what_a_killed_writer_has_flushed_is_there(tmp_path, libver):
         with hs.File(path, "r") as f:
             found = last_step(f)
         assert found >= flushed and seen in (None, found, found - 1), (flushed, seen, found)
-        # Recovered by who opens it for writing, it is one for every program.
+        # Opening the file for writing recovers it, and then every program can read it.
         with hs.File(path, "r+") as f:
             assert last_step(f) == found
         CHECKS.directory(tmp_path)

@@ -1,4 +1,4 @@
-"""A file's life: it is closed, opened again by the process that has it, read again where another program extends it."""
+"""The life of a file: closing, opening twice in one process, refreshing after another process wrote."""
 
 import gc
 import io
@@ -14,22 +14,22 @@ import numpy as np
 import pytest
 from support import IS_H5PY, hs
 
-ours = pytest.mark.skipif(IS_H5PY, reason="h5py does it otherwise")
+ours = pytest.mark.skipif(IS_H5PY, reason="h5py behaves differently")
 
 
 def descriptors(path):
-    """How many descriptors of this process lead to the file."""
+    """Returns the number of file descriptors of this process that are open on the file."""
     path = os.path.realpath(path)
     fds = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
     return sum(os.path.exists(fd) and os.path.realpath(fd) == path for fd in fds)
 
 
-linux = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="asks Linux")
+linux = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc/self/fd of Linux")
 
 
 @linux
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_closing_gives_the_file_back_whatever_objects_are_left(tmp_path, mode):
+def test_closing_a_file_closes_its_descriptor_even_if_objects_are_left(tmp_path, mode):
     path = tmp_path / "f.h5"
     with hs.File(path, "w") as f:
         f["x"] = np.arange(10)
@@ -45,7 +45,7 @@ def test_closing_gives_the_file_back_whatever_objects_are_left(tmp_path, mode):
 
 
 @linux
-def test_a_file_without_handles_is_closed(tmp_path):
+def test_a_file_is_closed_with_its_last_handle(tmp_path):
     path = tmp_path / "f.h5"
     f = hs.File(path, "w")
     dataset = f.create_dataset("x", data=np.arange(10))
@@ -61,7 +61,7 @@ def test_a_file_without_handles_is_closed(tmp_path):
 
 @ours
 @pytest.mark.parametrize("is_closed", [True, False])
-def test_a_file_in_memory_goes_to_its_backing_store_when_it_ends(tmp_path, is_closed):
+def test_a_file_in_memory_is_written_to_its_backing_store_when_it_is_closed(tmp_path, is_closed):
     path = tmp_path / "f.h5"
     f = hs.File(path, "w", driver="core")
     f["x"] = np.arange(10)
@@ -78,7 +78,7 @@ def test_a_file_in_memory_goes_to_its_backing_store_when_it_ends(tmp_path, is_cl
         assert list(written) == ["x", "y"]
 
 
-def test_closing_hands_on_what_a_file_object_holds_back():
+def test_closing_flushes_the_file_object():
     class Holding(io.BytesIO):
         flushed = 0
 
@@ -89,7 +89,7 @@ def test_closing_hands_on_what_a_file_object_holds_back():
     with hs.File(held, "w") as f:
         f["x"] = np.arange(10)
     assert held.flushed == len(held.getvalue()) > 0
-    # One that is only read may be closed before the file is.
+    # A file object that is only read may be closed before the file.
     f = hs.File(held, "r")
     held.close()
     f.close()
@@ -99,7 +99,7 @@ def test_closing_hands_on_what_a_file_object_holds_back():
 
 
 def names(path):
-    """The file by other paths: a link and a hard link."""
+    """Returns three paths of the file: its own, a symbolic link and a hard link."""
     link, hard = path.with_name("link.h5"), path.with_name("hard.h5")
     link.symlink_to(path)
     os.link(path, hard)
@@ -107,7 +107,7 @@ def names(path):
 
 
 @pytest.mark.parametrize("first", ["r", "r+", "a", "w"])
-def test_a_file_that_is_open_is_opened_again_as_h5py_does(tmp_path, first):
+def test_opening_an_open_file_again_behaves_as_in_h5py(tmp_path, first):
     path = tmp_path / "f.h5"
     with h5py.File(path, "w") as f:
         f["x"] = [1, 2, 3]
@@ -131,7 +131,7 @@ def test_a_file_that_is_open_is_opened_again_as_h5py_does(tmp_path, first):
         pass
 
 
-def test_what_one_opening_writes_the_other_reads_and_keeps(tmp_path):
+def test_two_openings_of_a_file_share_all_changes(tmp_path):
     path = tmp_path / "f.h5"
     first = hs.File(path, "w")
     first["x"] = np.arange(10)
@@ -151,7 +151,7 @@ def test_what_one_opening_writes_the_other_reads_and_keeps(tmp_path):
 
 
 @ours
-def test_a_stronger_promise_than_the_open_file_makes_is_refused(tmp_path):
+def test_opening_an_open_file_with_a_stronger_durability_is_refused(tmp_path):
     with hs.File(tmp_path / "f.h5", "w"):
         with pytest.raises(OSError, match="loss of power"):
             hs.File(tmp_path / "f.h5", "r+", durability="power")
@@ -159,8 +159,8 @@ def test_a_stronger_promise_than_the_open_file_makes_is_refused(tmp_path):
         hs.File(tmp_path / "f.h5", "r+").close()
 
 
-def test_a_cell_that_is_run_again_opens_the_file_again(tmp_path):
-    """The variable keeps the old file open until the new one is there."""
+def test_running_a_notebook_cell_again_opens_the_file_again(tmp_path):
+    """The variable keeps the old file open until the new file is assigned."""
     path = tmp_path / "f.h5"
     for number in range(3):
         f = hs.File(path, "a")
@@ -170,7 +170,7 @@ def test_a_cell_that_is_run_again_opens_the_file_again(tmp_path):
         assert f["x"][:4].tolist() == [1, 2, 3, 0]
 
 
-def test_threads_open_and_close_one_file_at_once(tmp_path):
+def test_threads_open_and_close_one_file_at_the_same_time(tmp_path):
     path = tmp_path / "f.h5"
     failed = []
 
@@ -179,7 +179,7 @@ def test_threads_open_and_close_one_file_at_once(tmp_path):
             for turn in range(10):
                 with hs.File(path, "a") as f:
                     f.create_group(f"{number} {turn}")
-        except Exception as error:  # noqa: BLE001  (told below)
+        except Exception as error:  # noqa: BLE001  (checked below)
             failed.append(error)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
@@ -191,7 +191,7 @@ def test_threads_open_and_close_one_file_at_once(tmp_path):
 
 
 @ours
-def test_an_external_link_to_a_file_that_is_open_for_writing_is_followed(tmp_path):
+def test_an_external_link_to_a_file_open_for_writing_is_followed(tmp_path):
     with hs.File(tmp_path / "to.h5", "w") as to, hs.File(tmp_path / "from.h5", "w") as f:
         to["x"] = [1, 2]
         f["there"], f["here"] = hs.ExternalLink("to.h5", "x"), hs.ExternalLink("from.h5", "/")
@@ -212,7 +212,7 @@ with hs.File(sys.argv[1], {mode!r}) as f:
 
 
 def other(path, mode, module="hyperslab"):
-    """A process that has the file open until its input ends."""
+    """Starts a process that keeps the file open until its input ends."""
     command = [sys.executable, "-c", OTHER.format(mode=mode, module=module), path]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "open\n"
@@ -221,7 +221,7 @@ def other(path, mode, module="hyperslab"):
 
 @ours
 @pytest.mark.parametrize("module", ["hyperslab", "h5py"])
-def test_a_lock_of_another_process_is_a_blocking_io_error_that_names_it(tmp_path, module):
+def test_a_file_locked_by_another_process_raises_a_blocking_io_error_that_names_the_process(tmp_path, module):
     path = tmp_path / "f.h5"
     hs.File(path, "w").close()
     for theirs, mine in (("r+", "r"), ("r+", "r+"), ("r", "r+"), ("r", "w")):
@@ -254,7 +254,7 @@ f.close()
 
 
 @pytest.mark.parametrize("module", ["hyperslab", "h5py"])
-def test_a_file_that_another_process_extends_is_read_again(tmp_path, module):
+def test_refresh_shows_what_another_process_has_written(tmp_path, module):
     if IS_H5PY:
         return
     path = tmp_path / "f.h5"
@@ -274,7 +274,7 @@ def test_a_file_that_another_process_extends_is_read_again(tmp_path, module):
                 write(length)
                 refresh()
                 assert dataset.shape == (length,) and dataset.attrs["len"] == length
-                # Small reads, too, whose chunks are kept.
+                # Repeated small reads, so that the chunk is cached.
                 assert all(dataset[length - 1] == length - 1 for _ in range(5))
                 assert np.array_equal(dataset[()], np.arange(length))
             refresh()
@@ -297,7 +297,7 @@ def test_swmr_is_refused_by_name(tmp_path):
 
 
 @ours
-def test_a_number_of_threads_that_is_none_is_named_once():
+def test_an_invalid_number_of_threads_is_warned_of_once():
     code = "import hyperslab as hs; print(hs.get_threads() > 0)"
     for asked, is_warned in (("abc", True), ("0", True), ("-1", True), ("1.5", True), ("2", False), ("", False)):
         environment = os.environ | {"HYPERSLAB_THREADS": asked}
@@ -308,7 +308,7 @@ def test_a_number_of_threads_that_is_none_is_named_once():
 
 
 @ours
-def test_a_new_file_with_a_user_block_replaces_one_without(tmp_path):
+def test_a_new_file_with_a_user_block_replaces_a_file_without_one(tmp_path):
     path = tmp_path / "f.h5"
     with hs.File(path, "w") as f:
         f["old"] = 1
@@ -337,12 +337,12 @@ with hs.File(sys.argv[1], "w") as f:
         except OSError as error:
             assert "large" in str(error), error
         else:
-            raise AssertionError("it went on a full disk")
+            raise AssertionError("the write succeeded on a full disk")
     f["b"] = 5
 """
 
 
-def test_what_does_not_fit_on_the_disk_leaves_no_dataset_behind(tmp_path):
+def test_a_dataset_that_does_not_fit_on_the_disk_is_not_created(tmp_path):
     path = tmp_path / "x.h5"
     subprocess.run([sys.executable, "-c", FULL_DISK, path], check=True)
     with h5py.File(path) as f:

@@ -1,4 +1,7 @@
-"""Names and datatypes that the format cannot hold are refused; a file that has such a name is read, and the name can go."""
+"""Invalid names and datatypes are refused.
+
+A file that has an invalid name can be read, and the name deleted.
+"""
 
 import shutil
 
@@ -12,7 +15,7 @@ pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py cuts names at their first 
 
 
 @pytest.mark.parametrize("libver", ["earliest", "v110"])
-def test_names_that_the_format_cannot_hold_are_refused_and_leave_no_trace(tmp_path, libver):
+def test_invalid_names_are_refused_and_change_nothing(tmp_path, libver):
     with hs.File(tmp_path / "f.h5", "w", libver=libver) as f:
         group = f.create_group("g")
         group.attrs["unit"] = 5
@@ -57,7 +60,7 @@ def test_names_that_the_format_cannot_hold_are_refused_and_leave_no_trace(tmp_pa
     ],
     ids=["zero", "overlap", "many", "values", "value", "rank"],
 )
-def test_datatypes_that_would_not_come_back_are_refused(tmp_path, dtype):
+def test_datatypes_that_cannot_be_read_back_are_refused(tmp_path, dtype):
     with hs.File(tmp_path / "f.h5", "w") as f:
         for make in (
             lambda: f.create_dataset("d", shape=(1,), dtype=dtype),
@@ -71,7 +74,7 @@ def test_datatypes_that_would_not_come_back_are_refused(tmp_path, dtype):
         assert not list(f) and not list(f.attrs)
 
 
-def test_more_dimensions_and_larger_fill_values_than_a_header_has_room_for_are_refused(tmp_path):
+def test_too_many_dimensions_and_too_large_fill_values_are_refused(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         with pytest.raises(ValueError, match="33 dimensions"):
             f.create_dataset("d", shape=(1,) * 33, dtype="i1")
@@ -83,7 +86,7 @@ def test_more_dimensions_and_larger_fill_values_than_a_header_has_room_for_are_r
 
 
 @pytest.mark.parametrize("name", ["bad_names.h5", "bad_names_earliest.h5"])
-def test_a_name_that_should_not_be_hides_nothing_and_can_be_deleted(tmp_path, name):
+def test_an_invalid_name_in_a_file_hides_no_other_name_and_can_be_deleted(tmp_path, name):
     path = tmp_path / "f.h5"
     shutil.copy(BAD_FILES / name, path)
     found = hs.check(path)

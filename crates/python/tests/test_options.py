@@ -1,4 +1,4 @@
-"""No option and no value is dropped without a word: it does what it says, or is refused or warned of by name."""
+"""No option and no value is silently ignored: each has its effect, or is refused or warned of by name."""
 
 import warnings
 from itertools import count
@@ -10,10 +10,10 @@ from support import IS_H5PY, hs
 
 NAN = float("nan")
 REFUSALS = (TypeError, ValueError, AttributeError, OSError, RuntimeError)
-needs_ours = pytest.mark.skipif(IS_H5PY, reason="what is not supported here is there")
+needs_ours = pytest.mark.skipif(IS_H5PY, reason="h5py supports these options")
 
 
-# What is no string, alone and among strings.
+# Values that are not strings, alone and among strings.
 NO_TEXTS = {
     "none": None,
     "nan": NAN,
@@ -48,7 +48,7 @@ TEXTS = {
 
 
 def ways(file, dtype, value):
-    """Every way in which a value gets into strings of a file; each returns what is there then."""
+    """Returns every way of writing a value as strings. Each returns the strings that are then in the file."""
     names = count()
 
     def dataset():
@@ -79,7 +79,7 @@ def ways(file, dtype, value):
 
 
 def said(function):
-    """What a function returns; None if it raises."""
+    """Returns the result of a function, or None if it raises."""
     try:
         return function()
     except REFUSALS:
@@ -88,19 +88,19 @@ def said(function):
 
 @pytest.mark.parametrize("dtype", ["utf-8", "ascii"])
 @pytest.mark.parametrize("value", NO_TEXTS.values(), ids=NO_TEXTS)
-def test_what_is_no_string_is_no_string_of_variable_length(tmp_path, dtype, value):
+def test_writing_a_value_that_is_not_a_string_as_variable_length_string_is_an_error(tmp_path, dtype, value):
     with hs.File(tmp_path / "f.h5", "w") as f:
         for name, way in ways(f, hs.string_dtype(dtype), value).items():
             if value is None and name in ("created", "fill"):
-                continue  # says that there is no value
+                continue  # None means that there is no value
             with pytest.raises(REFUSALS if IS_H5PY else TypeError):
                 way()
-        assert IS_H5PY or not any(f[name].shape == () for name in f), "what could not be written is there"
+        assert IS_H5PY or not any(f[name].shape == () for name in f), "a refused value left a dataset"
 
 
 @pytest.mark.parametrize("dtype", ["S4", "fixed utf-8", "utf-8"])
 @pytest.mark.parametrize("value", [*NO_TEXTS.values(), *TEXTS.values()], ids=[*NO_TEXTS, *(f"{k} text" for k in TEXTS)])
-def test_strings_take_what_h5py_takes_and_nothing_that_it_would_not(tmp_path, dtype, value):
+def test_strings_accept_the_values_that_h5py_accepts(tmp_path, dtype, value):
     kind = {"S4": np.dtype("S4"), "fixed utf-8": hs.string_dtype("utf-8", 4), "utf-8": hs.string_dtype()}[dtype]
     theirs_kind = {"S4": kind, "fixed utf-8": h5py.string_dtype("utf-8", 4), "utf-8": h5py.string_dtype()}[dtype]
     texts = any(value is text for text in TEXTS.values())
@@ -110,11 +110,12 @@ def test_strings_take_what_h5py_takes_and_nothing_that_it_would_not(tmp_path, dt
         pairs = zip(ways(ours, kind, value).items(), ways(theirs, theirs_kind, value).values(), strict=True)
         for (name, way), theirs_way in pairs:
             found, expected = said(way), said(theirs_way)
-            # Conversions between character sets and from objects are h5py's gap; what is no text is nobody's.
+            # h5py lacks conversions between character sets and from objects. Values that are not text must be
+            # refused.
             assert found == expected or (expected is None and texts), (name, found, expected)
 
 
-def test_records_hold_strings_and_nothing_else_in_their_place(tmp_path):
+def test_string_fields_of_records_accept_only_strings(tmp_path):
     record = np.dtype([("k", "i4"), ("text", hs.string_dtype())])
     with hs.File(tmp_path / "f.h5", "w") as f:
         table = f.create_dataset("t", shape=(2,), dtype=record)
@@ -132,7 +133,7 @@ def test_records_hold_strings_and_nothing_else_in_their_place(tmp_path):
 
 
 @needs_ours
-def test_a_fill_value_is_one_element(tmp_path):
+def test_a_fill_value_must_be_one_element(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         for dtype, value in (("i4", [1, 2]), ("S4", [b"a", b"b"]), (hs.string_dtype(), ["a", "b"]), ("S4", 5)):
             with pytest.raises((TypeError, ValueError, AttributeError)):
@@ -229,7 +230,7 @@ def test_keywords_of_a_file_are_refused_by_name(tmp_path, keywords, error):
 
 
 @needs_ours
-def test_groups_do_not_track_times_and_copies_have_one_name(tmp_path):
+def test_track_times_of_groups_and_two_names_of_a_copy_are_refused(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         with pytest.raises(NotImplementedError, match="times"):
             f.create_group("g", track_times=True)
@@ -239,7 +240,7 @@ def test_groups_do_not_track_times_and_copies_have_one_name(tmp_path):
         assert list(f) == ["g"]
 
 
-def test_a_dataset_like_another_is_like_it(tmp_path):
+def test_create_dataset_like_copies_all_properties(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         first = f.create_dataset("a", (4,), "i2", maxshape=(None,), compression="gzip", fillvalue=3, track_order=True)
         like = f.create_dataset_like("b", first)

@@ -1,4 +1,4 @@
-"""Numbers and arrays of numbers, which take a short way into the file: what is stored is what h5py stores, and the same is refused."""
+"""Numbers and arrays of numbers have a fast write path, which stores and refuses the same values as h5py."""
 
 import io
 
@@ -14,7 +14,7 @@ DTYPES = ["i1", "u1", ">i2", "u4", "<i8", ">u8", "f2", "<f4", ">f4", "f8", ">f8"
 
 
 def outcome(action):
-    """What an action gives, or the kind of its exception."""
+    """Returns the result of an action, or the class of its exception."""
     try:
         return action()
     except (TypeError, ValueError, OverflowError, OSError) as error:
@@ -31,7 +31,7 @@ def assert_same(ours, theirs, what):
 
 
 def element_of(module, path, dtype, value):
-    """A value written to one element, and read back by h5py."""
+    """Writes a value to one element and returns what h5py reads back."""
     with module.File(path, "w") as file:
         dataset = file.create_dataset("d", (3,), dtype)
         with np.errstate(over="ignore"):
@@ -50,7 +50,7 @@ def test_one_element_is_stored_as_h5py_stores_it(tmp_path, dtype):
 
 
 def new_objects_of(module, path, value):
-    """A value as an attribute and as a dataset, as h5py and its low-level layer see them."""
+    """Writes a value as an attribute and as a dataset, and returns what h5py and its low-level API report."""
     with module.File(path, "w") as file:
         file.attrs["a"] = value
         file.create_dataset("d", data=value)
@@ -97,7 +97,7 @@ def test_a_new_array_gets_the_type_that_h5py_gives_it(tmp_path, name):
     assert ours[1:] == theirs[1:]
 
 
-def test_short_ways_are_refused_where_the_long_ones_are():
+def test_the_fast_write_path_refuses_what_the_general_path_refuses():
     image = io.BytesIO()
     with hs.File(image, "w") as file:
         file.create_dataset("d", data=np.arange(3))

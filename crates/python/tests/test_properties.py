@@ -1,4 +1,4 @@
-"""Files of any type, shape, chunk shape, filter and version that h5py writes: any selection equals NumPy's."""
+"""Random files written by h5py, of any type, shape, filter and version: any selection equals NumPy's."""
 
 import io
 
@@ -54,7 +54,7 @@ SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=list(
 
 @st.composite
 def layouts(draw):
-    """The arguments of `create_dataset`, the corner that is written, and a selection."""
+    """Draws the arguments of `create_dataset`, the corner that is written, and a selection."""
     shape = tuple(draw(st.lists(st.integers(0, 13), max_size=4)))
     dtype = np.dtype(draw(st.sampled_from(DTYPES)))
     options = {"shape": shape, "dtype": dtype}
@@ -73,7 +73,7 @@ def layouts(draw):
 
 @st.composite
 def selections(draw, shape):
-    """Integers, slices and at most one list or mask, as h5py allows."""
+    """Draws integers, slices and at most one list or mask, as h5py allows."""
     parts, fancy = [], False
     for n in shape:
         kind = draw(st.sampled_from(("slice", "slice", "integer", "list", "mask", "all")))
@@ -103,7 +103,7 @@ def selections(draw, shape):
 
 @SETTINGS
 @given(layout=layouts(), libver=st.sampled_from(LIBVERS), seed=st.integers(0, 1000))
-def test_any_selection_of_any_dataset_equals_numpys(layout, libver, seed):
+def test_any_selection_of_any_dataset_gives_the_result_of_numpy(layout, libver, seed):
     options, corner, selection = layout
     values = noise(options["dtype"], options["shape"], seed)
 
@@ -130,14 +130,17 @@ def test_any_selection_of_any_dataset_equals_numpys(layout, libver, seed):
 
 
 def orthogonal(array, selection):
-    """Each axis selected alone, as h5py does: NumPy would move an axis where an integer and a list are apart."""
+    """Selects each axis by itself, as h5py does.
+
+    NumPy would move an axis if an integer and a list are apart.
+    """
     for axis in reversed(range(len(selection))):
         array = array[(slice(None),) * axis + (selection[axis],)]
     return array
 
 
 def noise(dtype, shape, seed):
-    """Values of which some repeat, as bytes that are valid in the type."""
+    """Returns random values of the type, some of them equal."""
     rng = np.random.default_rng(seed)
     if dtype.subdtype is not None:
         return noise(dtype.subdtype[0], shape + dtype.subdtype[1], seed)

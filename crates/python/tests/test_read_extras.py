@@ -1,4 +1,4 @@
-"""Ways to read beyond `dataset[...]`: into a given array, many at once, as another type, chunk by chunk."""
+"""Reads other than `dataset[...]`: into a given array, many at once, as another type, chunk by chunk."""
 
 import io
 
@@ -40,7 +40,7 @@ only_ours = pytest.mark.parametrize("name", [] if IS_H5PY else NAMES)
     [np.s_[...], np.s_[3:9], np.s_[:, 4], np.s_[2:18:3, ::2, 1], np.s_[[1, 5, 19]], np.s_[1, 2, 3], CUBE % 7 == 0],
     ids=repr,
 )
-def test_read_gives_what_getitem_gives(files, name, selection):
+def test_read_returns_the_same_as_getitem(files, name, selection):
     dataset = files[0][name]
     for threads in (None, 1, 4):
         found = dataset.read(selection, threads=threads)
@@ -59,7 +59,7 @@ def test_read_fills_the_given_array_and_returns_it(files, name):
 
 
 @only_ours
-def test_read_scatters_into_a_strided_array_and_leaves_the_rest_alone(files, name):
+def test_read_into_a_strided_array_changes_only_its_elements(files, name):
     dataset = files[0][name]
     for view in (lambda a: a[::2, 1::3, ::-1], lambda a: a.transpose(2, 1, 0), lambda a: a[5:, :, 2:6]):
         base = np.full((60, 100, 60), -7, "<i4")
@@ -80,7 +80,7 @@ def test_read_converts_to_the_type_of_the_given_array(files, name):
 
 
 @only_ours
-def test_an_array_that_does_not_fit_is_refused_and_untouched(files, name):
+def test_an_array_that_does_not_fit_is_refused_and_unchanged(files, name):
     dataset = files[0][name]
     for out in (np.zeros((3, 3), "<i4"), np.zeros((20, 30, 5), "<i4"), np.zeros(0, "<i4")):
         with pytest.raises((ValueError, TypeError)):
@@ -95,7 +95,7 @@ def test_an_array_that_does_not_fit_is_refused_and_untouched(files, name):
 
 
 @only_ours
-def test_read_many_gives_one_array_for_each_selection(files, name):
+def test_read_many_returns_one_array_for_each_selection(files, name):
     dataset = files[0][name]
     selections = [np.s_[0:2], np.s_[5], np.s_[:, 3:4, 1], np.s_[19, 29, 3], np.s_[4:4]]
     found = dataset.read_many(selections)
@@ -106,7 +106,7 @@ def test_read_many_gives_one_array_for_each_selection(files, name):
 
 
 @only_ours
-def test_a_plan_says_what_a_read_will_do_without_doing_it(files, name):
+def test_a_plan_describes_a_read_without_reading(files, name):
     plan = files[0][name].plan(np.s_[2:8, 3:12])
     assert len(str(plan)) > 10
     assert 0 <= plan.read_bytes <= plan.bytes
@@ -190,21 +190,21 @@ def test_values_out_of_range_are_clipped_as_libhdf5_clips_them(opened, pair):
     assert_same(ours["d"].astype(wanted)[:], theirs["d"].astype(wanted)[:])
 
 
-def test_asstr_decodes(files):
+def test_asstr_decodes_strings(files):
     for selection in (np.s_[:], np.s_[1:3], 2, np.s_[...], np.s_[[0, 3]]):
         assert_same(files[0]["texts"].asstr()[selection], files[1]["texts"].asstr()[selection])
     with pytest.raises(UnicodeDecodeError):
         files[0]["texts"].asstr("ascii")[:]
 
 
-def test_fields_reads_some_members(files):
+def test_fields_reads_selected_members(files):
     for names in ("a", ["a"], ["c", "a"], ["b"]):
         for selection in (np.s_[:], np.s_[2:11], np.s_[::3], 3):
             assert_same(files[0]["records"].fields(names)[selection], files[1]["records"].fields(names)[selection])
 
 
 @pytest.mark.parametrize("name", ["gzip", "btree2", "swapped"])
-def test_iter_chunks_covers_the_selection(files, name):
+def test_iter_chunks_covers_the_selection_exactly(files, name):
     for selection in (None, np.s_[3:9, :, :], np.s_[3:9, 5:6, :], np.s_[:, 20:, 1:2]):
         found, expected = (list(f[name].iter_chunks(selection)) for f in files)
         assert found == expected
@@ -248,7 +248,7 @@ def test_chunk_information_that_a_callback_keeps_does_not_change(files, keep):
     assert sorted(map(tuple, kept[0])) == sorted(map(tuple, kept[1]))
 
 
-def test_a_stored_chunk_may_be_read_into_a_buffer(files):
+def test_a_stored_chunk_can_be_read_into_a_buffer(files):
     for f in files:
         size = f["gzip"].id.get_chunk_info_by_coord((0, 0, 0)).size
         out = bytearray(size)
@@ -264,7 +264,7 @@ def test_a_dataset_is_an_array_to_numpy(files):
         assert (np.add(ours, 1) == CUBE + 1).all()
 
 
-def test_fill_stands_where_nothing_was_written(files):
+def test_unwritten_elements_have_the_fill_value(files):
     expected = np.full(50, 1.5)
     expected[14:28] = 2.0
     assert np.array_equal(files[0]["sparse"][:], expected)

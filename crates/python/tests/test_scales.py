@@ -1,4 +1,4 @@
-"""Dimension scales and labels, beside h5py's."""
+"""Dimension scales and labels, compared with h5py."""
 
 import h5py
 import numpy as np
@@ -44,7 +44,7 @@ STEPS = {
 
 
 def state(file):
-    """All that there is to see of scales."""
+    """Returns everything that a file shows of scales and labels."""
 
     def of(dataset):
         dims = [
@@ -62,8 +62,8 @@ def state(file):
 
 @pytest.mark.parametrize("libver", ["earliest", "v110"])
 @pytest.mark.parametrize("by_them", [False, True], ids=["ours", "theirs"])
-def test_every_step_leaves_what_h5py_leaves(tmp_path, libver, by_them):
-    """Of the files that both made step by step, or that h5py made and hyperslab goes on with."""
+def test_every_change_of_scales_leaves_the_same_state_as_h5py(tmp_path, libver, by_them):
+    """Both modules make all changes to a file of their own, or they take turns on a file that h5py made."""
     paths = tmp_path / "ours.h5", tmp_path / "theirs.h5"
     for path, module in zip(paths, (hs, h5py), strict=True):
         with (h5py if by_them else module).File(path, "w", libver=libver) as f:
@@ -82,8 +82,8 @@ def test_every_step_leaves_what_h5py_leaves(tmp_path, libver, by_them):
                 assert state(ours) == expected, name
 
 
-def test_a_scale_is_attached_once(tmp_path):
-    """(h5py notes a second time in the scale what it does not note in the list.)"""
+def test_attaching_a_scale_twice_attaches_it_once(tmp_path):
+    """(The second time, h5py adds an entry to REFERENCE_LIST of the scale, but none to DIMENSION_LIST.)"""
     with hs.File(tmp_path / "f.h5", "w") as f:
         fill(f)
         for _ in range(2):
@@ -110,7 +110,7 @@ def test_scales_are_found_by_number_and_by_name(tmp_path):
 
 
 @pytest.mark.skipif(IS_H5PY, reason="h5py cuts names at their first zero byte")
-def test_names_and_labels_with_a_zero_are_refused(tmp_path):
+def test_scale_names_and_labels_with_a_zero_byte_are_refused(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         fill(f)
         with pytest.raises(RuntimeError, match="zero byte"):
@@ -120,7 +120,7 @@ def test_names_and_labels_with_a_zero_are_refused(tmp_path):
         assert not f["x"].is_scale and not list(f["data"].attrs)
 
 
-def test_threads_attach_scales_and_none_is_lost(tmp_path):
+def test_scales_attached_by_many_threads_are_all_kept(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         f["data"] = np.zeros((2, 2))
         for number in range(12):
@@ -138,7 +138,7 @@ def test_threads_attach_scales_and_none_is_lost(tmp_path):
             assert f["data"].dims[axis].label == f"axis {axis}"
 
 
-def test_what_is_open_for_reading_gets_no_scales(tmp_path):
+def test_changing_scales_of_a_file_open_for_reading_is_an_error(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         fill(f)
         f["x"].make_scale("x")

@@ -1,4 +1,4 @@
-"""Damaged and foreign files: an error that names the trace and the byte, and never a crash, a hang or a huge allocation."""
+"""Damaged and foreign files give an error with a byte offset, never a crash, a hang or a huge allocation."""
 
 import struct
 
@@ -24,7 +24,7 @@ def ingested(tmp_path, image, **options):
 
 
 @pytest.mark.parametrize("length", [0, 1, 127, 128, 3199, 3200, 3223, 3225, 3599, 3600])
-def test_a_file_that_ends_in_its_headers_is_refused(tmp_path, length):
+def test_a_file_truncated_in_its_headers_is_refused(tmp_path, length):
     with pytest.raises(hs.FormatError, match=f"at byte {length} of the file"):
         ingested(tmp_path, image()[:length])
     assert not (tmp_path / "bad.h5").exists()
@@ -32,7 +32,7 @@ def test_a_file_that_ends_in_its_headers_is_refused(tmp_path, length):
 
 @pytest.mark.parametrize("trace", [0, 1, 5])
 @pytest.mark.parametrize("into", [1, 100, 239, 240, 241, 243, 244, TRACE - 1])
-def test_a_file_that_ends_in_a_trace_is_refused_or_taken_up_to_it(tmp_path, trace, into):
+def test_a_file_truncated_in_a_trace_is_refused_or_read_up_to_that_trace(tmp_path, trace, into):
     offset = 3600 + trace * TRACE
     cut = image()[: offset + into]
     with pytest.raises(hs.FormatError, match=f"trace {trace}, at byte {offset} of the file"):
@@ -45,17 +45,17 @@ def test_a_file_that_ends_in_a_trace_is_refused_or_taken_up_to_it(tmp_path, trac
 
 
 @pytest.mark.parametrize("code", [0, 13, 14, 17, 99, -1])
-def test_a_format_that_there_is_not_is_named_with_its_byte(tmp_path, code):
+def test_the_error_for_an_unknown_sample_format_has_its_byte_offset(tmp_path, code):
     with pytest.raises(hs.FormatError, match="at byte 3224 of the file.*not a sample format"):
         ingested(tmp_path, image(patches=[(3224, struct.pack(">h", code))]))
 
 
-def test_fixed_point_with_gain_is_not_handled(tmp_path):
+def test_fixed_point_with_gain_is_refused(tmp_path):
     with pytest.raises(NotImplementedError, match="format 4"):
         ingested(tmp_path, image(patches=[(3224, b"\0\4")]))
 
 
-def test_bytes_swapped_in_pairs_are_recognized(tmp_path):
+def test_files_with_bytes_swapped_in_pairs_are_refused(tmp_path):
     with pytest.raises(NotImplementedError, match="swapped in pairs"):
         ingested(tmp_path, image(revision=(2, 0), patches=[(3296, bytes([2, 1, 4, 3]))]))
 
@@ -79,18 +79,18 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("pad", [False, True])
-def test_counts_that_lie_are_refused(tmp_path, lie, pad):
+def test_wrong_counts_in_headers_are_refused(tmp_path, lie, pad):
     offset, kind, value = LIES[lie]
     lies = [(offset, struct.pack(kind, value))]
     if "samples" in lie:
-        # No header of a trace says better.
+        # No trace header states another number of samples.
         lies += [(3600 + trace * TRACE + 114, b"\0\0") for trace in range(6)]
     with pytest.raises(hs.FormatError, match="byte"):
         ingested(tmp_path, image(revision=(2, 1), patches=lies), pad=pad)
 
 
 @pytest.mark.parametrize("value", [2**31 - 1, -(2**31)])
-def test_numbers_of_lines_far_apart_make_no_huge_volume(tmp_path, value):
+def test_line_numbers_far_apart_do_not_make_a_huge_volume(tmp_path, value):
     numbers = grid(range(200), range(200, 400))[np.arange(200) * 201]
     numbers[0] = value
     few = segy(some_values(5, (200, 3)), {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]})
@@ -98,18 +98,18 @@ def test_numbers_of_lines_far_apart_make_no_huge_volume(tmp_path, value):
 
 
 @pytest.mark.parametrize("revision", [(0, 0), (1, 0)], ids=str)
-def test_a_file_that_can_be_read_in_two_ways_is_refused_unless_it_is_said_how(tmp_path, revision):
-    # As long as two traces of 10 samples: counted so, traces end with the file as well.
+def test_a_file_with_an_ambiguous_trace_length_is_refused_without_trust_length(tmp_path, revision):
+    # A trace of 80 samples is as long as two traces of 10 samples, so both lengths fit the size of the file.
     both = image(revision=revision, patches=[(3600 + 114, b"\0\x50")])
     if revision == (0, 0):
         with pytest.raises(hs.FormatError, match="trace 0, at byte 3714 of the file: it counts 80 samples"):
             ingested(tmp_path, both)
-    # Revision 1 says that all traces are alike.
+    # In revision 1 the header states that all traces have the same length.
     with brought(tmp_path, both, trust_length=revision == (0, 0)) as survey:
         np.testing.assert_array_equal(survey.trace(5), SAMPLES[5])
 
 
-def test_what_is_no_segy_is_refused(tmp_path):
+def test_a_file_that_is_not_segy_is_refused(tmp_path):
     with hs.File(tmp_path / "file.h5", "w") as file:
         file["values"] = np.arange(10_000)
     with pytest.raises(hs.FormatError, match="not a SEG-Y file"):
@@ -134,7 +134,7 @@ def test_what_is_no_segy_is_refused(tmp_path):
         hs.segy.scan(tmp_path / "none.sgy")
 
 
-def test_wrong_arguments_say_what_is_right(tmp_path):
+def test_errors_for_wrong_arguments_say_what_is_allowed(tmp_path):
     (tmp_path / "a.sgy").write_bytes(image())
     wrong = [
         ({"inline_byte": 5}, "name both"),
@@ -156,7 +156,7 @@ def test_wrong_arguments_say_what_is_right(tmp_path):
     with pytest.raises(ValueError, match="3 axes"):
         hs.segy.ingest(tmp_path / "a.sgy", tmp_path / "mine.h5", chunks=(1,), overwrite=True)
     with hs.File(tmp_path / "mine.h5") as file:
-        assert "mine" in file, "what is wrong costs no file"
+        assert "mine" in file, "a refused ingest does not overwrite the file"
 
 
 def replace(file, name, values, **options):
@@ -226,7 +226,7 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("tampering", TAMPERED)
-def test_a_survey_that_was_tampered_with_is_refused_or_read_as_it_is(tmp_path, tampering):
+def test_reading_a_tampered_survey_gives_an_error_or_data(tmp_path, tampering):
     brought(tmp_path, image()).close()
     cube = tmp_path / "cube.h5"
     with hs.File(cube, "r+") as file:
@@ -237,7 +237,7 @@ def test_a_survey_that_was_tampered_with_is_refused_or_read_as_it_is(tmp_path, t
         try:
             return function()
         except (OSError, ValueError, LookupError, TypeError, NotImplementedError) as error:
-            assert str(error), "an error says something"
+            assert str(error), "the error has no message"
             refusals.append(error)
 
     attempt(lambda: hs.segy.export(cube, tmp_path / "out.sgy"))
@@ -261,7 +261,7 @@ def test_a_survey_that_was_tampered_with_is_refused_or_read_as_it_is(tmp_path, t
 
 
 @pytest.mark.parametrize("end", [(0, 0), (2**32 - 1, 5), (0, 2**31), (2**60, 3)])
-def test_kept_words_of_places_that_there_are_not_do_no_harm(tmp_path, end):
+def test_kept_ibm_words_with_positions_out_of_bounds_do_not_crash(tmp_path, end):
     patch = bytes.fromhex("40000001")
     brought(tmp_path, segy(SAMPLES, FIELDS, code=1, patches=[(3840, patch)])).close()
     with hs.File(tmp_path / "cube.h5", "r+") as file:

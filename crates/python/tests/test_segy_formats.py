@@ -1,4 +1,4 @@
-"""Every revision, byte order, sample format and part of a SEG-Y file: in, compared, and out byte for byte."""
+"""SEG-Y files of every revision, byte order and format are ingested, compared and exported byte for byte."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_files_of_every_revision_are_read(tmp_path, revision, order):
 
 
 @pytest.mark.parametrize("encoding", ["cp037", "ascii"])
-def test_the_textual_header_is_text_whatever_its_encoding(tmp_path, encoding):
+def test_the_textual_header_is_decoded_from_ebcdic_or_ascii(tmp_path, encoding):
     text = "C 1 CLIENT ÅNGSTRÖM".encode("ascii", "ignore").decode().ljust(80) + "C 2 LINE 7".ljust(80)
     image = segy(some_values(5, (len(NUMBERS), 5)), LINES, text=text, encoding=encoding)
     with brought(tmp_path, image) as survey:
@@ -70,7 +70,7 @@ def test_extended_textual_headers_are_counted_or_end_with_a_stanza(tmp_path, rev
 
 
 @pytest.mark.parametrize("revision", REVISIONS[1:], ids=str)
-def test_a_tape_label_is_stepped_over(tmp_path, revision):
+def test_a_tape_label_is_skipped(tmp_path, revision):
     samples = some_values(1, (len(NUMBERS), 7))
     image = segy(samples, LINES, code=1, revision=revision, label=True)
     with brought(tmp_path, image) as survey:
@@ -79,7 +79,7 @@ def test_a_tape_label_is_stepped_over(tmp_path, revision):
 
 @pytest.mark.parametrize("revision", REVISIONS[2:], ids=str)
 @pytest.mark.parametrize("further", [1, 3])
-def test_extensions_of_trace_headers_come_back(tmp_path, revision, further):
+def test_trace_header_extensions_are_exported(tmp_path, revision, further):
     samples = some_values(3, (len(NUMBERS), 9))
     image = segy(samples, LINES, code=3, revision=revision, further=further)
     with brought(tmp_path, image, memory=1) as survey:
@@ -88,7 +88,7 @@ def test_extensions_of_trace_headers_come_back(tmp_path, revision, further):
         assert_planes(survey, *laid_out(NUMBERS, samples, 0))
 
 
-def test_a_trailer_and_a_gap_before_the_first_trace_come_back(tmp_path):
+def test_a_trailer_and_a_gap_before_the_first_trace_are_exported(tmp_path):
     samples = some_values(5, (len(NUMBERS), 9))
     trailer = b"((SEG: trailer))".ljust(6400)
     with brought(tmp_path, segy(samples, LINES, revision=(2, 1), trailer=trailer, gap=1000)) as survey:
@@ -96,20 +96,20 @@ def test_a_trailer_and_a_gap_before_the_first_trace_come_back(tmp_path):
         assert_planes(survey, *laid_out(NUMBERS, samples, np.nan))
 
 
-def test_traces_of_more_samples_than_two_bytes_count_are_read(tmp_path):
+def test_traces_with_more_than_65535_samples_are_read(tmp_path):
     samples = some_values(8, (3, 70_000))
     with brought(tmp_path, segy(samples, {INLINE: [1, 1, 1], CROSSLINE: [1, 2, 3]}, code=8, revision=(2, 0))) as survey:
         np.testing.assert_array_equal(survey.inline(1), samples)
 
 
 @pytest.mark.parametrize("revision", [(2, 0), (2, 1)], ids=str)
-def test_an_interval_that_is_no_whole_number_is_kept(tmp_path, revision):
+def test_a_fractional_sample_interval_is_kept(tmp_path, revision):
     with brought(tmp_path, segy(some_values(5, (35, 9)), LINES, revision=revision, interval=312.5)) as survey:
         np.testing.assert_allclose(survey.axes["twt"], np.arange(9) * 0.3125)
 
 
 @pytest.mark.parametrize("scalar, delay, start", [(0, 100, 100), (10, 7, 70), (-10, 125, 12.5), (1, -8, -8)])
-def test_the_first_sample_is_where_the_delay_and_its_scalar_say(tmp_path, scalar, delay, start):
+def test_the_first_sample_has_the_time_of_the_delay_and_its_scalar(tmp_path, scalar, delay, start):
     fields = {**LINES, DELAY: delay, TIME_SCALAR: scalar}
     with brought(tmp_path, segy(some_values(5, (35, 9)), fields, interval=2000)) as survey:
         np.testing.assert_allclose(survey.axes["twt"], start + 2.0 * np.arange(9))
@@ -143,15 +143,15 @@ def test_depth_has_the_unit_of_the_file(tmp_path, system, unit):
 
 
 @pytest.mark.parametrize("scalar, factor", [(0, 1), (1, 1), (100, 100), (-100, 0.01), (-10, 0.1)])
-def test_coordinates_have_their_scalar_applied(tmp_path, scalar, factor):
+def test_coordinates_are_multiplied_by_their_scalar(tmp_path, scalar, factor):
     x, y = 500_000 + 25 * NUMBERS[:, 0], 6_000_000 + 12 * NUMBERS[:, 1]
     with brought(tmp_path, segy(some_values(5, (35, 4)), {**LINES, X: x, Y: y, SCALAR: scalar})) as survey:
         np.testing.assert_allclose(survey.x.ravel(), x * factor)
         np.testing.assert_allclose(survey.y.ravel(), y * factor)
 
 
-def test_ibm_floats_that_no_ieee_float_equals_come_back(tmp_path):
-    # Not normalized; below and above all IEEE floats; negative zero; and with 24 bits after leading zeros.
+def test_ibm_floats_without_an_exact_ieee_float_are_exported(tmp_path):
+    # Not normalised; below and above all IEEE floats; negative zero; and 24 bits after leading zeros.
     words = [0x40000001, 0x00100000, 0x7FFFFFFF, 0x80000000, 0x41000000, 0xC0FFFFFF, 0x00000001]
     samples = some_values(1, (35, 9))
     patch = b"".join(word.to_bytes(4, "big") for word in words)
@@ -163,7 +163,7 @@ def test_ibm_floats_that_no_ieee_float_equals_come_back(tmp_path):
 
 
 @pytest.mark.parametrize("pad", [False, True])
-def test_traces_of_several_lengths_are_padded_if_that_is_asked_for(tmp_path, pad):
+def test_traces_of_several_lengths_are_padded_on_request(tmp_path, pad):
     lengths = [9, 5, 7, 9, 1, 8]
     samples = [some_values(5, 9, seed)[:length] for seed, length in enumerate(lengths)]
     image = segy(samples, {INLINE: [1, 1, 1, 2, 2, 2], CROSSLINE: [1, 2, 3] * 2})
@@ -180,7 +180,7 @@ def test_traces_of_several_lengths_are_padded_if_that_is_asked_for(tmp_path, pad
                 assert np.isnan(found[len(trace) :]).all()
 
 
-def test_traces_that_revision_2_counts_are_those_that_are_taken(tmp_path):
+def test_the_number_of_traces_stated_in_revision_2_is_used(tmp_path):
     samples = some_values(5, (len(NUMBERS), 10))
     image = segy(samples, LINES, revision=(2, 1), count=35, trailer=b"x" * 3200)
     with brought(tmp_path, image) as survey:

@@ -1,4 +1,4 @@
-"""How traces lie in space: volumes, prestack volumes and lines, sorted any way, with gaps, or nowhere at all."""
+"""The geometry of traces: volumes, prestack volumes and lines, in any order, with gaps, or without any."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ INLINES, CROSSLINES = range(20, 29, 2), range(300, 321, 3)
 
 
 def orders():
-    """Names of orders, and the numbers of traces in them."""
+    """Yields the name of each trace order, and the line numbers of the traces in that order."""
     shuffled = grid(INLINES, CROSSLINES)
     np.random.default_rng(3).shuffle(shuffled)
     yield "by inline", grid(INLINES, CROSSLINES)
@@ -30,7 +30,7 @@ ORDERS = dict(orders())
 
 @pytest.mark.parametrize("memory", [1, 512 << 20])
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_volume_is_laid_out_whatever_the_order_of_its_traces(tmp_path, order, memory):
+def test_traces_in_any_order_are_placed_in_the_volume(tmp_path, order, memory):
     numbers = ORDERS[order]
     samples = some_values(5, (len(numbers), 17))
     image = segy(samples, {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]})
@@ -54,7 +54,7 @@ def test_a_volume_is_laid_out_whatever_the_order_of_its_traces(tmp_path, order, 
         (((233, "u2"), (237, "f4")), {"inline_byte": "233:u2", "crossline_byte": "237:f4"}),
     ],
 )
-def test_lines_are_found_where_older_files_have_them_or_where_it_is_said(tmp_path, places, options):
+def test_line_numbers_are_read_from_the_fields_of_older_files_or_from_given_fields(tmp_path, places, options):
     numbers = grid(INLINES, CROSSLINES)
     samples = some_values(5, (len(numbers), 4))
     image = segy(samples, {place: numbers[:, axis] for axis, place in enumerate(places)})
@@ -83,7 +83,7 @@ def test_a_prestack_volume_has_an_axis_of_offsets(tmp_path, full):
         assert values.shape == (len(along), 4, 6)
 
 
-def test_a_line_has_common_depth_points(tmp_path):
+def test_a_line_has_an_axis_of_common_depth_points(tmp_path):
     samples = some_values(5, (12, 6))
     with brought(tmp_path, segy(samples, {CDP: range(1000, 1012), X: 5, Y: 7})) as survey:
         assert survey.kind == "line" and list(survey.axes["cdp"]) == list(range(1000, 1012))
@@ -92,7 +92,7 @@ def test_a_line_has_common_depth_points(tmp_path):
             survey.inline(1)
 
 
-def test_a_prestack_line_has_offsets(tmp_path):
+def test_a_prestack_line_has_an_axis_of_offsets(tmp_path):
     numbers = np.array([(c, o) for c in range(50, 56) for o in (10, 20, 30)])
     samples = some_values(5, (18, 6))
     with brought(tmp_path, segy(samples, {CDP: numbers[:, 0], OFFSET: numbers[:, 1]})) as survey:
@@ -114,7 +114,7 @@ def test_traces_without_geometry_stay_in_the_order_of_the_file(tmp_path):
         assert survey.shape == (35, 6)
 
 
-def test_two_traces_at_one_place_are_named(tmp_path):
+def test_two_traces_at_one_position_are_an_error_that_names_them(tmp_path):
     numbers = grid(range(1, 9), range(1, 9))
     numbers[40] = numbers[7]
     image = segy(some_values(5, (64, 3)), {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]})
@@ -124,12 +124,12 @@ def test_two_traces_at_one_place_are_named(tmp_path):
         assert survey.shape == (64, 3)
 
 
-def test_a_kind_that_the_traces_do_not_make_is_an_error(tmp_path):
+def test_a_requested_kind_that_the_geometry_does_not_have_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="inline, crossline"):
         brought(tmp_path, segy(some_values(5, (9, 6)), {}), kind="volume")
 
 
-def test_scan_says_what_ingest_will_find(tmp_path):
+def test_scan_reports_the_survey_that_ingest_would_create(tmp_path):
     numbers = grid(INLINES, CROSSLINES)
     image = segy(some_values(2, (35, 6)), {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]}, code=2)
     with brought(tmp_path, image):
@@ -142,7 +142,7 @@ def test_scan_says_what_ingest_will_find(tmp_path):
     assert said["sample_interval"] == 4000 and of_cube["axes"][2]["last"] == 20.0
 
 
-def test_a_survey_that_names_no_fields_is_read_all_the_same(tmp_path):
+def test_a_survey_without_the_attribute_geometry_fields_is_read(tmp_path):
     numbers = grid(INLINES, CROSSLINES)
     with brought(tmp_path, segy(some_values(2, (35, 6)), {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]})) as survey:
         assert survey.source["geometry_fields"] == "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4"

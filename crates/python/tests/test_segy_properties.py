@@ -1,4 +1,4 @@
-"""Random small surveys: every one comes back byte for byte, and is read as it was written."""
+"""Random small surveys: every exported file equals its source, and every trace has its values."""
 
 import tempfile
 from pathlib import Path
@@ -17,7 +17,7 @@ if hasattr(hs, "segy"):
 
 @st.composite
 def surveys(draw):
-    """A file, the numbers of its traces, and its samples if they are numbers that the generator knows."""
+    """Draws a file, the line numbers of its traces, and its samples (None if they are random bytes)."""
     revision = draw(st.sampled_from([(0, 0), (1, 0), (2, 0), (2, 1)]))
     code, order = draw(st.sampled_from(list(STORED))), draw(st.sampled_from("<>"))
     inlines, crosslines, length = (draw(st.integers(2, 6)), draw(st.integers(2, 6)), draw(st.integers(1, 20)))
@@ -32,7 +32,7 @@ def surveys(draw):
     trace = 240 + length * BYTES[code]
     for number in range(len(numbers)):
         start = 3600 + number * trace
-        # What no field of the geometry uses may hold anything, and so may samples.
+        # Header bytes that no geometry field uses may have any value, and so may samples.
         patches.append((start + 118, draw(st.binary(min_size=40, max_size=40))))
         if not is_known:
             raw = np.random.default_rng(draw(st.integers(0, 2**32))).bytes(trace - 240)
@@ -49,7 +49,7 @@ def surveys(draw):
     st.sampled_from([1, 3000, 1 << 20]),
     st.sampled_from(FILTERS),
 )
-def test_every_survey_comes_back_byte_for_byte(survey, chunks, memory, filters):
+def test_every_survey_is_exported_byte_for_byte(survey, chunks, memory, filters):
     image, numbers, samples = survey
     with tempfile.TemporaryDirectory() as directory:
         with brought(Path(directory), image, chunks=chunks, memory=memory, **filters) as found:
@@ -72,13 +72,13 @@ BASES = [
         (6, {"revision": (2, 1), "order": "<", "label": True, "gap": 64}),
     ]
 ]
-# Fields that say where bytes are, and how many: a change of these does most.
+# Offsets of header fields with positions and counts. Damage to them has the largest effect.
 TELLING = [3216, 3217, 3220, 3221, 3224, 3225, *range(3268, 3300), *range(3500, 3532), 3714, 3715, 3788, 3792]
 
 
 @st.composite
 def damaged(draw):
-    """A file of which some bytes are changed, and some are cut off."""
+    """Draws a file with some bytes changed, and often with its end cut off."""
     image = bytearray(draw(st.sampled_from(BASES)))
     for _ in range(draw(st.integers(1, 4))):
         offset = draw(st.one_of(st.sampled_from(TELLING), st.integers(0, len(image) - 1)))
@@ -88,7 +88,7 @@ def damaged(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(damaged(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 1 << 20]))
-def test_a_damaged_file_is_refused_with_a_reason_or_comes_back_byte_for_byte(
+def test_a_damaged_file_is_refused_with_a_message_or_exported_byte_for_byte(
     image, pad, ignore_rest, trust_length, memory
 ):
     with tempfile.TemporaryDirectory() as directory:

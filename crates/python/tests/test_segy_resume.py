@@ -1,4 +1,4 @@
-"""An ingest that is stopped or killed at any moment goes on where it was, and ends as if nothing had happened."""
+"""An ingest that was stopped or killed at any moment can be resumed, and gives the same file."""
 
 import random
 import signal
@@ -18,7 +18,7 @@ OPTIONS = {"chunks": (4, 4, 16), "compression": "lzf", "memory": 1}
 
 @pytest.fixture
 def source(tmp_path):
-    """A volume with some IBM floats that are kept beside."""
+    """Returns a volume with some IBM floats without an exact IEEE float. Their words are kept separately."""
     patches = [(3600 + n * (240 + 200) + 240 + 4 * n, bytes.fromhex("40000001")) for n in range(0, 50, 7)]
     path = tmp_path / "source.sgy"
     fields = {INLINE: NUMBERS[:, 0], CROSSLINE: NUMBERS[:, 1]}
@@ -27,7 +27,7 @@ def source(tmp_path):
 
 
 def contents(path):
-    """All values of a file, by name."""
+    """Returns all values of a file, by name."""
     found = {}
     with hs.File(path) as file:
         file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, hs.Dataset) else None)
@@ -41,7 +41,7 @@ def assert_same_as_uninterrupted(source, cube, **options):
     wanted, found = contents(directory / "whole.h5"), contents(cube)
     assert wanted.pop("attributes") == found.pop("attributes")
     assert wanted.keys() == found.keys()
-    # Words are kept in the order in which they were met.
+    # Words are kept in the order in which they were read, which depends on the interruptions.
     for values in (wanted, found):
         if "segy/ibm_words" in values:
             values["segy/ibm_words"] = np.sort(values["segy/ibm_words"], order=["trace", "sample"])
@@ -53,7 +53,7 @@ def assert_same_as_uninterrupted(source, cube, **options):
 
 
 def calls(source, directory):
-    """How often progress is told."""
+    """Returns how often an ingest calls `progress`."""
     seen = []
     hs.segy.ingest(source, directory / "count.h5", progress=lambda *said: seen.append(said), **OPTIONS)
     assert seen == sorted(seen) and {total for _, total in seen} == {source.stat().st_size}
@@ -75,7 +75,7 @@ def stops_after(count, error=Enough):
     return progress
 
 
-def test_an_ingest_that_progress_stops_anywhere_goes_on(source, tmp_path):
+def test_an_ingest_stopped_by_any_call_of_progress_can_be_resumed(source, tmp_path):
     count = calls(source, tmp_path)
     assert count > 8
     for stop in range(count - 1):
@@ -91,7 +91,7 @@ def test_an_ingest_that_progress_stops_anywhere_goes_on(source, tmp_path):
         assert_same_as_uninterrupted(source, cube)
 
 
-def test_an_ingest_that_is_stopped_again_and_again_goes_on_with_other_memory(source, tmp_path):
+def test_an_ingest_stopped_repeatedly_can_be_resumed_with_other_memory_limits(source, tmp_path):
     cube = tmp_path / "cube.h5"
     for memory in (7_000, 1, 1 << 20, 30_000):
         with pytest.raises(Enough):
@@ -101,14 +101,14 @@ def test_an_ingest_that_is_stopped_again_and_again_goes_on_with_other_memory(sou
 
 
 @pytest.mark.parametrize("other", [(20, 6), (1000, 5)], ids=str)
-def test_a_wrong_guess_of_the_order_is_taken_back(tmp_path, other):
-    # Its first traces, its last and some between stand as those of a volume sorted by inline, and two in it do not.
+def test_a_wrong_prediction_of_the_trace_order_restarts_the_ingest(tmp_path, other):
+    # The first traces, the last and some between are sorted by inline, but two others are not.
     numbers = grid(range(40), range(30))
     numbers[605], numbers[606] = other, (20, 5)
     samples = some_values(5, (1200, 8))
     (tmp_path / "a.sgy").write_bytes(segy(samples, {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]}))
     options = {"memory": 1, "chunks": (4, 30, 8)}
-    # Told of the beginning of both attempts, and of pieces of the second.
+    # Progress reports the beginning of both attempts, and the pieces of the second.
     told = []
     hs.segy.ingest(tmp_path / "a.sgy", tmp_path / "whole.h5", progress=lambda done, total: told.append(done), **options)
     assert told.count(0) == 2
@@ -123,7 +123,7 @@ def test_a_wrong_guess_of_the_order_is_taken_back(tmp_path, other):
     assert_same_as_uninterrupted(tmp_path / "a.sgy", tmp_path / "a.h5", **options, compression=None)
 
 
-def test_an_ingest_with_another_geometry_is_not_mixed_with_the_first(source, tmp_path):
+def test_resuming_an_ingest_with_another_geometry_is_refused(source, tmp_path):
     cube = tmp_path / "cube.h5"
     with pytest.raises(Enough):
         hs.segy.ingest(source, cube, progress=stops_after(5), **OPTIONS)
@@ -151,7 +151,7 @@ hs.segy.ingest(sys.argv[1], sys.argv[2], chunks=(4, 4, 16), compression="lzf", m
 
 
 def killed(source, cube, lines, pause=0):
-    """Runs an ingest up to so many lines of progress, with a pause that lets it commit, and kills it."""
+    """Runs an ingest up to `lines` calls of progress and kills it. A pause at call `pause` lets it commit."""
     command = [sys.executable, "-c", INGEST, source, cube, str(pause)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for _ in range(lines):
@@ -160,7 +160,7 @@ def killed(source, cube, lines, pause=0):
     return process.returncode
 
 
-def test_a_killed_ingest_goes_on_from_its_last_commit(source, tmp_path):
+def test_a_killed_ingest_is_resumed_from_its_last_commit(source, tmp_path):
     cube = tmp_path / "cube.h5"
     assert killed(source, cube, lines=6, pause=4) == -signal.SIGKILL
     CHECKS.directory(tmp_path)
@@ -168,11 +168,11 @@ def test_a_killed_ingest_goes_on_from_its_last_commit(source, tmp_path):
         hs.segy.open(cube)
     told = []
     assert hs.segy.ingest(source, cube, progress=lambda done, total: told.append(done), **OPTIONS)["resumed"]
-    assert told[0] > 0, "what was done is not done again"
+    assert told[0] > 0, "committed pieces are not ingested again"
     assert_same_as_uninterrupted(source, cube)
 
 
-def test_an_ingest_that_is_killed_at_random_moments_goes_on(source, tmp_path):
+def test_an_ingest_killed_at_random_moments_can_be_resumed(source, tmp_path):
     moments = random.Random(7)
     cube = tmp_path / "cube.h5"
     for _ in range(4):
@@ -182,7 +182,7 @@ def test_an_ingest_that_is_killed_at_random_moments_goes_on(source, tmp_path):
     assert_same_as_uninterrupted(source, cube)
 
 
-def test_what_is_asked_for_anew_is_as_it_was_begun(source, tmp_path):
+def test_resuming_with_other_options_is_refused(source, tmp_path):
     cube = tmp_path / "cube.h5"
     with pytest.raises(Enough):
         hs.segy.ingest(source, cube, progress=stops_after(5), **OPTIONS)
@@ -200,7 +200,7 @@ def test_what_is_asked_for_anew_is_as_it_was_begun(source, tmp_path):
     assert_same_as_uninterrupted(source, cube)
 
 
-def test_a_file_that_is_replaced_is_there_until_the_new_one_has_begun(source, tmp_path):
+def test_overwrite_keeps_the_old_file_until_the_new_ingest_has_started(source, tmp_path):
     cube, link = tmp_path / "cube.h5", tmp_path / "link.h5"
     cube.write_bytes(b"mine")
     link.symlink_to(cube)
@@ -214,7 +214,7 @@ def test_a_file_that_is_replaced_is_there_until_the_new_one_has_begun(source, tm
     assert_same_as_uninterrupted(source, cube)
 
 
-def test_a_file_that_is_no_such_ingest_is_not_touched(source, tmp_path):
+def test_an_existing_file_that_is_not_this_ingest_is_not_changed(source, tmp_path):
     cube = tmp_path / "cube.h5"
     hs.segy.ingest(source, cube, **OPTIONS)
     with pytest.raises(ValueError, match="exists"):
@@ -236,13 +236,13 @@ def test_a_file_that_is_no_such_ingest_is_not_touched(source, tmp_path):
         assert file["mine"][()] == 1
 
 
-def test_a_file_without_a_byte_is_filled(source, tmp_path):
+def test_an_empty_file_is_replaced_by_the_ingest(source, tmp_path):
     (tmp_path / "cube.h5").touch()
     assert not hs.segy.ingest(source, tmp_path / "cube.h5", **OPTIONS)["resumed"]
     assert_same_as_uninterrupted(source, tmp_path / "cube.h5")
 
 
-def test_an_export_that_progress_stops_leaves_nothing(source, tmp_path):
+def test_an_export_stopped_by_progress_leaves_no_file(source, tmp_path):
     hs.segy.ingest(source, tmp_path / "cube.h5", **OPTIONS)
     with pytest.raises(Enough):
         hs.segy.export(tmp_path / "cube.h5", tmp_path / "out.sgy", progress=stops_after(0))

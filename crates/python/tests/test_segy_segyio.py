@@ -1,4 +1,4 @@
-"""Surveys that segyio writes, read by both; those of obspy's wheel, byte for byte."""
+"""Surveys written by segyio are read by both and compared. Files from obspy are exported byte for byte."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ OBSPY = sorted(path for path in TESTS_OF_OBSPY.glob("*.sgy*") if path.suffix != 
 
 @pytest.fixture(scope="module")
 def of_segyio(tmp_path_factory):
-    """A volume of IBM floats that segyio writes, sorted by crossline, with coordinates and a delay."""
+    """Writes a volume of IBM floats with segyio, sorted by crossline, with coordinates and a delay."""
     path = tmp_path_factory.mktemp("segyio") / "volume.sgy"
     spec = segyio.spec()
     spec.ilines, spec.xlines, spec.samples = np.arange(11) * 3 + 7, np.arange(13) + 100, 50 + 4.0 * np.arange(40)
@@ -42,7 +42,7 @@ def of_segyio(tmp_path_factory):
 
 @pytest.fixture
 def survey(of_segyio, tmp_path, request):
-    """The same, brought in with filters, odd chunks and little memory."""
+    """Ingests that volume, with the options of the test: filters, odd chunks, little memory."""
     cube = tmp_path / "cube.h5"
     hs.segy.ingest(of_segyio, cube, **getattr(request, "param", {}))
     with hs.segy.open(cube) as survey:
@@ -59,7 +59,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("survey", WAYS, indirect=True)
-def test_planes_traces_and_headers_are_those_that_segyio_reads(survey, of_segyio, tmp_path):
+def test_planes_traces_and_headers_equal_those_that_segyio_reads(survey, of_segyio, tmp_path):
     with segyio.open(of_segyio) as theirs:
         assert list(survey.axes["inline"]) == list(theirs.ilines)
         assert list(survey.axes["crossline"]) == list(theirs.xlines)
@@ -84,7 +84,7 @@ def test_planes_traces_and_headers_are_those_that_segyio_reads(survey, of_segyio
     assert sha256(tmp_path / "back.sgy") == sha256(of_segyio)
 
 
-def test_lines_that_are_cut_out_are_read_by_segyio(survey, tmp_path):
+def test_segyio_reads_extracted_lines(survey, tmp_path):
     hs.segy.extract(survey, "inline", 13, tmp_path / "line.sgy")
     with segyio.open(tmp_path / "line.sgy", ignore_geometry=True) as line:
         np.testing.assert_array_equal(line.trace.raw[:], survey.inline(13))
@@ -95,20 +95,20 @@ def test_lines_that_are_cut_out_are_read_by_segyio(survey, tmp_path):
         hs.segy.extract(survey.file.filename, "inline", 13, tmp_path / "line.sgy")
 
 
-def test_segyio_reads_what_was_changed_and_exported(of_segyio, tmp_path):
+def test_segyio_reads_an_exported_survey_with_changed_samples(of_segyio, tmp_path):
     hs.segy.ingest(of_segyio, tmp_path / "cube.h5", compression=hs.Zstd())
     with hs.segy.open(tmp_path / "cube.h5", "r+") as survey:
         survey.data[3:5] = 2 * survey.data[3:5]
     hs.segy.export(tmp_path / "cube.h5", tmp_path / "out.sgy")
     with segyio.open(tmp_path / "out.sgy") as file:
         with hs.segy.open(tmp_path / "cube.h5") as survey:
-            # IBM floats have 21 bits at least.
+            # IBM floats have at least 21 significant bits.
             np.testing.assert_allclose(segyio.cube(file).transpose(1, 0, 2), survey.cube(), rtol=2**-21)
             np.testing.assert_array_equal(file.iline[7], survey.inline(7))
 
 
 @pytest.mark.parametrize("path", OBSPY, ids=lambda path: path.name)
-def test_files_of_obspy_come_back_and_hold_what_obspy_reads(path, tmp_path):
+def test_files_of_obspy_are_exported_byte_for_byte_and_have_the_values_that_obspy_reads(path, tmp_path):
     theirs = _read_segy(str(path), unpack_headers=True)
     hs.segy.ingest(path, tmp_path / "cube.h5")
     hs.segy.export(tmp_path / "cube.h5", tmp_path / "back.sgy")
@@ -120,5 +120,5 @@ def test_files_of_obspy_come_back_and_hold_what_obspy_reads(path, tmp_path):
             assert survey.trace_header(number)["trace_in_line"] == trace.header.trace_sequence_number_within_line
 
 
-def test_obspy_brings_files():
+def test_the_obspy_package_has_test_files():
     assert len(OBSPY) >= 5

@@ -1,4 +1,4 @@
-"""What is read of a survey: parts by their numbers, polylines, xarray's datasets, pictures; and other programs on the file."""
+"""Reads a survey: parts by line numbers, polylines, xarray datasets and plots; also with other programs."""
 
 import subprocess
 import sys
@@ -17,14 +17,14 @@ import matplotlib.pyplot as plt  # noqa: E402  (after the backend is chosen)
 INLINES, CROSSLINES = np.arange(10, 24, 2), np.arange(100, 109)
 NUMBERS = grid(INLINES, CROSSLINES)
 GONE = 17
-"""The trace that is missing: inline 12, crossline 108."""
+"""The number of the missing trace: inline 12, crossline 108."""
 KEPT = np.delete(NUMBERS, GONE, axis=0)
 SAMPLES = some_values(5, (len(KEPT), 30))
 VOLUME = laid_out(KEPT, SAMPLES, np.nan)[0]
 
 
 def at(inline, crossline):
-    """Where the survey lies on the ground: turned by 30 degrees, 25 m by inline number, 12.5 m by crossline number."""
+    """Returns the coordinates of a trace: 25 m per inline, 12.5 m per crossline, rotated by 30 degrees."""
     cosine, sine = np.cos(np.pi / 6), np.sin(np.pi / 6)
     along, across = 25.0 * (inline - 10), 12.5 * (crossline - 100)
     return 450_000 + cosine * along - sine * across, 6_780_000 + sine * along + cosine * across
@@ -32,7 +32,7 @@ def at(inline, crossline):
 
 @pytest.fixture(scope="module")
 def cube(tmp_path_factory):
-    """A volume with one trace missing."""
+    """Ingests a volume with one trace missing."""
     directory = tmp_path_factory.mktemp("views")
     x, y = at(KEPT[:, 0], KEPT[:, 1])
     fields = {
@@ -59,12 +59,12 @@ def close_figures():
     plt.close("all")
 
 
-def test_the_package_imports_no_library_that_nobody_asked_for():
+def test_opening_the_segy_package_does_not_import_optional_libraries():
     code = "import sys, hyperslab as hs; hs.segy.open; print([m for m in ('xarray', 'dask', 'matplotlib', 'pandas') if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
-def test_a_survey_says_what_it_is(survey):
+def test_a_survey_has_a_kind_a_shape_units_and_a_repr(survey):
     assert survey.kind == "volume" and survey.shape == (7, 9, 30)
     assert survey.units == {"twt": "ms", "cdp_x": "m", "cdp_y": "m"}
     assert repr(survey) == "<volume of float32: inline 10 to 22, crossline 100 to 108, twt 0 to 116 ms>"
@@ -79,7 +79,7 @@ def test_a_survey_says_what_it_is(survey):
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_reads_go_into_the_array_of_the_caller(survey, threads):
+def test_reads_fill_the_array_of_the_caller(survey, threads):
     before = hs.get_threads()
     hs.set_threads(threads)
     try:
@@ -102,7 +102,7 @@ def test_reads_go_into_the_array_of_the_caller(survey, threads):
         survey.inline(14, out=np.zeros((9, 31), "f4"))
 
 
-def test_slices_are_the_nearest_and_within_the_ends(survey):
+def test_a_depth_slice_is_the_nearest_sample_within_the_range(survey):
     for value, place in ((0, 0), (1.9, 0), (2.1, 1), (115.0, 29), (116, 29)):
         np.testing.assert_array_equal(survey.depth_slice(value), VOLUME[..., place])
     for value in (-0.1, 116.1, np.nan, np.inf):
@@ -115,7 +115,7 @@ def test_slices_are_the_nearest_and_within_the_ends(survey):
         survey.depth_slice(1.5, index=True)
 
 
-def test_numbers_that_are_not_there_are_answered_with_those_that_are(survey):
+def test_the_error_for_a_missing_line_number_lists_the_existing_numbers(survey):
     with pytest.raises(ValueError, match="inline 11: there are 10 to 22, in steps of 2"):
         survey.inline(11)
     with pytest.raises(ValueError, match="crossline 99: there are 100 to 108"):
@@ -151,7 +151,7 @@ SELECTIONS = [
 
 
 @pytest.mark.parametrize("selection", SELECTIONS, ids=str)
-def test_a_part_by_its_numbers_is_the_one_that_xarray_takes(survey, selection):
+def test_a_part_selected_by_line_numbers_equals_the_selection_of_xarray(survey, selection):
     array = xarray.DataArray(VOLUME, dims=list(survey.axes), coords=survey.axes)
     named = {"twt" if name == "samples" else name: wanted for name, wanted in selection.items()}
     np.testing.assert_array_equal(survey.cube(**selection), array.sel(named))
@@ -183,7 +183,7 @@ def test_a_polyline_takes_the_nearest_traces(survey):
         survey.polyline([(10, 100), (22, 108)], step=0)
 
 
-def test_xarray_reads_what_is_asked_and_no_more(survey):
+def test_xarray_reads_lazily(survey):
     ds = survey.to_xarray()
     assert ds["data"].dims == ("inline", "crossline", "twt") and not ds["data"].variable._in_memory
     assert set(ds.coords) == {"inline", "crossline", "twt", "cdp_x", "cdp_y", "live"}
@@ -210,7 +210,7 @@ def test_dask_computes_on_a_survey(survey, chunks):
     )
 
 
-def test_the_accessor_has_lines_slices_and_pictures(survey):
+def test_the_xarray_accessor_has_lines_slices_and_plots(survey):
     ds = survey.to_xarray()
     np.testing.assert_array_equal(ds.segy.inline(12), VOLUME[1])
     np.testing.assert_array_equal(ds.segy.crossline(105), VOLUME[:, 5])
@@ -232,7 +232,7 @@ def test_the_accessor_has_lines_slices_and_pictures(survey):
 
 
 @pytest.mark.parametrize("engine", ["h5netcdf", "netcdf4"])
-def test_xarray_opens_the_plain_file(cube, engine):
+def test_xarray_opens_the_file_with_its_netcdf_engines(cube, engine):
     hs.segy.register_xarray()
     with xarray.open_dataset(cube, engine=engine) as ds:
         assert ds["data"].dims == ("inline", "crossline", "twt")
@@ -247,7 +247,7 @@ def test_xarray_opens_the_plain_file(cube, engine):
         assert ds["trace"].dims == ("inline", "crossline") and ds.attrs["kind"] == "volume"
 
 
-def test_h5py_reads_the_plain_file_without_plugins(cube, survey):
+def test_h5py_reads_the_file_without_plugins(cube, survey):
     with h5py.File(cube) as file:
         assert [scales.keys() for scales in file["data"].dims] == [["inline"], ["crossline"], ["twt"]]
         np.testing.assert_array_equal(file["data"], VOLUME)
@@ -259,7 +259,7 @@ def test_h5py_reads_the_plain_file_without_plugins(cube, survey):
     assert used and set(used) <= built_in
 
 
-def test_a_section_has_samples_downwards_and_the_numbers_of_the_survey(survey):
+def test_a_plotted_section_has_samples_downwards_and_line_numbers(survey):
     ax = survey.plot(inline=12, clip=90)
     (image,) = ax.images
     assert image.get_extent() == [99.5, 108.5, -2.0, 118.0]
@@ -269,20 +269,20 @@ def test_a_section_has_samples_downwards_and_the_numbers_of_the_survey(survey):
     np.testing.assert_array_equal(drawn[:, :8], VOLUME[1].T[:, :8])
     limit = np.nanpercentile(np.abs(VOLUME[1].astype("f8")), 90)
     np.testing.assert_allclose(image.get_clim(), (-limit, limit))
-    assert image.get_cmap().name == "RdBu" and len(ax.figure.axes) == 2, "the picture and its colour bar"
+    assert image.get_cmap().name == "RdBu" and len(ax.figure.axes) == 2, "the plot and its colour bar"
 
 
-def test_a_slice_has_lines_on_its_axes_and_keeps_its_aspect(survey):
+def test_a_plotted_slice_has_lines_on_its_axes_and_the_aspect_of_the_ground(survey):
     ax = survey.plot(slice=40.0, colorbar=False, cmap="gray")
     (image,) = ax.images
     assert image.get_extent() == [99.5, 108.5, 9.0, 23.0] and len(ax.figure.axes) == 1
     assert ax.get_xlabel() == "crossline" and ax.get_ylabel() == "inline" and ax.get_title() == "twt 40 ms"
     np.testing.assert_array_equal(np.asarray(image.get_array())[0], VOLUME[0, :, 10])
-    # A number of an inline is 25 m, one of a crossline 12.5.
+    # Inlines are 25 m apart, and crosslines 12.5 m.
     assert abs(ax.get_aspect() - 2.0) < 0.01
 
 
-def test_a_picture_goes_where_it_is_told(survey):
+def test_a_plot_is_drawn_on_the_given_axes(survey):
     _, (left, right) = plt.subplots(1, 2)
     assert survey.plot(crossline=104, ax=right) is right
     assert right.images and not left.images
@@ -291,7 +291,7 @@ def test_a_picture_goes_where_it_is_told(survey):
     ax.figure.canvas.draw()
 
 
-def test_a_picture_has_two_axes(survey):
+def test_a_plot_needs_exactly_two_free_axes(survey):
     for wrong, said in (
         ({}, "fix more"),
         ({"inline": 12, "crossline": 101}, "too few"),
@@ -305,7 +305,7 @@ def test_a_picture_has_two_axes(survey):
             survey.plot(**wrong)
 
 
-def test_lines_that_are_missing_leave_a_gap_in_the_picture(tmp_path):
+def test_missing_lines_leave_a_gap_in_the_plot(tmp_path):
     numbers = grid([1, 2, 3, 7, 8], range(4))
     image = segy(some_values(3, (20, 6)), {INLINE: numbers[:, 0], CROSSLINE: numbers[:, 1]}, code=3)
     (tmp_path / "a.sgy").write_bytes(image)
@@ -315,7 +315,7 @@ def test_lines_that_are_missing_leave_a_gap_in_the_picture(tmp_path):
         (mesh,) = ax.collections
         np.testing.assert_array_equal(mesh.get_coordinates()[0, :, 0], [0.5, 1.5, 2.5, 5, 7.5, 8.5])
         assert ax.get_ylim()[0] > ax.get_ylim()[1]
-        # Without coordinates numbers are all there is.
+        # Without coordinates the aspect is that of the line numbers.
         assert survey.plot(slice=8.0).get_aspect() == 1.0
         with pytest.raises(ValueError, match="no plane"):
             survey.polyline([(0, 0), (1, 1)], xy=True)

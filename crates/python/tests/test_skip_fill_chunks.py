@@ -1,4 +1,4 @@
-"""Chunks that hold nothing but the fill value and are not stored: what h5py then finds, and how many chunks."""
+"""Chunks with only the fill value are not stored: the values and the chunks that h5py then finds."""
 
 import h5py
 import numpy as np
@@ -11,20 +11,20 @@ pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py stores every chunk")
 
 CHUNK = (4, 3)
 FILTERS = {"none": {}, "gzip": {"compression": "gzip", "shuffle": True}, "blosc2": {"compression": hs.Blosc2("lz4")}}
-# With the limits of each the index of chunks: one chunk, a Fixed Array, an Extensible Array, a version 2 B-tree; in a file
-# for the earliest libraries always a version 1 B-tree.
+# The maximum shape selects the chunk index: Single Chunk, Fixed Array, Extensible Array, version 2 B-tree. In
+# a file for the earliest libraries the index is always a version 1 B-tree.
 LIMITS = {"single": None, "fixed": (12, 15), "extensible": (12, None), "two_ways": (None, None)}
 
 
 def held(array, fill, chunk):
-    """How many chunks hold anything but the fill value."""
+    """Returns how many chunks have an element other than the fill value."""
     starts = ((i, j) for i in range(0, array.shape[0], chunk[0]) for j in range(0, array.shape[1], chunk[1]))
     same = (lambda part: np.isnan(part)) if fill != fill else (lambda part: part == fill)
     return sum(not same(array[i : i + chunk[0], j : j + chunk[1]]).all() for i, j in starts)
 
 
 def check(path, expected, fill, chunk):
-    """What h5py finds."""
+    """Asserts that h5py finds the expected values and number of chunks."""
     with h5py.File(path) as f:
         np.testing.assert_array_equal(f["d"][()], expected)
         assert f["d"].id.get_num_chunks() == held(expected, fill, chunk)
@@ -47,7 +47,9 @@ actions = st.lists(
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("limits", LIMITS)
 @given(libver=st.sampled_from(["earliest", "v110"]), fill=st.sampled_from([0, -7, 2.5, np.nan]), todo=actions)
-def test_h5py_finds_the_values_and_no_chunk_more_than_it_takes(tmp_path, limits, filters, libver, fill, todo):
+def test_h5py_finds_all_values_and_only_chunks_with_other_values_than_the_fill_value(
+    tmp_path, limits, filters, libver, fill, todo
+):
     path, limits = tmp_path / "f.h5", LIMITS[limits]
     chunk = (8, 9) if limits is None else CHUNK
     expected = np.full((8, 9), fill, "f4")
@@ -85,7 +87,7 @@ def test_h5py_finds_the_values_and_no_chunk_more_than_it_takes(tmp_path, limits,
     check(path, expected, fill, chunk)
 
 
-def test_a_chunk_that_was_stored_is_taken_out_and_comes_back(tmp_path):
+def test_a_stored_chunk_is_removed_when_filled_and_stored_again_when_changed(tmp_path):
     path = tmp_path / "f.h5"
     with h5py.File(path, "w", libver="latest") as f:
         f.create_dataset("d", data=np.ones((100, 100)), chunks=(10, 10), compression="gzip", fillvalue=-1)
@@ -112,14 +114,14 @@ def test_a_chunk_that_was_stored_is_taken_out_and_comes_back(tmp_path):
         assert (f["d"][30:40] == 7).all() and not f["d"].skip_fill_chunks
 
 
-def test_it_is_asked_for_of_a_dataset_or_of_a_file(tmp_path):
+def test_skip_fill_chunks_is_set_for_a_dataset_or_a_file(tmp_path):
     zeros = np.zeros((100, 100))
     with hs.File(tmp_path / "f.h5", "w") as f:
         assert f.create_dataset("plain", data=zeros, chunks=(10, 10)).id.get_num_chunks() == 100
         sparse = f.create_dataset("sparse", data=zeros, chunks=(10, 10), skip_fill_chunks=True)
         assert sparse.id.get_num_chunks() == 0 and sparse.skip_fill_chunks
         never = f.create_dataset("never", data=zeros, chunks=(10, 10), skip_fill_chunks=True, fill_time="never")
-        assert never.id.get_num_chunks() == 100, "h5py would not fill what it reads"
+        assert never.id.get_num_chunks() == 100, 'with fill_time="never" h5py would not fill absent chunks'
         assert f.create_dataset("contiguous", data=zeros, skip_fill_chunks=True).shape == zeros.shape
         negative = f.create_dataset("negative", data=-zeros, chunks=(10, 10), skip_fill_chunks=True)
         assert negative.id.get_num_chunks() == 100 and np.signbit(negative[5, 5]), "-0.0 is not 0.0"
@@ -133,7 +135,7 @@ def test_it_is_asked_for_of_a_dataset_or_of_a_file(tmp_path):
         f["all"].skip_fill_chunks = True
 
 
-def test_records_and_strings_are_compared_as_they_are_stored(tmp_path):
+def test_records_and_strings_are_compared_with_the_fill_value_as_stored_bytes(tmp_path):
     record = np.dtype([("a", "<i2"), ("b", "<f8")])
     fill = np.array((3, 1.5), record)[()]
     with hs.File(tmp_path / "f.h5", "w", skip_fill_chunks=True) as f:

@@ -1,12 +1,14 @@
-"""Datasets of fixed shape with room for more chunks than are ever written: h5py reads and changes them, and they cost what
-is written (decision 0007)."""
+"""Datasets of fixed shape with few of many possible chunks written: h5py reads and changes them.
+
+Their size in the file depends on the written chunks only (decision 0007).
+"""
 
 import h5py
 import numpy as np
 import pytest
 from support import IS_H5PY, hs
 
-pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py's Fixed Array has room for every chunk")
+pytestmark = pytest.mark.skipif(IS_H5PY, reason="the Fixed Array of h5py has an element for every possible chunk")
 
 SIDE = 2**24
 CHUNK = 8
@@ -15,7 +17,7 @@ FILL = -7
 
 
 def places(count, side=SIDE):
-    """The first elements of chunks at random places, and at both ends."""
+    """Returns the first elements of chunks at random positions, and at both ends."""
     random = np.random.default_rng(7)
     found = {tuple(place) for place in (random.integers(0, side // CHUNK, (count - 2, 2)) * CHUNK).tolist()}
     return sorted(found | {(0, 0), (side - CHUNK, side - CHUNK)})
@@ -26,7 +28,7 @@ def block(place):
 
 
 def make(h5, path, libver="latest", **options):
-    """2^42 possible chunks, of which 1,000 are written; each holds its number."""
+    """Creates a dataset of 2^42 possible chunks and writes 1,000 of them, each with its own number."""
     with h5.File(path, "w", libver=libver) as f:
         d = f.create_dataset("d", (SIDE, SIDE), "<i2", chunks=(CHUNK, CHUNK), fillvalue=FILL, **options)
         for number, place in enumerate(places(1000)):
@@ -35,10 +37,10 @@ def make(h5, path, libver="latest", **options):
 
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("libver", ["v110", "latest"])
-def test_a_thousand_of_2_to_the_42_chunks_are_what_h5py_finds_in_kilobytes(tmp_path, libver, filters):
+def test_h5py_finds_a_thousand_of_2_to_the_42_chunks_in_a_small_file(tmp_path, libver, filters):
     ours, theirs = tmp_path / "ours.h5", tmp_path / "theirs.h5"
     make(hs, ours, libver, **FILTERS[filters])
-    # The index that h5py makes for the earliest libraries follows what is written, too.
+    # The version 1 B-tree that h5py makes for the earliest libraries also grows with the written chunks only.
     make(h5py, theirs, "earliest", **FILTERS[filters])
     assert ours.stat().st_size <= theirs.stat().st_size
     with h5py.File(ours) as f, hs.File(ours) as g:
@@ -50,7 +52,7 @@ def test_a_thousand_of_2_to_the_42_chunks_are_what_h5py_finds_in_kilobytes(tmp_p
 
 
 @pytest.mark.parametrize("filters", FILTERS)
-def test_h5py_changes_what_we_made_and_we_what_h5py_changed(tmp_path, filters):
+def test_h5py_and_hyperslab_change_a_sparse_dataset_in_turn(tmp_path, filters):
     path = tmp_path / "f.h5"
     limits, at = (SIDE, SIDE), places(400, SIDE // 2)
     with hs.File(path, "w", libver="latest") as f:
@@ -62,7 +64,7 @@ def test_h5py_changes_what_we_made_and_we_what_h5py_changed(tmp_path, filters):
     for turn, h5 in enumerate((h5py, hs, h5py, hs)):
         with h5.File(path, "r+") as f:
             d = f["d"]
-            # The last chunk is still there after a turn of h5py.
+            # After a turn of h5py, which does not shrink the dataset, the last chunk still exists.
             assert d.id.get_num_chunks() == len(expected) + turn % 2
             for place in at[50 * turn : 200 + 50 * turn]:
                 expected[place] = 1000 * turn + 1
@@ -71,7 +73,7 @@ def test_h5py_changes_what_we_made_and_we_what_h5py_changed(tmp_path, filters):
             d[SIDE - 1, SIDE - 1] = turn
             for place, number in expected.items():
                 assert (d[block(place)] == number).all(), (turn, place)
-            # To make it smaller, libhdf5 looks at every place where a chunk could be.
+            # To shrink the dataset, libhdf5 would look up every possible chunk.
             if h5 is hs:
                 d.resize((SIDE // 2, SIDE // 2))
     with h5py.File(path, "r+") as f:
@@ -87,7 +89,7 @@ def test_a_large_fixed_array_of_h5py_is_read_and_changed_and_its_copy_is_small(t
         f.create_dataset("empty", (count * 4,), "u1", chunks=(4,))
         d = f.create_dataset("d", (count * 4,), "u1", chunks=(4,))
         d[0], d[count], d[-5:] = 1, 2, 3
-    # All but what was written is a hole of the file.
+    # The file system stores everything that was not written as a hole.
     assert path.stat().st_size > count * 8
     with hs.File(path, "r+") as f, hs.File(copy, "w", libver="latest") as g:
         d = f["d"]

@@ -1,4 +1,4 @@
-"""Many threads read one file, one dataset and one attribute at a time, and every result is right."""
+"""Many threads use one file, one dataset and one attribute at the same time, and every result is right."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +30,7 @@ def path(tmp_path_factory):
 
 
 def together(work):
-    """Runs `work(thread number)` in all threads, started at the same moment; raises what any of them raised."""
+    """Calls `work(number)` in all threads at the same time, and raises the exception of any thread."""
     barrier = threading.Barrier(THREADS)
 
     def start(number):
@@ -42,7 +42,7 @@ def together(work):
 
 
 @pytest.mark.parametrize("name", ["contiguous", "gzip", "extensible", "btree2"])
-def test_threads_that_share_a_dataset_read_what_they_asked_for(path, name):
+def test_threads_that_share_a_dataset_read_their_own_selections(path, name):
     values = np.arange(200 * 300, dtype="<i4").reshape(200, 300)
     with hs.File(path, "r") as f:
         dataset = f[name]
@@ -57,7 +57,7 @@ def test_threads_that_share_a_dataset_read_what_they_asked_for(path, name):
         together(work)
 
 
-def test_threads_that_share_a_file_open_objects_and_attributes_at_once(path):
+def test_threads_that_share_a_file_open_objects_and_attributes_at_the_same_time(path):
     with hs.File(path, "r") as f:
 
         def work(number):
@@ -71,7 +71,7 @@ def test_threads_that_share_a_file_open_objects_and_attributes_at_once(path):
         together(work)
 
 
-def test_threads_may_each_open_and_close_the_file(path):
+def test_each_thread_can_open_and_close_the_file(path):
     def work(number):
         for _ in range(5):
             with hs.File(path, "r") as f:
@@ -80,7 +80,7 @@ def test_threads_may_each_open_and_close_the_file(path):
     together(work)
 
 
-def test_closing_while_others_read_gives_them_data_or_an_error(path):
+def test_closing_a_file_while_threads_read_gives_them_data_or_an_error(path):
     if IS_H5PY:
         return
     values = np.arange(200 * 300, dtype="<i4").reshape(200, 300)
@@ -102,7 +102,7 @@ def test_closing_while_others_read_gives_them_data_or_an_error(path):
 
 
 @pytest.mark.parametrize("options", [{}, {"compression": "gzip"}], ids=["plain", "gzip"])
-def test_a_read_beside_threads_that_resize_is_of_one_state(tmp_path, options):
+def test_a_read_during_a_resize_sees_a_single_shape(tmp_path, options):
     rows, values = 60, np.arange(1, 301, dtype="i4").reshape(60, 5)
     texts = np.array([f"row {k}" for k in range(rows)], dtype=object)
     records = np.zeros(rows, dtype=[("k", "i4"), ("x", "f8")])
@@ -141,7 +141,7 @@ def test_a_read_beside_threads_that_resize_is_of_one_state(tmp_path, options):
             together(work)
 
 
-def test_a_write_beside_threads_that_resize_is_for_one_state(tmp_path):
+def test_a_write_during_a_resize_uses_a_single_shape(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         numbers = f.create_dataset("n", shape=(30, 4), dtype="i4", maxshape=(None, None), chunks=(7, 3))
         words = f.create_dataset("t", shape=(30,), maxshape=(None,), chunks=(7,), dtype=hs.string_dtype())
@@ -162,7 +162,7 @@ def test_a_write_beside_threads_that_resize_is_for_one_state(tmp_path):
         assert numbers.shape[1] == 4
 
 
-def test_threads_that_resize_along_an_axis_leave_the_others_alone(tmp_path):
+def test_threads_that_resize_different_axes_do_not_undo_each_other(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         dataset = f.create_dataset("d", shape=(1,) * 4, dtype="i1", maxshape=(None,) * 4, chunks=(8,) * 4)
 
@@ -175,7 +175,7 @@ def test_threads_that_resize_along_an_axis_leave_the_others_alone(tmp_path):
         assert dataset.shape == (199,) * 4
 
 
-def test_strings_that_threads_replace_are_old_or_new(tmp_path):
+def test_strings_replaced_by_threads_are_read_as_old_or_new(tmp_path):
     record = np.dtype([("k", "i4"), ("text", hs.string_dtype()), ("list", hs.vlen_dtype("i4"))])
     with hs.File(tmp_path / "f.h5", "w") as f:
         plain = f.create_dataset("plain", shape=(6,), dtype=hs.string_dtype())

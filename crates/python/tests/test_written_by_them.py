@@ -1,4 +1,4 @@
-"""Every golden file, walked with h5py and with hyperslab: the same tree, links, attributes, properties and data."""
+"""Every golden file has the same tree, links, attributes and data with h5py and with hyperslab."""
 
 import itertools
 import math
@@ -15,25 +15,26 @@ from support import WHOLE_FILES as ALL_WHOLE_FILES
 sys.path.insert(0, str(GOLDEN / "make"))
 import pattern  # noqa: E402
 
-# Messages in a heap that objects share are not read yet: such a file opens, and its objects are refused by name.
+# Messages in the shared message heap are not read yet. Such a file opens, and its objects are refused by
+# name.
 SHARED_HEAP_FILES = [] if IS_H5PY else [name for name in ALL_WHOLE_FILES if name.startswith("shared_messages_")]
 WHOLE_FILES = [name for name in ALL_WHOLE_FILES if name not in SHARED_HEAP_FILES]
 
 
 def refused(name):
-    """Paths that the manifest says hyperslab does not support."""
+    """Returns the paths that hyperslab does not support, according to the manifest."""
     return {d["path"] for d in FILES[name].get("dataset", ()) if d.get("refused")}
 
 
 @pytest.mark.parametrize("name", WHOLE_FILES)
-def test_a_file_of_libhdf5_reads_as_h5py_reads_it(both, name):
+def test_a_file_written_by_libhdf5_is_read_as_by_h5py(both, name):
     ours, theirs = both(name)
     assert ours.userblock_size == theirs.userblock_size
     compare_files(ours, theirs, refused(name))
 
 
 def expected_values(entry):
-    """A dataset of the manifest by its formula."""
+    """Returns the values of a dataset of the manifest, computed by its formula."""
     shape, spelled = tuple(entry["shape"]), entry["dtype"]
     count = math.prod(shape)
     if spelled in ("vlen:utf-8", "vlen:ascii"):
@@ -64,7 +65,7 @@ def expected_values(entry):
 
 
 def parsed(spelled):
-    """The NumPy type of a manifest's spelling."""
+    """Returns the NumPy type of a type in the spelling of the manifest."""
     if spelled.startswith("("):
         dimensions, base = re.fullmatch(r"\(([\d,]+)\)(.*)", spelled).groups()
         return np.dtype((parsed(base), tuple(map(int, dimensions.split(",")))))
@@ -81,7 +82,7 @@ def parsed(spelled):
 
 
 @pytest.mark.parametrize("name", WHOLE_FILES)
-def test_values_are_those_of_the_formulas(golden, name):
+def test_golden_values_equal_their_formulas(golden, name):
     with hs.File(golden / name, "r") as file:
         for entry in FILES[name].get("dataset", ()):
             if "dtype" not in entry or entry.get("refused") or (IS_H5PY and entry["path"] in WRONG_IN_H5PY):
@@ -97,7 +98,7 @@ def test_values_are_those_of_the_formulas(golden, name):
 
 
 @pytest.mark.parametrize("name", [name for name in WHOLE_FILES if refused(name)])
-def test_what_is_not_supported_is_refused_by_name(golden, name):
+def test_unsupported_datasets_are_refused_by_name(golden, name):
     if IS_H5PY:
         return
     with hs.File(golden / name, "r") as file:
@@ -108,14 +109,14 @@ def test_what_is_not_supported_is_refused_by_name(golden, name):
 
 
 @pytest.mark.parametrize("name", SHARED_HEAP_FILES)
-def test_objects_that_share_messages_are_refused_by_name(golden, name):
+def test_objects_with_shared_messages_are_refused_by_name(golden, name):
     with hs.File(golden / name, "r") as file, pytest.raises(NotImplementedError, match="shared message"):
         for path in file:
             file[path][()]
 
 
 @pytest.mark.parametrize("name", WHOLE_FILES)
-def test_chunks_are_where_libhdf5_says(both, name):
+def test_chunks_have_the_addresses_that_libhdf5_reports(both, name):
     ours, theirs = both(name)
     found = dict(walk(ours))
     for path, dataset in walk(theirs):
@@ -139,10 +140,13 @@ def test_chunks_are_where_libhdf5_says(both, name):
 
 
 def misplaced(dataset):
-    """Whether libhdf5 2.0 lists chunks under wrong coordinates: an Extensible Array whose unlimited axis is not the first."""
+    """Returns whether libhdf5 2.0 lists the chunks with wrong coordinates.
+
+    It does so for an Extensible Array whose unlimited axis is not the first.
+    """
     return dataset.maxshape.count(None) == 1 and dataset.maxshape[0] is not None
 
 
 def grid(dataset):
-    """The first element of every chunk."""
+    """Returns the coordinates of the first element of every chunk."""
     return list(itertools.product(*(range(0, n, c) for n, c in zip(dataset.shape, dataset.chunks))))

@@ -1,4 +1,4 @@
-"""Files of every kind that the package writes, as h5py finds them: what it finds in one that it has written itself."""
+"""h5py reads files of every kind that the package writes, and finds the same as in its own files."""
 
 import io
 
@@ -12,7 +12,7 @@ from written import FEATURES, GRID, LIBVERS, write_file
 
 @pytest.fixture(scope="module", params=LIBVERS)
 def pair(request, tmp_path_factory):
-    """Two files with everything for the same versions of libhdf5: written by hyperslab, and by h5py."""
+    """Writes two files with every feature for one version of libhdf5, with hyperslab and with h5py."""
     directory = tmp_path_factory.mktemp(request.param)
     ours, theirs = directory / "ours.h5", directory / "theirs.h5"
     write_file(ours, hs, libver=request.param)
@@ -21,19 +21,19 @@ def pair(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_h5py_finds_in_our_file_what_it_finds_in_its_own(pair, feature):
+def test_h5py_reads_a_hyperslab_file_like_its_own(pair, feature):
     with h5py.File(pair[0]) as ours, h5py.File(pair[1]) as theirs:
         compare_files(ours[feature], theirs[feature])
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_hyperslab_finds_in_its_own_file_what_h5py_finds(pair, feature):
+def test_hyperslab_and_h5py_read_the_same_from_a_hyperslab_file(pair, feature):
     with hs.File(pair[0]) as ours, h5py.File(pair[0]) as theirs:
         compare_files(ours[feature], theirs[feature])
 
 
 def change(file, h5):
-    """Changes some of everything; with h5py and with hyperslab alike."""
+    """Changes some objects of every kind; works with h5py and with hyperslab."""
     del file["reused"]
     for index in range(1, 200, 3):
         del file[f"groups/many/g{index:04d}"]
@@ -70,12 +70,12 @@ def change(file, h5):
 
 @pytest.mark.parametrize("first", ["ours", "theirs"])
 @pytest.mark.parametrize("libver", LIBVERS)
-def test_each_changes_what_the_other_wrote(tmp_path, libver, first):
+def test_h5py_and_hyperslab_change_files_that_the_other_wrote(tmp_path, libver, first):
     ours, theirs = tmp_path / "ours.h5", tmp_path / "theirs.h5"
     writer, changer = (hs, h5py) if first == "ours" else (h5py, hs)
     write_file(ours, writer, libver=libver)
     write_file(theirs, h5py, libver=libver)
-    # By the second, and once more by the first on what the second has left.
+    # The second module changes the file, and then the first changes it once more.
     for module, step in ((changer, change), (writer, again)):
         with module.File(ours, "r+") as file:
             step(file, module)
@@ -87,15 +87,15 @@ def test_each_changes_what_the_other_wrote(tmp_path, libver, first):
 
 
 def again(file, h5):
-    """Most of it once more, where space was given back."""
+    """Deletes most groups and writes them again, in the freed space."""
     for name in ("kinds", "storage", "filters", "groups"):
         del file[name]
         FEATURES[name](file.create_group(name), h5)
 
 
 @pytest.mark.parametrize("module", [hs, h5py], ids=["ours", "theirs"])
-def test_an_old_root_group_takes_an_external_link(tmp_path, module):
-    """It becomes a group of today's kind, in a file whose superblock still names the old one's tree."""
+def test_an_old_style_root_group_accepts_an_external_link(tmp_path, module):
+    """The root becomes a new-style group. The superblock still has the B-tree of the old group."""
     path = tmp_path / "old.h5"
     with module.File(path, "w", libver="earliest") as f:
         f["numbers"] = np.arange(5)
@@ -113,7 +113,7 @@ def test_an_old_root_group_takes_an_external_link(tmp_path, module):
 
 
 @pytest.mark.parametrize("size", [512, 1024, 1 << 20])
-def test_a_file_with_a_user_block_is_h5pys_too(tmp_path, size):
+def test_h5py_reads_a_file_with_a_user_block(tmp_path, size):
     path = tmp_path / "user.h5"
     write_file(path, hs, ("numbers", "storage"), userblock_size=size)
     with open(path, "r+b") as file:
@@ -125,7 +125,7 @@ def test_a_file_with_a_user_block_is_h5pys_too(tmp_path, size):
     assert path.read_bytes()[:5] == b"mine\0"
 
 
-def test_files_in_memory_and_in_file_objects_are_h5pys_too(tmp_path):
+def test_h5py_reads_files_written_in_memory_and_to_file_objects(tmp_path):
     image = io.BytesIO()
     write_file(image, hs, ("numbers", "storage"))
     path = tmp_path / "core.h5"
@@ -154,7 +154,7 @@ def test_files_in_memory_and_in_file_objects_are_h5pys_too(tmp_path):
     ],
 )
 @pytest.mark.parametrize("module", [hs, h5py])
-def test_modes_make_keep_or_replace_a_file(tmp_path, module, mode, there, outcome):
+def test_modes_create_keep_or_replace_a_file(tmp_path, module, mode, there, outcome):
     path = tmp_path / "file.h5"
     if there:
         with module.File(path, "w") as file:

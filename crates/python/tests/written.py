@@ -1,7 +1,7 @@
-"""Files of every kind that the package writes, and what is in them, for the tests of other readers.
+"""Writes files with every feature of the package, for the tests of other readers.
 
-A feature is a function that writes below one group, and works with h5py in the place of hyperslab as well: what h5py then has
-in its file is what others are to find in ours.
+A feature is a function that writes below one group. It works with hyperslab and with h5py, so that a reader
+must find the same in both files.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from support import hs
 LIBVERS = ("earliest", "v108", "v110", "v112", "v114", "latest")
 GRID = np.arange(40 * 30, dtype="<i4").reshape(40, 30)
 RECORD = np.dtype([("name", "S6"), ("place", [("x", "<f4"), ("y", "<f8")]), ("counts", "<u2", (3,))])
-# What every HDF5 library reads, and what takes a plugin.
+# Filters that every HDF5 library has, and filters that need a plugin.
 FILTERS = {
     "gzip": {"compression": "gzip"},
     "gzip_shuffle": {"compression": 9, "shuffle": True},
@@ -34,7 +34,7 @@ PLUGINS = {
 
 
 def records():
-    """Nested records with strings and arrays."""
+    """Returns nested records with strings and arrays."""
     array = np.zeros(4, RECORD)
     for index in range(4):
         array[index] = (b"n%d" % index, (index / 2, -index), (index, index + 1, index + 2))
@@ -42,7 +42,7 @@ def records():
 
 
 def write_numbers(group, h5):
-    """Every kind of number, in both byte orders."""
+    """Writes every kind of number, in both byte orders."""
     for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"):
         for order in "<>":
             dtype = np.dtype(order + code)
@@ -55,7 +55,7 @@ def write_numbers(group, h5):
 
 
 def write_kinds(group, h5):
-    """What is no number."""
+    """Writes every type other than numbers."""
     group["text"] = "hällo"
     group["bytes"] = b"bytes"
     group["texts"] = ["a", "bb", "ccc é", ""]
@@ -80,9 +80,9 @@ def write_kinds(group, h5):
 
 
 def write_storage(group, h5):
-    """Every storage and every index of chunks."""
+    """Writes every kind of storage and every chunk index."""
     group["contiguous"] = GRID
-    # h5py's way to such a dataset is its low-level API, and its readers do not see the difference.
+    # h5py has compact datasets only in its low-level API. Readers do not see the difference.
     group.create_dataset("compact", data=GRID[:10, :10], **({} if h5 is h5py else {"compact": True}))
     group.create_dataset("fixed_array", data=GRID, chunks=(7, 9))
     group.create_dataset("single", data=GRID, chunks=(40, 30))
@@ -102,21 +102,21 @@ def write_storage(group, h5):
 
 
 def write_filters(group, h5):
-    """Every filter that libhdf5 has."""
+    """Writes every filter that libhdf5 has."""
     write_filtered(group, h5, FILTERS)
 
 
 def write_plugins(group, h5):
-    """Every filter that is a plugin of libhdf5."""
+    """Writes every filter that is a plugin of libhdf5."""
     write_filtered(group, h5, PLUGINS)
 
 
 def write_filtered(group, h5, filters):
-    """Each filter with each index of chunks."""
+    """Writes each filter with each chunk index."""
     for name, options in filters.items():
         options = dict(options)
         if h5 is h5py and isinstance(options.get("compression"), Mapping):
-            # What our objects say of themselves is what h5py is told.
+            # h5py takes the mapping of a hyperslab filter object as keywords.
             options |= options["compression"]
         group.create_dataset(name, data=GRID, chunks=(16, 16), **options)
         group.create_dataset(name + "_growing", data=GRID, chunks=(16, 16), maxshape=(None, 30), **options)
@@ -124,7 +124,7 @@ def write_filtered(group, h5, filters):
 
 
 def write_groups(group, h5):
-    """Links of every kind, few and many, in order of name and of creation."""
+    """Writes links of every kind, few and many, in order of name and of creation."""
     group.create_group("a/b/c")
     group["a/value"] = 1
     group["hard"] = group["a/value"]
@@ -146,7 +146,7 @@ def write_groups(group, h5):
 
 
 def write_attributes(group, h5):
-    """Attributes of every kind, few and many."""
+    """Writes attributes of every kind, few and many."""
     attrs = group.attrs
     attrs["text"] = "Titel é"
     attrs["bytes"] = b"bytes"
@@ -175,7 +175,7 @@ def write_attributes(group, h5):
 
 
 def write_scales(group, h5):
-    """Axes with labels and scales."""
+    """Writes axes with labels and scales."""
     field = group.create_dataset("field", data=GRID, chunks=(7, 9))
     for axis, (name, size) in enumerate((("y", 40), ("x", 30))):
         group[name] = np.arange(size, dtype="<f8")
@@ -192,7 +192,7 @@ def write_scales(group, h5):
 
 
 def write_reused(group, h5):
-    """Space that was given back and taken again."""
+    """Writes datasets into space that was freed before."""
     for _ in range(3):
         for index in range(20):
             group.create_dataset(f"d{index}", data=GRID + index, chunks=(7, 9), compression="gzip")
@@ -205,7 +205,7 @@ def write_reused(group, h5):
 
 
 def write_copies(group, h5):
-    """Copies of a group with everything in it, and objects that were linked after they were made."""
+    """Copies a group with everything in it, and links objects after they were created."""
     source = group.create_group("source")
     source["data"] = GRID
     source["text"] = ["a", "bb"]
@@ -221,7 +221,7 @@ def write_copies(group, h5):
 
 
 def write_transactions(group, h5):
-    """Kept and taken back."""
+    """Writes a transaction that is committed, and one that is rolled back."""
     file = group.file
     group["before"] = GRID
     with contextlib.nullcontext() if h5 is h5py else file.transaction():
@@ -256,7 +256,7 @@ FEATURES = {
 
 
 def write_file(path, h5, features=FEATURES, **options):
-    """A file with each of these features in a group of its name."""
+    """Writes a file with each feature in a group of its name."""
     with h5.File(path, "w", **options) as file:
         for name in features:
             FEATURES[name](file.create_group(name), h5)

@@ -1,4 +1,4 @@
-//! Fractal heaps against a list of what is in them.
+//! Fractal heaps, compared with a list of their objects.
 
 use hyperslab::internals::heap::FractalHeap;
 use hyperslab::internals::heap::fractal::{self, HeapParameters};
@@ -46,7 +46,8 @@ fn apply(at: Addr, txn: &mut Txn<'_>, model: &mut Model, operation: &Operation) 
     }
 }
 
-/// Every object is there, and the header's numbers are those of the blocks and the objects.
+/// Asserts that every object is in the heap, and that the counts and sizes in the header match the blocks and
+/// the objects.
 fn check(store: &Store, at: Addr, model: &Model) {
     let heap = FractalHeap::open(store, at).unwrap();
     for (id, object) in model {
@@ -89,7 +90,7 @@ fn check(store: &Store, at: Addr, model: &Model) {
     if let (Some(last), true) = (blocks.last(), header.root_rows > 0) {
         assert!(last.0 + last.1 <= statistics.iterator_offset && statistics.iterator_offset <= space);
     }
-    // Objects and free sections fill the blocks, without meeting each other.
+    // Objects and free sections fill the blocks and do not overlap.
     if let Some(manager) = header.free_space_manager.defined() {
         let header: FreeSpaceHeader = store.read(manager, &()).unwrap();
         let list: FreeSpaceSections = store.read(header.list, &header.form(manager)).unwrap();
@@ -99,7 +100,11 @@ fn check(store: &Store, at: Addr, model: &Model) {
     used.sort_unstable();
     assert!(used.is_sorted_by(|a, b| a.0 + a.1 <= b.0), "objects and free sections overlap");
     let data: u64 = blocks.iter().map(|block| block.1 - overhead).sum();
-    assert_eq!(used.iter().map(|object| object.1).sum::<u64>(), data, "some bytes are lost");
+    assert_eq!(
+        used.iter().map(|object| object.1).sum::<u64>(),
+        data,
+        "some bytes belong to no object and no free section"
+    );
 }
 
 fn walk(
@@ -126,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
-    fn a_heap_holds_what_was_put_in_and_not_taken_out(
+    fn a_fractal_heap_holds_the_objects_inserted_and_not_removed(
         widths in widths(),
         of_links: bool,
         steps in vec((vec(operations(), 0..30), end()), 1..20),
@@ -139,7 +144,7 @@ proptest! {
         scratch.reopen();
         check(scratch.store(), at, &model);
         let before = scratch.store().len_bytes();
-        // What is deleted in a step that is dropped, stays.
+        // Deleting the heap in a step that is dropped changes nothing.
         drop({
             let mut txn = scratch.store().begin().unwrap();
             fractal::delete(&mut txn, at).unwrap();
@@ -147,7 +152,7 @@ proptest! {
         });
         check(scratch.store(), at, &model);
         prop_assert_eq!(scratch.store().len_bytes(), before);
-        // And back to nothing.
+        // Removes every object.
         scratch.step(|txn| {
             for (id, _) in model.drain(..) {
                 fractal::remove(txn, at, &id).unwrap();
@@ -159,7 +164,7 @@ proptest! {
 }
 
 #[test]
-fn a_large_heap_goes_down_into_indirect_blocks_and_up_again() {
+fn a_large_fractal_heap_uses_indirect_blocks_and_deleting_it_frees_them() {
     let mut scratch = Scratch::new(Widths::EIGHT);
     let at = scratch.step(|txn| fractal::create(txn, &HeapParameters::LINKS).unwrap());
     let mut model = Model::new();
@@ -178,10 +183,10 @@ fn a_large_heap_goes_down_into_indirect_blocks_and_up_again() {
     check(scratch.store(), at, &model);
     let before = scratch.store().len_bytes();
     scratch.step(|txn| fractal::delete(txn, at).unwrap());
-    // The first commit drops the blocks, the next may hand them out.
+    // The first commit frees the blocks. Their space may be reused after the second commit.
     scratch.commit();
     scratch.commit();
-    // What is given back is used again: a second heap of the same size finds room.
+    // A second heap of the same size reuses the freed space.
     let at = scratch.step(|txn| fractal::create(txn, &HeapParameters::LINKS).unwrap());
     scratch.step(|txn| {
         for (_, object) in &mut model {
@@ -197,7 +202,7 @@ fn a_large_heap_goes_down_into_indirect_blocks_and_up_again() {
 }
 
 #[test]
-fn a_step_for_each_object_wastes_no_blocks() {
+fn inserting_each_object_in_its_own_step_wastes_no_blocks() {
     let mut scratch = Scratch::new(Widths::EIGHT);
     let at = scratch.step(|txn| fractal::create(txn, &HeapParameters::LINKS).unwrap());
     for n in 0..500_u32 {
@@ -207,12 +212,12 @@ fn a_step_for_each_object_wastes_no_blocks() {
         }
     }
     let header = scratch.store().get::<FractalHeapHeader>(at, &()).unwrap();
-    // Blocks double; a new one comes only when all before are full.
+    // Block sizes double, and a new block is allocated only when all earlier blocks are full.
     assert!(header.statistics.allocated_space < 3 * 500 * 40 / 2, "{header:?}");
 }
 
 #[test]
-fn what_is_not_in_a_heap_cannot_be_taken_out() {
+fn removing_an_object_that_is_not_in_the_heap_is_an_error() {
     let scratch = Scratch::new(Widths::EIGHT);
     let at = scratch.step(|txn| fractal::create(txn, &HeapParameters::LINKS).unwrap());
     let (first, second) = scratch.step(|txn| {

@@ -1,4 +1,4 @@
-//! Local heaps against a list of the names in them.
+//! Local heaps, compared with a list of their names.
 
 use hyperslab::internals::heap::{LocalHeap, local};
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
@@ -25,7 +25,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     #[test]
-    fn names_stay_where_they_were_put(
+    fn names_in_a_local_heap_stay_at_their_offsets(
         widths in widths(),
         steps in vec((vec(operations(), 0..30), end()), 1..20),
     ) {
@@ -50,7 +50,7 @@ proptest! {
         for (offset, name) in &model {
             prop_assert_eq!(&heap.text_at(*offset).unwrap(), name);
         }
-        // Names and free blocks do not meet.
+        // Names and free blocks do not overlap.
         let header = store.read::<LocalHeapHeader>(at, &()).unwrap();
         let data = store.read::<LocalHeapData>(header.data, &header).unwrap().bytes;
         let width = widths.length.bytes();
@@ -70,7 +70,7 @@ proptest! {
 }
 
 #[test]
-fn a_name_is_taken_out_once() {
+fn removing_a_name_twice_is_an_error() {
     let scratch = Scratch::new(hyperslab_format::Widths::EIGHT);
     let at = scratch.step(|txn| local::create(txn, 88).unwrap());
     let offset = scratch.step(|txn| local::insert(txn, at, b"a name of some length").unwrap());

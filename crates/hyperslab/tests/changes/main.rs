@@ -1,7 +1,7 @@
-//! Structures that span blocks, changed at random: against models, in steps that are kept or dropped, over commits and
-//! files that are opened again.
+//! Changes structures that span several blocks at random and compares them with models in memory. Steps are
+//! kept or dropped, and files are committed and reopened between them.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 mod fractal;
 mod local;
@@ -25,7 +25,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// A new file.
+    /// Creates a file.
     pub(crate) fn new(widths: Widths) -> Self {
         let superblock = Superblock::V2(SuperblockV2 {
             version: 2,
@@ -41,7 +41,7 @@ impl Scratch {
         Self { memory, store: Some(store), btree_k: None }
     }
 
-    /// A new file whose version 1 B-trees have nodes of these capacities.
+    /// Creates a file whose version 1 B-trees have nodes of the given capacities.
     pub(crate) fn with_k(widths: Widths, btree_k: BTreeK) -> Self {
         let scratch = Self { btree_k: Some(btree_k), ..Self::new(widths) };
         scratch.store().set_btree_k(btree_k);
@@ -56,7 +56,7 @@ impl Scratch {
         self.store().commit().unwrap();
     }
 
-    /// Commits, and opens the file again as if by another program.
+    /// Commits, and opens a copy of the file again as another program would.
     pub(crate) fn reopen(&mut self) {
         self.commit();
         self.store = None;
@@ -68,7 +68,7 @@ impl Scratch {
         self.btree_k.into_iter().for_each(|k| self.store().set_btree_k(k));
     }
 
-    /// One step that is kept.
+    /// Runs `f` in one step that is kept.
     pub(crate) fn step<R>(&self, f: impl FnOnce(&mut Txn<'_>) -> R) -> R {
         let mut txn = self.store().begin().unwrap();
         let result = f(&mut txn);
@@ -77,10 +77,10 @@ impl Scratch {
     }
 }
 
-/// So little that most blocks leave it.
+/// The size of the metadata cache, so small that most blocks are evicted.
 const CACHE: u64 = 256 << 10;
 
-/// How a step of a test ends.
+/// How a step ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Keep,
@@ -93,7 +93,8 @@ pub(crate) fn end() -> impl Strategy<Value = End> {
     prop_oneof![6 => Just(End::Keep), 2 => Just(End::Drop), 1 => Just(End::Commit), 1 => Just(End::Reopen)]
 }
 
-/// Runs steps: `f` changes the file and the model, and the model goes back when a step is dropped.
+/// Runs steps. `f` applies an operation to the file and to the model. If the step is dropped, the model is
+/// restored.
 pub(crate) fn run<M: Clone, O>(
     scratch: &mut Scratch,
     model: &mut M,

@@ -1,4 +1,4 @@
-//! The links of old groups against an ordered map, and the rules of the tree's keys.
+//! The links of old-style groups, compared with an ordered map, and the rules of the keys in their B-trees.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn k(group_internal_k: u16, group_leaf_k: u16) -> BTreeK {
     BTreeK { indexed_storage_k: 32, group_internal_k, group_leaf_k }
 }
 
-/// What the group has, in the order of its tree.
+/// Returns the links of the group, in the order of its B-tree.
 fn links(store: &Store, table: &SymbolTable) -> Vec<(String, Target)> {
     let names = LocalHeap::open(store, table.heap).unwrap();
     let mut links = Vec::new();
@@ -63,7 +63,7 @@ fn links(store: &Store, table: &SymbolTable) -> Vec<(String, Target)> {
     links
 }
 
-/// Keys are the largest names of the children before them, and neighbours know each other.
+/// Asserts that each key is the largest name of the child before it, and that sibling addresses are right.
 fn check_keys(store: &Store, table: &SymbolTable) {
     let names = LocalHeap::open(store, table.heap).unwrap();
     let k = store.btree_k();
@@ -78,11 +78,7 @@ fn check_keys(store: &Store, table: &SymbolTable) {
                 |index: Option<usize>| index.and_then(|i| level.get(i)).copied().unwrap_or(Addr::UNDEFINED);
             assert_eq!((node.left, node.right), (at(index.checked_sub(1)), at(Some(index + 1))));
             let keys: Vec<u64> = (0..).map_while(|index| node.entries.name(index)).collect();
-            assert_eq!(
-                keys.first().copied().unwrap_or(0),
-                last_key,
-                "the key shared with the left neighbour"
-            );
+            assert_eq!(keys.first().copied().unwrap_or(0), last_key, "the key shared with the left sibling");
             last_key = keys.last().copied().unwrap_or(0);
             for (child, &key) in node.entries.children().zip(keys.iter().skip(1)) {
                 assert_eq!(names.bytes_at(key).unwrap(), largest(store, &names, child, node.level));
@@ -96,7 +92,7 @@ fn check_keys(store: &Store, table: &SymbolTable) {
     }
 }
 
-/// The largest name in a child of a node of level `above`.
+/// Returns the largest name below `child`, whose parent has the level `above`.
 fn largest(store: &Store, names: &LocalHeap<'_>, child: Addr, above: u8) -> Vec<u8> {
     let k = store.btree_k();
     if above == 0 {
@@ -125,7 +121,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     #[test]
-    fn a_group_has_the_links_of_a_map(
+    fn an_old_style_group_has_the_links_of_the_model(
         widths in widths(),
         capacities in (1..4_u16, 1..4_u16),
         steps in vec((vec(operations(), 0..40), end()), 1..15),
@@ -169,7 +165,7 @@ proptest! {
 }
 
 #[test]
-fn many_links_in_order_fill_their_nodes() {
+fn many_links_inserted_in_order_fill_their_nodes() {
     let scratch = Scratch::new(Widths::EIGHT);
     let table = scratch.step(|txn| symbol_table::create(txn).unwrap());
     let mut model = Model::new();
@@ -185,7 +181,8 @@ fn many_links_in_order_fill_their_nodes() {
     }
     scratch.commit();
     check(scratch.store(), &table, &model);
-    // libhdf5 needs 1,054,200 bytes for the same links; here, the room that the heap of names grew out of is free in the file.
+    // libhdf5 needs 1,054,200 bytes for the same links. Here the file has free space where the local heap was
+    // before it grew.
     let before = scratch.store().len_bytes();
     assert!(before < 1_300_000, "{before}");
     scratch.step(|txn| symbol_table::delete(txn, &table).unwrap());

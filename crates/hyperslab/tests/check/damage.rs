@@ -1,4 +1,4 @@
-//! One thing wrong at a time, and the finding that says so.
+//! Damages one thing at a time and asserts that the check reports it.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,14 @@ use hyperslab_testkit::fuzz::mutate::{reseal, seals};
 
 use super::{Severity, checked, found, only_error, sample};
 
-/// Where a signature stands for the first time, and what follows it begins so.
+/// Returns the offset of the first occurrence of `signature`, which may include the bytes that follow a
+/// signature.
 #[track_caller]
 fn place(image: &[u8], signature: &[u8]) -> usize {
     image.windows(signature.len()).position(|window| window == signature).unwrap()
 }
 
-/// A copy with other bytes at `at`, and checksums that are right.
+/// Returns a copy of `image` with `bytes` at offset `at` and correct checksums.
 fn patched(image: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
     let seals = seals(image);
     let mut patched = image.to_vec();
@@ -27,7 +28,7 @@ fn address(node: &Node) -> usize {
     usize::try_from(node.address().get()).unwrap()
 }
 
-/// The one error of a file after a change has these words.
+/// Asserts that the check reports exactly one error, and that its text contains `words`.
 #[track_caller]
 fn finds(image: &[u8], data: bool, words: &str) {
     let report = checked(image, data);
@@ -36,7 +37,7 @@ fn finds(image: &[u8], data: bool, words: &str) {
 }
 
 #[test]
-fn every_wrong_checksum_is_found_where_it_is() {
+fn every_wrong_checksum_is_reported_at_its_address() {
     let mut met: BTreeMap<[u8; 4], usize> = BTreeMap::new();
     let names = [
         "array_holes.h5",
@@ -58,7 +59,7 @@ fn every_wrong_checksum_is_found_where_it_is() {
             damaged[seal.at] ^= 1;
             let report = checked(&damaged, false);
             let errors = found(&report, Severity::Error);
-            // A structure that was deleted is found by nobody.
+            // The check does not reach a structure that was deleted.
             let at = seal.start as u64;
             let is_found =
                 errors.iter().any(|error| error.at.get() == at && error.message.contains("checksum"));
@@ -88,7 +89,7 @@ fn wrong_checksums_of_free_space_managers_are_found() {
 }
 
 #[test]
-fn two_datasets_in_one_place_overlap() {
+fn two_datasets_at_overlapping_addresses_are_an_error() {
     let sound = sample("numbers_earliest.h5");
     let file = File::from_bytes(sound.clone()).unwrap();
     let mut extents = Vec::new();
@@ -99,7 +100,7 @@ fn two_datasets_in_one_place_overlap() {
         }
     }
     let [(_, first), (header, second), ..] = extents[..] else { panic!("{extents:?}") };
-    // The address in the layout message of the second: one byte into the data of the first.
+    // The layout message of the second dataset gets an address one byte into the data of the first.
     let header = usize::try_from(header.get()).unwrap();
     let at = header + place(&sound[header..], &second.addr.get().to_le_bytes());
     let into = first.addr.get() + 1;
@@ -110,18 +111,18 @@ fn two_datasets_in_one_place_overlap() {
         "{errors:?}"
     );
     assert!(errors.iter().any(|error| error.at.get() == into), "{errors:?}");
-    // Exactly there, the two are the same block.
+    // With the same address, both datasets use the same block.
     finds(
         &patched(&sound, at, &first.addr.get().to_le_bytes()),
         true,
         "the address is already in use by a raw data",
     );
-    // And beyond the end, none.
+    // This address is beyond the end of the file.
     finds(&patched(&sound, at, &(1_u64 << 40).to_le_bytes()), true, "reach beyond the end of the file");
 }
 
 #[test]
-fn space_that_nothing_reaches_is_a_warning() {
+fn lost_space_and_bytes_after_the_end_of_file_are_warnings() {
     let mut image = sample("symbol_table_deep.h5");
     assert_eq!(checked(&image, true).worst(), None);
     let end = image.len();
@@ -129,7 +130,8 @@ fn space_that_nothing_reaches_is_a_warning() {
     let report = checked(&image, true);
     let [warning] = found(&report, Severity::Warning)[..] else { panic!("{:?}", report.findings) };
     assert_eq!(warning.message, "100 bytes follow the End of File Address");
-    // Superblock version 0: the End of File Address after eight bytes of signature, sixteen more and two addresses.
+    // In superblock version 0 the End of File Address follows 8 bytes of signature, 16 more bytes and two
+    // addresses.
     image[40..48].copy_from_slice(&(end as u64 + 100).to_le_bytes());
     let report = checked(&image, true);
     let [warning] = found(&report, Severity::Warning)[..] else { panic!("{:?}", report.findings) };
@@ -168,15 +170,15 @@ fn wrong_counts_of_messages_are_found() {
 }
 
 #[test]
-fn damage_of_trees_of_names_is_found() {
+fn damage_in_the_btree2_of_link_names_is_found() {
     let sound = sample("links_latest_40.h5");
-    // The first record of the tree by name begins with its hash.
+    // The first record of the name index begins with the hash of the name.
     let at = place(&sound, b"BTLF\0\x05") + 6;
     finds(&patched(&sound, at, &[0; 4]), false, "has the hash of another name");
     let header = place(&sound, b"BTHD\0\x05");
     let total = header + 4 + 2 + 4 + 2 + 2 + 2 + 8 + 2;
     finds(&patched(&sound, total, &[sound[total] + 1]), false, "total number of records is");
-    // Two neighbours in the wrong order, both with the right hash.
+    // Swaps two neighbouring records, both with the right hash.
     let mut swapped = sound.clone();
     let (first, second) = (at, at + 11);
     let all = seals(&sound);
@@ -188,7 +190,7 @@ fn damage_of_trees_of_names_is_found() {
 }
 
 #[test]
-fn damage_of_indexes_of_creation_order_is_found() {
+fn damage_in_the_index_of_creation_order_is_found() {
     for (name, signature) in
         [("links_latest_40.h5", b"BTLF\0\x06"), ("attributes_order_indexed.h5", b"BTLF\0\x09")]
     {
@@ -210,10 +212,11 @@ fn damage_of_indexes_of_creation_order_is_found() {
 }
 
 #[test]
-fn wrong_statistics_of_heaps_are_found() {
+fn wrong_statistics_in_the_header_of_a_fractal_heap_are_found() {
     let sound = sample("links_latest_40.h5");
     let header = place(&sound, b"FRHP");
-    // Signature to "maximum size of managed objects", next huge id, two addresses around "free space".
+    // The fields from the signature to "maximum size of managed objects", the next huge id, and the address
+    // before "free space".
     let free = header + 4 + 1 + 2 + 2 + 1 + 4 + 8 + 8;
     finds(&patched(&sound, free, &[sound[free] ^ 1]), false, "amount of free space in managed blocks is");
     let allocated = free + 8 + 8 + 8;
@@ -227,13 +230,13 @@ fn wrong_statistics_of_heaps_are_found() {
 }
 
 #[test]
-fn damage_of_symbol_tables_is_found() {
+fn damage_in_symbol_tables_is_found() {
     let sound = sample("symbol_table_300.h5");
     let tree = place(&sound, b"TREE\0\0");
-    // A left sibling, where there is none.
+    // Sets a left sibling where there should be none.
     finds(&patched(&sound, tree + 8, &[96, 0, 0, 0, 0, 0, 0, 0]), false, "left sibling is");
     let node = place(&sound, b"SNOD\x01\0\x08");
-    // Two links of a node changed their places.
+    // Swaps two links of a node.
     let mut swapped = sound.clone();
     for byte in 0..40 {
         swapped.swap(node + 8 + byte, node + 48 + byte);
@@ -247,7 +250,7 @@ fn damage_of_symbol_tables_is_found() {
 }
 
 #[test]
-fn a_list_of_free_blocks_without_an_end_is_found() {
+fn a_circular_free_list_in_a_local_heap_is_found() {
     let sound = sample("symbol_table_300.h5");
     let mut lists = 0;
     for (heap, _) in sound.windows(5).enumerate().filter(|(_, window)| *window == b"HEAP\0") {
@@ -257,7 +260,7 @@ fn a_list_of_free_blocks_without_an_end_is_found() {
             continue;
         }
         lists += 1;
-        // The first free block names itself as the next.
+        // The first free block gets itself as the next free block.
         let at = usize::try_from(data + free).unwrap();
         finds(&patched(&sound, at, &free.to_le_bytes()), false, "the list of free blocks has no end");
     }
@@ -265,7 +268,7 @@ fn a_list_of_free_blocks_without_an_end_is_found() {
 }
 
 #[test]
-fn blocks_that_name_another_header_are_found() {
+fn array_blocks_with_a_wrong_header_address_are_found() {
     for (name, signature) in [
         ("array_holes.h5", b"FADB"),
         ("extensible_array_full_v110.h5", b"EAIB"),
@@ -273,14 +276,14 @@ fn blocks_that_name_another_header_are_found() {
         ("extensible_array_full_v110.h5", b"EASB"),
     ] {
         let sound = sample(name);
-        // After the signature, the version and the client.
+        // The header address follows the signature, the version and the client id.
         let at = place(&sound, signature) + 6;
         finds(&patched(&sound, at, &[sound[at] ^ 4]), false, "header address is");
     }
 }
 
 #[test]
-fn wrong_statistics_of_arrays_are_found() {
+fn wrong_statistics_in_the_header_of_an_extensible_array_are_found() {
     let sound = sample("extensible_array_full_v110.h5");
     let header = place(&sound, b"EAHD");
     let words = [
@@ -315,8 +318,8 @@ fn damaged_chunks_are_found_when_data_are_checked() {
 }
 
 #[test]
-fn elements_that_lead_nowhere_are_found_when_data_are_checked() {
-    // A string that is longer than its object in the global heap.
+fn elements_that_refer_to_missing_heap_objects_are_found_when_data_are_checked() {
+    // Damages the signature of a collection of the global heap.
     let sound = sample("composed_earliest.h5");
     let heap = place(&sound, b"GCOL");
     let mut damaged = sound.clone();
@@ -325,7 +328,7 @@ fn elements_that_lead_nowhere_are_found_when_data_are_checked() {
     let errors = found(&report, Severity::Error);
     assert!(errors.iter().any(|error| error.at.get() == heap as u64 && error.message.contains("signature")));
     assert!(checked(&damaged, false).is_sound());
-    // The index of the first object.
+    // Changes the index of the first object.
     let mut damaged = sound;
     damaged[heap + 16..heap + 18].copy_from_slice(&999_u16.to_le_bytes());
     let report = checked(&damaged, true);
@@ -353,21 +356,21 @@ fn references_to_no_object_are_found_when_data_are_checked() {
 }
 
 #[test]
-fn circles_of_links_and_blocks_end() {
-    // A group that is its own member is nothing unusual; a node that is its own child is.
+fn a_btree_node_that_is_its_own_child_is_found() {
+    // A group may be its own member, but a B-tree node must not be its own child.
     let sound = sample("symbol_table_deep.h5");
     let nodes: Vec<usize> =
         sound.windows(5).enumerate().filter(|(_, w)| *w == b"TREE\0").map(|(at, _)| at).collect();
     let inner = nodes.into_iter().find(|at| sound[at + 5] > 0).unwrap();
-    // The first child follows the node's head of 24 bytes and the first key.
+    // The first child follows the 24-byte head of the node and the first key.
     let report = checked(&patched(&sound, inner + 32, &(inner as u64).to_le_bytes()), false);
     let errors = found(&report, Severity::Error);
     assert!(errors.iter().any(|error| error.message.contains("the address is already in use")), "{errors:?}");
 }
 
-/// Whatever byte is wrong: an answer.
+/// Whichever byte is wrong, the check returns a report or an error.
 #[test]
-fn one_wrong_byte_anywhere_does_no_harm() {
+fn checking_a_file_with_one_wrong_byte_never_panics() {
     for (name, step) in
         [("links_latest.h5", 3), ("dense_kinds.h5", 11), ("composed_earliest.h5", 13), ("masks_latest.h5", 5)]
     {

@@ -1,8 +1,8 @@
-//! Every test that writes a file checks it.
+//! Asserts that every test that writes a file checks that file.
 
 use std::path::{Path, PathBuf};
 
-/// The text of a test: of one file, or of all in a folder.
+/// Returns the source of a test: one file, or all Rust files of a folder.
 fn text(path: &Path) -> String {
     let files: Vec<PathBuf> = match std::fs::read_dir(path) {
         Ok(found) => found.map(|entry| entry.unwrap().path()).filter(|path| is_code(path)).collect(),
@@ -16,7 +16,7 @@ fn is_code(path: &Path) -> bool {
 }
 
 #[test]
-fn every_test_that_writes_a_file_checks_it() {
+fn every_test_that_writes_a_file_checks_that_file() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let texts: Vec<(PathBuf, String)> = std::fs::read_dir(tests)
         .unwrap()
@@ -31,5 +31,8 @@ fn every_test_that_writes_a_file_checks_it() {
         texts.iter().filter(|(_, text)| writes(text)).partition(|(_, text)| checks(text));
     assert!(checked.len() >= 10, "{}", checked.len());
     let unchecked: Vec<&PathBuf> = unchecked.into_iter().map(|(path, _)| path).collect();
-    assert!(unchecked.is_empty(), "these write files and do not check them: {unchecked:?}");
+    assert!(
+        unchecked.is_empty(),
+        "these tests write files and do not call `assert_sound` or `assert_accounted`: {unchecked:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Checking files: sound ones are found sound, to the last byte; damage of every kind is found, and does no harm.
+//! Checking files: every byte of a sound file is accounted for, and damage of every kind is found without a
+//! panic.
 
 #![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
 
@@ -12,7 +13,7 @@ use hyperslab::check::{CheckOptions, Finding, Report, Severity, check};
 use hyperslab::driver::Memory;
 use hyperslab_testkit::golden::{self, Manifest};
 
-/// A committed golden file.
+/// Returns the bytes of a golden file in the repository.
 fn sample(name: &str) -> Vec<u8> {
     std::fs::read(golden::directory().join("files").join(name)).unwrap()
 }
@@ -27,7 +28,7 @@ fn found(report: &Report, severity: Severity) -> Vec<&Finding> {
     report.findings.iter().filter(|finding| finding.severity == severity).collect()
 }
 
-/// The one error that there is.
+/// Returns the only error of a report.
 #[track_caller]
 fn only_error(report: &Report) -> &Finding {
     let errors = found(report, Severity::Error);
@@ -51,7 +52,7 @@ fn every_golden_file_is_sound() {
         assert_sound(&report, &entry.name);
         let notes: Vec<String> =
             found(&report, Severity::Note).iter().map(|note| note.message.clone()).collect();
-        // What is not decoded yet is said (docs/known-gaps.md), and nothing else.
+        // The only notes are about structures that are not decoded yet (docs/known-gaps.md).
         let is_known = |note: &String| {
             note.contains("shared message")
                 || note.contains("structures that are not checked")
@@ -69,10 +70,10 @@ fn every_golden_file_is_sound() {
     assert!(chunks > 5000 && decoded > 5000 && attributes > 1000, "{chunks} {decoded} {attributes}");
 }
 
-/// libhdf5 leaves holes in files that it writes. `h5stat -S` of HDF5 1.10.8 counts them as "unaccounted space", and the
-/// collections of the global heap as well, which are 4096 bytes each in these files.
+/// libhdf5 leaves holes in files that it writes. `h5stat -S` of HDF5 1.10.8 counts the holes as "unaccounted
+/// space". It also counts the collections of the global heap, which have 4096 bytes each in these files.
 #[test]
-fn lost_space_is_what_h5stat_cannot_account_for() {
+fn lost_space_equals_the_unaccounted_space_of_h5stat() {
     let cases = [
         ("btree1.h5", 1149, 0),
         ("deleted_links.h5", 29, 0),
@@ -98,8 +99,8 @@ fn lost_space_is_what_h5stat_cannot_account_for() {
 }
 
 #[test]
-fn free_space_that_the_file_keeps_is_not_lost() {
-    // "Amount of tracked free space", as `h5stat -S` says it.
+fn free_space_tracked_in_the_file_is_not_reported_as_lost() {
+    // The "Amount of tracked free space" that `h5stat -S` reports.
     for (name, free) in [("space_managed.h5", 675), ("space_page.h5", 550)] {
         let report = checked(&sample(name), true);
         assert_eq!(
@@ -112,7 +113,7 @@ fn free_space_that_the_file_keeps_is_not_lost() {
 }
 
 #[test]
-fn without_the_data_space_of_the_global_heap_is_not_called_lost() {
+fn without_checking_data_a_note_says_that_lost_space_may_be_global_heaps() {
     let (without, with) =
         (checked(&sample("composed_earliest.h5"), false), checked(&sample("composed_earliest.h5"), true));
     assert!(without.totals.lost_bytes > with.totals.lost_bytes);
@@ -122,19 +123,19 @@ fn without_the_data_space_of_the_global_heap_is_not_called_lost() {
 }
 
 #[test]
-fn what_is_no_file_is_an_error() {
+fn checking_something_that_is_not_an_hdf5_file_is_an_error() {
     let check =
         |bytes: &[u8]| check(Arc::new(Memory::new(bytes.to_vec())), &CheckOptions::default(), &mut |_| {});
     assert!(check(b"").unwrap_err().to_string().contains("not an HDF5 file"));
     assert!(check(&[7; 5000]).unwrap_err().to_string().contains("not an HDF5 file"));
-    // But one whose superblock is damaged is a file.
+    // A file with a damaged superblock is still an HDF5 file.
     let mut torn = sample("libver_latest.h5");
     torn[20] ^= 1;
     assert!(only_error(&check(&torn).unwrap()).message.contains("checksum"));
 }
 
 #[test]
-fn progress_names_every_object() {
+fn the_progress_callback_gets_the_path_of_every_object() {
     let mut paths = Vec::new();
     let driver = Arc::new(Memory::new(sample("libver_latest.h5")));
     check(driver, &CheckOptions::default(), &mut |now| paths.push(now.path.to_owned())).unwrap();

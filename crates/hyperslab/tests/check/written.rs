@@ -1,4 +1,4 @@
-//! Files that hyperslab writes are sound after every commit, whatever was made, changed and removed.
+//! Files that hyperslab writes are sound after every commit, whatever was created, changed or removed.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn simple(shape: &[u64], max_shape: Option<&[Option<u64>]>) -> Dataspace {
     Dataspace::Simple { shape: shape.to_vec(), max_shape: max_shape.map(<[_]>::to_vec) }
 }
 
-/// A dataset of every layout and chunk index, as far as the version has it.
+/// Creates a dataset of every layout and chunk index that the version of the file has.
 fn make_datasets(file: &File) {
     let deflate = FilterSpec { id: 1, name: None, flags: 1, client_data: vec![4] };
     let chunks = |chunk: &[u64]| NewStorage::Chunked(chunk.to_vec());
@@ -62,7 +62,8 @@ fn make_datasets(file: &File) {
     }
 }
 
-/// Links and attributes that become many, and few again.
+/// Adds many links and attributes to a group, removes most of them, and calls `sound` at each change of
+/// storage.
 fn many(group: &Group, sound: &dyn Fn(&str)) {
     for i in 0..300 {
         group.link_soft(&format!("link{:03}", i * 37 % 300), "/data").unwrap();
@@ -85,7 +86,7 @@ fn many(group: &Group, sound: &dyn Fn(&str)) {
 }
 
 #[test]
-fn files_of_every_kind_of_object_are_sound_after_every_change() {
+fn a_file_with_every_kind_of_object_is_sound_after_every_change() {
     for version in [LibVersion::Earliest, LibVersion::V18, LibVersion::V110, LibVersion::V200] {
         let driver = Arc::new(Memory::new(Vec::new()));
         let file =
@@ -103,7 +104,7 @@ fn files_of_every_kind_of_object_are_sound_after_every_change() {
         make_datasets(&file);
         let report = sound("datasets");
         assert!(report.totals.chunks > 2000 && report.totals.decoded == report.totals.chunks);
-        // Nothing was deleted yet: what is lost are ends of blocks, and blocks that were outgrown.
+        // Nothing was deleted yet, so only the ends of blocks and replaced smaller blocks are lost.
         assert!(report.totals.lost_bytes < report.totals.bytes / 4, "{version:?}: {:?}", report.totals);
         for (name, shapes) in [("extensible", [[90, 5], [700, 5]]), ("btree2", [[20, 50], [60, 10]])] {
             for shape in shapes {
@@ -145,7 +146,7 @@ fn files_of_every_kind_of_object_are_sound_after_every_change() {
 }
 
 #[test]
-fn strings_and_references_are_sound_and_dangling_ones_are_found() {
+fn dangling_strings_and_references_are_found() {
     let driver = Arc::new(Memory::new(Vec::new()));
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let root = file.root();
@@ -165,7 +166,7 @@ fn strings_and_references_are_sound_and_dangling_ones_are_found() {
     let report = checked(&image(&driver), true);
     assert_sound(&report, "strings and references");
     assert_eq!(report.totals.decoded, 4);
-    // Without the data the collection of the strings is not known.
+    // Without checking data, the collection of the strings counts as lost.
     let collection = checked(&image(&driver), false).totals.lost_bytes - report.totals.lost_bytes;
     assert!(collection >= 4096, "{collection}");
     root.remove("target").unwrap();
@@ -181,7 +182,7 @@ fn strings_and_references_are_sound_and_dangling_ones_are_found() {
 }
 
 #[test]
-fn a_file_that_a_crash_left_is_checked_as_recovery_would_leave_it() {
+fn a_file_left_by_a_crash_is_checked_as_if_it_were_recovered() {
     let before = sample("libver_v110.h5");
     let superblock = inspect(&Memory::new(before.clone())).unwrap().superblock_bytes().to_vec();
     let driver = CrashDriver::new(before.clone());

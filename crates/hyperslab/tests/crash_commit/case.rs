@@ -1,4 +1,4 @@
-//! Random commits to real files, and what there is to see of them.
+//! Random commits to real files, and the states that a recovered file may have.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::golden;
 
-/// Superblocks of every version, behind user blocks, and with addresses of four bytes.
+/// Files with superblocks of every version, with user blocks, and with addresses of four bytes.
 pub(crate) const FILES: &[&str] = &[
     "libver_earliest.h5",
     "superblock_v1.h5",
@@ -22,7 +22,7 @@ pub(crate) const FILES: &[&str] = &[
     "sizes_4_4_v110.h5",
 ];
 
-/// A golden file, cut where its superblock says that it ends.
+/// Returns a golden file, truncated at the End of File Address.
 pub(crate) fn file(name: &str) -> Vec<u8> {
     let mut image = std::fs::read(golden::directory().join("files").join(name)).unwrap();
     let end = superblock(&image).1.end_of_file();
@@ -30,7 +30,7 @@ pub(crate) fn file(name: &str) -> Vec<u8> {
     image
 }
 
-/// The superblock and where it stands.
+/// Returns the offset of the superblock and the superblock.
 fn superblock(file: &[u8]) -> (usize, Superblock) {
     let at = Superblock::candidate_offsets(file.len() as u64)
         .map(|at| usize::try_from(at).unwrap())
@@ -40,30 +40,30 @@ fn superblock(file: &[u8]) -> (usize, Superblock) {
     (at, r.structure(&()).unwrap())
 }
 
-/// The bytes of the superblock.
+/// Returns the bytes of the superblock.
 pub(crate) fn image_of(file: &[u8]) -> Vec<u8> {
     let (at, superblock) = superblock(file);
     file[at..at + superblock.encoded_len(superblock.widths(), &())].to_vec()
 }
 
-/// What a commit does.
+/// The changes that a commit makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// A few bytes here and there, one new block.
+    /// A few overwritten bytes and one new block.
     Small,
     /// Many sectors.
     Large,
-    /// New blocks alone.
+    /// Only new blocks.
     BlocksOnly,
-    /// Overwrites alone: the superblock stays as it is.
+    /// Only overwrites; the superblock does not change.
     OverwritesOnly,
-    /// Overwrites, and the file ends earlier.
+    /// Overwrites and a smaller End of File Address.
     Shrinking,
-    /// Nothing but that the file ends earlier.
+    /// Only a smaller End of File Address.
     SuperblockOnly,
 }
 
-/// All of them.
+/// All sizes.
 pub(crate) const EVERY_SIZE: [Size; 6] =
     [Size::Small, Size::Large, Size::BlocksOnly, Size::OverwritesOnly, Size::Shrinking, Size::SuperblockOnly];
 
@@ -96,7 +96,7 @@ impl Case {
         let kept = before.len() - cut;
         let mut after = before[..kept].to_vec();
 
-        // One overwrite in each of as many parts of the file: they cannot meet.
+        // Each overwrite is in its own part of the file, so that overwrites do not overlap.
         let mut changes = Vec::new();
         let part = (kept - first) / overwrites.max(1);
         for number in 0..overwrites {
@@ -127,7 +127,7 @@ impl Case {
         Self { commit, blocks: new_blocks, after }
     }
 
-    /// As the store does before it commits.
+    /// Writes the new blocks, as the store does before it commits.
     pub(crate) fn write_new_blocks(&self, driver: &dyn Driver) {
         for (offset, bytes) in &self.blocks {
             driver.write_at(*offset, bytes).unwrap();
@@ -142,7 +142,7 @@ fn bytes(random: &mut Random, count: usize) -> Vec<u8> {
     (0..count).map(|_| random.u64().to_be_bytes()[0]).collect()
 }
 
-/// The bytes of the superblock with another end of file.
+/// Returns the bytes of the superblock with another End of File Address.
 fn ending_at(superblock: &Superblock, end: u64) -> Vec<u8> {
     let mut changed = superblock.clone();
     match &mut changed {
@@ -154,15 +154,16 @@ fn ending_at(superblock: &Superblock, end: u64) -> Vec<u8> {
     bytes
 }
 
-/// Recovers the file in `image` and returns which of `states` it then is; or what is wrong.
+/// Recovers the file in `image` and returns the index of its state in `states`, or an error that says what is
+/// wrong.
 ///
-/// A read-only view must show the same, doing it again must change nothing, and a program that knows of no journal must
-/// see a state or refuse the file.
+/// A read-only view must show the same state, a second recovery must change nothing, and a program that does
+/// not know the journal must see one of the states or refuse the file.
 pub(crate) fn recovered(image: &[u8], states: &[Vec<u8>]) -> Result<usize, String> {
     let shown = |image: &[u8]| states.iter().position(|state| image.starts_with(state));
     let (_, stored) = superblock(image);
     if stored.end_of_file() <= image.len() as u64 && shown(image).is_none() {
-        return Err("another program sees a mixture".into());
+        return Err("another program sees a mixture of states".into());
     }
     let driver = Arc::new(Memory::new(image.to_vec()));
     let report = inspect(&*driver).map_err(|error| error.to_string())?;
@@ -171,17 +172,17 @@ pub(crate) fn recovered(image: &[u8], states: &[Vec<u8>]) -> Result<usize, Strin
     }
     let view = bytes_of(&*report.view(Arc::clone(&driver) as Arc<dyn Driver>));
     if driver.len().ok() != Some(image.len() as u64) || bytes_of(&*driver) != image {
-        return Err("looking has changed the file".into());
+        return Err("inspecting or viewing has changed the file".into());
     }
     act(&*driver, &report).map_err(|error| error.to_string())?;
     let done = bytes_of(&*driver);
     let describe = || format!("{:?} {:?} {:?}", report.trailer, report.seal, report.action);
     let state = shown(&done).ok_or_else(|| format!("a mixture after {}", describe()))?;
     if !view.starts_with(&states[state]) || report.len_bytes() != done.len() as u64 {
-        return Err(format!("a view shows something else than {}", describe()));
+        return Err(format!("a view shows another state than recovery: {}", describe()));
     }
     if inspect(&*driver).map_err(|error| error.to_string())?.action != Action::Nothing {
-        return Err(format!("there is more to do after {}", describe()));
+        return Err(format!("a second recovery has more to do after {}", describe()));
     }
     Ok(state)
 }

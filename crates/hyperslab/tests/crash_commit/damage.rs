@@ -1,4 +1,4 @@
-//! What a crash cannot leave: files changed by others, damaged journals, commits that contradict themselves.
+//! States that no crash leaves: files changed by other programs, damaged journals and contradictory commits.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use hyperslab_testkit::fuzz::Random;
 
 use crate::case::{Case, FILES, Size, file, image_of, recovered};
 
-/// A file of which the journal is whole, with the guard and without; and its two states.
+/// A file with a complete journal, with and without the guard, and the states before and after the commit.
 struct Interrupted {
     case: Case,
     guarded: Vec<u8>,
@@ -48,7 +48,7 @@ fn open(image: &[u8]) -> hyperslab::Result<Store> {
 }
 
 #[test]
-fn an_open_file_shows_what_recovery_would_leave() {
+fn opening_an_interrupted_commit_for_reading_shows_the_recovered_state() {
     for name in FILES {
         let Interrupted { case, guarded, states, .. } = interrupted(name);
         let store = open(&guarded).unwrap();
@@ -69,7 +69,7 @@ fn an_open_file_shows_what_recovery_would_leave() {
 }
 
 #[test]
-fn a_guard_without_a_journal_is_taken_back() {
+fn a_guard_without_a_journal_is_removed() {
     for name in FILES {
         let Interrupted { case, states, .. } = interrupted(name);
         let mut image = states[0].clone();
@@ -77,11 +77,11 @@ fn a_guard_without_a_journal_is_taken_back() {
         image.extend(b"half a journal");
         assert_eq!(recovered(&image, &states), Ok(0));
         assert_eq!(open(&image).unwrap().superblock().end_of_file(), states[0].len() as u64);
-        // What follows the end of the file may be the user's own.
+        // The bytes after the End of File Address may belong to the user.
         let driver = Memory::new(image.clone());
         act(&driver, &inspect(&driver).unwrap()).unwrap();
         assert!(driver.into_bytes().ends_with(b"half a journal"));
-        // Cut short, the file is not what it was.
+        // A truncated file has lost data.
         image.truncate(states[0].len() - 1);
         let error = open(&image).unwrap_err().to_string();
         assert!(error.contains("cut short") && error.contains("hyperslab recover"), "{error}");
@@ -89,7 +89,7 @@ fn a_guard_without_a_journal_is_taken_back() {
 }
 
 #[test]
-fn a_torn_superblock_is_finished_by_a_whole_journal() {
+fn a_torn_superblock_is_restored_from_a_complete_journal() {
     let mut torn = 0;
     for name in FILES {
         let Interrupted { case, guarded, unguarded, states } = interrupted(name);
@@ -101,7 +101,8 @@ fn a_torn_superblock_is_finished_by_a_whole_journal() {
         for cut in 0..images[0].len() {
             for (first, second) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
                 let mixture = [&images[first][..cut], &images[second][cut..]].concat();
-                // Either of the neighbouring steps may have been the one that was interrupted.
+                // The crash may have been in the step that sets the guard or in the step that writes the
+                // final superblock.
                 let mut image = if first == 2 || second == 2 { states[1].clone() } else { unguarded.clone() };
                 let tail = &guarded[states[1].len()..];
                 image.truncate(states[1].len());
@@ -119,13 +120,13 @@ fn a_torn_superblock_is_finished_by_a_whole_journal() {
 }
 
 #[test]
-fn a_torn_journal_knows_no_final_superblock() {
+fn a_torn_journal_with_an_unknown_superblock_is_refused() {
     for name in FILES {
         let Interrupted { case, mut guarded, .. } = interrupted(name);
         let (before, after) = (case.commit.before.as_deref().unwrap(), &case.commit.after);
         let last_of_journal = guarded.len() - 33;
         guarded[last_of_journal] ^= 1;
-        // The bytes of both that differ, in turn.
+        // Where the two superblocks differ, takes bytes from each in turn.
         let mut differing = 0;
         let pick = |(old, new): (&u8, &u8)| {
             differing += usize::from(old != new);
@@ -140,10 +141,10 @@ fn a_torn_journal_knows_no_final_superblock() {
 }
 
 #[test]
-fn a_file_that_others_have_changed_is_refused() {
+fn a_file_that_another_program_has_changed_is_refused() {
     for name in FILES {
         let Interrupted { case, guarded, unguarded, .. } = interrupted(name);
-        // The superblock is none of the journal's.
+        // The journal has no such superblock.
         let mut foreign = case.commit.after.clone();
         let sized = guard::set(&foreign).unwrap();
         foreign.copy_from_slice(&sized);
@@ -151,7 +152,8 @@ fn a_file_that_others_have_changed_is_refused() {
         let mut image = guarded.clone();
         replace(&mut image, &case, &foreign);
         refuses(&image);
-        // A target holds neither what was there nor what will be; under the guard that is a torn write.
+        // The target of an overwrite has neither the old bytes nor the new ones. With the guard this would be
+        // a torn write.
         let target = usize::try_from(case.commit.overwrites[1].offset).unwrap();
         let mut image = unguarded.clone();
         image[target] = !image[target] ^ 0x3c ^ case.commit.overwrites[1].bytes[0];
@@ -174,7 +176,7 @@ fn refuses(image: &[u8]) {
 }
 
 #[test]
-fn damage_anywhere_ends_in_an_answer() {
+fn recovering_a_damaged_file_never_panics() {
     for name in ["libver_earliest.h5", "libver_latest.h5"] {
         let Interrupted { guarded, states, .. } = interrupted(name);
         for at in (0..96).chain(states[1].len()..guarded.len()) {
@@ -194,16 +196,16 @@ fn damage_anywhere_ends_in_an_answer() {
     }
 }
 
-/// What a commit that must not be begun says; the file stays as it was.
+/// Asserts that a commit is refused and does not change the file, and returns the error.
 fn undone(first: &[u8], wrong: &Commit) -> String {
     let driver = CrashDriver::new(first.to_vec());
-    let Outcome::Undone(error) = commit(&driver, wrong.clone()) else { panic!("it was not undone") };
+    let Outcome::Undone(error) = commit(&driver, wrong.clone()) else { panic!("the commit was not undone") };
     assert_eq!(driver.into_recording().last_image(), first);
     error.to_string()
 }
 
 #[test]
-fn a_commit_that_contradicts_itself_is_not_begun() {
+fn a_contradictory_commit_is_refused_and_changes_nothing() {
     let first = file("libver_latest.h5");
     let good = || Case::random(&first, 1, Durability::Kill, &mut Random::new(21), Size::Small).commit;
     let changed = |f: &dyn Fn(&mut Commit)| {
@@ -229,7 +231,7 @@ fn a_commit_that_contradicts_itself_is_not_begun() {
 }
 
 #[test]
-fn addresses_of_two_bytes_leave_no_room_for_the_guard() {
+fn a_commit_to_a_file_with_two_byte_addresses_is_refused() {
     let first = file("sizes_2_2_earliest.h5");
     let image = image_of(&first);
     let commit = Commit {

@@ -1,6 +1,7 @@
-//! The real commit on real files: after every crash the file is the old one or the new one, and recovery says so.
+//! Runs real commits on real files and crashes them at every point. Recovery then gives the old file or the
+//! new file.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 mod case;
 mod damage;
@@ -14,7 +15,8 @@ use hyperslab_testkit::fuzz::Random;
 
 use case::{Case, EVERY_SIZE, FILES, Size, image_of, recovered};
 
-/// Does the writes of `cases`, one after the other, and returns them with every state of the file between them.
+/// Makes one random commit of each size in `sizes`. Returns the recorded writes, and the file before, between
+/// and after the commits.
 fn record(
     first: &[u8],
     durability: Durability,
@@ -41,7 +43,7 @@ fn total(counts: &mut Counts, more: Counts) {
 }
 
 #[test]
-fn a_killed_commit_leaves_the_old_file_or_the_new() {
+fn killing_a_commit_at_any_write_leaves_the_old_or_the_new_file() {
     let mut counts = Counts::default();
     for (number, name) in FILES.iter().enumerate() {
         for size in EVERY_SIZE {
@@ -65,15 +67,16 @@ fn a_killed_commit_leaves_the_old_file_or_the_new() {
 }
 
 #[test]
-fn a_loss_of_power_leaves_the_old_file_or_the_new() {
+fn losing_power_during_a_commit_leaves_the_old_or_the_new_file() {
     let mut counts = Counts::default();
     for (number, name) in FILES.iter().enumerate() {
         for size in EVERY_SIZE {
             let random = &mut Random::new(100 + number as u64);
             let (recording, states) = record(&case::file(name), Durability::Power, random, &[size]);
-            // After the flush of the new blocks, and that of journal and guard.
+            // The commit is durable after two flushes: that of the new blocks, and that of the journal and
+            // the guard.
             let commit_point = 2;
-            // Versions 0 and 1 have no checksum to show that a superblock was torn.
+            // Superblock versions 0 and 1 have no checksum that would reveal a torn superblock.
             let is_direct =
                 matches!(size, Size::BlocksOnly | Size::SuperblockOnly) && image_of(&states[0])[8] >= 2;
             assert_eq!(recording.flushes(), if is_direct { 3 } else { 4 }, "{name} {size:?}");
@@ -82,7 +85,7 @@ fn a_loss_of_power_leaves_the_old_file_or_the_new() {
                 recording.after_power_loss(7, |epoch, image| {
                     let state = recovered(image, &states)
                         .unwrap_or_else(|wrong| panic!("{name} {size:?}, epoch {epoch}: {wrong}"));
-                    // In the epochs of a commit without journal the new state begins with the second flush.
+                    // A commit without a journal is durable one flush later.
                     if epoch >= commit_point + usize::from(is_direct) {
                         assert_eq!(state, 1, "{name} {size:?}, epoch {epoch}: a durable commit was lost");
                     }
@@ -94,7 +97,7 @@ fn a_loss_of_power_leaves_the_old_file_or_the_new() {
 }
 
 #[test]
-fn the_tail_of_the_commit_before_confuses_nobody() {
+fn the_journal_tail_of_an_earlier_commit_is_not_taken_for_a_later_journal() {
     let mut counts = Counts::default();
     for (number, name) in FILES.iter().enumerate() {
         for sizes in [
@@ -112,7 +115,7 @@ fn the_tail_of_the_commit_before_confuses_nobody() {
                     least[epoch] = least[epoch].min(state);
                 }),
             );
-            // A state that was durable stays.
+            // A durable state is never lost again.
             assert!(least.is_sorted() && least[4] >= 1 && least[8] >= 2, "{name} {least:?}");
         }
     }
@@ -120,7 +123,7 @@ fn the_tail_of_the_commit_before_confuses_nobody() {
 }
 
 #[test]
-fn every_flush_is_needed() {
+fn leaving_out_any_flush_of_a_commit_mixes_old_and_new() {
     for name in FILES {
         let (recording, states) =
             record(&case::file(name), Durability::Power, &mut Random::new(3), &[Size::Small]);
@@ -130,13 +133,13 @@ fn every_flush_is_needed() {
             let counts = recording.without_flush(flush).after_power_loss(9, |_, image| {
                 mixed += usize::from(recovered(image, &states).is_err());
             });
-            assert!(mixed > 0, "{name}: without flush {flush} {counts} show no mixture");
+            assert!(mixed > 0, "{name}: without flush {flush}, no image mixes old and new: {counts}");
         }
     }
 }
 
 #[test]
-fn recovery_may_be_interrupted_too() {
+fn an_interrupted_recovery_can_be_recovered() {
     let mut counts = Counts::default();
     for name in FILES {
         let (recording, states) =
@@ -159,9 +162,9 @@ fn recovery_may_be_interrupted_too() {
     assert!(counts.images > 500);
 }
 
-/// A kill loses nothing that was written, but nothing of it need be durable: recovery sees to that first.
+/// A kill loses no write, but no write need be durable yet. Recovery flushes before it continues.
 #[test]
-fn recovery_makes_durable_what_a_kill_has_left() {
+fn recovery_after_a_kill_flushes_the_written_data() {
     let mut recoveries = 0;
     for name in FILES {
         let (recording, states) =
@@ -188,7 +191,7 @@ fn recovery_makes_durable_what_a_kill_has_left() {
 }
 
 #[test]
-fn a_tail_that_was_never_cut_is_in_nobodys_way() {
+fn a_journal_tail_that_was_never_cut_does_not_harm_the_next_commit() {
     for name in FILES {
         for size in EVERY_SIZE {
             let random = &mut Random::new(17);
@@ -210,7 +213,7 @@ fn a_tail_that_was_never_cut_is_in_nobodys_way() {
 }
 
 #[test]
-fn a_medium_that_fails_leaves_what_the_outcome_says() {
+fn a_commit_on_a_failing_medium_leaves_the_state_that_its_outcome_states() {
     let mut seen = [0; 3];
     for name in FILES {
         for (durability, size) in [Durability::Kill, Durability::Power]
@@ -235,7 +238,7 @@ fn a_medium_that_fails_leaves_what_the_outcome_says() {
                         Outcome::Committed => assert_eq!(state, 1, "{name}, change {at}"),
                         Outcome::Undone(_) => {
                             assert_eq!(state, 0, "{name}, change {at}");
-                            // And it stays so, whatever becomes of the machine: an undone commit never comes back.
+                            // An undone commit never comes back, even after a loss of power.
                             if durability == Durability::Power {
                                 let last = recording.flushes();
                                 recording.after_power_loss(12, |epoch, image| {
@@ -264,7 +267,7 @@ fn a_medium_that_fails_leaves_what_the_outcome_says() {
 }
 
 #[test]
-fn a_new_file_is_there_when_its_superblock_is() {
+fn a_new_file_is_valid_as_soon_as_its_superblock_is_written() {
     let whole = case::file("libver_latest.h5");
     let len = image_of(&whole).len();
     let driver = CrashDriver::new(Vec::new());
@@ -282,7 +285,7 @@ fn a_new_file_is_there_when_its_superblock_is() {
 }
 
 #[test]
-fn a_tail_of_the_users_own_is_left_alone_until_the_first_commit() {
+fn bytes_of_the_user_after_the_end_of_file_stay_until_the_first_commit() {
     for name in FILES {
         let first = case::file(name);
         let mut with_notes = first.clone();

@@ -1,4 +1,5 @@
-//! The file that operations change: groups, datasets and attributes of every storage, and some that are about to change it.
+//! The file that operations change. It has groups, datasets and attributes in every kind of storage, some of
+//! them about to change to another kind.
 
 use std::sync::Arc;
 
@@ -13,23 +14,23 @@ use hyperslab_format::message::filters::FilterSpec;
 /// Superblocks 0, 2 and 3.
 pub(crate) const VERSIONS: [LibVersion; 3] = [LibVersion::Earliest, LibVersion::V18, LibVersion::V110];
 
-/// What elements hold that were never written.
+/// The fill value.
 pub(crate) const FILL: i32 = -7;
 
-/// A dataset in chunks.
+/// A kind of chunked dataset.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) shape: &'static [u64],
     max_shape: Option<&'static [Option<u64>]>,
     chunk: &'static [u64],
-    /// Whether chunks go through filters: then they are never written where they are.
+    /// Whether chunks go through filters. Filtered chunks are never written in place.
     pub(crate) is_filtered: bool,
     is_early: bool,
 }
 
-/// Every index of chunks: of one chunk, implicit, Fixed Array, Extensible Array, version 2 B-tree. In files of earlier libraries
-/// they all are version 1 B-trees.
+/// Datasets with every chunk index: Single Chunk, Implicit, Fixed Array, Extensible Array, version 2 B-tree.
+/// In files of earlier versions all of them have version 1 B-trees.
 pub(crate) const KINDS: [Kind; 7] = [
     kind("single", &[6, 7], None, &[6, 7], true),
     Kind { is_early: true, ..kind("implicit", &[5, 6], Some(&[Some(12), Some(20)]), &[4, 3], false) },
@@ -73,7 +74,7 @@ impl Kind {
     }
 }
 
-/// A dataset of so many elements that is not in chunks.
+/// Returns the options of a dataset of `elements` elements that is not chunked.
 pub(crate) fn plain(storage: NewStorage, elements: u64) -> DatasetOptions {
     let space = Dataspace::Simple { shape: vec![elements], max_shape: None };
     let mut options = DatasetOptions::new(space, i32::datatype());
@@ -81,12 +82,12 @@ pub(crate) fn plain(storage: NewStorage, elements: u64) -> DatasetOptions {
     options
 }
 
-/// So many values that differ, from `first` on.
+/// Returns `count` consecutive values from `first` on.
 pub(crate) fn values(first: i32, count: usize) -> Vec<i32> {
     (first..).take(count).collect()
 }
 
-/// Sets an attribute of this many bytes.
+/// Sets an attribute of `len` bytes.
 pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<()> {
     let space = Dataspace::Simple { shape: vec![len as u64], max_shape: None };
     object.put_attribute(&Attribute {
@@ -97,7 +98,7 @@ pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<(
     })
 }
 
-/// The bytes of the file.
+/// Returns the bytes of the file.
 pub(crate) fn image(version: LibVersion) -> Vec<u8> {
     let driver = Arc::new(Memory::default());
     let file = File::options().version(version).create(true).truncate(true).open_on(driver.clone()).unwrap();
@@ -113,7 +114,8 @@ fn fill(file: &File) -> Result<()> {
         let group = root.create_group_with(group, ordered)?;
         (0..links).try_for_each(|i| group.link_soft(&format!("link {i}"), "/few"))?;
     }
-    // Nine links are too many for a header, and six too few for a heap.
+    // Nine links are too many for compact storage. After six are left, one more deletion would end dense
+    // storage.
     let hardly = root.group("hardly_many")?;
     hardly.link_soft("link 8", "/few")?;
     ["link 8", "link 7", "link 6"].iter().try_for_each(|name| hardly.remove(name))?;

@@ -1,5 +1,5 @@
-//! A medium that fails, or is full: the call says so, what is in memory can be used on, and the file is the old one or the new
-//! one.
+//! A medium that fails or is full: the call returns an error, the open file stays usable, and the file on the
+//! medium is in the old state or in the new state.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::operations::{self, Operation};
 use super::state::{Change, State};
 use super::{PLENTY, is_soak, options, record};
 
-/// What became of the calls.
+/// Counts of the outcomes of calls.
 #[derive(Debug, Default)]
 struct Seen {
     runs: usize,
@@ -23,7 +23,7 @@ struct Seen {
     poisoned: usize,
 }
 
-/// One operation, on a medium that fails and may get well again.
+/// One operation on a medium that fails and may recover.
 struct Trial<'t> {
     operation: &'t Operation,
     change: &'t Change,
@@ -32,7 +32,8 @@ struct Trial<'t> {
 }
 
 impl Trial<'_> {
-    /// Runs the operation, and what a program would try after an error. `heal` makes the medium well, if it ever is again.
+    /// Runs the operation, and after an error does what a program would try next. `heal` makes the medium
+    /// work again.
     fn run(&self, driver: CrashDriver, heal: Option<&dyn Fn(&CrashDriver)>, seen: &mut Seen) -> CrashDriver {
         seen.runs += 1;
         let driver = Arc::new(driver);
@@ -45,7 +46,7 @@ impl Trial<'_> {
         let mut flushed = file.flush();
         if flushed.is_err() && !is_poisoned(&file) {
             seen.flushes_undone += 1;
-            // Nothing of what was changed is lost, nor is half of it there.
+            // The change in memory is neither lost nor half done.
             self.check_memory(&file, done.is_ok());
         }
         if let Some(heal) = heal {
@@ -77,17 +78,17 @@ impl Trial<'_> {
         let state = self.relaxed(done.is_err()).which(&found);
         let state = state.unwrap_or_else(|why| panic!("{}, opened again: {why}", self.operation.name));
         if done.is_ok() && flushed.is_ok() {
-            assert_eq!(state, 1, "{}: it was flushed, and is gone", self.operation.name);
+            assert_eq!(state, 1, "{}: a flushed change was lost", self.operation.name);
         }
         driver
     }
 
-    /// Where writing elements fails, each may be old or new.
+    /// Returns the change, with elements that may be old or new if writing them may have failed.
     fn relaxed(&self, is_relaxed: bool) -> Change {
         Change { in_place: self.change.in_place || is_relaxed, ..self.change.clone() }
     }
 
-    /// What is seen through the open file is all of the operation, or nothing.
+    /// Asserts that the open file shows all of the operation or nothing of it.
     fn check_memory(&self, file: &File, is_done: bool) {
         let found = match State::of(file) {
             Ok(found) => found,
@@ -100,7 +101,7 @@ impl Trial<'_> {
         let state = self.relaxed(!is_done).which(&found);
         let state = state.unwrap_or_else(|why| panic!("{}, in memory: {why}", self.operation.name));
         if is_done && !is_poisoned(file) {
-            assert_eq!(state, 1, "{}: it was done, and is gone", self.operation.name);
+            assert_eq!(state, 1, "{}: a completed change was lost", self.operation.name);
         }
     }
 }
@@ -109,7 +110,7 @@ fn is_poisoned(file: &File) -> bool {
     matches!(file.store().begin(), Err(Error::Poisoned))
 }
 
-/// Every operation, or without patience those whose turn it is.
+/// Calls `f` with each operation. Without `HYPERSLAB_SOAK`, older versions get every fourth operation.
 fn each(version: LibVersion, mut f: impl FnMut(usize, &[u8], &Operation, &Change)) {
     let image = base::image(version);
     for (number, operation) in operations::all(version).iter().enumerate() {
@@ -120,7 +121,7 @@ fn each(version: LibVersion, mut f: impl FnMut(usize, &[u8], &Operation, &Change
     }
 }
 
-/// Ways to fail: how often, and what of a write has arrived.
+/// Ways to fail: whether later writes fail as well, and which part of the failing write reaches the medium.
 const WAYS: [(bool, Written); 6] = [
     (false, Written::Nothing),
     (false, Written::HalfOfItsSectors),
@@ -157,21 +158,21 @@ fn fail_everywhere(version: LibVersion) {
 }
 
 #[test]
-fn a_medium_that_fails_at_any_change_leaves_a_file_of_superblock_0_old_or_new() {
+fn a_medium_that_fails_at_any_write_leaves_a_file_with_superblock_0_old_or_new() {
     fail_everywhere(VERSIONS[0]);
 }
 
 #[test]
-fn a_medium_that_fails_at_any_change_leaves_a_file_of_superblock_2_old_or_new() {
+fn a_medium_that_fails_at_any_write_leaves_a_file_with_superblock_2_old_or_new() {
     fail_everywhere(VERSIONS[1]);
 }
 
 #[test]
-fn a_medium_that_fails_at_any_change_leaves_a_file_of_superblock_3_old_or_new() {
+fn a_medium_that_fails_at_any_write_leaves_a_file_with_superblock_3_old_or_new() {
     fail_everywhere(VERSIONS[2]);
 }
 
-/// A disk that is full fails what would make the file longer; when there is room again, nothing was lost.
+/// A full disk fails every write that would extend the file. When the disk has space again, nothing is lost.
 #[test]
 fn a_full_disk_loses_nothing() {
     for version in VERSIONS {

@@ -1,9 +1,9 @@
-//! Every operation that changes a file, and every way to lose the program, the power or the medium while it gets there: the
-//! file is the old one or the new one.
+//! Runs every operation that changes a file, and lets it be killed, lose power or lose the medium at every
+//! point. The file is then in the old state or in the new state.
 //!
-//! `HYPERSLAB_SOAK=1` tries more of everything, for minutes.
+//! `HYPERSLAB_SOAK=1` tries more cases and takes minutes.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 mod base;
 mod faults;
@@ -25,20 +25,20 @@ use base::VERSIONS;
 use operations::Operation;
 use state::{Change, State};
 
-/// Whether there are minutes.
+/// Returns whether to run the long version of the tests.
 pub(crate) fn is_soak() -> bool {
     std::env::var_os("HYPERSLAB_SOAK").is_some()
 }
 
-/// How a file is opened to be changed.
+/// Returns the options for opening a file that is to be changed.
 pub(crate) fn options(durability: Durability, dirty_bytes: u64) -> OpenOptions {
     OpenOptions::new().durability(durability).dirty_bytes(dirty_bytes)
 }
 
-/// Enough that nothing leaves memory before a commit.
+/// A memory limit so large that no new block is written before a commit.
 pub(crate) const PLENTY: u64 = 1 << 20;
 
-/// Does an operation and commits it; what was done to the file, and what it was and is.
+/// Runs and commits an operation. Returns the recorded writes, and the states before and after.
 fn record(
     image: &[u8],
     operation: &Operation,
@@ -51,7 +51,8 @@ fn record(
         if dirty_bytes == PLENTY || operation.is_transaction {
             return operation.run(&file);
         }
-        // New blocks leave early; without a transaction everything would.
+        // In a transaction only new blocks are written early. Without one, all changes would be committed
+        // early.
         file.begin_transaction()?;
         operation.run(&file)?;
         file.end_transaction(true)
@@ -64,12 +65,16 @@ fn record(
     let old = State::of_image(image.to_vec()).unwrap();
     let new = State::of_image(recording.last_image()).unwrap();
     let name = &operation.name;
-    assert!(seen == new, "{name}: another file than was seen at {}", seen.difference(&new));
+    assert!(
+        seen == new,
+        "{name}: the file differs from the state before it was closed, at {}",
+        seen.difference(&new)
+    );
     assert!(old != new, "{name} changes nothing");
     (recording, Change { old, new, in_place: operation.in_place })
 }
 
-/// The states of images, each looked at once.
+/// Finds the states of images, and caches them so that each image is read once.
 struct Judge<'c> {
     change: &'c Change,
     known: HashMap<Vec<u8>, usize>,
@@ -81,7 +86,7 @@ impl<'c> Judge<'c> {
         Self { change, known: HashMap::new(), looked_at: 0 }
     }
 
-    /// Which of the two states the image shows.
+    /// Returns 0 if the image shows the old state and 1 if it shows the new one.
     fn state(&mut self, image: &[u8]) -> Result<usize, String> {
         if let Some(&state) = self.known.get(image) {
             return Ok(state);
@@ -98,8 +103,8 @@ impl<'c> Judge<'c> {
         Ok(state)
     }
 
-    /// What a program sees that knows of no journal: bytes after the End of File Address are nothing to it, and a file shorter
-    /// than that is refused.
+    /// Checks what a program sees that does not know the journal. Such a program ignores bytes after the End
+    /// of File Address, and refuses a file that is shorter.
     fn foreign(&self, image: &[u8]) -> Result<(), String> {
         let whole = Memory::new(image.to_vec());
         let report = inspect(&whole).map_err(|error| error.to_string())?;
@@ -114,7 +119,8 @@ impl<'c> Judge<'c> {
     }
 }
 
-/// Who opens the file for writing sees the same, and goes on from there.
+/// Checks that opening the file for writing shows the same state, and that the file can be changed from
+/// there.
 fn continued(image: &[u8], seen: &State) -> Result<(), String> {
     let driver = Arc::new(Memory::new(image.to_vec()));
     let go_on = || {
@@ -127,16 +133,17 @@ fn continued(image: &[u8], seen: &State) -> Result<(), String> {
         file.close()?;
         Ok::<_, hyperslab::Error>((here, State::of_image(driver.bytes())?))
     };
-    let (here, after) = go_on().map_err(|error: hyperslab::Error| format!("going on: {error}"))?;
+    let (here, after) =
+        go_on().map_err(|error: hyperslab::Error| format!("changing the file after the crash: {error}"))?;
     for other in [here, after] {
         if *seen != other {
-            return Err(format!("going on shows another file at {}", seen.difference(&other)));
+            return Err(format!("opening for writing shows another state at {}", seen.difference(&other)));
         }
     }
     Ok(())
 }
 
-/// The End of File Address as it stands in the superblock, guard and all.
+/// Returns the End of File Address that is stored in the superblock, which may be the guard.
 fn end_of_file(superblock: &[u8]) -> u64 {
     let at = match superblock[8] {
         0 => 40,
@@ -152,12 +159,13 @@ fn total(counts: &mut Counts, more: Counts) {
     counts.images += more.images;
 }
 
-/// All versions, or without patience the last.
+/// Returns all versions, or only the last one without `HYPERSLAB_SOAK`.
 fn some_versions() -> impl Iterator<Item = LibVersion> {
     VERSIONS.into_iter().filter(|version| is_soak() || *version == LibVersion::V110)
 }
 
-/// The images after a kill come in order: once the new state is there, it stays.
+/// Kills each operation after every write, in order. Once the new state appears, later images show it as
+/// well.
 fn after_kills(version: LibVersion, dirty_bytes: u64) {
     let image = base::image(version);
     let mut counts = Counts::default();
@@ -169,7 +177,7 @@ fn after_kills(version: LibVersion, dirty_bytes: u64) {
             recording.after_kill(|image| {
                 let state = judge.state(image);
                 let state = state.unwrap_or_else(|why| panic!("{version:?}, {}: {why}", operation.name));
-                assert!(state >= last, "{version:?}, {}: the new state is gone again", operation.name);
+                assert!(state >= last, "{version:?}, {}: the new state was lost again", operation.name);
                 last = state;
             }),
         );
@@ -193,7 +201,7 @@ fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
                 let state = judge.state(image);
                 let state = state.unwrap_or_else(|why| panic!("{version:?}, {}: {why}", operation.name));
                 if epoch == last {
-                    assert_eq!(state, 1, "{version:?}, {}: it was durable, and is gone", operation.name);
+                    assert_eq!(state, 1, "{version:?}, {}: a durable change was lost", operation.name);
                     assert!(
                         change.in_place || State::of_image(image.to_vec()).unwrap() == change.new,
                         "{}",
@@ -209,48 +217,48 @@ fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
 }
 
 #[test]
-fn a_kill_leaves_the_old_or_the_new_state_of_a_file_of_superblock_0() {
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_with_superblock_0() {
     after_kills(VERSIONS[0], PLENTY);
 }
 
 #[test]
-fn a_kill_leaves_the_old_or_the_new_state_of_a_file_of_superblock_2() {
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_with_superblock_2() {
     after_kills(VERSIONS[1], PLENTY);
 }
 
 #[test]
-fn a_kill_leaves_the_old_or_the_new_state_of_a_file_of_superblock_3() {
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_with_superblock_3() {
     after_kills(VERSIONS[2], PLENTY);
 }
 
 #[test]
-fn a_kill_while_new_blocks_leave_early_leaves_the_old_or_the_new_state() {
+fn a_kill_while_new_blocks_are_written_early_leaves_the_old_or_the_new_state() {
     some_versions().for_each(|version| after_kills(version, 0));
 }
 
 #[test]
-fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_of_superblock_0() {
+fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_with_superblock_0() {
     after_power_losses(VERSIONS[0], PLENTY);
 }
 
 #[test]
-fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_of_superblock_2() {
+fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_with_superblock_2() {
     after_power_losses(VERSIONS[1], PLENTY);
 }
 
 #[test]
-fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_of_superblock_3() {
+fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_with_superblock_3() {
     after_power_losses(VERSIONS[2], PLENTY);
 }
 
 #[test]
-fn a_loss_of_power_while_new_blocks_leave_early_leaves_the_old_or_the_new_state() {
+fn a_loss_of_power_while_new_blocks_are_written_early_leaves_the_old_or_the_new_state() {
     some_versions().for_each(|version| after_power_losses(version, 0));
 }
 
-/// Elements that are written in place are durable with the flush that follows, though no metadata changed.
+/// Elements that are written in place are durable after the next flush, even if no metadata changed.
 #[test]
-fn what_was_flushed_in_place_outlives_the_power() {
+fn elements_written_in_place_and_flushed_survive_a_loss_of_power() {
     for version in VERSIONS {
         let image = base::image(version);
         for operation in operations::all(version).into_iter().filter(|operation| operation.in_place) {
@@ -267,7 +275,7 @@ fn what_was_flushed_in_place_outlives_the_power() {
 }
 
 #[test]
-fn a_file_that_is_opened_and_closed_is_not_written() {
+fn opening_and_closing_a_file_does_not_write_to_it() {
     for version in VERSIONS {
         let driver = Arc::new(CrashDriver::new(base::image(version)));
         let file = options(Durability::Power, PLENTY).clone().write(true).open_on(driver.clone()).unwrap();

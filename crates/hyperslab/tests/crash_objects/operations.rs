@@ -1,4 +1,4 @@
-//! Everything that changes a file, once.
+//! A list of every operation that changes a file.
 
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File, LibVersion, Result, Selection};
@@ -9,9 +9,10 @@ use super::base::{FILL, KINDS, Kind, plain, set, values};
 /// One change of the [base](super::base) file.
 pub(crate) struct Operation {
     pub(crate) name: String,
-    /// Whether elements are written where they are: each of them may be old or new until the change is committed.
+    /// Whether elements are written in place. Each element may then be old or new until the change is
+    /// committed.
     pub(crate) in_place: bool,
-    /// Whether it is a transaction already.
+    /// Whether the operation runs in a transaction.
     pub(crate) is_transaction: bool,
     run: Run,
 }
@@ -24,7 +25,7 @@ impl Operation {
     }
 }
 
-/// All of them, for a file of this version.
+/// Returns all operations for a file of `version`.
 pub(crate) fn all(version: LibVersion) -> Vec<Operation> {
     let mut list = Vec::new();
     links(version, &mut list);
@@ -42,7 +43,7 @@ fn add(list: &mut Vec<Operation>, name: impl Into<String>, run: impl Fn(&File) -
     list.push(Operation { name: name.into(), in_place: false, is_transaction: false, run: Box::new(run) });
 }
 
-/// The same in a transaction of its own.
+/// Adds an operation that runs in its own transaction.
 fn add_transaction(
     list: &mut Vec<Operation>,
     name: impl Into<String>,

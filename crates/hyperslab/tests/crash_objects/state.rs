@@ -1,4 +1,4 @@
-//! All that there is to see of a file.
+//! The contents of a file that a reader can see.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use hyperslab_format::message::link::LinkTarget;
 
 use super::base::FILL;
 
-/// Names, attributes and shapes by path; and the elements of datasets.
+/// The links, attributes and shapes by path, and the elements of datasets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State {
     objects: BTreeMap<String, String>,
@@ -22,7 +22,7 @@ pub(crate) struct State {
 pub(crate) struct Change {
     pub(crate) old: State,
     pub(crate) new: State,
-    /// Whether elements may be old or new, each, whichever state it is.
+    /// Whether each element may be old or new in either state.
     pub(crate) in_place: bool,
 }
 
@@ -35,7 +35,7 @@ impl State {
         Ok(state)
     }
 
-    /// Of a file in memory, as who opens it for reading sees it.
+    /// Returns the state of a file in memory that is opened for reading.
     pub(crate) fn of_image(image: Vec<u8>) -> Result<Self> {
         let file = File::options().open_on(Arc::new(Memory::new(image)))?;
         Self::of(&file)
@@ -84,7 +84,7 @@ impl State {
         Ok(())
     }
 
-    /// The first difference, for people.
+    /// Returns a description of the first difference.
     pub(crate) fn difference(&self, other: &Self) -> String {
         let paths = self.objects.keys().chain(other.objects.keys());
         let differs = |path: &&String| {
@@ -101,7 +101,8 @@ impl State {
 }
 
 impl Change {
-    /// Which of the two a state is: 0 or 1. Where elements are written in place alone, all states but the new one are 0.
+    /// Returns 0 if `found` is the old state and 1 if it is the new state. If the change writes only
+    /// elements, in place, every state except the new one counts as 0.
     pub(crate) fn which(&self, found: &State) -> std::result::Result<usize, String> {
         if *found == self.new {
             return Ok(1);

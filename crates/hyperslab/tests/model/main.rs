@@ -1,9 +1,9 @@
-//! Random changes of a file against maps and vectors in memory: what is seen, what is in the file after it was flushed, closed,
-//! killed or a transaction was taken back, and that no space is lost.
+//! Makes random changes to a file and compares the file with maps and vectors in memory: while it is open,
+//! and after it was flushed, closed or killed, or a transaction was rolled back. No space may be lost.
 //!
-//! `HYPERSLAB_SOAK=1` tries fifty times as many.
+//! `HYPERSLAB_SOAK=1` runs fifty times as many cases.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 mod maps;
 mod run;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use maps::Storage;
 use run::Run;
 
-/// One change; numbers choose among what there is.
+/// One change. The numbers select groups, names and objects of the model.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     MakeGroup { group: usize, name: usize, ordered: bool },
@@ -35,7 +35,7 @@ pub(crate) enum Action {
     End { is_kept: bool },
 }
 
-/// Few enough that groups and objects have most of them now and then: more than fit a header.
+/// The number of names. Groups and objects often get most of them, which are more than compact storage holds.
 const NAMES: usize = 13;
 
 fn action() -> impl Strategy<Value = Action> {
@@ -84,10 +84,10 @@ proptest! {
     })]
 
     #[test]
-    fn a_file_holds_what_was_done_to_it(
+    fn a_randomly_changed_file_matches_the_model(
         version in versions(),
         actions in prop::collection::vec(action(), 1..120),
-        // Plenty of memory for changes, or none.
+        // Whether changes are kept in memory until a commit, or written early.
         has_memory in any::<bool>(),
     ) {
         let mut run = Run::new(version, has_memory);
@@ -98,15 +98,15 @@ proptest! {
     }
 
     #[test]
-    fn space_of_what_is_gone_is_free_again(
+    fn deleting_everything_frees_all_space(
         version in versions(),
         actions in prop::collection::vec(action(), 1..120),
     ) {
         let mut run = Run::new(version, true);
         run.drain();
         let used = run.used_bytes();
-        // A file that is opened again, or read again since a transaction was taken back, knows neither what was free nor the
-        // room that a heap has for the list of its free space.
+        // Without reopening or rolling back: after either, a file knows neither its free space nor the space
+        // that a heap has reserved for its list of free space.
         for action in &actions {
             match action {
                 Action::Reopen | Action::Kill => {}

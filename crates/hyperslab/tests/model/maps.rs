@@ -1,4 +1,4 @@
-//! What a file holds, as maps and vectors.
+//! The model of a file: maps and vectors.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 pub(crate) enum Storage {
     Contiguous,
     Compact,
-    /// In chunks, which are written where they are.
+    /// In unfiltered chunks, which are written in place.
     Raw,
-    /// In chunks that go through a filter.
+    /// In filtered chunks.
     Filtered,
 }
 
 impl Storage {
     pub(crate) const ALL: [Self; 4] = [Self::Contiguous, Self::Compact, Self::Raw, Self::Filtered];
 
-    /// Whether elements are written where they are, and not taken back.
+    /// Returns whether elements are written in place, so that a rollback does not restore them.
     pub(crate) fn is_in_place(self) -> bool {
         matches!(self, Self::Contiguous | Self::Raw)
     }
@@ -44,7 +44,7 @@ pub(crate) struct Thing {
     pub(crate) body: Body,
 }
 
-/// All objects by number; 0 is the group that everything is in.
+/// All objects by number. Object 0 is the group that has all others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Maps {
     pub(crate) things: BTreeMap<usize, Thing>,
@@ -68,11 +68,11 @@ impl Maps {
     pub(crate) fn links(&mut self, group: usize) -> &mut BTreeMap<String, Target> {
         match &mut self.things.get_mut(&group).unwrap().body {
             Body::Group(links) => links,
-            Body::Data { .. } => panic!("no group"),
+            Body::Data { .. } => panic!("object {group} is not a group"),
         }
     }
 
-    /// The number of an object of a kind, chosen by `any`.
+    /// Returns the number of an object of a kind, selected by `any`.
     pub(crate) fn choose(&self, any: usize, is_kind: impl Fn(&Body) -> bool) -> Option<usize> {
         let of_kind: Vec<usize> =
             self.things.iter().filter(|(_, thing)| is_kind(&thing.body)).map(|(&number, _)| number).collect();
@@ -87,7 +87,7 @@ impl Maps {
         self.choose(any, |body| matches!(body, Body::Data { .. }))
     }
 
-    /// Hard links to an object.
+    /// Returns the number of hard links to an object.
     pub(crate) fn references(&self, object: usize) -> usize {
         let links = self.things.values().filter_map(|thing| match &thing.body {
             Body::Group(links) => Some(links),
@@ -96,7 +96,7 @@ impl Maps {
         links.flat_map(BTreeMap::values).filter(|target| **target == Target::Hard(object)).count()
     }
 
-    /// Forgets what no hard link leads to.
+    /// Removes objects without a hard link.
     pub(crate) fn sweep(&mut self) {
         while let Some(gone) =
             self.things.keys().copied().find(|&number| number > 0 && self.references(number) == 0)
@@ -105,7 +105,7 @@ impl Maps {
         }
     }
 
-    /// A path to every object, below `/top`.
+    /// Returns one path below `/top` for each object.
     pub(crate) fn paths(&self) -> BTreeMap<usize, String> {
         let mut paths = BTreeMap::from([(0, "/top".to_owned())]);
         let mut open = vec![0];

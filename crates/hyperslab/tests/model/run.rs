@@ -1,4 +1,4 @@
-//! One file, and the model beside it.
+//! Applies changes to a file and to its model, and compares the two.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
@@ -17,7 +17,7 @@ use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use super::Action;
 use super::maps::{Body, Maps, Storage, Target};
 
-/// A file, what it should hold, and what it held at the last commit.
+/// A file, the model of its contents, and the model at the last commit.
 pub(crate) struct Run {
     driver: Arc<Memory>,
     file: Option<File>,
@@ -29,7 +29,7 @@ pub(crate) struct Run {
     loose: BTreeSet<usize>,
     in_transaction: bool,
     next_value: i32,
-    /// Bytes that nothing reached when the file was opened.
+    /// The number of lost bytes when the file was opened.
     unknown: u64,
 }
 
@@ -94,7 +94,7 @@ impl Run {
         self.check(self.file());
     }
 
-    /// Ends everything, and looks at the file once more.
+    /// Ends any transaction, closes the file and checks it once more.
     pub(crate) fn finish(mut self) {
         self.end(true);
         self.reopen();
@@ -105,19 +105,19 @@ impl Run {
         assert_sound(&self.driver.bytes());
     }
 
-    /// Deletes everything.
+    /// Deletes every object.
     pub(crate) fn drain(&mut self) {
         self.end(true);
         let root = self.file().root();
         root.remove("top").unwrap();
-        // What was freed may be used again after the next commit.
+        // Freed space is reusable after the next commit.
         (0..2).for_each(|_| self.file().flush().unwrap());
         root.create_group("top").unwrap();
         (self.now, self.committed) = (Maps::new(), Maps::new());
         self.flush();
     }
 
-    /// Bytes that something uses.
+    /// Returns the number of bytes in use.
     pub(crate) fn used_bytes(&self) -> u64 {
         let store = self.file().store();
         store.len_bytes() - store.free_bytes()
@@ -160,7 +160,7 @@ impl Run {
         self.linked(done, group, name, Target::Hard(data));
     }
 
-    /// A link was made, if there was none of its name.
+    /// Updates the model after creating a link, which must have failed if the name was taken.
     fn linked(&mut self, done: hyperslab::Result<()>, group: usize, name: String, target: Target) {
         match self.now.links(group).entry(name) {
             Entry::Occupied(_) => assert!(matches!(request(done), RequestError::Exists { .. })),
@@ -190,7 +190,7 @@ impl Run {
         if let Some(Target::Hard(number)) = link
             && matches!(self.now.things[&number].body, Body::Group(_))
         {
-            // Not into itself.
+            // A group must not be moved into itself.
             target = source;
         }
         let (old_path, new_path) =
@@ -199,7 +199,7 @@ impl Run {
         let is_taken = self.now.links(target).contains_key(&new);
         match link {
             None => assert!(matches!(request(done), RequestError::NoSuchObject { .. })),
-            // Onto itself: nothing changes, whatever it says.
+            // Renaming a link to its own name changes nothing, with or without an error.
             Some(_) if old_path == new_path => {}
             Some(_) if is_taken => assert!(matches!(request(done), RequestError::Exists { .. })),
             Some(link) => {
@@ -309,9 +309,9 @@ impl Run {
         self.open(bytes);
     }
 
-    /// The program dies: what was not committed is gone.
+    /// Kills the program: uncommitted changes are lost.
     fn kill(&mut self) {
-        // Without memory there are commits that nobody asked for.
+        // With little memory the file commits by itself, so the model does not know the last commit.
         if !self.has_memory {
             return self.reopen();
         }
@@ -333,8 +333,8 @@ impl Run {
         self.committed = self.now.clone();
     }
 
-    /// What was written in place to the last chunk beyond the shape that is left may be there, too: when the dataset grows it
-    /// would be seen.
+    /// Overwrites the part of the last chunk beyond the shape with the fill value. Elements written there in
+    /// place may have survived, and would appear when the dataset grows.
     fn clear_edge(&mut self, data: usize) {
         let Body::Data { storage: Storage::Raw, values } = &self.now.things[&data].body else { return };
         let (len, end) = (values.len() as u64, values.len().next_multiple_of(CHUNK) as u64);
@@ -381,7 +381,7 @@ impl Run {
         self.next_value
     }
 
-    /// Whether `file` holds what the model does.
+    /// Asserts that `file` matches the model.
     fn check(&self, file: &File) {
         for (number, path) in self.now.paths() {
             let thing = &self.now.things[&number];
@@ -421,7 +421,7 @@ fn link_name(number: usize) -> String {
     format!("name {number}")
 }
 
-/// Why the call was refused.
+/// Returns the reason why a call was refused.
 fn request(done: hyperslab::Result<()>) -> RequestError {
     match done.unwrap_err().root() {
         Error::Request(why) => why.clone(),
@@ -430,5 +430,5 @@ fn request(done: hyperslab::Result<()>) -> RequestError {
 }
 
 const FILL: i32 = -7;
-/// Elements of a chunk.
+/// The number of elements in a chunk.
 const CHUNK: usize = 7;

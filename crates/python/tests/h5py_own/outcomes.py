@@ -1,6 +1,6 @@
-"""A plugin of pytest: writes the outcome of every test to the file that H5PY_OWN_OUTCOMES names.
+"""A pytest plugin that writes the outcome of every test to the file given by H5PY_OWN_OUTCOMES.
 
-A test that passes and leaves a file that is not sound has failed.
+A test that leaves an unsound file fails.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from soundness import CHECKS
 
-# They store a chunk of another length than the dataset's chunks have.
+# Tests that store a chunk of another length than the chunks of the dataset have.
 DAMAGES = {"test_read_uncompressed_offsets"}
 
 _outcomes: dict[str, list[str]] = {}
@@ -19,7 +19,7 @@ _WORSE = {"passed": 0, "skipped": 1, "failed": 2}
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Checks the files that the test has left in the directory of its class, or in its own."""
+    """Checks the files that the test has left in the directory of its class, or in its own directory."""
     result = yield
     directory = getattr(item.cls, "tempdir", None) or item.funcargs.get("tmp_path")
     if directory is not None:
@@ -28,7 +28,7 @@ def pytest_runtest_call(item):
 
 
 def pytest_runtest_logreport(report):
-    """Keeps the worst outcome of a test's three phases, with the last line of what it said."""
+    """Records the worst outcome of the three phases of a test, with the first line of its message."""
     name = report.nodeid.rpartition("/")[2]
     outcome = "skipped" if hasattr(report, "wasxfail") else report.outcome
     said = ""
@@ -39,11 +39,11 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_collectreport(report):
-    """A module that cannot be imported is one failed test."""
+    """Records a module that cannot be imported as one failed test."""
     if report.failed:
         _outcomes[report.nodeid.rpartition("/")[2]] = ["failed", str(report.longrepr)[-200:]]
 
 
 def pytest_sessionfinish():
-    """Writes them, and how many files were checked."""
+    """Writes the outcomes and the number of files checked."""
     Path(os.environ["H5PY_OWN_OUTCOMES"]).write_text(json.dumps({"tests": _outcomes, "checked": CHECKS.files}))

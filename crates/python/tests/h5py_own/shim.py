@@ -1,6 +1,6 @@
-"""`h5py`, as h5py's own tests import it: hyperslab, and low-level names that no test can do without.
+"""The module `h5py` for h5py's own tests: hyperslab, and the low-level names that the tests need.
 
-What is not here is `Lower`: to touch it is to fail, and the list of tests that cannot pass says why.
+Every other low-level name raises an exception. `cannot.toml` lists the tests that need such a name.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from hyperslab import __version__  # noqa: F401
 
 
 class Lower(types.ModuleType):
-    """A module of h5py's low-level API, of which hyperslab has nothing but what is set here."""
+    """A module of h5py's low-level API. It has only the names that are set here."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -25,7 +25,7 @@ class Lower(types.ModuleType):
 
 
 def _lower(name: str, **members: Any) -> Lower:
-    """Makes a module `h5py.name`."""
+    """Creates a module `h5py.name`."""
     module = Lower(f"{__name__}.{name}")
     module.__dict__.update(members)
     sys.modules[module.__name__] = module
@@ -35,7 +35,7 @@ def _lower(name: str, **members: Any) -> Lower:
 
 
 class _FastReader:
-    """h5py reads simple selections by another way; hyperslab has one."""
+    """h5py has a fast reader for simple selections. hyperslab reads all selections in the same way."""
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
@@ -46,14 +46,14 @@ class _FastReader:
 
 hyperslab.Dataset._fast_reader = property(_FastReader)
 
-# What the tests look at in objects of hyperslab, under the names of h5py.
+# Attributes that the tests read, under the names of h5py.
 for _link in (hyperslab.SoftLink, hyperslab.ExternalLink):
     _link._path = property(lambda self: self.path)
 hyperslab.ExternalLink._filename = property(lambda self: self.filename)
 
 
 class _DatasetID:
-    """An identifier that knows its dataset, for what h5py does with identifiers and hyperslab with datasets."""
+    """An identifier with its dataset, for functions that take identifiers in h5py, datasets in hyperslab."""
 
     def __init__(self, dataset: Any, identifier: Any) -> None:
         self.dataset = dataset
@@ -102,7 +102,7 @@ def _is_without_elements(identifier: Any) -> bool:
     return identifier.shape is None
 
 
-# The version whose behaviour is asked for.
+# The version of HDF5 whose behaviour the tests expect.
 _lower("version", hdf5_version_tuple=(2, 0, 0), hdf5_version="2.0.0", version=__version__, info="")
 _lower("_objects", phil=contextlib.nullcontext())
 _lower("_errors", silence_errors=lambda: None, unsilence_errors=lambda: None)

@@ -1,6 +1,7 @@
-"""What other programs and libraries find in files that hyperslab has written: what they find in h5py's.
+"""Other programs and libraries find the same in files written by hyperslab as in files written by h5py.
 
-The programs of HDF5 (Debian's, of 1.10) and Java are not Python packages: `.ci/run` installs them and requires these tests.
+The programs of HDF5 (Debian's, of 1.10) and Java are not Python packages: `.ci/run` installs them and
+requires these tests.
 """
 
 import os
@@ -19,23 +20,24 @@ from compare import compare_files, walk
 from support import REPOSITORY, hs, outcome
 from written import FEATURES, LIBVERS, write_file
 
-# Without plugins of filters.
+# All features except filters that need a plugin.
 PLAIN = tuple(name for name in FEATURES if name != "plugins")
-# Up to these h5py writes what HDF5 1.10 reads; hyperslab does with later ones, too.
+# HDF5 1.10 reads files that h5py writes with these bounds. It reads files of hyperslab with later bounds as
+# well.
 READ_BY_110 = ("earliest", "v108", "v110")
 JHDF = Path(__file__).parent / "jhdf"
 JARS = REPOSITORY / "target" / "jhdf"
 
 
 def required(program, package):
-    """The test is skipped without a program, but in CI it fails."""
+    """Skips the test if a program is not installed; in CI the test fails."""
     if shutil.which(program) is None:
         assert "CI" not in os.environ, f"{program} is required here: install {package}"
         pytest.skip(f"{program} is not installed (Debian: {package}); .ci/run requires it")
 
 
 def run(program, *arguments):
-    """What a program of HDF5 prints; it must end well and complain of nothing."""
+    """Runs a program of HDF5 and returns its output. The program must succeed and print no errors."""
     required(program, "hdf5-tools")
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
     assert done.returncode == 0 and not done.stderr, f"{program}: {done.stderr or done.stdout}"[:2000]
@@ -44,7 +46,7 @@ def run(program, *arguments):
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
-    """`ours, theirs = pairs(libver, features)`: two files of the same, by hyperslab and by h5py."""
+    """Writes the same contents with hyperslab and with h5py: `ours, theirs = pairs(libver, features)`."""
     made = {}
 
     def pair(libver, features=PLAIN):
@@ -59,26 +61,26 @@ def pairs(tmp_path_factory):
 
 
 def dumped(path):
-    """All that h5dump says, without addresses, and sizes that depend on an encoder."""
+    """Returns the output of h5dump without addresses and without sizes that depend on an encoder."""
     text = run("h5dump", "-p", path)
     text = re.sub(r"(DATASET|GROUP|DATATYPE|OFFSET) \d+", r"\1", text.replace(str(path), ""))
     return re.sub(r"SIZE \d+ \(\S+ COMPRESSION\)", "SIZE", text).splitlines()
 
 
 @pytest.mark.parametrize("libver", READ_BY_110)
-def test_h5dump_says_the_same_of_our_file_and_of_h5pys(pairs, libver):
+def test_h5dump_prints_the_same_for_files_of_hyperslab_and_of_h5py(pairs, libver):
     ours, theirs = map(dumped, pairs(libver))
     at = next(index for index, line in enumerate(ours) if '"compact"' in line)
     place = slice(at, next(index for index, line in enumerate(ours) if '"contiguous"' in line and index > at))
     end = place.stop + len(theirs) - len(ours)
-    # The one dataset that h5py does not store as asked for.
+    # Only this dataset differs, because the high-level API of h5py cannot create compact datasets.
     assert any("COMPACT" in line for line in ours[place])
     assert ours[:at] == theirs[:at]
     assert ours[place.stop :] == theirs[end:]
 
 
 @pytest.mark.parametrize("libver", LIBVERS)
-def test_the_programs_of_hdf5_1_10_read_our_files(pairs, libver, tmp_path):
+def test_the_programs_of_hdf5_1_10_read_files_of_hyperslab(pairs, libver, tmp_path):
     ours, _ = pairs(libver)
     assert "/groups/many_ordered/n00" in run("h5ls", "-r", ours)
     assert "Total space" in run("h5stat", ours)
@@ -96,7 +98,7 @@ def test_the_programs_of_hdf5_1_10_read_our_files(pairs, libver, tmp_path):
     [(), ("-l", "storage/contiguous:CHUNK=10x10", "-f", "storage/contiguous:GZIP=4")],
     ids=["as it is", "chunked"],
 )
-def test_h5repack_makes_a_file_of_the_same_of_ours(pairs, libver, options, tmp_path):
+def test_h5repack_copies_a_file_of_hyperslab_with_the_same_contents(pairs, libver, options, tmp_path):
     ours, theirs = pairs(libver, ("numbers", "storage", "filters", "groups", "attributes"))
     packed = tmp_path / "packed.h5"
     run("h5repack", *options, ours, packed)
@@ -109,7 +111,7 @@ def test_h5repack_makes_a_file_of_the_same_of_ours(pairs, libver, options, tmp_p
 
 
 def everything(path, read):
-    """What a reader makes of each dataset: its elements, or the class of its refusal."""
+    """Returns what a reader gives for each dataset: its elements as text, or the class of the exception."""
     found = {}
     with h5py.File(path) as file:
         for name, item in walk(file):
@@ -120,19 +122,19 @@ def everything(path, read):
 
 
 def as_text(value):
-    """Elements without what tells two files apart: references."""
+    """Returns elements as text without references, whose addresses differ between files."""
     with np.printoptions(threshold=10**9):
         return re.sub(r"<[^>]*[Rr]eference[^>]*>|0x[0-9a-f]+", "reference", repr(value))
 
 
 def with_tables(path):
-    """All of a file, by PyTables."""
+    """Returns all datasets of a file, read by PyTables."""
     with tables.open_file(path) as file:
         return everything(path, lambda name: file.get_node(name).read())
 
 
 def with_pyfive(path):
-    """All of a file, by pyfive."""
+    """Returns all datasets of a file, read by pyfive."""
     with pyfive.File(path) as file:
         return everything(path, lambda name: file[name][()])
 
@@ -140,16 +142,16 @@ def with_pyfive(path):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("libver", ["earliest", "v108", "v110"])
 @pytest.mark.parametrize("reader", [with_tables, with_pyfive])
-def test_other_libraries_read_our_file_as_they_read_h5pys(pairs, libver, reader):
+def test_other_libraries_read_the_same_from_files_of_hyperslab_and_of_h5py(pairs, libver, reader):
     ours, theirs = map(reader, pairs(libver))
     assert ours == theirs
-    # And most of it they do read.
+    # The library reads a good part of the datasets.
     read = [name for name, text in ours.items() if not re.fullmatch(r"\w+Error", text)]
     assert len(read) > len(ours) * 2 // 5, set(ours) - set(read)
 
 
 @pytest.mark.parametrize("libver", LIBVERS)
-def test_netcdf_finds_the_axes_and_values_of_our_file(tmp_path, libver):
+def test_netcdf_finds_the_dimensions_and_values_of_a_file_of_hyperslab(tmp_path, libver):
     for name, module in (("ours.h5", hs), ("theirs.h5", h5py)):
         write_file(tmp_path / name, module, ("scales",), libver=libver)
     with netCDF4.Dataset(tmp_path / "ours.h5") as ours, netCDF4.Dataset(tmp_path / "theirs.h5") as theirs:
@@ -164,8 +166,8 @@ def test_netcdf_finds_the_axes_and_values_of_our_file(tmp_path, libver):
 
 
 @pytest.mark.parametrize("libver", ["earliest", "v108", "v110"])
-def test_jhdf_reads_our_file_as_it_reads_h5pys(pairs, libver):
-    # jHDF refuses a whole group with a datatype in it that it does not know.
+def test_jhdf_reads_the_same_from_files_of_hyperslab_and_of_h5py(pairs, libver):
+    # jHDF refuses a whole group if it does not know one of the datatypes in the group.
     features = tuple(name for name in FEATURES if name != "kinds")
     ours, theirs = map(with_jhdf, pairs(libver, features))
     assert ours == theirs
@@ -174,7 +176,7 @@ def test_jhdf_reads_our_file_as_it_reads_h5pys(pairs, libver):
 
 
 def with_jhdf(path):
-    """All of a file, by jHDF."""
+    """Returns all datasets of a file, read by jHDF."""
     required("java", "openjdk-17-jdk-headless")
     if not JARS.is_dir():
         assert "CI" not in os.environ, "jHDF is required here: run `make jhdf`"
@@ -188,12 +190,12 @@ def with_jhdf(path):
 @pytest.mark.parametrize(
     "reader", [with_tables, with_jhdf, lambda path: run("h5dump", "-d", "d", "-s", "1090", "-c", "20", path)]
 )
-def test_others_read_a_fixed_shape_whose_chunks_are_in_a_b_tree(tmp_path, reader):
+def test_other_programs_read_a_fixed_shape_whose_chunks_are_in_a_b_tree(tmp_path, reader):
     ours, theirs = tmp_path / "f.h5", tmp_path / "theirs" / "f.h5"
     theirs.parent.mkdir()
     for path, module, libver in ((ours, hs, "v110"), (theirs, h5py, "earliest")):
         with module.File(path, "w", libver=libver) as file:
-            # Of more chunks than a Fixed Array of ours has elements.
+            # More chunks than hyperslab puts into a Fixed Array.
             dataset = file.create_dataset("d", (2**20 + 3,), "i1", chunks=(1,), fillvalue=3)
             dataset[1000:1100], dataset[2**20 + 1 :] = np.arange(100), 5
     assert str(reader(ours)).replace(str(tmp_path), "") == str(reader(theirs)).replace(str(theirs.parent), "")

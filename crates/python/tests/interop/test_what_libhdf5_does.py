@@ -1,6 +1,7 @@
-"""Facts about libhdf5 on which the commit of a transaction rests (docs/journal.md, M1 to M6): measured, not believed.
+"""Measures the behaviour of libhdf5 on which commits rely (docs/journal.md, M1 to M6).
 
-Only h5py is asked here, and `h5clear` of Debian's `hdf5-tools`, which `.ci/run` installs and requires. A release of HDF5 that changes an answer is noticed.
+Only h5py is asked here, and `h5clear` of Debian's `hdf5-tools`, which `.ci/run` installs and requires. A
+release of HDF5 that changes an answer is noticed.
 """
 
 import os
@@ -23,7 +24,7 @@ def rotl(x, k):
 
 
 def lookup3(data):
-    """Bob Jenkins' hash of bytes, the checksum of HDF5's metadata."""
+    """Returns Bob Jenkins' hash of bytes, which is the checksum of HDF5 metadata."""
     a = b = c = (0xDEADBEEF + len(data)) & 0xFFFFFFFF
     while len(data) > 12:
         x, y, z = (int.from_bytes(data[i : i + 4], "little") for i in (0, 4, 8))
@@ -60,7 +61,7 @@ def lookup3(data):
 
 
 def edited(content, change):
-    """The file with `change` done to its superblock, and the checksum made right."""
+    """Returns the file with `change` applied to its superblock and a correct checksum."""
     image = bytearray(content)
     change(image)
     if image[8] >= 2:
@@ -69,7 +70,7 @@ def edited(content, change):
 
 
 def end_field(image):
-    """Where the End of File Address stands, for addresses of eight bytes."""
+    """Returns the slice of the End of File Address, for addresses of eight bytes."""
     return slice(40, 48) if image[8] == 0 else slice(28, 36)
 
 
@@ -82,7 +83,7 @@ def guarded(content, guard=GUARD):
 
 
 def flags_at(image):
-    """Where the File Consistency Flags stand."""
+    """Returns the offset of the File Consistency Flags."""
     return 20 if image[8] == 0 else 11
 
 
@@ -111,7 +112,7 @@ def read(path, **options):
 
 
 def refusal(path, mode="r", **options):
-    """What libhdf5 says when it refuses a file; the file must stay as it was."""
+    """Returns the error with which libhdf5 refuses a file, and asserts that the file is unchanged."""
     before = path.read_bytes()
     with pytest.raises(OSError) as error:
         h5py.File(path, mode, **options).close()
@@ -125,7 +126,7 @@ def test_m1_bytes_after_the_end_of_file_address_are_ignored(file):
     assert file.read_bytes().endswith(TAIL)
 
 
-def test_m2_a_writer_cuts_the_tail_even_if_it_changes_nothing(file):
+def test_m2_opening_for_writing_cuts_the_tail_even_without_changes(file):
     content = file.read_bytes()
     file.write_bytes(content + TAIL)
     h5py.File(file, "r+").close()
@@ -133,7 +134,7 @@ def test_m2_a_writer_cuts_the_tail_even_if_it_changes_nothing(file):
     assert np.array_equal(read(file), VALUES)
 
 
-def test_m3_an_end_of_file_address_out_of_reach_closes_the_file_to_everybody(file):
+def test_m3_a_file_with_an_end_of_file_address_beyond_its_end_is_refused(file):
     content = file.read_bytes()
     file.write_bytes(guarded(content))
     assert REFUSED in refusal(file, "r")
@@ -145,7 +146,7 @@ def test_m3_an_end_of_file_address_out_of_reach_closes_the_file_to_everybody(fil
     assert np.array_equal(read(file), VALUES)
 
 
-def test_m3_in_version_0_the_guard_is_one_byte(file):
+def test_m3_in_superblock_0_the_guard_changes_one_byte(file):
     content = file.read_bytes()
     if content[8] == 0:
         differ = [i for i, (a, b) in enumerate(zip(content, guarded(content), strict=True)) if a != b]
@@ -154,7 +155,7 @@ def test_m3_in_version_0_the_guard_is_one_byte(file):
         assert len(guarded(content)) == len(content)
 
 
-def test_m4_consistency_flags_close_files_of_version_3_alone(file):
+def test_m4_only_files_with_superblock_3_are_refused_by_consistency_flags(file):
     content = file.read_bytes()
     version = content[8]
     for flags in (1, 5):
@@ -178,14 +179,14 @@ def test_m5_a_writer_marks_the_file_while_it_is_open(file):
     assert file.read_bytes()[at] == 0
 
 
-def test_m6_h5clear_never_opens_a_guarded_file_as_it_was(file):
+def test_m6_h5clear_does_not_make_a_guarded_file_readable_with_its_old_length(file):
     if shutil.which("h5clear") is None:
         assert "CI" not in os.environ, "h5clear is required here: install hdf5-tools"
         pytest.skip("h5clear is not installed (Debian: hdf5-tools); .ci/run requires it")
     content = guarded(file.read_bytes())
     file.write_bytes(content)
     subprocess.run(["h5clear", "--increment=0", file], check=False, capture_output=True)
-    # Whatever it says, the file is not open to others with a half-applied change in it.
+    # Whatever h5clear reports, other programs cannot read the file with a half-applied change.
     if file.read_bytes() == content:
         assert REFUSED in refusal(file, "r")
     else:

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** Prints all that jHDF finds in a file, a line for each dataset and attribute: its path, and its elements or the error. */
+/** Prints a line for each dataset and attribute that jHDF finds in a file: the path, and the elements or the error. */
 public class Walk {
     public static void main(String[] args) {
         try (HdfFile file = new HdfFile(Paths.get(args[0]))) {
