@@ -141,11 +141,7 @@ impl Structure for FreeSpaceSections {
         r.version(0)?;
         let header = r.addr()?;
         if header != form.header {
-            return Err(r.bad_value(
-                "header address",
-                header.get(),
-                "the address of the header that names this list",
-            ));
+            return Err(r.bad_value("header address", header.get(), "the manager header's address"));
         }
         let mut sections = Vec::new();
         while (sections.len() as u64) < form.count {

@@ -210,11 +210,7 @@ impl Structure for DirectBlock {
 fn decode_owner(r: &mut Reader<'_>, geometry: &HeapGeometry) -> Result<u64> {
     let heap = r.addr()?;
     if heap != geometry.heap {
-        return Err(r.bad_value(
-            "heap header address",
-            heap.get(),
-            "the address of the heap that names this block",
-        ));
+        return Err(r.bad_value("heap header address", heap.get(), "the address of this block's heap"));
     }
     r.uint(geometry.offset_width())
 }
