@@ -1,5 +1,6 @@
-//! Changes of object headers against a list of messages: whatever is put, replaced and removed, the chunks keep their places and
-//! lengths, and what is decoded from them again is what the list holds.
+//! Compares edits of object headers with a list of messages. After any sequence of put, replace and remove,
+//! the chunks keep their addresses and do not shrink, and the header decoded from the chunks contains the
+//! listed messages.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
@@ -18,7 +19,7 @@ const V2: Prefix = Prefix::V2(v2::Prefix {
     phase_change: None,
 });
 
-/// One change; numbers choose among what is there.
+/// A single change. Indices select an existing message, modulo the number of messages.
 #[derive(Debug, Clone)]
 enum Change {
     Put(u16, Vec<u8>),
@@ -58,14 +59,14 @@ fn raw(kind: u16, data: Vec<u8>) -> RawMessage {
     RawMessage { kind, flags: 0, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
-/// A header with nothing but room for messages.
+/// Returns a header without messages, with `room` bytes for messages.
 fn empty(prefix: Prefix, room: usize) -> ObjectHeader {
     let tracks = matches!(prefix, Prefix::V2(v2::Prefix { tracks_creation_order: true, .. }));
     let nil = RawMessage { creation_order: tracks.then_some(0), ..raw(kind::NIL, vec![0; room]) };
     ObjectHeader::new(prefix, vec![nil], Addr::new(96), WIDTHS).unwrap()
 }
 
-/// The header again, from the bytes of its chunks.
+/// Encodes the chunks of a header and decodes the header from them.
 fn stored(header: &ObjectHeader) -> ObjectHeader {
     let mut bytes = Vec::new();
     Writer::new(&mut bytes, WIDTHS).structure(header, &());
@@ -75,7 +76,7 @@ fn stored(header: &ObjectHeader) -> ObjectHeader {
     let framing = header.prefix.framing();
     while let Some(extent) = again.next_pending() {
         let chunk = &header.chunks[again.chunks.len()];
-        assert_eq!(chunk.extent, extent, "chunks stand in the order of their continuations");
+        assert_eq!(chunk.extent, extent, "chunks are in the order of their continuations");
         let mut bytes = Vec::new();
         Writer::new(&mut bytes, WIDTHS).structure(chunk, &ChunkContext { framing, len: extent.len });
         assert_eq!(bytes.len() as u64, extent.len);
@@ -84,7 +85,7 @@ fn stored(header: &ObjectHeader) -> ObjectHeader {
     again
 }
 
-/// What a header holds, in no order: of the messages that a caller knows of.
+/// Returns the sorted kinds and data of the messages that a caller put into the header.
 fn contents(header: &ObjectHeader) -> Vec<(u16, Vec<u8>)> {
     let own = [kind::NIL, kind::CONTINUATION, kind::REFERENCE_COUNT];
     let messages = header.messages().filter(|message| !own.contains(&message.kind));
@@ -93,20 +94,20 @@ fn contents(header: &ObjectHeader) -> Vec<(u16, Vec<u8>)> {
     contents
 }
 
-/// Puts a message that did not fit into a further chunk with some room to spare; or, if `spare` is odd, into a chunk that is
-/// made longer for it.
+/// Completes an edit if the message did not fit. For odd `spare`, lengthens a chunk for it; for even `spare`,
+/// puts it into a new chunk with `spare * 8` bytes of spare room.
 fn finish(edit: &mut HeaderEdit, fit: Fit, message: RawMessage, end: &mut u64, spare: u64) {
     let Fit::Needs(len) = fit else { return };
     if spare % 2 == 1 {
         let short = edit.short_chunks(&message);
         let (number, extent, missing) = short[usize::try_from(len).unwrap() % short.len()];
         edit.lengthen(number, Extent::new(extent.addr, extent.len + missing)).unwrap();
-        assert_eq!(edit.put(message).unwrap(), Fit::Placed, "it was to be long enough");
+        assert_eq!(edit.put(message).unwrap(), Fit::Placed, "the longer chunk has room for the message");
         assert!(edit.header().chunks[number].messages.iter().all(|message| message.kind != kind::NIL));
         return;
     }
     let extent = Extent::new(Addr::new(*end), len + spare * 8);
-    // Far apart: they may grow.
+    // Chunks are far apart, so that they can grow.
     *end += 1 << 16;
     edit.put_in(message, extent).unwrap();
 }
@@ -115,7 +116,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
-    fn a_header_holds_what_was_put_in_and_its_chunks_stay_where_they_are(
+    fn an_edited_header_holds_its_messages_and_its_chunks_do_not_move(
         prefix in prefixes(),
         room in 3usize..12,
         changes in changes(),
@@ -133,7 +134,7 @@ proptest! {
         let (mut model, mut links) = (Vec::<(u16, Vec<u8>)>::new(), 1);
         for change in changes {
             let mut before: Vec<Extent> = edit.header().chunks.iter().map(|chunk| chunk.extent).collect();
-            // A message of the model, and where the header has it.
+            // Finds a message of the model, and its place in the header.
             let find = |edit: &HeaderEdit, at: usize| -> Option<((u16, Vec<u8>), Place)> {
                 let wanted = model.get(at % model.len().max(1))?.clone();
                 let place = edit.places(wanted.0).find(|(_, message)| message.data[..] == wanted.1)?.0;
@@ -183,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn chunks_that_do_not_change_are_not_written_again(sizes in prop::collection::vec(8usize..60, 2..12)) {
+    fn unchanged_chunks_are_not_written_again(sizes in prop::collection::vec(8usize..60, 2..12)) {
         let mut header = empty(V2, 40);
         let mut end = 1 << 20;
         for size in sizes {
@@ -194,7 +195,7 @@ proptest! {
             let (after, changed) = edit.finish();
             for (number, chunk) in after.chunks.iter().enumerate() {
                 let is_new = !header.chunks.contains(chunk);
-                prop_assert!(!is_new || changed.contains(&number), "chunk {} is not said to have changed", number);
+                prop_assert!(!is_new || changed.contains(&number), "chunk {} changed and is not reported", number);
             }
             prop_assert!(changed.len() <= 2, "{:?} of {} chunks", changed, after.chunks.len());
             header = after;
@@ -203,7 +204,7 @@ proptest! {
 }
 
 #[test]
-fn a_message_longer_than_its_length_field_is_refused() {
+fn a_message_longer_than_its_length_field_is_an_error() {
     let prefix = Prefix::V1 { reference_count: 1 };
     let header = empty(prefix, 80);
     let mut edit = HeaderEdit::new(header, WIDTHS).unwrap();
@@ -217,7 +218,7 @@ fn a_message_longer_than_its_length_field_is_refused() {
 }
 
 #[test]
-fn a_header_too_small_for_a_continuation_says_so() {
+fn a_header_without_room_for_a_continuation_is_an_error() {
     let prefix = Prefix::V1 { reference_count: 1 };
     let header = empty(prefix, 8);
     let mut edit = HeaderEdit::new(header, WIDTHS).unwrap();
@@ -226,7 +227,7 @@ fn a_header_too_small_for_a_continuation_says_so() {
 }
 
 #[test]
-fn a_chunk_whose_messages_have_room_before_it_is_given_back() {
+fn condense_frees_chunks_whose_messages_fit_into_earlier_chunks() {
     for prefix in [Prefix::V1 { reference_count: 1 }, V2] {
         let mut edit = HeaderEdit::new(empty(prefix, 80), WIDTHS).unwrap();
         let mut end = 1 << 20;
@@ -237,7 +238,7 @@ fn a_chunk_whose_messages_have_room_before_it_is_given_back() {
         }
         let further: Vec<Extent> = edit.header().chunks.iter().skip(1).map(|chunk| chunk.extent).collect();
         assert!(further.len() > 1);
-        assert_eq!(edit.condense().unwrap(), [], "all is needed");
+        assert_eq!(edit.condense().unwrap(), [], "every chunk is needed");
         while edit.places(kind::LINK).count() > 1 {
             let place = edit.places(kind::LINK).next().unwrap().0;
             edit.remove(place).unwrap();
@@ -252,7 +253,7 @@ fn a_chunk_whose_messages_have_room_before_it_is_given_back() {
 }
 
 #[test]
-fn the_first_chunk_grows_beyond_what_its_length_field_could_say() {
+fn the_length_field_of_the_first_chunk_widens_as_the_chunk_grows() {
     let mut edit = HeaderEdit::new(empty(V2, 80), WIDTHS).unwrap();
     for (byte, width) in [(0, 0), (1, 1), (2, 1)] {
         let message = raw(kind::COMMENT, vec![byte; 150]);
@@ -269,7 +270,7 @@ fn the_first_chunk_grows_beyond_what_its_length_field_could_say() {
 }
 
 #[test]
-fn a_chunk_grows_where_it_stands_alone() {
+fn lengthen_refuses_another_address_a_smaller_size_and_a_missing_chunk() {
     let mut edit = HeaderEdit::new(empty(V2, 80), WIDTHS).unwrap();
     let extent = edit.header().chunks[0].extent;
     for wrong in [Extent::new(Addr::new(97), extent.len + 8), Extent::new(extent.addr, extent.len - 8)] {

@@ -1,6 +1,6 @@
-//! Superblocks, object headers and messages against the laws of `Structure`.
+//! Checks superblocks, object headers and messages against the laws of `Structure`.
 
-#[allow(dead_code)] // each of the test programs that share the harness uses a part of it
+#[allow(dead_code)] // each test program uses only a part of the shared harness
 mod harness;
 
 use hyperslab_format::datatype::{Charset, Datatype, Integer, Text, VariableText};
@@ -31,7 +31,7 @@ use proptest::prelude::*;
 
 use harness::{AT, NARROW, addr, laws, laws_in_context, laws_with_widths};
 
-/// The laws with both wide and narrow fields.
+/// Checks the laws with both wide and narrow fields.
 fn laws_with_both_widths<S>(strategy: impl Strategy<Value = S>)
 where
     S: Structure<Context = ()> + PartialEq + std::fmt::Debug,
@@ -49,7 +49,7 @@ fn bytes(len: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn widths() -> impl Strategy<Value = Widths> {
-    // Addresses of two bytes do not hold those that the strategies make.
+    // The strategies make addresses that do not fit in two bytes.
     let width = || prop_oneof![Just(Width::Four), Just(Width::Eight)];
     (width(), width()).prop_map(|(offset, length)| Widths { offset, length })
 }
@@ -116,7 +116,7 @@ fn superblocks() {
     laws(new, &());
 }
 
-/// A message of an unknown type, so that its body means nothing to the header.
+/// A message of an unknown type, so that the header does not interpret its data.
 fn raw_message(framing: Framing) -> impl Strategy<Value = RawMessage> {
     (0x30..0xff_u16, 0..0x80_u8, any::<u16>(), bytes(0..20)).prop_map(
         move |(kind, flags, order, mut data)| {
@@ -406,7 +406,7 @@ fn small_messages() {
 fn file_space_info() {
     let six = prop::array::uniform6(addr());
     let old = (2..=4_u8, 0..60_000_u64, option::of(six)).prop_map(|(strategy, threshold, managers)| {
-        // Strategy 1 is that the managers are kept.
+        // Strategy 1 means that the free-space managers are persistent.
         FileSpaceInfo::V0 { strategy: if managers.is_some() { 1 } else { strategy }, threshold, managers }
     });
     let twelve = prop::array::uniform12(addr());

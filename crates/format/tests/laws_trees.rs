@@ -1,5 +1,5 @@
-//! The three laws of structures, for datatypes, B-trees, symbol tables and heaps: over values that proptest makes, over
-//! the structures of the golden files, and over damaged bytes.
+//! Checks datatypes, B-trees, symbol tables and heaps against the three laws of `Structure`. The values come
+//! from proptest, from the structures of the golden files, and from damaged bytes.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
@@ -32,7 +32,7 @@ use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// L1 and L3; returns the bytes.
+/// Checks L1 and L3, and returns the encoded bytes.
 fn check<S: Structure + PartialEq + std::fmt::Debug>(
     value: &S,
     widths: Widths,
@@ -53,7 +53,7 @@ fn check<S: Structure + PartialEq + std::fmt::Debug>(
     bytes
 }
 
-/// Decodes what may be anything; the value, if there is one, must be one that encodes.
+/// Decodes arbitrary bytes. If they decode to a value, the value must encode.
 fn survive<S: Structure>(bytes: &[u8], widths: Widths, context: &S::Context) {
     if let Ok(value) = Reader::new(bytes, widths, Addr::new(0)).structure::<S>(context) {
         Writer::new(&mut Vec::new(), widths).structure(&value, context);
@@ -65,7 +65,7 @@ fn widths() -> impl Strategy<Value = Widths> {
     (width.clone(), width).prop_map(|(offset, length)| Widths { offset, length })
 }
 
-/// An address that fits every width, or none.
+/// An address that fits every width, or the undefined address.
 fn addr() -> impl Strategy<Value = Addr> {
     prop_oneof![4 => (0..0xffff_u64).prop_map(Addr::new), 1 => Just(Addr::UNDEFINED)]
 }
@@ -82,7 +82,7 @@ fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![Just(Padding::NullTerminated), Just(Padding::NullPadded), Just(Padding::SpacePadded)]
 }
 
-/// Datatypes of a file whose addresses have eight bytes.
+/// Datatypes of a file with eight-byte addresses.
 fn datatype() -> impl Strategy<Value = Datatype> {
     let order = prop_oneof![Just(ByteOrder::Little), Just(ByteOrder::Big)];
     let integer = (1..=16_u32, any::<bool>(), order.clone()).prop_map(|(n, s, o)| Integer::whole(n, s, o));
@@ -128,7 +128,7 @@ fn datatype() -> impl Strategy<Value = Datatype> {
     })
 }
 
-/// A compound of these members, each after so many unused bytes.
+/// Returns a compound of these members. Each member follows its given number of unused bytes.
 fn compound(members: Vec<(Datatype, u32)>) -> Datatype {
     let mut size = 0;
     let mut placed = Vec::new();
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn datatypes_of_every_version_decode_to_themselves(datatype in datatype(), floor in 1..=5_u8) {
+    fn datatypes_of_every_version_round_trip(datatype in datatype(), floor in 1..=5_u8) {
         check(&datatype, Widths::EIGHT, &());
         let mut bytes = Vec::new();
         datatype.encode_from(&mut Writer::new(&mut bytes, Widths::EIGHT), floor);
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_datatypes_do_no_harm(datatype in datatype(), at in any::<prop::sample::Index>(), byte: u8) {
+    fn damaged_datatypes_do_not_panic(datatype in datatype(), at in any::<prop::sample::Index>(), byte: u8) {
         let mut bytes = check(&datatype, Widths::EIGHT, &());
         let at = at.index(bytes.len());
         bytes[at] = byte;
@@ -284,7 +284,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_after_a_signature_do_no_harm(which in 0..8_usize, bytes in vec(any::<u8>(), 0..400)) {
+    fn arbitrary_bytes_after_a_signature_do_not_panic(which in 0..8_usize, bytes in vec(any::<u8>(), 0..400)) {
         let signature: &[u8] = [b"FSHD\x00\x00", b"FSSE\x00\x00", b"TREE\x01\x00", b"SNOD\x01\x00", b"HEAP\x00\x00", b"GCOL\x01\x00", b"FRHP\x00\x07", b"BTHD\x00\x0a"][which];
         let bytes = [signature, &bytes].concat();
         survive::<BTree1Node>(&bytes, Widths::EIGHT, &BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 4 });
@@ -297,7 +297,7 @@ proptest! {
     }
 }
 
-/// A golden file.
+/// A golden file in memory.
 struct Golden<'a> {
     path: &'a Path,
     bytes: &'a [u8],
@@ -305,7 +305,7 @@ struct Golden<'a> {
 }
 
 impl Golden<'_> {
-    /// Where `signature` stands.
+    /// Returns the offsets at which `signature` occurs.
     fn places(&self, signature: [u8; 4]) -> impl Iterator<Item = usize> + '_ {
         let windows = self.bytes.windows(4).enumerate();
         windows.filter(move |(_, window)| **window == signature).map(|(at, _)| at)
@@ -315,7 +315,7 @@ impl Golden<'_> {
         Reader::new(self.bytes.get(at..)?, self.widths, Addr::new(at as u64)).structure(context).ok()
     }
 
-    /// L2: what is decoded encodes to the same bytes.
+    /// Checks L2: the decoded structure encodes to the same bytes. Returns the structure.
     fn same<S: Structure>(&self, at: Addr, context: &S::Context) -> S {
         let start = usize::try_from(at.get()).unwrap();
         let mut r = Reader::new(&self.bytes[start..], self.widths, at);
@@ -332,7 +332,7 @@ impl Golden<'_> {
         value
     }
 
-    /// Walks a version 2 B-tree; returns its records' number and the nodes seen.
+    /// Walks a version 2 B-tree. Returns the number of records and the number of nodes.
     fn tree(&self, at: Addr, shape: BTree2NodeShape, header: &BTree2Header) -> (u64, usize) {
         let node = self.same::<BTree2Node>(at, &shape);
         let (mut records, mut nodes) = (node.records.len() as u64, 1);
@@ -348,7 +348,7 @@ impl Golden<'_> {
         (records, nodes)
     }
 
-    /// Walks the blocks of a fractal heap without filters; returns how many there are.
+    /// Walks the blocks of a fractal heap without filters, and returns their number.
     fn blocks(&self, at: Addr, child: HeapChild, geometry: HeapGeometry, offset: u64) -> usize {
         match child {
             HeapChild::Direct { size } => {
@@ -374,7 +374,7 @@ impl Golden<'_> {
     }
 }
 
-/// The repository's golden files, or those of the folder that `GOLDEN_FILES` names.
+/// Returns the repository's golden files, or those in the folder that `GOLDEN_FILES` names.
 fn golden_files() -> Vec<PathBuf> {
     let folder = std::env::var_os("GOLDEN_FILES")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/files"), PathBuf::from);
@@ -388,13 +388,14 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
     let [mut locals, mut globals, mut tables] = [0; 3];
     for path in golden_files() {
         let bytes = std::fs::read(&path).unwrap();
-        // Addresses that count from the file's first byte; others would need a reader of superblocks.
+        // Only files whose addresses count from the first byte. The others would need a reader of
+        // superblocks.
         if !bytes.starts_with(b"\x89HDF") || path.to_string_lossy().contains("damaged") {
             continue;
         }
         let sizes = if bytes[8] < 2 { [bytes[13], bytes[14]] } else { [bytes[9], bytes[10]] };
         let [Some(offset), Some(length)] = sizes.map(Width::from_bytes) else {
-            continue; // 16 and 32 bytes, which only a reader of superblocks can refuse
+            continue; // addresses of 16 or 32 bytes, which only a reader of superblocks rejects
         };
         let file = Golden { path: &path, bytes: &bytes, widths: Widths { offset, length } };
         for at in file.places(*b"BTHD") {
@@ -437,7 +438,7 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
                 globals += 1;
             }
         }
-        // Group Leaf Node K, where superblocks of versions 0 and 1 have it.
+        // Group Leaf Node K, at its offset in superblocks of versions 0 and 1.
         let k = if bytes[8] < 2 { u16::from_le_bytes([bytes[16], bytes[17]]) } else { 4 };
         for at in file.places(*b"SNOD") {
             if file.decode::<SymbolTableNode>(at, &SymbolTableContext { k }).is_some() {
@@ -450,5 +451,5 @@ fn structures_of_golden_files_encode_to_the_same_bytes() {
     println!(
         "trees, nodes, heaps, blocks, free-space managers, local heaps, global heaps, symbol tables: {seen:?}"
     );
-    assert!(seen.iter().all(|&count| count > 0), "the golden files test too little: {seen:?}");
+    assert!(seen.iter().all(|&count| count > 0), "the golden files lack a structure: {seen:?}");
 }

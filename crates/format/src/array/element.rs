@@ -1,15 +1,16 @@
-//! An element of a Fixed or Extensible Array: where a chunk is stored (spec VII.C and VII.D, "Data Block Element").
+//! An element of a Fixed or Extensible Array: the location of a chunk (spec VII.C and VII.D, "Data Block
+//! Element").
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Width, Widths, Writer};
 use crate::error::Result;
 
-/// What the elements of an array describe ("Client ID").
+/// The kind of the elements of an array ("Client ID").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Client {
-    /// Chunks without filters: an address each.
+    /// Chunks without filters: each element is an address.
     Chunks,
-    /// Filtered chunks: an address, a stored size and a filter mask each.
+    /// Filtered chunks: each element is an address, a stored size and a filter mask.
     FilteredChunks,
 }
 
@@ -23,41 +24,41 @@ impl Client {
     }
 }
 
-/// Writes what the blocks of an array begin with.
+/// Writes the first fields of a block of an array.
 pub(super) fn encode_prefix(w: &mut Writer<'_>, signature: [u8; 4], client: Client, header: Addr) {
     w.bytes(&signature);
     w.bytes(&[0, client as u8]); // version
     w.addr(header);
 }
 
-/// How an element is stored.
+/// The encoding of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElementFormat {
-    /// What it describes.
+    /// The kind of the elements.
     pub client: Client,
-    /// Its bytes ("Entry Size", "Element Size").
+    /// The size of an element in bytes ("Entry Size", "Element Size").
     pub size: u8,
 }
 
-/// Where a chunk is stored.
+/// The location of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkElement {
-    /// Its address; undefined if it was never written.
+    /// The address; undefined if the chunk was never written.
     pub addr: Addr,
-    /// Its stored bytes; 0 where chunks are not filtered: then all have the same size.
+    /// The stored size in bytes. 0 if chunks are not filtered: then all have the same size.
     pub len: u64,
-    /// Bit i: the i-th filter was left out. 0 where chunks are not filtered.
+    /// The filter mask: bit `i` is set if filter `i` was skipped. 0 if chunks are not filtered.
     pub mask: u32,
 }
 
 impl ChunkElement {
-    /// A chunk that was never written.
+    /// The element of a chunk that was never written.
     pub const UNDEFINED: Self = Self { addr: Addr::UNDEFINED, len: 0, mask: 0 };
 }
 
 impl ElementFormat {
-    /// The format that libhdf5 gives elements: the size field of a filtered chunk is as wide as layout versions 4 and 5
-    /// make it.
+    /// Returns the format that libhdf5 gives elements. Layout versions 4 and 5 determine the width of a
+    /// filtered chunk's size field.
     pub fn new(client: Client, widths: Widths, chunk_bytes: u64, layout_version: u8) -> Self {
         let addr = widths.offset.bytes();
         let size = match client {
@@ -69,7 +70,8 @@ impl ElementFormat {
         Self { client, size: u8::try_from(size).unwrap_or(u8::MAX) }
     }
 
-    /// The largest stored size of a chunk that an element can state; none where elements state none.
+    /// Returns the largest stored size of a chunk that an element can hold, or `None` if elements hold no
+    /// size.
     pub fn max_chunk_len(self, widths: Widths) -> Option<u64> {
         match self.client {
             Client::Chunks => None,
@@ -80,7 +82,7 @@ impl ElementFormat {
         }
     }
 
-    /// Checks that the size is one that the client can have.
+    /// Checks that the element size is possible for the client.
     pub(super) fn check(self, r: &Reader<'_>) -> Result<Self> {
         let addr = r.widths().offset.bytes();
         let size = usize::from(self.size);
@@ -88,20 +90,20 @@ impl ElementFormat {
             Client::Chunks => size == addr,
             Client::FilteredChunks => (addr + 1 + MASK_BYTES..=addr + 8 + MASK_BYTES).contains(&size),
         };
-        if is_right { Ok(self) } else { Err(r.bad_value("Element Size", size as u64, "that of its fields")) }
+        if is_right { Ok(self) } else { Err(r.bad_value("Element Size", size as u64, "its fields' size")) }
     }
 
-    /// Reads what the blocks of an array with such elements begin with; returns the address of the header.
+    /// Reads the first fields of a block of an array, and returns the address of the array's header.
     pub(super) fn decode_prefix(self, r: &mut Reader<'_>, signature: [u8; 4]) -> Result<Addr> {
         r.signature(&signature)?;
         r.version(0)?;
         match Client::decode(r)? {
             client if client == self.client => r.addr(),
-            client => Err(r.bad_value("Client ID", client as u64, "that of the header")),
+            client => Err(r.bad_value("Client ID", client as u64, "the Client ID of the array header")),
         }
     }
 
-    /// Bytes of `count` elements.
+    /// Returns the size in bytes of `count` elements.
     pub(super) fn bytes(self, count: usize) -> usize {
         usize::from(self.size).saturating_mul(count)
     }
@@ -130,8 +132,8 @@ impl ElementFormat {
     }
 }
 
-/// The width of the field that holds a filtered chunk's stored size: version 4 of the layout message makes it one byte
-/// wider than the decoded size needs; version 5 as wide as lengths are.
+/// Returns the width of the field for the stored size of a filtered chunk. In version 4 of the layout message
+/// the field is one byte wider than the size before filtering needs; in version 5 it is as wide as lengths.
 pub fn chunk_size_width(widths: Widths, chunk_bytes: u64, layout_version: u8) -> usize {
     if layout_version > 4 {
         return widths.length.bytes();
@@ -140,23 +142,23 @@ pub fn chunk_size_width(widths: Widths, chunk_bytes: u64, layout_version: u8) ->
     (1 + (log2 + 8) / 8).min(8)
 }
 
-/// Consecutive elements of an array, decoded.
+/// Consecutive decoded elements of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elements {
-    /// Of chunks without filters.
+    /// Elements of chunks without filters.
     Chunks(Vec<Addr>),
-    /// Of filtered chunks.
+    /// Elements of filtered chunks.
     FilteredChunks(Vec<ChunkElement>),
 }
 
 impl Elements {
     /// Reads `count` elements.
     pub(super) fn decode(r: &mut Reader<'_>, count: usize, format: ElementFormat) -> Result<Self> {
-        // The bytes are there before anything is allocated for them.
+        // `sub` checks that the bytes exist before any memory is allocated for the elements.
         let mut bytes = r.sub(format.bytes(count))?;
         match format.client {
-            // The common width at the speed of a copy: an index page is decoded for one random read. All bits set is
-            // the undefined address, in the file and in memory.
+            // The common width decodes at the speed of a copy, because one random read decodes a whole index
+            // page. All bits set is the undefined address both in the file and in memory.
             Client::Chunks if bytes.widths().offset == Width::Eight => {
                 let addrs = bytes.bytes(format.bytes(count))?.as_chunks::<8>().0;
                 Ok(Self::Chunks(addrs.iter().map(|&addr| Addr::new(u64::from_le_bytes(addr))).collect()))
@@ -172,7 +174,7 @@ impl Elements {
         (0..self.len()).filter_map(|i| self.get(i)).for_each(|element| format.encode(element, w));
     }
 
-    /// So many elements, of chunks that were never written.
+    /// Creates `count` elements of chunks that were never written.
     pub fn unwritten(client: Client, count: usize) -> Self {
         match client {
             Client::Chunks => Self::Chunks(vec![Addr::UNDEFINED; count]),
@@ -180,7 +182,7 @@ impl Elements {
         }
     }
 
-    /// Changes the element at `position`; returns what it was, or none if there is no such element.
+    /// Replaces the element at `position` and returns the old one, or `None` if there is no such element.
     pub fn set(&mut self, position: usize, element: ChunkElement) -> Option<ChunkElement> {
         let old = self.get(position);
         match self {
@@ -190,7 +192,7 @@ impl Elements {
         old
     }
 
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             Self::Chunks(elements) => elements.len(),
@@ -198,12 +200,12 @@ impl Elements {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The element at `position`.
+    /// Returns the element at `position`.
     pub fn get(&self, position: usize) -> Option<ChunkElement> {
         match self {
             Self::Chunks(elements) => {
@@ -221,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_element_is_what_it_was_set_to() {
+    fn set_replaces_one_element() {
         let element = ChunkElement { addr: Addr::new(8), len: 5, mask: 1 };
         let mut filtered = Elements::unwritten(Client::FilteredChunks, 2);
         assert_eq!(filtered.set(1, element), Some(ChunkElement::UNDEFINED));
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_states_sizes_of_its_width_alone() {
+    fn the_largest_stored_size_depends_on_the_element_size() {
         let format = |client, size| ElementFormat { client, size };
         assert_eq!(format(Client::Chunks, 8).max_chunk_len(Widths::EIGHT), None);
         assert_eq!(format(Client::FilteredChunks, 14).max_chunk_len(Widths::EIGHT), Some(0xffff));

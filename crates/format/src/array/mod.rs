@@ -1,4 +1,5 @@
-//! Arrays of chunk addresses: Fixed (spec VII.C) and Extensible (spec VII.D), and the elements of both.
+//! Arrays of chunk addresses: Fixed (spec VII.C), Extensible (spec VII.D), and the elements and pages of
+//! both.
 
 pub mod element;
 pub mod extensible;

@@ -1,6 +1,7 @@
-//! Page of a data block of a Fixed or an Extensible Array (spec VII.C and VII.D, "Data Block Page").
+//! Page of the data block of a Fixed or an Extensible Array (spec VII.C and VII.D, "Data Block Page").
 //!
-//! Follows a data block of more elements than a page holds; has no signature, only elements and a checksum.
+//! A data block with more elements than one page holds is followed by pages. A page has no signature, only
+//! elements and a checksum.
 
 use crate::array::element::{ElementFormat, Elements};
 use crate::bytes::{Reader, Widths, Writer};
@@ -10,11 +11,11 @@ use crate::structure::Structure;
 /// A page of a data block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its elements.
+    /// The elements of the page.
     pub elements: Elements,
 }
 
-/// How many elements a page has, and their format.
+/// The number of elements in a page, and their format.
 pub type PageContext = (usize, ElementFormat);
 
 impl Structure for Page {

@@ -1,6 +1,7 @@
-//! The keys and children of a version 1 B-tree node (spec III.A.1): they alternate, and a last key follows the last child.
+//! The keys and children of a version 1 B-tree node (spec III.A.1). They alternate, and one more key follows
+//! the last child.
 //!
-//! They are kept as the bytes they are, and decoded one by one: a search looks at few of them.
+//! Entries are kept as raw bytes and decoded one by one, because a search looks at only a few of them.
 
 use std::cmp::Ordering;
 
@@ -9,52 +10,54 @@ use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 
-/// The children of a node and one key more than children; no key if there are no children.
+/// The children of a node, with one key more than children. A node without children has no keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTree1Entries {
     kind: BTree1Kind,
     widths: Widths,
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     key_len: usize,
-    /// Bytes of a key and a child.
+    /// The size in bytes of a key and a child.
     stride: usize,
     bytes: Vec<u8>,
 }
 
-/// One key.
+/// A key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BTree1Key {
     /// The offset of a name in the local heap.
     Group(u64),
-    /// What is known of a chunk.
+    /// The description of a chunk.
     Chunk {
-        /// Its bytes as stored.
+        /// The stored size of the chunk in bytes.
         size: u32,
-        /// The filters that it was stored without.
+        /// The mask of the filters that were skipped for the chunk.
         mask: u32,
-        /// Where it begins, in elements, and one number more: as many as each key of the node has.
+        /// The offset of the chunk in elements, with one extra number at the end. The length is the same for
+        /// all keys of a node.
         offset: Vec<u64>,
     },
 }
 
-/// A key of a node of chunks, as the node has it. Key `i` describes child `i`, if that is a chunk.
+/// A borrowed key of a node of chunks. Key `i` describes child `i` if that child is a chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkKey<'n> {
-    /// Bytes of the chunk as stored.
+    /// The stored size of the chunk in bytes.
     pub size: u32,
-    /// The filters that it was stored without.
+    /// The mask of the filters that were skipped for the chunk.
     pub mask: u32,
     offset: &'n [[u8; 8]],
 }
 
 impl<'n> ChunkKey<'n> {
-    /// Where the chunk begins, in elements: a number for each dimension of the dataset, and one more, which is 0 for a chunk.
-    /// libhdf5 ends a node with the last chunk's own offset and 1 element size there, so it counts in comparisons.
+    /// Returns the offset of the chunk in elements: one number for each dimension of the dataset, and an
+    /// extra number, which is 0 for a chunk. libhdf5 ends a node with a key that has the last chunk's own
+    /// offset and an extra number of one element size, so the extra number counts in comparisons.
     pub fn offset(&self) -> impl Iterator<Item = u64> + use<'n> {
         self.offset.iter().map(|&bytes| u64::from_le_bytes(bytes))
     }
 
-    /// How the key stands to that of the chunk which begins at `first`.
+    /// Compares this key with the key of the chunk that begins at `first`.
     #[inline]
     pub fn order(&self, first: &[u64]) -> Ordering {
         for (bytes, &other) in self.offset.iter().zip(first) {
@@ -63,13 +66,13 @@ impl<'n> ChunkKey<'n> {
                 return number.cmp(&other);
             }
         }
-        // The number more is 0 for a chunk.
+        // The extra number of a chunk is 0.
         self.offset.get(first.len()).map_or(Ordering::Equal, |&last| u64::from_le_bytes(last).cmp(&0))
     }
 }
 
 impl BTree1Kind {
-    /// Bytes of a key.
+    /// Returns the size of a key in bytes.
     pub(super) fn key_len(self, widths: Widths) -> usize {
         match self {
             Self::Group => widths.length.bytes(),
@@ -104,7 +107,8 @@ impl BTree1Key {
 }
 
 impl BTree1Entries {
-    /// These children, and the keys around them, in a file with these widths: one more key than children, or neither.
+    /// Creates entries from `children` and the keys around them, for a file with `widths`. There is one more
+    /// key than children, or no key and no child.
     pub fn new(
         kind: BTree1Kind,
         widths: Widths,
@@ -137,8 +141,8 @@ impl BTree1Entries {
         w.bytes(&self.bytes);
     }
 
-    /// The first key that comes before its left neighbour: a search in such a node would miss chunks that are there. Keys
-    /// of groups are offsets of names, in any order.
+    /// Returns the index of the first key that is less than its left neighbour. A search in such a node would
+    /// miss chunks that exist. The keys of groups are offsets of names and may be in any order.
     pub(super) fn first_out_of_order<'n>(&'n self) -> Option<usize> {
         let mut left = self.chunk(0)?;
         let is_before_left = |key: ChunkKey<'n>| {
@@ -149,35 +153,35 @@ impl BTree1Entries {
         (1..).map_while(|key| self.chunk(key)).position(is_before_left).map(|key| key + 1)
     }
 
-    /// How many children there are.
+    /// Returns the number of children.
     pub fn len(&self) -> usize {
         // The last key is shorter than a key with a child.
         self.bytes.len() / self.stride
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no children.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Child `index`.
+    /// Returns child `index`.
     pub fn child(&self, index: usize) -> Option<Addr> {
         let start = index.checked_mul(self.stride)?.checked_add(self.key_len)?;
         Reader::new(self.bytes.get(start..)?, self.widths, Addr::UNDEFINED).addr().ok()
     }
 
-    /// All children, in their order.
+    /// Returns all children in order.
     pub fn children(&self) -> impl DoubleEndedIterator<Item = Addr> {
         (0..self.len()).map(|index| self.child(index).unwrap_or(Addr::UNDEFINED))
     }
 
-    /// Key `index`.
+    /// Returns key `index`.
     pub fn key(&self, index: usize) -> Option<BTree1Key> {
         let key = self.bytes.get(index.checked_mul(self.stride)?..)?;
         BTree1Key::decode(&mut Reader::new(key, self.widths, Addr::UNDEFINED), self.kind).ok()
     }
 
-    /// Key `index` of a node of chunks: [`key`](Self::key) without allocation.
+    /// Returns key `index` of a node of chunks, like [`key`](Self::key) but without allocation.
     #[inline]
     pub fn chunk(&self, index: usize) -> Option<ChunkKey<'_>> {
         let BTree1Kind::Chunks { .. } = self.kind else { return None };
@@ -187,7 +191,7 @@ impl BTree1Entries {
         Some(ChunkKey { size, mask, offset: offset.as_chunks().0 })
     }
 
-    /// Key `index` of a node of links: the offset of a name in the local heap.
+    /// Returns key `index` of a node of links: the offset of a name in the local heap.
     pub fn name(&self, index: usize) -> Option<u64> {
         match self.key(index)? {
             BTree1Key::Group(name) => Some(name),
@@ -195,8 +199,9 @@ impl BTree1Entries {
         }
     }
 
-    /// Puts a child before child `index`, or after the last, into a node that has children; and `key` between it and the
-    /// one before it, or, if it is the first, the one after it.
+    /// Inserts `child` before child `index`, or after the last child. Does nothing if the node has no
+    /// children. `key` is inserted between the new child and the child before it or, if the new child is the
+    /// first, the child after it.
     pub fn insert(&mut self, index: usize, child: Addr, key: &BTree1Key) {
         let index = index.min(self.len());
         let (key, child) = (self.encoded(|w| key.encode(w)), self.encoded(|w| w.addr(child)));
@@ -210,7 +215,8 @@ impl BTree1Entries {
         self.bytes.splice(at..at, entry.into_iter().flatten());
     }
 
-    /// Takes out child `index` and the key after it, if it is there; with the last child, its other key, too.
+    /// Removes child `index`, if it exists, and the key after it. Removing the last child removes its other
+    /// key, too.
     pub fn remove(&mut self, index: usize) {
         if index >= self.len() {
             return;
@@ -222,13 +228,13 @@ impl BTree1Entries {
         }
     }
 
-    /// Replaces child `index`, if it is there.
+    /// Replaces child `index`, if it exists.
     pub fn set_child(&mut self, index: usize, child: Addr) {
         let child = self.encoded(|w| w.addr(child));
         self.overwrite(index * self.stride + self.key_len, &child);
     }
 
-    /// Replaces key `index`, if it is there.
+    /// Replaces key `index`, if it exists.
     pub fn set_key(&mut self, index: usize, key: &BTree1Key) {
         let key = self.encoded(|w| key.encode(w));
         if key.len() == self.key_len {
@@ -236,7 +242,7 @@ impl BTree1Entries {
         }
     }
 
-    /// Cuts the children from child `index` on off, and returns them; both parts have the key between them.
+    /// Splits off and returns the children from child `index` on. Both parts keep the key between them.
     #[must_use]
     pub fn split_off(&mut self, index: usize) -> Self {
         let start = index.min(self.len()) * self.stride;
@@ -272,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn children_and_keys_are_put_in_replaced_and_taken_out_whole() {
+    fn inserting_replacing_and_removing_keeps_keys_and_children_aligned() {
         let kind = BTree1Kind::Chunks { rank: 1 };
         let mut entries = BTree1Entries::new(kind, Widths::EIGHT, &[key(1), key(9)], [Addr::new(10)]);
         for (index, n) in [(1, 5), (0, 3), (7, 8)] {

@@ -1,7 +1,9 @@
-//! Version 1 B-tree node, `TREE` (spec III.A.1): of the links of an old group, or of the chunks of a dataset.
+//! Version 1 B-tree node, `TREE` (spec III.A.1): indexes the links of an old-style group or the chunks of a
+//! dataset.
 //!
-//! Named by the symbol table message or by the layout message. A node of level 0 names symbol table nodes or chunks, a
-//! higher one names nodes. Key `i` is at most every key in child `i`, and key `i + 1` is beyond them.
+//! The symbol table message or the layout message names the root node. A node of level 0 names symbol table
+//! nodes or chunks; a node of a higher level names nodes. Key `i` is at most every key in child `i`, and key
+//! `i + 1` is greater than all of them.
 
 pub mod entries;
 
@@ -11,47 +13,48 @@ use crate::error::Result;
 use crate::structure::Structure;
 use entries::BTree1Entries;
 
-/// A node.
+/// A B-tree node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTree1Node {
-    /// How many nodes are below it on the way to what the tree indexes.
+    /// The level of the node: 0 if its children are symbol table nodes or chunks.
     pub level: u8,
-    /// The node before it on its level.
+    /// The address of the left neighbour on the same level.
     pub left: Addr,
-    /// The node after it on its level.
+    /// The address of the right neighbour on the same level.
     pub right: Addr,
-    /// Nodes one level down, or symbol table nodes (groups), or chunks, and the keys around them.
+    /// The children (nodes of the next lower level, symbol table nodes or chunks) and the keys around them.
     pub entries: BTree1Entries,
 }
 
-/// What is known of a node from elsewhere.
+/// The facts that decoding a node needs from other structures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTree1Context {
-    /// What the tree indexes.
+    /// The kind of the tree.
     pub kind: BTree1Kind,
-    /// Half the capacity of a node: Group Internal Node K or Indexed Storage Internal Node K of the superblock.
+    /// Half the capacity of a node: Group Internal Node K or Indexed Storage Internal Node K of the
+    /// superblock.
     pub k: u16,
 }
 
-/// What a tree indexes.
+/// The kind of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BTree1Kind {
     /// Node type 0: the links of a group.
     Group,
     /// Node type 1: the chunks of a dataset.
     Chunks {
-        /// The dataset's dimensions.
+        /// The number of dimensions of the dataset.
         rank: usize,
     },
 }
 
 impl BTree1Context {
-    /// Children that a node has room for.
+    /// Returns the number of children for which a node has room.
     pub fn capacity(self) -> usize {
         2 * usize::from(self.k)
     }
 
-    /// Bytes of a node.
+    /// Returns the size of a node in bytes.
     pub fn node_len(self, widths: Widths) -> usize {
         let (capacity, address) = (self.capacity(), widths.offset.bytes());
         4 + 1 + 1 + 2 + 2 * address + capacity * address + (capacity + 1) * self.kind.key_len(widths)
@@ -83,7 +86,7 @@ impl Structure for BTree1Node {
             return Err(r.bad_value(
                 "node type",
                 node_type.into(),
-                "that of the object which names the tree",
+                "the type that matches the object which names the tree",
             ));
         }
         let level = r.u8()?;
@@ -92,18 +95,14 @@ impl Structure for BTree1Node {
         let (left, right) = (r.addr()?, r.addr()?);
         let entries = BTree1Entries::decode(&mut r, context.kind, count)?;
         if let Some(key) = entries.first_out_of_order() {
-            return Err(r.bad_value(
-                "chunk offset of key",
-                key as u64,
-                "not before that of the key to its left",
-            ));
+            return Err(r.bad_value("chunk offset of key", key as u64, "at least the key to its left"));
         }
         Ok(Self { level, left, right, entries })
     }
 
     fn encode(&self, w: &mut Writer<'_>, context: &BTree1Context) {
         let start = w.written();
-        debug_assert!(self.entries.len() <= context.capacity(), "a node has room for its children");
+        debug_assert!(self.entries.len() <= context.capacity(), "the children fit in the node");
         w.signature(b"TREE");
         w.u8(context.node_type());
         w.u8(self.level);
@@ -129,7 +128,7 @@ mod tests {
     const CHUNKS: BTree1Context = BTree1Context { kind: BTree1Kind::Chunks { rank: 1 }, k: 32 };
 
     #[test]
-    fn a_node_of_a_group() {
+    fn a_node_of_a_group_decodes() {
         // h5py, libver earliest: a group of two links
         let node = golden::<BTree1Node>("5452454500000100 ff*16 00*8 2807 00*6 08 00*503", &GROUP);
         assert_eq!((node.level, node.left), (0, Addr::UNDEFINED));
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_of_chunks() {
+    fn a_node_of_chunks_decodes() {
         // h5py, libver earliest: int16, shape (10,), chunks (4,), gzip
         let node = golden::<BTree1Node>(
             "5452454501000300 ff*16 10 00*23 6018 00*6 10 00*7 04 00*15 7018 00*6 0d 00*7 08 00*15 8018 \
@@ -152,22 +151,22 @@ mod tests {
             [3, 4, 5].map(|at| keys[1].order(&[at])),
             [Ordering::Greater, Ordering::Equal, Ordering::Less]
         );
-        // libhdf5 puts the end of the last chunk into the last key, and so the size of an element after it.
+        // libhdf5 puts the end of the last chunk into the last key, with an element size as the extra number.
         assert_eq!(keys[3].order(&[12]), Ordering::Greater);
         assert!(keys.iter().flat_map(ChunkKey::offset).eq([0, 0, 4, 0, 8, 0, 12, 2]));
     }
 
     #[test]
-    fn more_children_than_there_is_room_for_are_an_error() {
+    fn more_children_than_the_capacity_are_an_error() {
         let kind = error::<BTree1Node>("5452454500002100 ff*16 00*600", &GROUP);
         assert_eq!(kind, ErrorKind::TooLarge { field: "entries used", value: 33, limit: 32 });
     }
 
     #[test]
-    fn keys_of_chunks_that_fall_are_an_error() {
+    fn descending_chunk_keys_are_an_error() {
         let key = |offset: [u64; 2]| BTree1Key::Chunk { size: 8, mask: 0, offset: offset.to_vec() };
         let (left, right) = (Addr::UNDEFINED, Addr::UNDEFINED);
-        // The number after the dimensions counts, too.
+        // The extra number after the dimensions counts, too.
         for keys in [[[0, 0], [8, 0], [4, 0]], [[0, 0], [8, 2], [8, 0]]] {
             let children = [64, 72].map(Addr::new);
             let entries = BTree1Entries::new(CHUNKS.kind, Widths::EIGHT, &keys.map(key), children);
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_of_another_tree_is_an_error() {
+    fn a_node_of_the_wrong_type_is_an_error() {
         let kind = error::<BTree1Node>("5452454500000000 ff*16 00*3000", &CHUNKS);
         assert!(matches!(kind, ErrorKind::Value { field: "node type", value: 0, .. }));
     }

@@ -1,60 +1,62 @@
-//! How many records a node of a version 2 B-tree holds at each depth, and how wide the counts in it are (spec III.A.2).
+//! The capacity of version 2 B-tree nodes at each depth, and the widths of the counts in them (spec III.A.2).
 
 use crate::bytes::{Widths, bytes_for};
 
-/// Bytes of a node besides records and child pointers: signature, version, type, checksum.
+/// The size in bytes of the fixed fields of a node: signature, version, type and checksum.
 const NODE_OVERHEAD: u64 = 4 + 1 + 1 + 4;
 
-/// A tree whose nodes hold one record and two children each, the least there can be, has more records than can be
-/// counted if it is deeper than this.
+/// The largest supported depth. Even if each node had only one record and two children, the minimum, a deeper
+/// tree would have more records than 64 bits can count.
 pub const MAX_DEPTH: u16 = 64;
 
-/// The shape of the nodes of one tree.
+/// The shape of the nodes of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTree2Geometry {
-    /// The type of the tree: that of its records.
+    /// The type of the tree, which is the type of its records.
     pub kind: u8,
-    /// Bytes of a node.
+    /// The size of a node in bytes.
     pub node_size: u32,
-    /// Bytes of a record.
+    /// The size of a record in bytes.
     pub record_size: u16,
-    /// Bytes of the number of records in a child pointer.
+    /// The size in bytes of the record count in a child pointer.
     pub count_width: u8,
     levels: Vec<Level>,
 }
 
-/// The nodes of one depth; leaves have depth 0.
+/// The capacity of the nodes of one depth. Leaves have depth 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Level {
-    /// Records that fit a node.
+    /// The largest number of records in a node.
     max_records: u64,
-    /// Records that fit a node and all that is below it.
+    /// The largest number of records in a node and its descendants.
     max_total: u64,
 }
 
-/// One node: what a decoder must know of it.
+/// The facts that decoding a node needs from other structures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTree2NodeShape {
     /// The type of the tree.
     pub kind: u8,
-    /// Bytes of a node.
+    /// The size of a node in bytes.
     pub node_size: u32,
-    /// Bytes of a record.
+    /// The size of a record in bytes.
     pub record_size: u16,
-    /// Levels below it.
+    /// The number of levels below the node.
     pub depth: u16,
-    /// Records in it.
+    /// The number of records in the node.
     pub records: u16,
-    /// The most records that a child can hold.
+    /// The largest number of records in a child.
     pub max_child_records: u64,
-    /// Bytes of the number of records in a child pointer.
+    /// The size in bytes of the record count in a child pointer.
     pub count_width: u8,
-    /// Bytes of the total number of records in a child pointer; 0 if children are leaves, which need none.
+    /// The size in bytes of the total record count in a child pointer; 0 if children are leaves, which need
+    /// no total.
     pub total_width: u8,
 }
 
 impl BTree2Geometry {
-    /// The shape of a tree's nodes. Check that it [is sound](Self::is_sound) if the numbers come from a file.
+    /// Returns the shape of a tree's nodes. If the numbers come from a file, check
+    /// [`is_sound`](Self::is_sound) before use.
     pub fn new(kind: u8, node_size: u32, record_size: u16, depth: u16, widths: Widths) -> Self {
         let room = u64::from(node_size).saturating_sub(NODE_OVERHEAD);
         let leaf_records = room / u64::from(record_size.max(1));
@@ -72,29 +74,29 @@ impl BTree2Geometry {
         Self { kind, node_size, record_size, count_width, levels }
     }
 
-    /// Whether every node has room for a record, and counts for its children.
+    /// Returns whether every node has room for a record, and the widths of the counts are sufficient.
     pub fn is_sound(&self) -> bool {
         self.record_size > 0
             && self.count_width <= 2
             && self.levels.iter().all(|level| level.max_records > 0 && level.max_records <= u16::MAX.into())
     }
 
-    /// Levels below the root.
+    /// Returns the number of levels below the root.
     pub fn depth(&self) -> u16 {
         u16::try_from(self.levels.len() - 1).unwrap_or(MAX_DEPTH)
     }
 
-    /// Records that fit a node of this depth.
+    /// Returns the largest number of records in a node of depth `depth`.
     pub fn max_records(&self, depth: u16) -> u64 {
         self.level(depth).map_or(0, |level| level.max_records)
     }
 
-    /// Records that fit a node of this depth and all that is below it.
+    /// Returns the largest number of records in a node of depth `depth` and its descendants.
     pub fn max_total(&self, depth: u16) -> u64 {
         self.level(depth).map_or(0, |level| level.max_total)
     }
 
-    /// The node of this depth that holds `records` records.
+    /// Returns the shape of a node of depth `depth` with `records` records.
     pub fn node(&self, depth: u16, records: u16) -> BTree2NodeShape {
         let child_depth = depth.saturating_sub(1);
         BTree2NodeShape {
@@ -114,7 +116,7 @@ impl BTree2Geometry {
     }
 }
 
-/// A number of bytes of an integer, at most 8.
+/// Converts the size in bytes of an integer, which is at most 8.
 fn narrow(bytes: usize) -> u8 {
     u8::try_from(bytes).unwrap_or(8)
 }
@@ -124,8 +126,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_of_chunks_hold_what_libhdf5_says() {
-        // Chunks of two dimensions, unfiltered, in nodes of 2048 bytes: 24 bytes a record.
+    fn capacities_match_those_of_libhdf5() {
+        // Unfiltered two-dimensional chunks, in nodes of 2048 bytes with 24 bytes for each record.
         let geometry = BTree2Geometry::new(10, 2048, 24, 2, Widths::EIGHT);
         assert_eq!(geometry.max_records(0), 84);
         assert_eq!(geometry.count_width, 1);
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_without_room_are_not_sound() {
+    fn nodes_without_room_for_a_record_are_not_sound() {
         assert!(!BTree2Geometry::new(10, 30, 24, 0, Widths::EIGHT).is_sound());
         assert!(!BTree2Geometry::new(10, 2048, 0, 0, Widths::EIGHT).is_sound());
         assert!(!BTree2Geometry::new(10, 40, 24, 1, Widths::EIGHT).is_sound());

@@ -1,6 +1,7 @@
 //! Version 2 B-tree header, `BTHD` (spec III.A.2).
 //!
-//! Named by layout, link info, attribute info, shared message and fractal heap; names the root node.
+//! The layout, link info, attribute info and shared message table messages and the fractal heap name the
+//! header. The header names the root node.
 
 use super::geometry::{BTree2Geometry, BTree2NodeShape, MAX_DEPTH};
 use crate::addr::Addr;
@@ -11,33 +12,33 @@ use crate::structure::{Structure, fields};
 /// The header of a version 2 B-tree. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTree2Header {
-    /// The type of its records, 1 to 11.
+    /// The type of the records, 1 to 11.
     pub kind: u8,
-    /// Bytes of a node.
+    /// The size of a node in bytes.
     pub node_size: u32,
-    /// Bytes of a record.
+    /// The size of a record in bytes.
     pub record_size: u16,
-    /// Levels below the root.
+    /// The number of levels below the root.
     pub depth: u16,
-    /// Percent full at which a node splits.
+    /// The fill level, in percent, at which a node splits.
     pub split_percent: u8,
-    /// Percent full at which nodes merge.
+    /// The fill level, in percent, at which nodes merge.
     pub merge_percent: u8,
-    /// The root node; undefined in an empty tree.
+    /// The address of the root node; undefined in an empty tree.
     pub root: Addr,
-    /// Records in the root node.
+    /// The number of records in the root node.
     pub root_records: u16,
-    /// Records in the tree.
+    /// The number of records in the tree.
     pub total_records: u64,
 }
 
 impl BTree2Header {
-    /// The shape of the tree's nodes.
+    /// Returns the shape of the tree's nodes.
     pub fn geometry(&self, widths: Widths) -> BTree2Geometry {
         BTree2Geometry::new(self.kind, self.node_size, self.record_size, self.depth, widths)
     }
 
-    /// The root node, if the tree has records.
+    /// Returns the address and shape of the root node, or `None` if the tree has no records.
     pub fn root(&self, widths: Widths) -> Option<(Addr, BTree2NodeShape)> {
         let root = self.root.defined()?;
         Some((root, self.geometry(widths).node(self.depth, self.root_records)))
@@ -104,7 +105,7 @@ mod tests {
     use crate::golden::{error, golden};
 
     #[test]
-    fn a_tree_of_chunks() {
+    fn a_tree_of_chunks_decodes() {
         let header = golden::<BTree2Header>(
             "42544844000a0008000018000000642809f2010000000000040004 00*7 4783ac03",
             &(),
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_deeper_than_any_is_refused() {
+    fn a_depth_above_the_maximum_is_an_error() {
         let header = BTree2Header {
             kind: 10,
             node_size: 2048,

@@ -1,7 +1,7 @@
 //! Version 2 B-tree nodes, `BTIN` and `BTLF` (spec III.A.2).
 //!
-//! A leaf holds records alone. An internal node holds records and one child more than records: child `i` is before record
-//! `i`, the last child after the last record.
+//! A leaf holds only records. An internal node holds records and one child more than records. Child `i` comes
+//! before record `i`, and the last child comes after the last record.
 
 use super::geometry::BTree2NodeShape;
 use super::record::Records;
@@ -10,28 +10,28 @@ use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// A node, internal or leaf.
+/// A node, either internal or a leaf.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTree2Node {
-    /// Its records, in ascending order.
+    /// The records in ascending order.
     pub records: Records,
-    /// One more than records; none in a leaf.
+    /// The children: one more than records, or none in a leaf.
     pub children: Vec<ChildPointer>,
 }
 
 /// A child of an internal node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChildPointer {
-    /// The node.
+    /// The address of the node.
     pub addr: Addr,
-    /// Records in it.
+    /// The number of records in the node.
     pub records: u16,
-    /// Records in it and in all that is below it.
+    /// The number of records in the node and its descendants.
     pub total_records: u64,
 }
 
 impl BTree2NodeShape {
-    /// Whether it has no children.
+    /// Returns whether the node has no children.
     pub fn is_leaf(&self) -> bool {
         self.depth == 0
     }
@@ -61,7 +61,7 @@ impl Structure for BTree2Node {
         r.version(0)?;
         let kind = r.u8()?;
         if kind != shape.kind {
-            return Err(r.bad_value("type", kind.into(), "the type that the tree's header says"));
+            return Err(r.bad_value("type", kind.into(), "the type in the tree's header"));
         }
         let records = Records::decode(&mut r, shape.kind, shape.record_size, shape.records)?;
         let count = if shape.is_leaf() { 0 } else { usize::from(shape.records) + 1 };
@@ -99,7 +99,7 @@ impl ChildPointer {
             return Err(r.bad_value(
                 "total number of records in child",
                 total_records,
-                "at least those in the node",
+                "at least the number in the child itself",
             ));
         }
         Ok(Self { addr, records: count, total_records })
@@ -136,7 +136,7 @@ mod tests {
         00000000002a20000400000000002ab1e973f5 00*333";
 
     #[test]
-    fn a_leaf_of_chunks() {
+    fn a_leaf_of_chunks_decodes() {
         let shape = BTree2Geometry::new(10, 2048, 24, 0, Widths::EIGHT).node(0, 4);
         let node = golden::<BTree2Node>(LEAF, &shape);
         assert!(node.children.is_empty());
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_internal_node_of_links() {
+    fn an_internal_node_of_links_decodes() {
         let shape = BTree2Geometry::new(5, 512, 11, 1, Widths::EIGHT).node(1, 8);
         let node = golden::<BTree2Node>(INTERNAL, &shape);
         assert_eq!(node.records.len(), 8);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn more_records_in_a_child_than_fit_are_an_error() {
+    fn a_child_with_more_records_than_fit_is_an_error() {
         let shape = BTree2Geometry::new(5, 512, 11, 1, Widths::EIGHT).node(1, 8);
         let kind = error::<BTree2Node>(&INTERNAL.replace("000000000029fe", "0000000000f9fe"), &shape);
         assert!(matches!(
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_of_another_type_is_an_error() {
+    fn a_node_of_the_wrong_type_is_an_error() {
         let shape = BTree2Geometry::new(11, 2048, 29, 0, Widths::EIGHT).node(0, 4);
         assert!(matches!(
             error::<BTree2Node>(LEAF, &shape),

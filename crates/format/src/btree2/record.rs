@@ -1,6 +1,7 @@
 //! The eleven types of version 2 B-tree records (spec III.A.2).
 //!
-//! A node keeps its records as the bytes they are, and decodes one when it is asked for: a search looks at few.
+//! A node keeps its records as raw bytes and decodes them one by one, because a search looks at only a few of
+//! them.
 
 use std::cmp::Ordering;
 
@@ -15,42 +16,42 @@ pub struct Records {
     bytes: Vec<u8>,
 }
 
-/// How a tree's records are stored.
+/// The encoding of a tree's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordForm {
     kind: u8,
     size: u16,
     widths: Widths,
-    /// Types 10 and 11: the dataset's dimensions.
+    /// Types 10 and 11: the number of dimensions of the dataset.
     rank: u16,
-    /// Type 11: bytes of a chunk's stored size.
+    /// Type 11: the size in bytes of the field for a chunk's stored size.
     size_width: u8,
 }
 
 /// A record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
-    /// Types 1 to 4: an object too large for the fractal heap's blocks.
+    /// Types 1 to 4: an object too large for the blocks of the fractal heap.
     Huge {
-        /// Where it is.
+        /// The address of the object.
         addr: Addr,
-        /// Its bytes as stored.
+        /// The stored size of the object in bytes.
         length: u64,
-        /// Filter mask and bytes without filters, if the heap has filters (types 2 and 4).
+        /// The filter mask and the size in bytes before filtering, if the heap has filters (types 2 and 4).
         filtered: Option<(u32, u64)>,
-        /// Its number, if ids do not hold the address (types 1 and 2).
+        /// The id of the object, if heap ids do not hold the address (types 1 and 2).
         id: Option<u64>,
     },
-    /// Type 5: a link by its name.
+    /// Type 5: a link, indexed by name.
     LinkName {
         /// The lookup3 hash of the name.
         hash: u32,
         /// The link's fractal heap id.
         id: [u8; 7],
     },
-    /// Type 6: a link by the order of its creation.
+    /// Type 6: a link, indexed by creation order.
     LinkOrder {
-        /// Its place in that order.
+        /// The creation order of the link.
         order: i64,
         /// The link's fractal heap id.
         id: [u8; 7],
@@ -59,70 +60,71 @@ pub enum Record {
     SharedMessage {
         /// The lookup3 hash of the message.
         hash: u32,
-        /// Where it is.
+        /// The location of the message.
         location: SharedRecordLocation,
     },
-    /// Type 8: an attribute by its name.
+    /// Type 8: an attribute, indexed by name.
     AttributeName {
         /// The attribute's fractal heap id.
         id: [u8; 8],
-        /// Message flags; bit 1: the heap object is a shared message.
+        /// The message flags. Bit 1: the heap object is a shared message.
         flags: u8,
-        /// Its place in the order of creation.
+        /// The creation order of the attribute.
         order: u32,
         /// The lookup3 hash of the name.
         hash: u32,
     },
-    /// Type 9: an attribute by the order of its creation.
+    /// Type 9: an attribute, indexed by creation order.
     AttributeOrder {
         /// The attribute's fractal heap id.
         id: [u8; 8],
-        /// Message flags; bit 1: the heap object is a shared message.
+        /// The message flags. Bit 1: the heap object is a shared message.
         flags: u8,
-        /// Its place in that order.
+        /// The creation order of the attribute.
         order: u32,
     },
     /// Types 10 and 11: a chunk.
     Chunk {
-        /// Where it is stored, and how.
+        /// The location of the chunk.
         chunk: ChunkRecord,
-        /// Its position, in chunks.
+        /// The position of the chunk, counted in chunks.
         scaled: Vec<u64>,
     },
 }
 
-/// Where a shared message is.
+/// The location of a shared message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedRecordLocation {
     /// Location 0: in the shared message heap.
     Heap {
-        /// How many headers use it.
+        /// The number of object headers that use the message.
         reference_count: u32,
-        /// Its fractal heap id.
+        /// The fractal heap id of the message.
         id: [u8; 8],
     },
     /// Location 1: in an object header.
     Header {
         /// The type of the message.
         message_type: u8,
-        /// Its creation index in that header.
+        /// The creation index of the message in that header.
         index: u16,
-        /// The header.
+        /// The address of the header.
         addr: Addr,
     },
 }
 
-/// Where a chunk is stored, and how.
+/// The location of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRecord {
-    /// Its first byte.
+    /// The address of the chunk.
     pub addr: Addr,
-    /// Its stored size and filter mask, if the dataset has filters.
+    /// The stored size in bytes and the filter mask, if the dataset has filters.
     pub filtered: Option<(u64, u32)>,
 }
 
 impl RecordForm {
-    /// The form of records of type `kind` and `size` bytes; none if such records cannot have that size.
+    /// Returns the form of records of type `kind` with `size` bytes, or `None` if no such record can have
+    /// that size.
     pub fn new(kind: u8, size: u16, widths: Widths) -> Option<Self> {
         let plain = Self { kind, size, widths, rank: 0, size_width: 0 };
         let (offset, length) = (widths.offset as u16, widths.length as u16);
@@ -141,7 +143,8 @@ impl RecordForm {
                 return (rank > 0 && size == offset + 8 * rank).then_some(Self { rank, ..plain });
             }
             11 => {
-                // What is not address, mask or coordinates (of eight bytes each) is the width of the size, 1 to 8.
+                // The bytes that are not address, mask or coordinates (8 each) are the width of the size, 1
+                // to 8.
                 let rest = size.checked_sub(offset + 4 + 1)?;
                 let (rank, size_width) = (rest / 8, u8::try_from(rest % 8 + 1).ok()?);
                 return (rank > 0).then_some(Self { rank, size_width, ..plain });
@@ -151,8 +154,8 @@ impl RecordForm {
         (size == expected).then_some(plain)
     }
 
-    /// The form of the records of chunks of `rank` dimensions, whose stored sizes have `size_width` bytes if the dataset
-    /// has filters.
+    /// Returns the form of the records of chunks with `rank` dimensions. If the dataset has filters,
+    /// `size_width` is the size in bytes of the field for the stored size.
     pub fn of_chunks(rank: u16, size_width: Option<u8>, widths: Widths) -> Option<Self> {
         let unfiltered = (widths.offset as u16).checked_add(rank.checked_mul(8)?)?;
         match size_width {
@@ -164,22 +167,22 @@ impl RecordForm {
         }
     }
 
-    /// The type of the tree.
+    /// Returns the type of the tree.
     pub fn kind(self) -> u8 {
         self.kind
     }
 
-    /// Bytes of a record.
+    /// Returns the size of a record in bytes.
     pub fn size(self) -> u16 {
         self.size
     }
 
-    /// The dimensions of the dataset, if records are of chunks; else 0.
+    /// Returns the number of dimensions of the dataset if the records describe chunks, and 0 otherwise.
     pub fn rank(self) -> usize {
         self.rank.into()
     }
 
-    /// The largest stored size of a chunk that a record can state; none if records state none.
+    /// Returns the largest stored size of a chunk that a record can hold, or `None` if records hold no size.
     pub fn max_chunk_len(self) -> Option<u64> {
         match self.size_width {
             0 => None,
@@ -187,7 +190,7 @@ impl RecordForm {
         }
     }
 
-    /// Whether a record is of this type, with the fields that it has.
+    /// Returns whether `record` has the type and the optional fields of this form.
     pub fn holds(self, record: &Record) -> bool {
         match record {
             Record::Huge { filtered, id, .. } => {
@@ -326,7 +329,7 @@ fn encode_shared(hash: u32, location: &SharedRecordLocation, w: &mut Writer<'_>)
 }
 
 impl Records {
-    /// Records, all of one form.
+    /// Creates the records of a node. All `records` have the form `form`.
     pub fn new<'a>(form: RecordForm, records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut bytes = Vec::new();
         let mut w = Writer::new(&mut bytes, form.widths);
@@ -348,7 +351,7 @@ impl Records {
         w.bytes(&self.bytes);
     }
 
-    /// Puts a record before record `index`, or after all where there is no such record.
+    /// Inserts a record before record `index`, or at the end if there is no such record.
     pub fn insert(&mut self, index: usize, record: &Record) {
         let size = usize::from(self.form.size);
         let start = index.min(self.len()) * size;
@@ -358,7 +361,7 @@ impl Records {
         }
     }
 
-    /// Puts a record in the place of record `index`, if it is there.
+    /// Replaces record `index`, if it exists.
     pub fn replace(&mut self, index: usize, record: &Record) {
         let size = usize::from(self.form.size);
         let last = self.bytes.len();
@@ -370,7 +373,7 @@ impl Records {
         self.bytes.truncate(last);
     }
 
-    /// Takes out record `index`, if it is there.
+    /// Removes record `index`, if it exists.
     pub fn remove(&mut self, index: usize) {
         let size = usize::from(self.form.size);
         if index < self.len() {
@@ -378,7 +381,7 @@ impl Records {
         }
     }
 
-    /// Takes out record `index` and all that follow it.
+    /// Splits off and returns record `index` and all later records.
     #[must_use]
     pub fn split_off(&mut self, index: usize) -> Self {
         let start = index.min(self.len()) * usize::from(self.form.size);
@@ -390,40 +393,41 @@ impl Records {
         self.bytes.extend_from_slice(&other.bytes);
     }
 
-    /// Appends a record, in exactly the bytes that a record has.
+    /// Appends a record, in exactly as many bytes as the form states.
     fn push(&mut self, record: &Record) {
         let end = self.bytes.len() + usize::from(self.form.size);
         self.form.encode(record, &mut Writer::new(&mut self.bytes, self.form.widths));
         self.bytes.resize(end, 0);
     }
 
-    /// How the records are stored.
+    /// Returns the form of the records.
     pub fn form(&self) -> RecordForm {
         self.form
     }
 
-    /// How many there are.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.bytes.len() / usize::from(self.form.size.max(1))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Record `index`. An error if it is not there, or holds what its type does not allow.
+    /// Decodes record `index`. Fails if the record does not exist or holds a value that its type does not
+    /// allow.
     pub fn get(&self, index: usize) -> Result<Record> {
         self.form.decode(&mut self.reader(index)?)
     }
 
-    /// All records, in their order.
+    /// Decodes all records in order.
     pub fn iter(&self) -> impl Iterator<Item = Result<Record>> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// The chunk that record `index` describes, its position written to the front of `scaled`, which holds at least
-    /// [`rank`](RecordForm::rank) numbers: [`Records::get`] without allocation.
+    /// Returns the chunk that record `index` describes, like [`Records::get`] but without allocation. Writes
+    /// its position to the front of `scaled`, which must hold at least [`rank`](RecordForm::rank) numbers.
     pub fn chunk(&self, index: usize, scaled: &mut [u64]) -> Result<ChunkRecord> {
         let mut r = self.reader(index)?;
         let chunk = self.form.decode_chunk(&mut r)?;
@@ -433,7 +437,8 @@ impl Records {
         Ok(chunk)
     }
 
-    /// How the chunk that record `index` describes stands to the one at `scaled`; `None` if there is no such record.
+    /// Compares the chunk that record `index` describes with the chunk at `scaled`. `None` if there is no
+    /// such record.
     #[inline]
     pub fn order(&self, index: usize, scaled: &[u64]) -> Option<Ordering> {
         let (size, rank) = (usize::from(self.form.size), self.form.rank());
@@ -461,7 +466,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_size_of_a_record_says_its_rank_and_widths() {
+    fn the_size_of_a_record_determines_its_rank_and_widths() {
         for rank in 1..=32 {
             let plain = RecordForm::of_chunks(rank, None, Widths::EIGHT).unwrap();
             assert_eq!((plain.kind(), plain.size(), plain.rank()), (10, 8 + 8 * rank, rank.into()));
@@ -477,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_put_and_taken_where_a_list_has_them() {
+    fn insert_replace_remove_split_and_append_keep_the_order() {
         let form = RecordForm::new(6, 15, Widths::EIGHT).unwrap();
         let record = |order| Record::LinkOrder { order, id: [1; 7] };
         let orders = |records: &Records| -> Vec<i64> {
@@ -504,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_decodes_what_it_encoded() {
+    fn every_record_type_round_trips() {
         let (id7, id8) = ([1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8]);
         let huge = |filtered, id| Record::Huge { addr: Addr::new(0x1234), length: 99, filtered, id };
         let shared = |location| Record::SharedMessage { hash: 5, location };

@@ -1,11 +1,11 @@
-//! Jenkins' lookup3 hash, the checksum of HDF5 metadata (spec I.A), with initial value 0.
+//! Jenkins' lookup3 hash. With the initial value 0 it is the checksum of HDF5 metadata (spec I.A).
 
-/// The checksum of `bytes`.
+/// Returns the checksum of `bytes`.
 pub fn lookup3(bytes: &[u8]) -> u32 {
     lookup3_with(bytes, 0)
 }
 
-/// The hash of `bytes` from the initial value `initial`; names in dense groups use 0 as well.
+/// Returns the hash of `bytes` with the initial value `initial`. Names in dense groups use 0 as well.
 ///
 /// The algorithm is Bob Jenkins' public-domain `hashlittle`, in its byte-at-a-time reading.
 #[allow(clippy::cast_possible_truncation)] // the length enters modulo 2^32, by definition
@@ -62,7 +62,7 @@ mod tests {
 
     /// The values of the self-test in Jenkins' lookup3.c.
     #[test]
-    fn the_author_s_own_examples() {
+    fn the_examples_of_the_author_hash_as_published() {
         assert_eq!(lookup3_with(b"", 0), 0xdead_beef);
         assert_eq!(lookup3_with(b"", 0xdead_beef), 0xbd5b_7dde);
         assert_eq!(lookup3_with(b"Four score and seven years ago", 0), 0x1777_0551);

@@ -1,4 +1,5 @@
-//! A cursor over the bytes of structures. Every read is checked; an error carries its coordinates.
+//! A cursor over the bytes of structures. Every read is checked, and an error states where in the file it
+//! occurred.
 
 use super::Widths;
 use super::lookup3::lookup3;
@@ -6,7 +7,7 @@ use crate::addr::Addr;
 use crate::error::{ErrorKind, FormatError, Result};
 use crate::structure::Structure;
 
-/// A cursor over a slice that begins at a known address.
+/// A cursor over a slice whose address in the file is known.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -15,22 +16,23 @@ pub struct Reader<'a> {
     at: Addr,
     name: &'static str,
     spec: &'static str,
-    /// Where the current structure began: its checksum covers the bytes from there.
+    /// The position at which the current structure began. Its checksum covers the bytes from here.
     start: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `bytes`, which lie at address `at` of a file with these widths.
+    /// Creates a reader of `bytes`, which are at address `at` in a file with `widths`.
     pub fn new(bytes: &'a [u8], widths: Widths, at: Addr) -> Self {
         Self { bytes, position: 0, widths, at, name: "file", spec: "I", start: 0 }
     }
 
-    /// Decodes the structure `S` at the position; errors name it.
+    /// Decodes the structure `S` at the position. Errors carry the name of the structure.
     pub fn structure<S: Structure>(&mut self, context: &S::Context) -> Result<S> {
         self.within(S::NAME, S::SPEC, |r| S::decode(r, context))
     }
 
-    /// Runs `f` as the decoder of a structure called `name`: errors name it, checksums begin here.
+    /// Runs `f` as the decoder of a structure called `name`. Errors carry that name, and the checksum covers
+    /// the bytes from here.
     pub fn within<T>(
         &mut self,
         name: &'static str,
@@ -44,47 +46,47 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// The widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths.
     pub fn widths(&self) -> Widths {
         self.widths
     }
 
-    /// Reads addresses and lengths with these widths from now on: the superblock has just stated them.
+    /// Reads all later addresses and lengths with `widths`, which the superblock has just stated.
     pub fn adopt_widths(&mut self, widths: Widths) {
         self.widths = widths;
     }
 
-    /// The address of the slice's first byte.
+    /// Returns the address of the slice's first byte.
     pub fn at(&self) -> Addr {
         self.at
     }
 
-    /// The address of the next byte to be read; undefined if there is no such address.
+    /// Returns the address of the next byte to read; undefined if there is no such address.
     pub fn address(&self) -> Addr {
         self.at.checked_add(self.position as u64).unwrap_or(Addr::UNDEFINED)
     }
 
-    /// Bytes read so far, from the start of the slice.
+    /// Returns the number of bytes read so far, from the start of the slice.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Bytes left.
+    /// Returns the number of unread bytes.
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
-    /// Whether nothing is left.
+    /// Returns whether all bytes have been read.
     pub fn is_at_end(&self) -> bool {
         self.remaining() == 0
     }
 
-    /// An error of this kind at the position.
+    /// Returns an error of kind `kind` at the position.
     pub fn error(&self, kind: ErrorKind) -> FormatError {
         self.error_at(self.position, kind)
     }
 
-    /// An error of this kind, `back` bytes before the position: at the field just read.
+    /// Returns an error of kind `kind` that is `back` bytes before the position, at the field just read.
     pub fn error_back(&self, back: usize, kind: ErrorKind) -> FormatError {
         self.error_at(self.position.saturating_sub(back), kind)
     }
@@ -93,12 +95,13 @@ impl<'a> Reader<'a> {
         FormatError { kind, structure: self.name, spec: self.spec, at: self.at, offset: position as u64 }
     }
 
-    /// The error of a field, just read, that holds a value it may not hold.
+    /// Returns the error for a field, just read, with a forbidden value.
     pub fn bad_value(&self, field: &'static str, value: u64, expected: &'static str) -> FormatError {
         self.error(ErrorKind::Value { field, value, expected })
     }
 
-    /// Checks a value against a limit; `back` bytes before the position is the field that holds it.
+    /// Checks that a value is at most `limit`. The field that holds the value is `back` bytes before the
+    /// position.
     pub fn at_most(&self, back: usize, field: &'static str, value: u64, limit: u64) -> Result<()> {
         if value <= limit {
             return Ok(());
@@ -106,7 +109,8 @@ impl<'a> Reader<'a> {
         Err(self.error_back(back, ErrorKind::TooLarge { field, value, limit }))
     }
 
-    /// Flags of one byte, of which the `known` ones may be set: `expected`, in words.
+    /// Reads a byte of flags and checks that only flags in `known` are set. `expected` describes the known
+    /// flags in words.
     pub fn flags(&mut self, known: u8, expected: &'static str) -> Result<u8> {
         match self.u8()? {
             flags if flags & !known == 0 => Ok(flags),
@@ -114,12 +118,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What `f` reads, if it is there.
+    /// Returns the result of `f` if `is_there` is true, and `None` otherwise.
     pub fn when<T>(&mut self, is_there: bool, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<Option<T>> {
         is_there.then(|| f(self)).transpose()
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         let end = self.position.checked_add(count);
@@ -131,7 +135,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// The next `N` bytes as an array.
+    /// Reads the next `N` bytes as an array.
     #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut array = [0; N];
@@ -139,14 +143,15 @@ impl<'a> Reader<'a> {
         Ok(array)
     }
 
-    /// All bytes that are left.
+    /// Reads all unread bytes.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = self.bytes.get(self.position..).unwrap_or_default();
         self.position = self.bytes.len();
         rest
     }
 
-    /// A reader of the next `count` bytes alone, keeping addresses and names; this one moves past them.
+    /// Returns a reader of only the next `count` bytes, with the same addresses and names, and moves past
+    /// these bytes.
     pub fn sub(&mut self, count: usize) -> Result<Self> {
         let start = self.position;
         self.bytes(count)?;
@@ -154,37 +159,38 @@ impl<'a> Reader<'a> {
         Ok(Self { bytes, position: start, ..self.clone() })
     }
 
-    /// Moves on without looking: reserved bytes and padding, which a reader must ignore.
+    /// Skips reserved bytes or padding, which a reader must ignore.
     pub fn skip(&mut self, count: usize) -> Result<()> {
         self.bytes(count).map(|_| ())
     }
 
-    /// One byte.
+    /// Reads one byte.
     pub fn u8(&mut self) -> Result<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    /// Two bytes.
+    /// Reads a two-byte integer.
     pub fn u16(&mut self) -> Result<u16> {
         self.array().map(u16::from_le_bytes)
     }
 
-    /// Four bytes.
+    /// Reads a four-byte integer.
     #[inline]
     pub fn u32(&mut self) -> Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// Eight bytes.
+    /// Reads an eight-byte integer.
     #[inline]
     pub fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// An integer of `count` bytes, 0 to 8: fields whose width another field chooses.
+    /// Reads an integer of `count` bytes, 0 to 8, for fields whose width another field determines.
     #[inline]
     pub fn uint(&mut self, count: usize) -> Result<u64> {
-        // By far the most fields have one of these widths, and a copy of a length known only now is a call.
+        // Nearly all fields have one of these widths. A copy with a length known only at run time would be a
+        // call.
         match count {
             8 => return self.u64(),
             4 => return self.u32().map(u64::from),
@@ -199,26 +205,26 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(wide))
     }
 
-    /// An address ("Size of Offsets" bytes); all bits set is the undefined address.
+    /// Reads an address ("Size of Offsets" bytes). All bits set is the undefined address.
     #[inline]
     pub fn addr(&mut self) -> Result<Addr> {
         let value = self.uint(self.widths.offset.bytes())?;
         Ok(if value == self.widths.offset.max() { Addr::UNDEFINED } else { Addr::new(value) })
     }
 
-    /// A length ("Size of Lengths" bytes).
+    /// Reads a length ("Size of Lengths" bytes).
     #[inline]
     pub fn length(&mut self) -> Result<u64> {
         self.uint(self.widths.length.bytes())
     }
 
-    /// A length in which all bits set means "undefined" or "unlimited".
+    /// Reads a length for which all bits set means "undefined" or "unlimited".
     pub fn length_or_max(&mut self) -> Result<Option<u64>> {
         let value = self.length()?;
         Ok((value != self.widths.length.max()).then_some(value))
     }
 
-    /// Checks the structure's signature.
+    /// Reads and checks the structure's signature.
     pub fn signature(&mut self, expected: &[u8; 4]) -> Result<()> {
         let found = self.array()?;
         if found == *expected {
@@ -227,7 +233,7 @@ impl<'a> Reader<'a> {
         Err(self.error_back(4, ErrorKind::Signature { found, expected: *expected }))
     }
 
-    /// Checks a version number that has one known value.
+    /// Reads a version number and checks that it is `expected`.
     pub fn version(&mut self, expected: u8) -> Result<()> {
         let found = self.u8()?;
         if found == expected {
@@ -237,7 +243,7 @@ impl<'a> Reader<'a> {
         Err(self.error_back(1, ErrorKind::Version { found, known }))
     }
 
-    /// Reads a version number and checks that it is in `range`, printed as `known`.
+    /// Reads a version number and checks that it is in `range`. Errors print the range as `known`.
     pub fn version_in(&mut self, range: std::ops::RangeInclusive<u8>, known: &'static str) -> Result<u8> {
         let found = self.u8()?;
         if range.contains(&found) {
@@ -246,7 +252,7 @@ impl<'a> Reader<'a> {
         Err(self.error_back(1, ErrorKind::Version { found, known }))
     }
 
-    /// Reads the checksum and compares it with that of the bytes since the structure began.
+    /// Reads the checksum and compares it with the computed checksum of the bytes since the structure began.
     pub fn checksum(&mut self) -> Result<()> {
         let computed = lookup3(self.bytes.get(self.start..self.position).unwrap_or_default());
         let stored = self.u32()?;
@@ -256,7 +262,7 @@ impl<'a> Reader<'a> {
         Err(self.error_back(4, ErrorKind::Checksum { stored, computed }))
     }
 
-    /// Text up to a zero byte, which is consumed and not returned.
+    /// Reads up to a zero byte, and returns the bytes before it.
     pub fn zero_terminated(&mut self) -> Result<&'a [u8]> {
         let rest = self.bytes.get(self.position..).unwrap_or_default();
         let Some(len) = rest.iter().position(|&byte| byte == 0) else {
@@ -268,14 +274,14 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// UTF-8 text up to a zero byte, or an error naming `field`.
+    /// Reads UTF-8 text up to a zero byte. Errors carry the name `field`.
     pub fn zero_terminated_text(&mut self, field: &'static str) -> Result<String> {
         let bytes = self.zero_terminated()?;
         String::from_utf8(bytes.to_vec())
             .map_err(|_| self.error_back(bytes.len() + 1, ErrorKind::Text { field }))
     }
 
-    /// UTF-8 text of `count` bytes, or an error naming `field`.
+    /// Reads UTF-8 text of `count` bytes. Errors carry the name `field`.
     pub fn text(&mut self, count: usize, field: &'static str) -> Result<String> {
         let bytes = self.bytes(count)?;
         String::from_utf8(bytes.to_vec()).map_err(|_| self.error_back(count, ErrorKind::Text { field }))
@@ -292,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_read_says_how_many_bytes_are_needed() {
+    fn a_short_read_reports_the_number_of_bytes_needed() {
         let mut r = reader(&[1, 2, 3]);
         r.u16().unwrap();
         let error = r.u32().unwrap_err();
@@ -301,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_lengths_have_their_widths() {
+    fn addresses_and_lengths_have_the_given_widths() {
         let mut r = reader(&[0xff, 0xff, 0xff, 0xff, 5, 0, 0xff, 0xff]);
         assert!(r.addr().unwrap().is_undefined());
         assert_eq!(r.length().unwrap(), 5);
@@ -310,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_reader_ends_where_it_is_told() {
+    fn a_sub_reader_ends_after_its_bytes() {
         let mut r = reader(&[1, 2, 3, 4]);
         let mut sub = r.sub(2).unwrap();
         assert_eq!(sub.u16().unwrap(), 0x0201);

@@ -1,4 +1,4 @@
-//! The two field widths that the superblock chooses (spec II.A, Size of Offsets and Size of Lengths).
+//! The two field widths that the superblock states (spec II.A, Size of Offsets and Size of Lengths).
 
 /// A width of 2, 4 or 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -7,12 +7,12 @@ pub enum Width {
     Two = 2,
     /// Four bytes.
     Four = 4,
-    /// Eight bytes, what every library writes unless told otherwise.
+    /// Eight bytes, the default of every library.
     Eight = 8,
 }
 
 impl Width {
-    /// The width of `bytes` bytes, if it is one that a file may choose.
+    /// Returns the width of `bytes` bytes, or `None` if `bytes` is not 2, 4 or 8.
     pub const fn from_bytes(bytes: u8) -> Option<Self> {
         match bytes {
             2 => Some(Self::Two),
@@ -22,32 +22,33 @@ impl Width {
         }
     }
 
-    /// In bytes.
+    /// Returns the width in bytes.
     pub const fn bytes(self) -> usize {
         self as usize
     }
 
-    /// The largest number of this width: as an address, the undefined one.
+    /// Returns the largest number of this width, which as an address is the undefined address.
     pub const fn max(self) -> u64 {
         u64::MAX >> (64 - 8 * self as u32)
     }
 }
 
-/// How wide addresses and lengths are in one file.
+/// The widths of addresses and lengths in one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Widths {
-    /// Of addresses (Size of Offsets).
+    /// The width of addresses (Size of Offsets).
     pub offset: Width,
-    /// Of lengths (Size of Lengths).
+    /// The width of lengths (Size of Lengths).
     pub length: Width,
 }
 
 impl Widths {
-    /// Eight bytes each, what every library writes unless told otherwise.
+    /// Eight bytes each, the default of every library.
     pub const EIGHT: Self = Self { offset: Width::Eight, length: Width::Eight };
 }
 
-/// How many bytes hold every number from 0 to `largest`: at least one. The format stores many fields in as few.
+/// Returns the smallest number of bytes, at least 1, that can hold every number from 0 to `largest`. The
+/// format stores many fields in that number of bytes.
 pub const fn bytes_for(largest: u64) -> usize {
     match largest {
         0 => 1,

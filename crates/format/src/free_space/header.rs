@@ -1,6 +1,7 @@
 //! Free-space manager header, `FSHD` (spec III.H).
 //!
-//! Named by the header of a fractal heap or the file space information message; names the list of sections.
+//! The header of a fractal heap or the file space information message names it. It names the list of
+//! sections.
 
 use super::sections::FreeSpaceForm;
 use crate::addr::Addr;
@@ -8,7 +9,7 @@ use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// Whose space is managed.
+/// The owner of the managed space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FreeSpaceClient {
     /// Client 0: a fractal heap.
@@ -20,36 +21,36 @@ pub enum FreeSpaceClient {
 /// The header of a free-space manager. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpaceHeader {
-    /// Whose space it is.
+    /// The owner of the space.
     pub client: FreeSpaceClient,
-    /// Free bytes in all sections.
+    /// The total number of free bytes in all sections.
     pub total_space: u64,
-    /// Sections, those that are not stored included.
+    /// The number of sections, including those that are not stored.
     pub total_sections: u64,
-    /// Sections in the list.
+    /// The number of sections in the list.
     pub serialized_sections: u64,
-    /// Sections that are not stored: they follow from others.
+    /// The number of sections that are not stored, because they follow from other sections.
     pub ghost_sections: u64,
-    /// Types of sections.
+    /// The number of section types.
     pub section_classes: u16,
-    /// How full, in percent, the list's space may become before it is made smaller.
+    /// The fill level of the list's space, in percent, at which the space shrinks.
     pub shrink_percent: u16,
-    /// By how much, in percent, the list's space grows.
+    /// The percentage by which the space of the list grows.
     pub expand_percent: u16,
-    /// Bits of the largest offset of a section.
+    /// The number of bits of the largest offset of a section.
     pub address_bits: u16,
-    /// Bytes of the largest section.
+    /// The size of the largest section in bytes.
     pub max_section_size: u64,
-    /// The list of sections; undefined if there are none.
+    /// The address of the list of sections; undefined if there are none.
     pub list: Addr,
-    /// Bytes of the list.
+    /// The size of the list in bytes.
     pub list_size: u64,
-    /// Bytes that are allocated for the list.
+    /// The number of bytes allocated for the list.
     pub list_allocated: u64,
 }
 
 impl FreeSpaceHeader {
-    /// The form of the list of the manager whose header is at `at`.
+    /// Returns the form of the list of this manager. `at` is the address of this header.
     pub fn form(&self, at: Addr) -> FreeSpaceForm {
         FreeSpaceForm {
             header: at,
@@ -128,7 +129,7 @@ mod tests {
     use crate::golden::golden;
 
     #[test]
-    fn the_manager_of_a_heap_of_links() {
+    fn the_manager_of_a_heap_of_links_decodes() {
         // h5py, libver v110: a group of 3000 soft links
         let header = golden::<FreeSpaceHeader>(HEADER, &());
         assert_eq!((header.total_space, header.total_sections, header.ghost_sections), (0xf8a, 26, 0));

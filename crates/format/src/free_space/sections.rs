@@ -1,4 +1,4 @@
-//! Free-space section list, `FSSE` (spec III.H): the sections that the header of a manager counts, by size.
+//! Free-space section list, `FSSE` (spec III.H): the stored sections of a manager, sorted by size.
 
 use super::header::FreeSpaceClient;
 use crate::addr::Addr;
@@ -13,14 +13,14 @@ pub struct FreeSpaceSections {
     pub sections: Vec<FreeSection>,
 }
 
-/// Free bytes that follow each other.
+/// A range of free bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSection {
-    /// How many bytes.
+    /// The size of the section in bytes.
     pub size: u64,
-    /// Where they begin: an offset in the heap, or in the file.
+    /// The offset at which the section begins, in the heap or in the file.
     pub offset: u64,
-    /// What they are.
+    /// The type of the section, with its fields.
     pub kind: FreeSectionKind,
 }
 
@@ -29,37 +29,37 @@ pub struct FreeSection {
 pub enum FreeSectionKind {
     /// Bytes in a direct block of a heap (type 0).
     Single,
-    /// Direct blocks that do not exist, in the rows of an indirect block (types 1 and 3).
+    /// Missing direct blocks in the rows of an indirect block (types 1 and 3).
     Rows {
-        /// The type.
+        /// The section type, 1 or 3.
         class: u8,
-        /// The offset in the heap at which the indirect block begins.
+        /// The heap offset at which the indirect block begins.
         block: u64,
-        /// The row of the first.
+        /// The row of the first missing block.
         row: u16,
-        /// The column of the first.
+        /// The column of the first missing block.
         column: u16,
-        /// How many they are.
+        /// The number of missing blocks.
         entries: u16,
     },
-    /// A type that says no more than its number: that of normal rows of a heap (2), or of a section of the file.
+    /// A type without further fields: a normal row of a heap (type 2), or a section of the file.
     Plain(u8),
 }
 
-/// How the list of a manager is stored: its header says so.
+/// The encoding of the list of a manager, derived from the manager's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpaceForm {
-    /// The manager's header.
+    /// The address of the manager's header.
     pub header: Addr,
-    /// Whose space it is.
+    /// The owner of the space.
     pub client: FreeSpaceClient,
-    /// Sections in the list.
+    /// The number of sections in the list.
     pub count: u64,
-    /// Bits of the largest offset of a section.
+    /// The number of bits of the largest offset of a section.
     pub address_bits: u16,
-    /// Bytes of the largest section.
+    /// The size of the largest section in bytes.
     pub max_section_size: u64,
-    /// Bytes of the list.
+    /// The size of the list in bytes.
     pub list_size: u64,
 }
 
@@ -76,7 +76,8 @@ impl FreeSpaceForm {
         usize::from(self.address_bits).div_ceil(8)
     }
 
-    /// Bytes of a list of this form of `count` sections in direct blocks, of `sizes` different sizes.
+    /// Returns the size in bytes of a list with `count` sections, all in direct blocks, of `sizes` different
+    /// sizes.
     pub fn singles_len(&self, count: usize, sizes: usize, widths: Widths) -> usize {
         prefix_len(widths)
             + sizes * (self.count_width() + self.size_width())
@@ -140,7 +141,7 @@ impl Structure for FreeSpaceSections {
         r.version(0)?;
         let header = r.addr()?;
         if header != form.header {
-            return Err(r.bad_value("header address", header.get(), "the header that names this list"));
+            return Err(r.bad_value("header address", header.get(), "the manager header's address"));
         }
         let mut sections = Vec::new();
         while (sections.len() as u64) < form.count {
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sections_of_a_heap_of_attributes() {
+    fn the_sections_of_a_heap_of_attributes_decode() {
         let list = golden::<FreeSpaceSections>(SECTIONS, &form());
         let at = |size| list.sections.iter().find(|section| section.size == size).unwrap();
         assert_eq!(*at(0x3e), FreeSection { size: 0x3e, offset: 0x3fc2, kind: FreeSectionKind::Single });

@@ -1,6 +1,7 @@
-//! Symbol table node, `SNOD` (spec III.B), and symbol table entry (III.C): the links of an old group, sorted by name.
+//! Symbol table node, `SNOD` (spec III.B), and symbol table entry (III.C): the links of an old-style group,
+//! sorted by name.
 //!
-//! Named by the group's version 1 B-tree; names are in the group's local heap.
+//! The group's version 1 B-tree names the node. The group's local heap holds the names.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
@@ -10,41 +11,41 @@ use crate::structure::Structure;
 /// A symbol table node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolTableNode {
-    /// Its links, in ascending order of their names.
+    /// The links in ascending order of their names.
     pub entries: Vec<SymbolTableEntry>,
 }
 
-/// One link of an old group.
+/// A link of an old-style group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolTableEntry {
-    /// Where its name begins in the local heap.
+    /// The offset of the name in the local heap.
     pub name_offset: u64,
-    /// The object; undefined for a soft link.
+    /// The address of the object header; undefined for a soft link.
     pub header: Addr,
-    /// What the entry repeats of the object.
+    /// The cached facts about the object.
     pub cache: EntryCache,
 }
 
-/// What an entry repeats of its object.
+/// The facts about an object that its entry caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryCache {
-    /// Cache type 0: nothing.
+    /// Cache type 0: none.
     None,
     /// Cache type 1: the symbol table message of the group.
     Group {
-        /// The group's B-tree.
+        /// The address of the group's B-tree.
         btree: Addr,
-        /// The group's local heap.
+        /// The address of the group's local heap.
         heap: Addr,
     },
     /// Cache type 2: the entry is a soft link.
     SoftLink {
-        /// Where the path it points to begins in the local heap.
+        /// The offset of the target path in the local heap.
         path_offset: u32,
     },
 }
 
-/// What is known of a symbol table node from elsewhere: Group Leaf Node K of the superblock.
+/// The fact that decoding a node needs from the superblock: Group Leaf Node K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolTableContext {
     /// Half the capacity of a node.
@@ -52,22 +53,22 @@ pub struct SymbolTableContext {
 }
 
 impl SymbolTableContext {
-    /// Links that a node has room for.
+    /// Returns the number of links for which a node has room.
     pub fn capacity(self) -> usize {
         2 * usize::from(self.k)
     }
 
-    /// Bytes of a node.
+    /// Returns the size of a node in bytes.
     pub fn node_len(self, widths: Widths) -> usize {
         4 + 1 + 1 + 2 + self.capacity() * SymbolTableEntry::len(widths)
     }
 }
 
-/// Bytes for what an entry repeats, whatever its cache type.
+/// The size in bytes of the cached facts; the same for every cache type.
 const SCRATCH_PAD: usize = 16;
 
 impl SymbolTableEntry {
-    /// Bytes of an entry.
+    /// Returns the size of an entry in bytes.
     pub fn len(widths: Widths) -> usize {
         widths.length.bytes() + widths.offset.bytes() + 4 + 4 + SCRATCH_PAD
     }
@@ -95,7 +96,7 @@ impl Structure for SymbolTableNode {
     }
 
     fn encode(&self, w: &mut Writer<'_>, context: &SymbolTableContext) {
-        debug_assert!(self.entries.len() <= context.capacity(), "a node has room for its entries");
+        debug_assert!(self.entries.len() <= context.capacity(), "the entries fit in the node");
         w.signature(b"SNOD");
         w.u8(1); // version
         w.zeros(1);
@@ -170,7 +171,7 @@ mod tests {
     const CONTEXT: SymbolTableContext = SymbolTableContext { k: 4 };
 
     #[test]
-    fn a_group_with_a_subgroup_and_a_soft_link() {
+    fn a_group_with_a_subgroup_and_a_soft_link_decodes() {
         // h5py, libver earliest: g['x'] = SoftLink('/some/path'); g.create_group('sub')
         let node = golden::<SymbolTableNode>(
             "534e4f440100020020 00*7 7008 00*6 01 00*7 9808 00*6 b80a 00*6 08 00*7 ff*8 02 00*7 10 00*255",

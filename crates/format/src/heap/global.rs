@@ -1,7 +1,8 @@
-//! Global heap collection, `GCOL` (spec III.E): the sequences and strings of variable length, region references, and the
-//! mappings of virtual datasets.
+//! Global heap collection, `GCOL` (spec III.E): holds sequences and strings of variable length, region
+//! references, and the mappings of virtual datasets.
 //!
-//! Named, with the index of an object, by a [`GlobalHeapId`] wherever such a thing is stored.
+//! A [`GlobalHeapId`] names a collection and the index of an object in it. Every stored reference to such an
+//! object is a [`GlobalHeapId`].
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
@@ -11,55 +12,56 @@ use crate::structure::Structure;
 /// A collection of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapCollection {
-    /// Bytes of the collection, its header and its free space included.
+    /// The size of the collection in bytes, including its header and free space.
     pub size: u64,
-    /// Its objects, in the order of the file; free space is what they leave.
+    /// The objects in file order. The rest of the collection is free space.
     objects: Vec<GlobalHeapObject>,
-    /// The bytes of all objects, one after another.
+    /// The bytes of all objects, concatenated.
     bytes: Vec<u8>,
-    /// For each index, one more than the position in `objects`; 0 if there is no such object.
+    /// For each index, the position in `objects` plus one; 0 if no object has the index.
     positions: Vec<u32>,
 }
 
 /// One object of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GlobalHeapObject {
-    /// Its number, at least 1.
+    /// The index of the object, at least 1.
     pub index: u16,
-    /// How many ids name it.
+    /// The number of ids that name the object.
     pub reference_count: u16,
-    /// Where in the bytes of the collection it begins.
+    /// The offset of the object in `GlobalHeapCollection::bytes`.
     start: usize,
-    /// How many bytes it has.
+    /// The size of the object in bytes.
     len: usize,
 }
 
-/// Where an object of a global heap is.
+/// The location of an object in a global heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GlobalHeapId {
-    /// The collection; undefined or 0 where nothing was ever written.
+    /// The address of the collection; undefined or 0 if nothing was ever written.
     pub collection: Addr,
-    /// The object in it.
+    /// The index of the object in the collection.
     pub index: u32,
 }
 
-/// No library writes a smaller collection, so a reader may fetch this many bytes before it knows the size.
+/// The smallest size of a collection that any library writes. A reader may fetch this many bytes before it
+/// knows the size.
 pub const MIN_COLLECTION: usize = 4096;
 
 impl GlobalHeapCollection {
-    /// A collection of `size` bytes without objects.
+    /// Creates a collection of `size` bytes without objects.
     pub fn new(size: u64) -> Self {
         Self { size, objects: Vec::new(), bytes: Vec::new(), positions: Vec::new() }
     }
 
-    /// The bytes of object `index`, if there is one.
+    /// Returns the bytes of object `index`, or `None` if there is no such object.
     pub fn object(&self, index: u32) -> Option<&[u8]> {
         let position = *self.positions.get(usize::try_from(index).ok()?)?;
         let object = self.objects.get(usize::try_from(position.checked_sub(1)?).ok()?)?;
         self.bytes_of(object)
     }
 
-    /// All objects with their bytes, in the order of the file.
+    /// Returns all objects with their bytes, in file order.
     pub fn objects(&self) -> impl Iterator<Item = (&GlobalHeapObject, &[u8])> {
         self.objects.iter().map(|object| (object, self.bytes_of(object).unwrap_or_default()))
     }
@@ -68,7 +70,7 @@ impl GlobalHeapCollection {
         self.bytes.get(object.start..object.start.checked_add(object.len)?)
     }
 
-    /// Adds an object, if its index is new and not 0 (which names the free space).
+    /// Adds an object. Returns `None` if `index` is in use, or is 0, which names the free space.
     pub fn insert(&mut self, index: u16, reference_count: u16, bytes: &[u8]) -> Option<()> {
         let slot = usize::from(index);
         if index == 0 || self.positions.get(slot).is_some_and(|&position| position != 0) {
@@ -88,50 +90,51 @@ impl GlobalHeapCollection {
         Some(())
     }
 
-    /// Takes out all objects but those whose index `f` keeps.
+    /// Keeps only the objects for whose index `f` returns true.
     pub fn retain(&mut self, mut f: impl FnMut(u16) -> bool) {
         let old = std::mem::replace(self, Self::new(self.size));
         for (object, bytes) in old.objects().filter(|(object, _)| f(object.index)) {
-            // An index that was the only one of its kind before is so among fewer.
+            // Indices were unique before, so `insert` cannot fail here.
             let _ = self.insert(object.index, object.reference_count, bytes);
         }
     }
 
-    /// Whether there are no objects.
+    /// Returns whether the collection has no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// The first index from `start` on that no object has.
+    /// Returns the lowest unused index that is at least `start`.
     pub fn unused_index(&self, start: u16) -> Option<u16> {
         (start.max(1)..=u16::MAX)
             .find(|&index| self.positions.get(usize::from(index)).is_none_or(|&at| at == 0))
     }
 
-    /// Bytes of a collection whose objects take so many, each [its own](Self::object_len).
+    /// Returns the size of a collection for objects that take `objects` bytes in total, where each takes
+    /// [`object_len`](Self::object_len) bytes.
     pub fn len_for(objects: u64, widths: Widths) -> u64 {
         (header_len(widths) as u64).saturating_add(objects).max(MIN_COLLECTION as u64)
     }
 
-    /// Bytes that an object of `len` bytes takes in a collection.
+    /// Returns the number of bytes that an object of `len` bytes takes in a collection.
     pub fn object_len(len: usize, widths: Widths) -> u64 {
         let padded = len.checked_next_multiple_of(8).unwrap_or(usize::MAX);
         object_header_len(widths).saturating_add(padded) as u64
     }
 
-    /// Bytes that no object uses.
+    /// Returns the number of bytes that no object uses.
     pub fn free_len(&self, widths: Widths) -> u64 {
         let used: u64 = self.objects.iter().map(|object| Self::object_len(object.len, widths)).sum();
         self.size.saturating_sub(header_len(widths) as u64).saturating_sub(used)
     }
 }
 
-/// Bytes of a collection's header: like everything in a collection, a multiple of eight.
+/// Returns the size of a collection's header. Every size in a collection is a multiple of eight.
 fn header_len(widths: Widths) -> usize {
     (4 + 1 + 3 + widths.length.bytes()).next_multiple_of(8)
 }
 
-/// Bytes before an object's data.
+/// Returns the number of bytes before an object's data.
 fn object_header_len(widths: Widths) -> usize {
     (2 + 2 + 4 + widths.length.bytes()).next_multiple_of(8)
 }
@@ -166,12 +169,12 @@ impl Structure for GlobalHeapCollection {
             let object_len = r.length()?;
             r.skip(object_header_len(widths) - (before - r.remaining()))?;
             if index == 0 {
-                // The free space: its size counts its own header, and nothing comes after it.
+                // The free space: its size includes its own header, and nothing follows it.
                 if object_len != before as u64 {
                     return Err(r.bad_value(
                         "free space size",
                         object_len,
-                        "all that is left of the collection",
+                        "the number of bytes left in the collection",
                     ));
                 }
                 break;
@@ -224,10 +227,11 @@ impl Structure for GlobalHeapCollection {
 }
 
 impl GlobalHeapId {
-    /// Names nothing, as libhdf5 says it.
+    /// The id that names no object, as libhdf5 writes it.
     pub const NULL: Self = Self { collection: Addr::new(0), index: 0 };
 
-    /// Whether it names nothing: what libhdf5 stores for a sequence or string that is empty or was never written.
+    /// Returns whether the id names no object. libhdf5 stores such an id for a sequence or string that is
+    /// empty or was never written.
     pub fn is_null(self) -> bool {
         self.collection.is_undefined() || self.collection == Addr::new(0)
     }
@@ -253,17 +257,17 @@ impl Structure for GlobalHeapId {
     }
 }
 
-/// One element of variable length as a dataset stores it: how many elements of the base type, and where they are.
+/// A variable-length element as a dataset stores it: the length of the sequence, and the id of its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VariableElement {
-    /// Elements of the base type; bytes of a string.
+    /// The number of elements of the base type; for a string, the number of bytes.
     pub count: u32,
-    /// Where they are.
+    /// The location of the data.
     pub id: GlobalHeapId,
 }
 
 impl VariableElement {
-    /// No elements.
+    /// The element of length zero.
     pub const EMPTY: Self = Self { count: 0, id: GlobalHeapId::NULL };
 }
 
@@ -319,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn one_index_names_one_object() {
+    fn two_objects_with_one_index_are_an_error() {
         let kind = error::<GlobalHeapCollection>("47434f4c0100000030 00*7 01 00*15 01 00*15", &());
         assert!(matches!(kind, ErrorKind::Value { field: "heap object index", value: 1, .. }), "{kind:?}");
     }
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_leaves_room_and_its_index() {
+    fn removed_objects_free_their_space_and_index() {
         let mut collection = golden::<GlobalHeapCollection>(COLLECTION, &());
         let free = collection.free_len(Widths::EIGHT);
         assert_eq!(collection.unused_index(1), Some(7));
@@ -351,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_never_written_names_nothing() {
+    fn a_zero_element_has_a_null_id() {
         let bytes = unhex("00*16");
         let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
         assert!(r.structure::<VariableElement>(&()).unwrap().id.is_null());

@@ -1,6 +1,7 @@
-//! Local heap, `HEAP` (spec III.D): the names of the links of an old group, or of external data files.
+//! Local heap, `HEAP` (spec III.D): holds the link names of an old-style group, or the names of external data
+//! files.
 //!
-//! Named by the symbol table message or the external file list; names one data segment.
+//! The symbol table message or the external file list names the heap. The heap names one data segment.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
@@ -10,15 +11,15 @@ use crate::structure::Structure;
 /// The header of a local heap. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalHeapHeader {
-    /// Bytes of the data segment.
+    /// The size of the data segment in bytes.
     pub data_size: u64,
-    /// Where in the data segment the first free block begins.
+    /// The offset in the data segment of the first free block. `None` if nothing is free.
     pub free_list: Option<u64>,
-    /// The data segment.
+    /// The address of the data segment.
     pub data: Addr,
 }
 
-/// What the head of the free list holds if nothing is free.
+/// The value of the free-list head if nothing is free.
 const NOTHING_FREE: u64 = 1;
 
 impl Structure for LocalHeapHeader {
@@ -58,17 +59,17 @@ impl Structure for LocalHeapHeader {
     }
 }
 
-/// The data segment of a local heap: names, and between them free blocks.
+/// The data segment of a local heap: names, with free blocks between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalHeapData {
-    /// Where the segment is.
+    /// The address of the segment.
     pub at: Addr,
-    /// All its bytes.
+    /// The bytes of the whole segment.
     pub bytes: Vec<u8>,
 }
 
 impl LocalHeapData {
-    /// The zero-terminated bytes that begin at `offset`.
+    /// Returns the zero-terminated bytes that begin at `offset`, without the zero byte.
     pub fn bytes_at(&self, offset: u64) -> Result<&[u8]> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..));
         let len = rest.and_then(|rest| rest.iter().position(|&byte| byte == 0));
@@ -78,7 +79,8 @@ impl LocalHeapData {
         }
     }
 
-    /// The name that begins at `offset`. Old groups do not say its character set; all libraries write UTF-8.
+    /// Returns the name that begins at `offset`. An old-style group does not store the character set of its
+    /// names; all libraries write UTF-8.
     pub fn name_at(&self, offset: u64) -> Result<&str> {
         let bytes = self.bytes_at(offset)?;
         std::str::from_utf8(bytes).map_err(|_| self.error(offset, ErrorKind::Text { field: "name" }))
@@ -118,7 +120,7 @@ mod tests {
     use crate::golden::golden;
 
     #[test]
-    fn the_names_of_a_group() {
+    fn names_of_a_group_decode() {
         // h5py, libver earliest: g['x'] = SoftLink('/some/path'); g.create_group('sub')
         let header = golden::<LocalHeapHeader>("484541500000000058 00*7 28 00*7 8805 00*6", &());
         assert_eq!((header.data_size, header.free_list, header.data), (88, Some(40), Addr::new(0x588)));
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_an_end_is_an_error() {
+    fn a_name_without_a_zero_byte_is_an_error() {
         let data = LocalHeapData { at: Addr::new(0), bytes: b"abc".to_vec() };
         assert!(matches!(data.bytes_at(1).unwrap_err().kind, ErrorKind::Missing { .. }));
     }

@@ -1,5 +1,5 @@
-//! The laws of `Structure` as one test for any structure: L1, L3, that damage is never a panic, and always an error where
-//! there is a checksum.
+//! Checks any structure against the laws of `Structure` in one test: L1, L3, that damaged bytes never panic,
+//! and that they are always an error if there is a checksum.
 
 use std::fmt::Debug;
 
@@ -8,10 +8,10 @@ use hyperslab_format::{Addr, Reader, Structure, Width, Widths, Writer};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 
-/// Where the structures under test lie. Strategies of structures that know their own address use it.
+/// The address of the structures under test, for structures that know their own address.
 pub(crate) const AT: Addr = Addr::new(0x1000);
 
-/// Checks the laws for the structures of `strategy` in a file whose addresses and lengths have eight bytes.
+/// Checks the laws for the structures of `strategy` in a file with eight-byte addresses and lengths.
 pub(crate) fn laws<S>(strategy: impl Strategy<Value = S>, context: &S::Context)
 where
     S: Structure + PartialEq + Debug,
@@ -19,7 +19,7 @@ where
     laws_with_widths(Widths::EIGHT, strategy, context);
 }
 
-/// Checks the laws for the structures of `strategy` in a file with these widths.
+/// Checks the laws for the structures of `strategy` in a file with `widths`.
 pub(crate) fn laws_with_widths<S>(widths: Widths, strategy: impl Strategy<Value = S>, context: &S::Context)
 where
     S: Structure + PartialEq + Debug,
@@ -27,7 +27,7 @@ where
     run((strategy, damage()), |(structure, damage)| check(&structure, widths, context, &damage));
 }
 
-/// Checks the laws for structures that each have a context of their own.
+/// Checks the laws for structures that each have their own context.
 pub(crate) fn laws_in_context<S, C>(strategy: impl Strategy<Value = (S, C)>)
 where
     S: Structure<Context = C> + PartialEq + Debug,
@@ -41,12 +41,12 @@ where
 /// The narrow widths, for structures whose fields depend on them.
 pub(crate) const NARROW: Widths = Widths { offset: Width::Four, length: Width::Two };
 
-/// Some addresses, the undefined one among them; they fit [`NARROW`].
+/// Addresses that fit [`NARROW`], including the undefined address.
 pub(crate) fn addr() -> impl Strategy<Value = Addr> {
     prop_oneof![4 => (0..u64::from(u32::MAX)).prop_map(Addr::new), 1 => Just(Addr::UNDEFINED)]
 }
 
-/// Bytes to be changed: where, as a part of the length, and by what.
+/// The bytes to damage: the position of each, relative to the length, and the bits to flip.
 fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)
 }
@@ -89,14 +89,14 @@ where
         for bit in 0..bytes.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
             let flipped = Reader::new(&bytes, widths, AT).structure::<S>(context);
-            prop_assert!(flipped.is_err(), "bit {bit} flipped decodes as {flipped:?}");
+            prop_assert!(flipped.is_err(), "flipping bit {bit} decodes as {flipped:?}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
     }
 
-    // Any outcome but a panic.
+    // Damaged bytes may decode or fail, but must not panic.
     for (index, change) in damage {
-        // An index cannot be taken of nothing; then there is nothing to change either.
+        // `index.index(0)` would panic. Empty bytes cannot be damaged.
         if let Some(byte) = bytes.len().checked_sub(1).map(|_| index.index(bytes.len())) {
             bytes[byte] ^= change;
         }
@@ -105,7 +105,7 @@ where
     Ok(())
 }
 
-/// Whether the last four bytes are the checksum of those before them.
+/// Returns whether the last four bytes are the checksum of the bytes before them.
 pub(crate) fn ends_with_checksum(bytes: &[u8]) -> bool {
     bytes.split_last_chunk().is_some_and(|(before, stored)| lookup3(before).to_le_bytes() == *stored)
 }

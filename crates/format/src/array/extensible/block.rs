@@ -1,7 +1,8 @@
 //! Extensible Array secondary block, `EASB`, and data block, `EADB` (spec VII.D).
 //!
-//! A secondary block is named by the index block and names data blocks; it has the bitmaps of their pages. A data
-//! block holds elements, or is followed by pages that do, each with a checksum of its own.
+//! The index block names secondary blocks. A secondary block names data blocks and has the bitmaps of their
+//! pages. A data block either contains its elements or is followed by pages that contain them. Each page has
+//! its own checksum.
 
 use crate::addr::{Addr, Extent};
 use crate::array::element::{Client, Elements, encode_prefix};
@@ -14,20 +15,22 @@ use crate::structure::Structure;
 /// A secondary block. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecondaryBlock {
-    /// What the elements describe.
+    /// The kind of the elements.
     pub client: Client,
-    /// The array's header.
+    /// The address of the array's header.
     pub header: Addr,
-    /// The first element, counted from those of the index block on.
+    /// The number of the block's first element, counted from the end of the index block's elements.
     pub offset: u64,
-    /// For each data block, one bit a page, the most significant first: it was written. Empty without pages.
+    /// The page bitmaps of the data blocks: one bit for each page, most significant first, set once the page
+    /// is written. Empty if data blocks are not paged.
     pub pages: Vec<u8>,
-    /// The data blocks; undefined until written.
+    /// The addresses of the data blocks; undefined until written.
     pub data_blocks: Vec<Addr>,
 }
 
 impl SecondaryBlock {
-    /// The secondary block for super block `super_block` of the array whose header is at `at`, without data blocks.
+    /// Creates the secondary block of super block `super_block`, without data blocks. `at` is the address of
+    /// the array's header.
     pub fn new(at: Addr, offset: u64, (header, super_block): &SecondaryBlockContext) -> Self {
         let geometry = Geometry::new(header.parameters);
         Self {
@@ -39,21 +42,23 @@ impl SecondaryBlock {
         }
     }
 
-    /// Notes that page `page` of data block `data_block`, which has `pages` of them, was written.
+    /// Marks page `page` of data block `data_block` as written. `pages` is the number of pages in each data
+    /// block.
     pub fn set_page(&mut self, data_block: usize, page: u64, pages: u64) {
         if let Some(first) = (data_block as u64).checked_mul(pages) {
             set_bit(&mut self.pages, first.saturating_add(page));
         }
     }
 
-    /// Whether page `page` of data block `data_block`, which has `pages` of them, was written.
+    /// Returns whether page `page` of data block `data_block` was written. `pages` is the number of pages in
+    /// each data block.
     pub fn has_page(&self, data_block: usize, page: u64, pages: u64) -> bool {
-        // libhdf5 reads the bitmaps of all blocks as one row of bits, without the padding between them.
+        // libhdf5 reads the bitmaps of all data blocks as one sequence of bits, without padding between them.
         (data_block as u64).checked_mul(pages).is_some_and(|first| bit(&self.pages, first + page))
     }
 }
 
-/// The header of the array, and the super block that a secondary block stands for.
+/// The header of the array, and the number of the super block to which a secondary block belongs.
 pub type SecondaryBlockContext = (ExtensibleArrayHeader, u32);
 
 impl Structure for SecondaryBlock {
@@ -92,7 +97,8 @@ impl Structure for SecondaryBlock {
     }
 }
 
-/// Bytes of the page bitmaps of all data blocks of a super block; each begins with a byte of its own.
+/// Returns the size in bytes of the page bitmaps of a super block. The bitmap of each data block is padded to
+/// whole bytes.
 fn bitmap_bytes(geometry: Geometry, super_block: u32) -> usize {
     let pages = geometry.pages(geometry.block_elements(super_block));
     let each = usize::try_from(pages.div_ceil(8)).unwrap_or(usize::MAX);
@@ -102,28 +108,29 @@ fn bitmap_bytes(geometry: Geometry, super_block: u32) -> usize {
 /// A data block, without its pages. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataBlock {
-    /// What the elements describe.
+    /// The kind of the elements.
     pub client: Client,
-    /// The array's header.
+    /// The address of the array's header.
     pub header: Addr,
-    /// The first element, counted from those of the index block on.
+    /// The number of the block's first element, counted from the end of the index block's elements.
     pub offset: u64,
-    /// The elements; none if the block is paged.
+    /// The elements; empty if the block is paged.
     pub elements: Elements,
 }
 
-/// The header of the array, and how many elements a data block has.
+/// The header of the array, and the number of elements in a data block.
 pub type DataBlockContext = (ExtensibleArrayHeader, u64);
 
 impl DataBlock {
-    /// A data block of the array whose header is at `at`, without any chunk.
+    /// Creates a data block without any chunk. `at` is the address of the array's header.
     pub fn new(at: Addr, offset: u64, context: &DataBlockContext) -> Self {
         let client = context.0.format.client;
         let elements = Elements::unwritten(client, Self::stored_elements(context));
         Self { client, header: at, offset, elements }
     }
 
-    /// Bytes of a data block of so many elements, its pages included; `None` if they cannot be counted.
+    /// Returns the size in bytes of a data block with `elements` elements, its pages included. `None` on
+    /// overflow.
     pub fn len_bytes(header: &ExtensibleArrayHeader, elements: u64, widths: Widths) -> Option<u64> {
         let geometry = Geometry::new(header.parameters);
         let checksums = geometry.pages(elements).checked_add(1)?.checked_mul(4)?;
@@ -131,7 +138,7 @@ impl DataBlock {
         u64::from(header.format.size).checked_mul(elements)?.checked_add(checksums)?.checked_add(prefix)
     }
 
-    /// The bytes of page `number` of the (paged) data block at `addr`.
+    /// Returns the extent of page `number` of the paged data block at `addr`.
     pub fn page_extent(
         addr: Addr,
         number: u64,
@@ -151,7 +158,7 @@ impl DataBlock {
     }
 }
 
-/// Bytes of a data block before its elements.
+/// Returns the number of bytes of a data block before its elements.
 fn prefix_len(geometry: Geometry, widths: Widths) -> usize {
     6 + widths.offset.bytes() + geometry.offset_bytes()
 }

@@ -1,56 +1,57 @@
-//! Which block of an Extensible Array holds an element (spec VII.D), in O(1).
+//! Finds the block of an Extensible Array that contains an element (spec VII.D), in O(1).
 //!
-//! The elements after those of the index block are numbered through *super blocks*: super block `s` stands for
-//! `2^(s/2)` data blocks of `2^((s+1)/2)` times the smallest number of elements. The data blocks of the first super
-//! blocks are named by the index block; each later one has a secondary block that names its data blocks.
+//! The elements after those of the index block are numbered through *super blocks*. Super block `s` consists
+//! of `2^(s/2)` data blocks, each with `2^((s+1)/2)` times the smallest number of elements. The index block
+//! names the data blocks of the first super blocks. Each later super block has a secondary block, which names
+//! its data blocks.
 
 use crate::layout::ExtensibleArrayParameters;
 
-/// How the blocks of one array grow.
+/// The block structure of one array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
     parameters: ExtensibleArrayParameters,
 }
 
-/// Where an element is.
+/// The location of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
     /// In the index block.
     Index {
-        /// Its position there.
+        /// The position of the element in the index block.
         position: usize,
     },
     /// In a data block that the index block names.
     Direct {
-        /// Which of the index block's data blocks.
+        /// The number of the data block, among those that the index block names.
         data_block: usize,
-        /// Elements of that block.
+        /// The number of elements in the data block.
         elements: u64,
-        /// The position in it.
+        /// The position of the element in the data block.
         position: u64,
     },
     /// In a data block that a secondary block names.
     Secondary {
-        /// Which of the index block's secondary blocks.
+        /// The number of the secondary block, among those that the index block names.
         secondary: usize,
-        /// The super block that it stands for.
+        /// The number of the super block to which the secondary block belongs.
         super_block: u32,
-        /// Which of its data blocks.
+        /// The number of the data block in the super block.
         data_block: usize,
-        /// Elements of that block.
+        /// The number of elements in the data block.
         elements: u64,
-        /// The position in it.
+        /// The position of the element in the data block.
         position: u64,
     },
 }
 
 impl Geometry {
-    /// The geometry of an array with these (checked) parameters.
+    /// Returns the geometry of an array with `parameters`, which the caller has checked.
     pub const fn new(parameters: ExtensibleArrayParameters) -> Self {
         Self { parameters }
     }
 
-    /// Where element `number` is; `None` if the array cannot have so many.
+    /// Returns the location of element `number`, or `None` if the array cannot have that many elements.
     pub fn slot(&self, number: u64) -> Option<Slot> {
         let Some(number) = number.checked_sub(self.parameters.index_elements.into()) else {
             return Some(Slot::Index { position: usize::try_from(number).ok()? });
@@ -61,7 +62,7 @@ impl Geometry {
             return None;
         }
         let elements = self.block_elements(super_block);
-        // The super blocks before hold 2^s - 1 times the smallest number of elements.
+        // The super blocks before `s` hold `2^s - 1` times the smallest number of elements.
         let first = ((1_u64 << super_block) - 1).checked_mul(min_elements)?;
         let within = number - first;
         let data_block = usize::try_from(within / elements).ok()?;
@@ -77,49 +78,49 @@ impl Geometry {
         }
     }
 
-    /// How many super blocks the array can have.
+    /// Returns the largest number of super blocks that the array can have.
     pub fn super_blocks(&self) -> usize {
         let min_bits = self.parameters.min_elements.checked_ilog2().unwrap_or(0) as usize;
         (1 + usize::from(self.parameters.max_elements_bits)).saturating_sub(min_bits)
     }
 
-    /// How many data blocks the index block names.
+    /// Returns the number of data blocks that the index block names.
     pub fn direct_data_blocks(&self) -> usize {
         2 * usize::from(self.parameters.min_pointers).saturating_sub(1)
     }
 
-    /// How many secondary blocks the index block names.
+    /// Returns the number of secondary blocks that the index block names.
     pub fn secondary_blocks(&self) -> usize {
         self.super_blocks().saturating_sub(self.direct_super_blocks())
     }
 
-    /// How many data blocks super block `s` stands for.
+    /// Returns the number of data blocks in super block `super_block`.
     pub fn data_blocks(&self, super_block: u32) -> usize {
         1_usize.checked_shl(super_block / 2).unwrap_or(usize::MAX)
     }
 
-    /// Elements of each data block of super block `s`.
+    /// Returns the number of elements in each data block of super block `super_block`.
     pub fn block_elements(&self, super_block: u32) -> u64 {
         let scale = 1_u64.checked_shl(super_block.div_ceil(2)).unwrap_or(u64::MAX);
         scale.saturating_mul(self.parameters.min_elements.into())
     }
 
-    /// Elements of a page of a data block.
+    /// Returns the number of elements in a page of a data block.
     pub fn page_elements(&self) -> u64 {
         1 << self.parameters.page_bits
     }
 
-    /// Pages of a data block of so many elements; 0 if it is not paged.
+    /// Returns the number of pages of a data block with `elements` elements; 0 if it is not paged.
     pub fn pages(&self, elements: u64) -> u64 {
         if elements > self.page_elements() { elements / self.page_elements() } else { 0 }
     }
 
-    /// Bytes of the field that says where in the array a block begins.
+    /// Returns the size in bytes of the field for a block's first element number.
     pub fn offset_bytes(&self) -> usize {
         usize::from(self.parameters.max_elements_bits).div_ceil(8)
     }
 
-    /// How many super blocks have their data blocks named by the index block.
+    /// Returns the number of super blocks whose data blocks the index block names.
     pub fn direct_super_blocks(self) -> usize {
         2 * self.parameters.min_pointers.checked_ilog2().unwrap_or(0) as usize
     }
@@ -129,7 +130,7 @@ impl Geometry {
 mod tests {
     use super::*;
 
-    /// What libhdf5 gives every dataset.
+    /// The parameters that libhdf5 gives every dataset.
     const DEFAULT: ExtensibleArrayParameters = ExtensibleArrayParameters {
         max_elements_bits: 32,
         index_elements: 4,
@@ -138,9 +139,9 @@ mod tests {
         page_bits: 10,
     };
 
-    /// Counts through the blocks one by one.
+    /// Compares with a count through the blocks, one by one.
     #[test]
-    fn every_element_is_where_counting_finds_it() {
+    fn slots_match_a_count_through_all_blocks() {
         let geometry = Geometry::new(DEFAULT);
         let mut number = 0;
         for position in 0..4 {
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_nothing_beyond_the_last_super_block() {
+    fn an_element_beyond_the_last_super_block_has_no_slot() {
         let geometry = Geometry::new(DEFAULT);
         let last = 4 + ((1_u64 << 29) - 1) * 16 - 1;
         assert!(geometry.slot(last).is_some());

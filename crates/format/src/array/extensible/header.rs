@@ -1,6 +1,7 @@
 //! Extensible Array header, `EAHD` (spec VII.D).
 //!
-//! One per chunked dataset with one unlimited dimension. Named by the layout message; names the index block.
+//! Each chunked dataset with one unlimited dimension has one. The layout message names it, and it names the
+//! index block.
 
 use crate::addr::Addr;
 use crate::array::element::{Client, ElementFormat};
@@ -12,30 +13,30 @@ use crate::structure::{Structure, fields};
 /// The header of an Extensible Array. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtensibleArrayHeader {
-    /// What the elements describe, and their size.
+    /// The kind and the size of the elements.
     pub format: ElementFormat,
-    /// How blocks grow.
+    /// The creation parameters, which determine how blocks grow.
     pub parameters: ExtensibleArrayParameters,
-    /// How much of it there is.
+    /// Counts and sizes of the array's blocks.
     pub statistics: Statistics,
-    /// The `EAIB`; undefined until the first chunk is written.
+    /// The address of the `EAIB`; undefined until the first chunk is written.
     pub index_block: Addr,
 }
 
-/// What an array consists of now.
+/// Counts and sizes of the blocks of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// How many secondary blocks there are.
+    /// The number of secondary blocks.
     pub secondary_blocks: u64,
-    /// Bytes of all of them.
+    /// The total size of the secondary blocks in bytes.
     pub secondary_bytes: u64,
-    /// How many data blocks there are.
+    /// The number of data blocks.
     pub data_blocks: u64,
-    /// Bytes of all of them.
+    /// The total size of the data blocks in bytes.
     pub data_bytes: u64,
-    /// One more than the highest element ever set.
+    /// The highest number of an element that was ever set, plus one.
     pub elements_set: u64,
-    /// How many elements the blocks have room for.
+    /// The number of elements for which the blocks have room.
     pub elements_allocated: u64,
 }
 
@@ -84,7 +85,7 @@ impl Structure for ExtensibleArrayHeader {
     }
 }
 
-/// Reads the creation parameters and checks what the geometry relies on.
+/// Reads the creation parameters and checks the conditions on which the geometry relies.
 fn decode_parameters(r: &mut Reader<'_>) -> Result<ExtensibleArrayParameters> {
     let max_elements_bits = r.u8()?;
     if !(1..=64).contains(&max_elements_bits) {
@@ -97,7 +98,7 @@ fn decode_parameters(r: &mut Reader<'_>) -> Result<ExtensibleArrayParameters> {
     }
     let min_pointers = r.u8()?;
     if min_pointers < 2 || !min_pointers.is_power_of_two() {
-        return Err(r.bad_value("Sec Blk Min Data Ptrs", min_pointers.into(), "a power of two from 2 on"));
+        return Err(r.bad_value("Sec Blk Min Data Ptrs", min_pointers.into(), "a power of two, at least 2"));
     }
     let page_bits = r.u8()?;
     if page_bits > MAX_PAGE_BITS || page_bits > max_elements_bits {

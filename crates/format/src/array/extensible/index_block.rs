@@ -1,6 +1,7 @@
 //! Extensible Array index block, `EAIB` (spec VII.D).
 //!
-//! One per array, named by its header. Holds the first elements, and names data blocks and secondary blocks.
+//! Each array has one, named by the header. The index block holds the first elements, and names data blocks
+//! and secondary blocks.
 
 use crate::addr::Addr;
 use crate::array::element::{Client, Elements, encode_prefix};
@@ -12,20 +13,20 @@ use crate::structure::Structure;
 /// The index block. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexBlock {
-    /// What the elements describe.
+    /// The kind of the elements.
     pub client: Client,
-    /// The header that names this block.
+    /// The address of the array's header.
     pub header: Addr,
     /// The first elements.
     pub elements: Elements,
-    /// Data blocks of the first super blocks; undefined until written.
+    /// The addresses of the data blocks of the first super blocks; undefined until written.
     pub data_blocks: Vec<Addr>,
-    /// Secondary blocks of the others; undefined until written.
+    /// The addresses of the secondary blocks of the other super blocks; undefined until written.
     pub secondary_blocks: Vec<Addr>,
 }
 
 impl IndexBlock {
-    /// The index block of the array whose header is at `at`, without chunks and blocks.
+    /// Creates an index block without chunks or other blocks. `at` is the address of the array's header.
     pub fn new(at: Addr, header: &ExtensibleArrayHeader) -> Self {
         let geometry = Geometry::new(header.parameters);
         Self {

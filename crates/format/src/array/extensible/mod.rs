@@ -1,4 +1,4 @@
-//! Extensible Array (spec VII.D): the chunks of a dataset that grows along one dimension, by number.
+//! Extensible Array (spec VII.D): the chunks, by number, of a dataset that grows along one dimension.
 
 pub mod block;
 pub mod geometry;

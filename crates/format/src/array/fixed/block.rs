@@ -1,7 +1,7 @@
 //! Fixed Array data block, `FADB`, and its pages (spec VII.C).
 //!
-//! Named by the header. A block of more elements than a page holds has a bitmap of the pages that were written, and
-//! the pages follow it, each with a checksum of its own.
+//! The header names the data block. A block with more elements than one page holds has a bitmap of the
+//! written pages, and the pages follow it. Each page has its own checksum.
 
 use crate::addr::Addr;
 use crate::array::element::{Client, Elements, encode_prefix};
@@ -13,25 +13,25 @@ use crate::structure::Structure;
 /// A data block, without its pages. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedArrayBlock {
-    /// What the elements describe.
+    /// The kind of the elements.
     pub client: Client,
-    /// The header that names this block.
+    /// The address of the header that names this block.
     pub header: Addr,
-    /// What the block holds.
+    /// The elements, or the bitmap of the pages.
     pub content: FixedArrayContent,
 }
 
-/// The elements of a data block, or which of its pages were written.
+/// The content of a data block: its elements, or the bitmap of its written pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FixedArrayContent {
     /// All elements.
     Elements(Elements),
-    /// One bit a page, the most significant first: it was written.
+    /// One bit for each page, most significant first, set once the page is written.
     Pages(Vec<u8>),
 }
 
 impl FixedArrayBlock {
-    /// The data block of the array whose header is at `at`, without any chunk.
+    /// Creates a data block without any chunk. `at` is the address of the array's header.
     pub fn new(at: Addr, header: &FixedArrayHeader) -> Self {
         let client = header.format.client;
         let size = |count| usize::try_from(count).unwrap_or(usize::MAX);
@@ -42,14 +42,14 @@ impl FixedArrayBlock {
         Self { client, header: at, content }
     }
 
-    /// Notes that page `number` was written.
+    /// Marks page `number` as written.
     pub fn set_page(&mut self, number: u64) {
         if let FixedArrayContent::Pages(bitmap) = &mut self.content {
             set_bit(bitmap, number);
         }
     }
 
-    /// Whether page `number` was written; a page that was not has no chunks, and no checksum.
+    /// Returns whether page `number` was written. An unwritten page has no chunks and no checksum.
     pub fn has_page(&self, number: u64) -> bool {
         match &self.content {
             FixedArrayContent::Elements(_) => false,
@@ -57,12 +57,12 @@ impl FixedArrayBlock {
         }
     }
 
-    /// The first page from number `from` on that was written.
+    /// Returns the first written page from page `from` on.
     pub fn next_page(&self, from: u64) -> Option<u64> {
         let FixedArrayContent::Pages(bitmap) = &self.content else { return None };
         let start = usize::try_from(from / 8).ok()?;
         let rest = bitmap.get(start..)?;
-        // The first byte has pages before `from`, too.
+        // The first byte also has bits of pages before `from`.
         let first = rest.first()? & (0xff >> (from % 8));
         let (skipped, byte) = match first {
             0 => rest.iter().copied().enumerate().skip(1).find(|(_, byte)| *byte != 0)?,
@@ -72,7 +72,7 @@ impl FixedArrayBlock {
     }
 }
 
-/// Bit `number` of a bitmap whose bytes begin with the most significant bit.
+/// Returns bit `number` of a bitmap in which each byte begins with its most significant bit.
 pub(in crate::array) fn bit(bitmap: &[u8], number: u64) -> bool {
     let byte = usize::try_from(number / 8).ok().and_then(|index| bitmap.get(index));
     byte.is_some_and(|byte| byte & (0x80 >> (number % 8)) != 0)
@@ -130,7 +130,7 @@ mod tests {
     use crate::array::element::ElementFormat;
 
     #[test]
-    fn the_next_page_is_the_first_that_has_its_bit() {
+    fn next_page_finds_the_first_written_page() {
         let format = ElementFormat { client: Client::Chunks, size: 8 };
         let header = FixedArrayHeader { format, page_bits: 1, elements: 200, data_block: Addr::new(8) };
         for written in [&[][..], &[0], &[7, 8], &[0, 1, 31, 32, 95], &[99], &(0..100).collect::<Vec<_>>()] {

@@ -1,6 +1,7 @@
 //! Fixed Array header, `FAHD` (spec VII.C).
 //!
-//! One per chunked dataset whose extents are all fixed. Named by the layout message; names one data block.
+//! Each chunked dataset whose extents are all fixed has one. The layout message names it, and it names one
+//! data block.
 
 use crate::addr::{Addr, Extent};
 use crate::array::element::{Client, ElementFormat};
@@ -11,46 +12,47 @@ use crate::structure::Structure;
 /// The header of a Fixed Array. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedArrayHeader {
-    /// What the elements describe, and their size.
+    /// The kind and the size of the elements.
     pub format: ElementFormat,
-    /// log2 of the elements in a page of the data block; a block of more elements is paged.
+    /// log2 of the number of elements in a page. A data block with more elements than one page is paged.
     pub page_bits: u8,
-    /// How many elements there are: the chunks of the largest extent, row by row.
+    /// The number of elements: the number of chunks in the largest extent. Elements are in row-major order.
     pub elements: u64,
-    /// The `FADB`; undefined until the first chunk is written.
+    /// The address of the `FADB`; undefined until the first chunk is written.
     pub data_block: Addr,
 }
 
-/// Where an element is.
+/// The location of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixedArraySlot {
     /// In the data block itself, at this position.
     Block(usize),
-    /// In a page of it.
+    /// In a page of the data block.
     Page {
-        /// The page's number, and its bit in the data block's bitmap.
+        /// The number of the page, which is also the number of its bit in the data block's bitmap.
         number: u64,
-        /// The page's bytes.
+        /// The extent of the page in the file.
         extent: Extent,
-        /// Its elements.
+        /// The number of elements in the page.
         elements: usize,
-        /// The position in it.
+        /// The position of the element in the page.
         position: usize,
     },
 }
 
 impl FixedArrayHeader {
-    /// How many pages the data block has; 0 if it is not paged.
+    /// Returns the number of pages of the data block; 0 if it is not paged.
     pub fn pages(&self) -> u64 {
         if self.elements > self.page_elements() { self.elements.div_ceil(self.page_elements()) } else { 0 }
     }
 
-    /// Elements of a full page.
+    /// Returns the number of elements in a full page.
     pub fn page_elements(&self) -> u64 {
         1 << self.page_bits
     }
 
-    /// Where element `number` is; `None` if there is no such element, or no address that far.
+    /// Returns the location of element `number`, or `None` if there is no such element or its address
+    /// overflows.
     pub fn slot(&self, number: u64, widths: Widths) -> Option<FixedArraySlot> {
         if number >= self.elements {
             return None;
@@ -70,15 +72,16 @@ impl FixedArrayHeader {
         Some(FixedArraySlot::Page { number: page, extent: Extent::new(addr, len), elements, position })
     }
 
-    /// Bytes of the data block, its pages included; `None` if they cannot be counted.
+    /// Returns the size in bytes of the data block, its pages included. `None` on overflow.
     pub fn data_block_len(&self, widths: Widths) -> Option<u64> {
         let elements = u64::from(self.format.size).checked_mul(self.elements)?;
-        // Each page has one; that of a paged block's own bytes is counted with them.
+        // Each page has a checksum. `prefix_len` includes the checksum of a paged block itself.
         let checksums = self.pages().max(1).checked_mul(CHECKSUM)?;
         u64::try_from(self.prefix_len(widths)).ok()?.checked_add(elements)?.checked_add(checksums)
     }
 
-    /// Bytes of the data block before its elements or pages, bitmap and (if paged) checksum included.
+    /// Returns the number of bytes of the data block before its elements or pages. The bitmap and, if paged,
+    /// the checksum count.
     pub(super) fn prefix_len(&self, widths: Widths) -> usize {
         let bitmap = usize::try_from(self.pages().div_ceil(8)).unwrap_or(usize::MAX);
         let checksum = if self.pages() == 0 { 0 } else { 4 };
@@ -123,7 +126,7 @@ impl Structure for FixedArrayHeader {
 }
 
 const CHECKSUM: u64 = 4;
-/// A page of 2^32 elements: no writer comes near.
+/// The largest `page_bits` that the reader accepts. No writer makes pages of nearly 2^32 elements.
 const MAX_PAGE_BITS: u8 = 32;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Fixed Array (spec VII.C): the chunks of a dataset that cannot grow, by number.
+//! Fixed Array (spec VII.C): the chunks, by number, of a dataset that cannot grow.
 
 pub mod block;
 pub mod header;

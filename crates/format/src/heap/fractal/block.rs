@@ -9,50 +9,52 @@ use crate::bytes::{Reader, Widths, Writer};
 use crate::error::{ErrorKind, Result};
 use crate::structure::Structure;
 
-/// An indirect block: a table of blocks.
+/// An indirect block: a table of other blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndirectBlock {
-    /// The offset in the heap at which its space begins.
+    /// The heap offset at which the block's space begins.
     pub offset: u64,
-    /// Its entries, row by row.
+    /// The entries, row by row.
     pub entries: Vec<BlockEntry>,
 }
 
 /// An entry of an indirect block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockEntry {
-    /// The block; undefined if there is none yet.
+    /// The address of the block; undefined if the block does not exist yet.
     pub addr: Addr,
-    /// Bytes as stored and filter mask: of direct blocks in heaps with filters.
+    /// The stored size in bytes and the filter mask. Present for direct blocks of heaps with filters.
     pub filtered: Option<(u64, u32)>,
 }
 
-/// What is known of an indirect block from elsewhere.
+/// The facts that decoding an indirect block needs from other structures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndirectBlockContext {
     /// The heap's shape.
     pub geometry: HeapGeometry,
-    /// The rows of this block: the header says those of the root, [`HeapChild`] those of the others.
+    /// The number of rows in this block. The header states it for the root block, [`HeapChild`] for the
+    /// others.
     pub rows: u16,
 }
 
-/// A direct block: objects and the space between them.
+/// A direct block: objects, with free space between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectBlock {
-    /// The offset in the heap at which it begins.
+    /// The heap offset at which the block begins.
     pub offset: u64,
-    /// What comes before `data`: offsets of objects count from the beginning of the block.
+    /// The size of the block's header in bytes. Offsets of objects count from the beginning of the block, not
+    /// of `data`.
     overhead: usize,
-    /// Its bytes after its header.
+    /// The bytes after the block's header.
     pub data: Vec<u8>,
 }
 
-/// What is known of a direct block from elsewhere.
+/// The facts that decoding a direct block needs from other structures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectBlockContext {
     /// The heap's shape.
     pub geometry: HeapGeometry,
-    /// The block's bytes, without filters.
+    /// The size of the block in bytes before filtering.
     pub size: u64,
 }
 
@@ -61,7 +63,7 @@ impl IndirectBlockContext {
         usize::from(self.rows) * usize::from(self.geometry.width)
     }
 
-    /// Whether an entry has a stored size and a filter mask.
+    /// Returns whether entry `entry` has a stored size and a filter mask.
     fn has_filtering(&self, entry: usize) -> bool {
         self.geometry.filtered && matches!(self.geometry.entry(entry).0, HeapChild::Direct { .. })
     }
@@ -110,26 +112,26 @@ impl Structure for IndirectBlock {
 }
 
 impl DirectBlock {
-    /// A block whose data are `data`, filled up with zeros.
+    /// Creates a block that contains `data`, padded with zeros to the block's size.
     pub fn new(offset: u64, mut data: Vec<u8>, context: &DirectBlockContext, widths: Widths) -> Self {
         let overhead = context.geometry.direct_overhead(widths);
         data.resize(context.len().saturating_sub(overhead), 0);
         Self { offset, overhead, data }
     }
 
-    /// The `len` bytes that begin `within` bytes after the beginning of the block, header included; none if they are not
-    /// all in the block's data.
+    /// Returns the `len` bytes that begin `within` bytes after the beginning of the block (the header
+    /// counts). `None` if any of these bytes is outside the block's data.
     pub fn object(&self, within: u64, len: u64) -> Option<&[u8]> {
         self.data.get(self.range(within, len)?)
     }
 
-    /// The same bytes, to be changed.
+    /// Returns the same bytes as [`object`](Self::object), mutably.
     pub fn object_mut(&mut self, within: u64, len: u64) -> Option<&mut [u8]> {
         let range = self.range(within, len)?;
         self.data.get_mut(range)
     }
 
-    /// Where in `data` an object is.
+    /// Returns the range of an object in `data`.
     fn range(&self, within: u64, len: u64) -> Option<Range<usize>> {
         let start = usize::try_from(within).ok()?.checked_sub(self.overhead)?;
         Some(start..start.checked_add(usize::try_from(len).ok()?)?)
@@ -142,7 +144,7 @@ impl DirectBlockContext {
     }
 }
 
-/// The checksum covers the whole block, with zeros where it stands itself.
+/// Returns the checksum of the whole block, computed with zeros in the checksum field at `at`.
 fn block_checksum(block: &[u8], at: usize) -> u32 {
     let mut copy = block.to_vec();
     if let Some(field) = copy.get_mut(at..at + 4) {
@@ -157,12 +159,13 @@ impl Structure for DirectBlock {
     type Context = DirectBlockContext;
     const FIXED: bool = true;
 
-    /// Bytes without filters; a filtered block has as many as its entry or the heap's header says.
+    /// Returns the size before filtering. The stored size of a filtered block is in its entry or in the
+    /// heap's header.
     fn read_len(_: Widths, context: &DirectBlockContext) -> usize {
         context.len()
     }
 
-    /// Decodes a block that has been through the heap's filters.
+    /// Decodes a block after the heap's filters have been undone.
     fn decode(r: &mut Reader<'_>, context: &DirectBlockContext) -> Result<Self> {
         let mut all = r.clone();
         let mut r = r.sub(context.len())?;
@@ -203,11 +206,11 @@ impl Structure for DirectBlock {
     }
 }
 
-/// The header that every block names, which must be that of its heap, and the block's offset.
+/// Reads the address of the heap's header, which must match `geometry.heap`, and returns the block's offset.
 fn decode_owner(r: &mut Reader<'_>, geometry: &HeapGeometry) -> Result<u64> {
     let heap = r.addr()?;
     if heap != geometry.heap {
-        return Err(r.bad_value("heap header address", heap.get(), "the heap that this block was found in"));
+        return Err(r.bad_value("heap header address", heap.get(), "the address of this block's heap"));
     }
     r.uint(geometry.offset_width())
 }
@@ -217,7 +220,7 @@ mod tests {
     use super::*;
     use crate::golden::{error, golden};
 
-    /// The shape of every heap of links that libhdf5 makes.
+    /// The geometry that libhdf5 gives every heap of links.
     fn links(heap: u64) -> HeapGeometry {
         HeapGeometry {
             heap: Addr::new(heap),
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direct_block_of_links() {
+    fn a_direct_block_of_links_decodes() {
         // h5py, libver v110: the links of a group of 10 members
         let context = DirectBlockContext { geometry: links(0x4_4759), size: 512 };
         let hex = "4648444200594704 00*9 0e08cc2301000866615f736d616c6cb3 00*7 01000866615f7061676564db01 00*6 \
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_indirect_block_of_links() {
+    fn an_indirect_block_of_links_decodes() {
         // h5py, libver v110: the links by name of a group of 40 members
         let context = IndirectBlockContext { geometry: links(0x4_4ed8), rows: 1 };
         let hex = "4648494200d84e04 00*9 36681500000000003666150000000000 ff*16 fda17583";
@@ -267,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_heap_with_filters() {
+    fn blocks_of_a_heap_with_filters_decode() {
         // libhdf5 2.0, `H5Pset_deflate` on the creation properties of a group
         let geometry = HeapGeometry { filtered: true, ..links(0x27f) };
         let hex = "46484942007f02 00*10 a2dc 00*6 65 00*11 5cdc 00*6 46 00*11 ff*8 00*12 ff*8 00*12 05612af6";
         let block = golden::<IndirectBlock>(hex, &IndirectBlockContext { geometry, rows: 1 });
         assert_eq!(block.entries[1], BlockEntry { addr: Addr::new(0xdc5c), filtered: Some((70, 0)) });
         assert_eq!(block.entries[2], BlockEntry { addr: Addr::UNDEFINED, filtered: Some((0, 0)) });
-        // The second of them, inflated.
+        // The second block, inflated.
         let hex = "\
             46484442007f02 00*7 020000bdb3692d010801226120726174686572206c6f6e67206e616d6520666f \
             722061206c696e6b203030313102002f78 00*449";
@@ -283,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_indirect_rows_have_no_stored_size() {
+    fn entries_for_indirect_blocks_have_no_stored_size() {
         let geometry = HeapGeometry { filtered: true, ..links(0) };
         let context = IndirectBlockContext { geometry, rows: 10 };
         let entries = (0..40_u64)

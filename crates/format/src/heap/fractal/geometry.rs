@@ -1,8 +1,8 @@
-//! The doubling table of a fractal heap (spec III.G): which block holds offset `n` of the heap.
+//! The doubling table of a fractal heap (spec III.G): finds the block that contains a heap offset.
 //!
-//! An indirect block is a table of `width` columns. Blocks of its first two rows have the starting size, and of each row
-//! after them twice the size of the row before. Rows of blocks up to the largest direct size name direct blocks, later
-//! rows name indirect blocks, whose tables are laid out by the same rule.
+//! An indirect block is a table with `width` columns. Blocks in the first two rows have the starting size. In
+//! each later row the size doubles. Rows name direct blocks as long as the block size is at most the largest
+//! direct size. Later rows name indirect blocks, whose tables follow the same rule.
 
 use crate::addr::Addr;
 use crate::bytes::Widths;
@@ -10,30 +10,30 @@ use crate::bytes::Widths;
 /// The shape of a heap's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeapGeometry {
-    /// The heap's header, which every block names.
+    /// The address of the heap's header, which every block repeats.
     pub heap: Addr,
-    /// Columns of the doubling table; a power of two.
+    /// The number of columns of the doubling table; a power of two.
     pub width: u16,
-    /// Bytes of the blocks in the first two rows; a power of two.
+    /// The size in bytes of the blocks in the first two rows; a power of two.
     pub starting_size: u64,
-    /// Bytes of the largest direct block; a power of two.
+    /// The size in bytes of the largest direct block; a power of two.
     pub max_direct_size: u64,
-    /// Bits of the largest offset in the heap.
+    /// The number of bits of the largest heap offset.
     pub max_heap_bits: u16,
-    /// Whether direct blocks are stored through filters.
+    /// Whether direct blocks go through filters.
     pub filtered: bool,
     /// Whether direct blocks have a checksum.
     pub checksummed: bool,
 }
 
-/// The entry of an indirect block that leads to an offset.
+/// One step of the search for an offset: the entry of an indirect block to follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeapStep {
-    /// The entry's number in the block.
+    /// The number of the entry in the indirect block.
     pub entry: usize,
     /// The offset within the block that the entry names.
     pub within: u64,
-    /// That block.
+    /// The block that the entry names.
     pub child: HeapChild,
 }
 
@@ -42,18 +42,19 @@ pub struct HeapStep {
 pub enum HeapChild {
     /// A direct block.
     Direct {
-        /// Its bytes, without filters.
+        /// The size of the block in bytes before filtering.
         size: u64,
     },
     /// An indirect block.
     Indirect {
-        /// Its rows.
+        /// The number of rows of the block.
         rows: u16,
     },
 }
 
 impl HeapGeometry {
-    /// Whether sizes are powers of two that go together. Without it, the other answers mean nothing.
+    /// Returns whether the sizes are powers of two and consistent with each other. If not, the results of the
+    /// other methods mean nothing.
     pub fn is_sound(&self) -> bool {
         self.width.is_power_of_two()
             && self.starting_size.is_power_of_two()
@@ -62,26 +63,27 @@ impl HeapGeometry {
             && self.first_row_bits() < 63
             && self.max_heap_bits <= 64
             && u32::from(self.max_heap_bits) >= self.first_row_bits()
-            // The first row of indirect blocks must have room for a row each.
+            // An indirect block in the first such row must have room for at least one row of its own.
             && self.max_direct_size.saturating_mul(2).ilog2() >= self.first_row_bits()
     }
 
-    /// Rows that name direct blocks, in every indirect block that has as many.
+    /// Returns the number of rows that name direct blocks, in an indirect block that has at least that many
+    /// rows.
     pub fn direct_rows(&self) -> u16 {
         narrow(self.max_direct_size.max(1).ilog2().saturating_sub(self.start_bits()) + 2)
     }
 
-    /// Rows of the largest root block.
+    /// Returns the number of rows of the largest root block.
     pub fn max_root_rows(&self) -> u16 {
         narrow(u32::from(self.max_heap_bits).saturating_sub(self.first_row_bits()) + 1)
     }
 
-    /// Bytes of each block of row `row`.
+    /// Returns the size in bytes of each block in row `row`.
     pub fn row_block_size(&self, row: u16) -> u64 {
         doubled(self.starting_size, u32::from(row.saturating_sub(1)))
     }
 
-    /// Where in an indirect block's space row `row` begins.
+    /// Returns the offset of row `row` in the space of an indirect block.
     pub fn row_offset(&self, row: u16) -> u64 {
         match row {
             0 => 0,
@@ -89,7 +91,8 @@ impl HeapGeometry {
         }
     }
 
-    /// What entry `entry` of an indirect block names, and where in that block's space it begins.
+    /// Returns the block that entry `entry` of an indirect block names, and the offset of that block in the
+    /// indirect block's space.
     pub fn entry(&self, entry: usize) -> (HeapChild, u64) {
         let width = usize::from(self.width.max(1));
         let row = u16::try_from(entry / width).unwrap_or(u16::MAX);
@@ -98,7 +101,7 @@ impl HeapGeometry {
         (self.child(row), offset)
     }
 
-    /// The entry that leads to `offset`, which counts from the beginning of the indirect block.
+    /// Returns the entry that leads to `offset`, which counts from the beginning of the indirect block.
     pub fn step(&self, offset: u64) -> HeapStep {
         let first_row = self.row_offset(1);
         let row = match offset {
@@ -120,21 +123,24 @@ impl HeapGeometry {
         HeapChild::Indirect { rows: narrow(rows) }
     }
 
-    /// Bytes of an offset in the heap.
+    /// Returns the size of a heap offset in bytes.
     pub fn offset_width(&self) -> usize {
         usize::from(self.max_heap_bits).div_ceil(8)
     }
 
-    /// Bytes before the data of a direct block: they count as part of the heap's space.
+    /// Returns the number of bytes before the data of a direct block. These bytes count as part of the heap's
+    /// space.
     pub fn direct_overhead(&self, widths: Widths) -> usize {
         let checksum = if self.checksummed { 4 } else { 0 };
         4 + 1 + widths.offset.bytes() + self.offset_width() + checksum
     }
 
-    /// Bytes for objects in all direct blocks that the rows before row `rows` of an indirect block lead to.
+    /// Returns the number of bytes for objects in all direct blocks below the first `rows` rows of an
+    /// indirect block.
     pub fn capacity(&self, rows: u16, widths: Widths) -> u64 {
         let overhead = self.direct_overhead(widths) as u64;
-        // Of the rows before each row. An indirect block in a row has fewer rows than come before that row.
+        // `before[row]` is the capacity of the rows before `row`. An indirect block in a row always has fewer
+        // rows than precede that row.
         let mut before: Vec<u64> = vec![0];
         for row in 0..rows {
             let block = match self.child(row) {
@@ -147,7 +153,7 @@ impl HeapGeometry {
         before.last().copied().unwrap_or(0)
     }
 
-    /// Bytes of an indirect block of `rows` rows.
+    /// Returns the size in bytes of an indirect block with `rows` rows.
     pub fn indirect_len(&self, rows: u16, widths: Widths) -> usize {
         let (width, address) = (usize::from(self.width), widths.offset.bytes());
         let direct = usize::from(rows.min(self.direct_rows()));
@@ -165,18 +171,18 @@ impl HeapGeometry {
         self.starting_size.max(1).ilog2()
     }
 
-    /// Bits of an offset in the first row.
+    /// Returns the number of bits of an offset in the first row.
     fn first_row_bits(&self) -> u32 {
         self.start_bits() + u32::from(self.width.max(1)).ilog2()
     }
 }
 
-/// `value` times two to the `times`, or the most that there can be.
+/// Returns `value * 2^times`, saturating at `u64::MAX`.
 fn doubled(value: u64, times: u32) -> u64 {
     1_u64.checked_shl(times).map_or(u64::MAX, |factor| value.saturating_mul(factor))
 }
 
-/// Rows are counted in few bits: there are at most as many as bits of an offset.
+/// Converts a number of rows. A heap has no more rows than an offset has bits, so the number fits.
 fn narrow(rows: u32) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX)
 }
@@ -185,7 +191,7 @@ fn narrow(rows: u32) -> u16 {
 mod tests {
     use super::*;
 
-    /// What libhdf5 gives the links of a group.
+    /// The geometry that libhdf5 gives the links of a group.
     const LINKS: HeapGeometry = HeapGeometry {
         heap: Addr::new(0),
         width: 4,
@@ -197,7 +203,7 @@ mod tests {
     };
 
     #[test]
-    fn rows_double_from_the_second_on() {
+    fn row_block_sizes_double_from_the_second_row_on() {
         assert!(LINKS.is_sound());
         assert_eq!(LINKS.direct_rows(), 9);
         assert_eq!(LINKS.max_root_rows(), 22);
@@ -216,7 +222,7 @@ mod tests {
                 for within in [0, 1, size / 2, size - 1] {
                     assert_eq!(geometry.step(offset + within), HeapStep { entry, within, child });
                 }
-                // The rows of an indirect block span exactly the block's size.
+                // The rows of an indirect block cover exactly the size of the block.
                 match child {
                     HeapChild::Direct { size: direct } => assert_eq!(direct, size),
                     HeapChild::Indirect { rows } => assert_eq!(geometry.row_offset(rows), size),
@@ -227,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_capacity_is_that_of_all_direct_blocks() {
+    fn the_capacity_is_the_sum_over_all_direct_blocks() {
         fn sum(geometry: HeapGeometry, rows: u16) -> u64 {
             let entries = 0..usize::from(rows * geometry.width);
             entries
@@ -244,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_do_not_go_together_are_not_sound() {
+    fn inconsistent_sizes_are_not_sound() {
         assert!(!HeapGeometry { width: 3, ..LINKS }.is_sound());
         assert!(!HeapGeometry { starting_size: 0, ..LINKS }.is_sound());
         assert!(!HeapGeometry { max_direct_size: 256, ..LINKS }.is_sound());

@@ -1,7 +1,7 @@
 //! Fractal heap header, `FRHP` (spec III.G).
 //!
-//! Named by link info, attribute info and the shared message table; names the root block, the B-tree of huge objects and
-//! the free-space manager.
+//! The link info, attribute info and shared message table messages name the header. The header names the root
+//! block, the B-tree of huge objects and the free-space manager.
 
 use super::geometry::HeapGeometry;
 use super::id::HeapIdForm;
@@ -14,71 +14,71 @@ use crate::structure::{Structure, fields};
 /// The header of a fractal heap. Fields in disk order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapHeader {
-    /// Bytes of a heap id.
+    /// The size of a heap id in bytes.
     pub id_len: u16,
-    /// Whether the numbers of huge objects have wrapped around (flag bit 0).
+    /// Whether the ids of huge objects have wrapped around (flag bit 0).
     pub huge_ids_wrapped: bool,
     /// Whether direct blocks have a checksum (flag bit 1).
     pub checksummed: bool,
-    /// Bytes of the largest object that blocks may hold; larger ones are huge.
+    /// The size in bytes of the largest object that blocks may hold. Larger objects are huge objects.
     pub max_managed_size: u32,
-    /// The number of the next huge object.
+    /// The id of the next huge object.
     pub next_huge_id: u64,
-    /// The version 2 B-tree of huge objects.
+    /// The address of the version 2 B-tree of huge objects.
     pub huge_btree: Addr,
-    /// Free bytes in managed blocks.
+    /// The number of free bytes in managed blocks.
     pub free_space: u64,
-    /// The free-space manager.
+    /// The address of the free-space manager.
     pub free_space_manager: Addr,
-    /// What the heap holds.
+    /// Counts and sizes of the heap's objects.
     pub statistics: HeapStatistics,
-    /// Columns of the doubling table.
+    /// The number of columns of the doubling table.
     pub table_width: u16,
-    /// Bytes of the blocks in the first two rows.
+    /// The size in bytes of the blocks in the first two rows.
     pub starting_size: u64,
-    /// Bytes of the largest direct block.
+    /// The size in bytes of the largest direct block.
     pub max_direct_size: u64,
-    /// Bits of the largest offset in the heap.
+    /// The number of bits of the largest heap offset.
     pub max_heap_bits: u16,
-    /// Rows that a new root indirect block has.
+    /// The number of rows of a new root indirect block.
     pub starting_rows: u16,
-    /// The root block; undefined in an empty heap.
+    /// The address of the root block; undefined in an empty heap.
     pub root: Addr,
-    /// Rows of the root indirect block; 0 if the root is a direct block.
+    /// The number of rows of the root indirect block; 0 if the root is a direct block.
     pub root_rows: u16,
-    /// The filters that blocks and huge objects go through.
+    /// The filters for blocks and huge objects.
     pub filtering: Option<HeapFiltering>,
 }
 
 /// Counts and sizes of a heap's objects. Fields in disk order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeapStatistics {
-    /// Bytes of managed space.
+    /// The number of bytes of managed space.
     pub managed_space: u64,
-    /// Bytes of the managed space that blocks exist for.
+    /// The number of bytes of managed space for which blocks exist.
     pub allocated_space: u64,
-    /// The offset from which the next block is taken.
+    /// The heap offset at which the next block is allocated.
     pub iterator_offset: u64,
-    /// Objects in blocks.
+    /// The number of objects in blocks.
     pub managed_objects: u64,
-    /// Bytes of huge objects.
+    /// The total size of huge objects in bytes.
     pub huge_size: u64,
-    /// Huge objects.
+    /// The number of huge objects.
     pub huge_objects: u64,
-    /// Bytes of objects in ids.
+    /// The total size of tiny objects in bytes. Tiny objects are stored in their ids.
     pub tiny_size: u64,
-    /// Objects in ids.
+    /// The number of tiny objects.
     pub tiny_objects: u64,
 }
 
 /// The filters of a heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeapFiltering {
-    /// Bytes of the root direct block as stored, if the root is one.
+    /// The stored size in bytes of the root direct block, if the root is a direct block.
     pub root_size: u64,
-    /// The filters that the root direct block was stored without.
+    /// The mask of the filters that were skipped for the root direct block.
     pub root_mask: u32,
-    /// The filters.
+    /// The filter pipeline.
     pub pipeline: FilterPipeline,
 }
 
@@ -86,7 +86,7 @@ const HUGE_IDS_WRAPPED: u8 = 1;
 const CHECKSUMMED: u8 = 2;
 
 impl FractalHeapHeader {
-    /// The shape of the blocks of this heap, whose header is at `heap`.
+    /// Returns the geometry of this heap's blocks. `heap` is the address of this header.
     pub fn geometry(&self, heap: Addr) -> HeapGeometry {
         HeapGeometry {
             heap,
@@ -99,7 +99,7 @@ impl FractalHeapHeader {
         }
     }
 
-    /// The form of the heap's ids.
+    /// Returns the form of the heap's ids.
     pub fn id_form(&self) -> HeapIdForm {
         let largest_block = usize::try_from(self.max_direct_size.max(1).ilog2()).unwrap_or(64).div_ceil(8);
         HeapIdForm {
@@ -116,7 +116,7 @@ impl Structure for FractalHeapHeader {
     const SPEC: &'static str = "III.G";
     type Context = ();
 
-    /// Bytes without filters.
+    /// Returns the size of a header without filters.
     fn read_len(widths: Widths, (): &()) -> usize {
         let (address, length) = (widths.offset.bytes(), widths.length.bytes());
         4 + 1 + 2 + 2 + 1 + 4 + 12 * length + 3 * address + 2 + 2 + 2 + 2 + 4
@@ -234,7 +234,7 @@ impl HeapFiltering {
             return Err(message.bad_value(
                 "filter information length",
                 filters_len.into(),
-                "that of the message",
+                "the encoded length of the filter pipeline message",
             ));
         }
         Ok(Self { root_size, root_mask, pipeline })
@@ -257,7 +257,7 @@ mod tests {
         02010100010001000600000008f475f8";
 
     #[test]
-    fn a_heap_of_links() {
+    fn a_heap_of_links_decodes() {
         let header = golden::<FractalHeapHeader>(ROOT_IS_DIRECT, &());
         assert_eq!((header.id_len, header.checksummed, header.max_managed_size), (7, true, 4096));
         assert_eq!((header.root, header.root_rows), (Addr::new(0x15_6a36), 0));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heap_with_filters() {
+    fn a_heap_with_filters_decodes() {
         let header = golden::<FractalHeapHeader>(FILTERED, &());
         let filtering = header.filtering.as_ref().unwrap();
         assert_eq!((filtering.root_size, filtering.pipeline.filters.len()), (0, 1));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_without_room_for_an_offset_is_an_error() {
+    fn an_id_too_short_for_an_offset_is_an_error() {
         let mut header = golden::<FractalHeapHeader>(ROOT_IS_DIRECT, &());
         header.id_len = 6;
         let mut bytes = Vec::new();

@@ -1,81 +1,82 @@
-//! Fractal heap ids (spec III.G): what a B-tree record or a link holds to find an object in a heap.
+//! Fractal heap ids (spec III.G): a B-tree record or a link holds an id to find its object in a heap.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
-/// Where an object of a fractal heap is.
+/// The location of an object of a fractal heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeapId {
     /// Type 0: in a direct block.
     Managed {
-        /// Its offset in the heap.
+        /// The heap offset of the object.
         offset: u64,
-        /// Its bytes.
+        /// The size of the object in bytes.
         length: u64,
     },
-    /// Type 1, in the form that says where: at an address of its own.
+    /// Type 1, direct form: at the address that the id states.
     HugeDirect {
-        /// Its address.
+        /// The address of the object.
         addr: Addr,
-        /// Its bytes as stored.
+        /// The stored size of the object in bytes.
         length: u64,
-        /// Filter mask and bytes without filters, if the heap has filters.
+        /// The filter mask and the size in bytes before filtering, if the heap has filters.
         filtered: Option<(u32, u64)>,
     },
-    /// Type 1, in the form that does not: the B-tree of huge objects says where.
+    /// Type 1, indirect form: the B-tree of huge objects has the address.
     HugeIndirect {
-        /// Its number.
+        /// The key of the object in that B-tree.
         id: u64,
     },
     /// Type 2: in the id itself.
     Tiny {
-        /// The object.
+        /// The bytes of the object.
         data: Vec<u8>,
     },
 }
 
-/// The form of a heap's ids, which follows from its header.
+/// The form of a heap's ids, derived from the heap's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeapIdForm {
-    /// Bytes of an id.
+    /// The size of an id in bytes.
     pub len: u16,
-    /// Bytes of an offset in the heap.
+    /// The size of a heap offset in bytes.
     pub offset_width: usize,
-    /// Bytes of a managed object's length.
+    /// The size of a managed object's length field in bytes.
     pub length_width: usize,
     /// Whether the heap has filters.
     pub filtered: bool,
 }
 
-/// Objects longer than this need a second byte for their length, in ids that have room for them.
+/// The largest tiny object with a one-byte length. Longer objects need a second length byte, in ids that have
+/// room for it.
 const SHORT_TINY: usize = 16;
 
 impl HeapIdForm {
-    /// Whether ids of huge objects hold their address.
+    /// Returns whether ids of huge objects hold the address.
     pub fn huge_is_direct(&self, widths: Widths) -> bool {
         let (address, length) = (widths.offset.bytes(), widths.length.bytes());
         let needed = if self.filtered { address + length + 4 + length } else { address + length };
         self.room() >= needed
     }
 
-    /// Bytes of a huge object's number.
+    /// Returns the size in bytes of the B-tree key in the id of a huge object.
     pub fn huge_id_width(&self) -> usize {
         self.room().min(8)
     }
 
-    /// Whether the length of a tiny object takes twelve bits instead of four.
+    /// Returns whether the length of a tiny object takes twelve bits instead of four.
     pub fn tiny_is_extended(&self) -> bool {
         self.room() > SHORT_TINY + 1
     }
 
-    /// Bytes of the largest object that an id holds.
+    /// Returns the size in bytes of the largest object that an id can hold.
     pub fn max_tiny(&self) -> usize {
         if self.tiny_is_extended() { self.room() - 1 } else { self.room().min(SHORT_TINY) }
     }
 
-    /// Bytes after the first.
+    /// Returns the number of bytes after the first byte of an id.
     fn room(&self) -> usize {
         usize::from(self.len).saturating_sub(1)
     }
@@ -143,7 +144,7 @@ impl Structure for HeapId {
                 w.uint(*id, form.huge_id_width());
             }
             Self::Tiny { data } => {
-                debug_assert!((1..=form.max_tiny()).contains(&data.len()), "a tiny object fits its id");
+                debug_assert!((1..=form.max_tiny()).contains(&data.len()), "a tiny object fits in its id");
                 let [high, low] =
                     u16::try_from(data.len().saturating_sub(1)).unwrap_or(u16::MAX).to_be_bytes();
                 if form.tiny_is_extended() {
@@ -171,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn a_managed_object() {
+    fn a_managed_object_decodes() {
         // h5py, libver v110: the id of a link, from the index by name of a group of 400
         let id = golden::<HeapId>("005b3500002d00", &form(7, false));
         assert_eq!(id, HeapId::Managed { offset: 0x355b, length: 0x2d });
     }
 
     #[test]
-    fn huge_objects_with_and_without_address() {
+    fn huge_objects_decode_with_and_without_address() {
         assert_eq!(golden::<HeapId>("10010000000000", &form(7, false)), HeapId::HugeIndirect { id: 1 });
         assert_eq!(golden::<HeapId>("1007 00*14", &form(16, false)), HeapId::HugeIndirect { id: 7 });
         let direct = HeapId::HugeDirect { addr: Addr::new(0x60), length: 5, filtered: None };
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn tiny_objects_lie_in_the_id() {
+    fn tiny_objects_are_stored_in_the_id() {
         assert_eq!(
             golden::<HeapId>("22616263 00*3", &form(7, false)),
             HeapId::Tiny { data: b"abc".to_vec() }
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_say_what_they_cannot_are_errors() {
+    fn ids_with_invalid_fields_are_errors() {
         assert!(matches!(
             error::<HeapId>("40 00*6", &form(7, false)),
             ErrorKind::Value { field: "heap id version", .. }
