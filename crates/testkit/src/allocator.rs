@@ -1,5 +1,4 @@
-//! The system's allocator, with a report of every allocation to a test. This module has the only unsafe code
-//! of the tests.
+//! The system's allocator, which reports every allocation to a test. The only unsafe code of the tests.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -13,8 +12,7 @@ pub struct Watched {
     pub frees: fn(usize),
 }
 
-// SAFETY: every call is forwarded unchanged to the system's allocator, and the reporting functions do not
-// affect it.
+// SAFETY: every call is forwarded unchanged to the system's allocator; reporting does not affect it.
 unsafe impl GlobalAlloc for Watched {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         (self.allocates)(layout.size());

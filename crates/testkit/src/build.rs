@@ -12,8 +12,7 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Widths, Writer, datatype::Charset};
 
-/// Returns a file with one dataset, `/values`, that holds `values` in chunks of `chunk` bytes with an
-/// implicit index.
+/// Returns a file with one dataset, `/values`: `values` in chunks of `chunk` bytes, implicitly indexed.
 ///
 /// # Panics
 /// If the structures cannot be encoded, which is a bug in this function.
@@ -24,8 +23,7 @@ pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
     file(values.len() as u64, chunk, index, &[], &stored)
 }
 
-/// Returns a file with one dataset, `/values`, of `len` bytes in one chunk. `stored` is the chunk after
-/// `filter`.
+/// Returns a file with one dataset, `/values`, of `len` bytes in one chunk: `stored`, encoded by `filter`.
 ///
 /// # Panics
 /// If the structures cannot be encoded, which is a bug in this function.

@@ -1,5 +1,4 @@
-//! A driver that records every write, so that a test can rebuild every image of the file that a crash could
-//! have left.
+//! A driver that records every write, to rebuild every image of the file that a crash could have left.
 
 use std::fmt;
 use std::io;

@@ -23,16 +23,15 @@ pub struct Manifest {
 pub struct File {
     /// The name of the file in `golden/files`, or among the generated files.
     pub name: String,
-    /// The script in `golden/make` that writes it.
+    /// The script in `golden/make` that writes the file.
     pub script: String,
     /// The length of the file in bytes.
     pub bytes: u64,
-    /// Whether it is in `golden/files`.
+    /// Whether the file is in `golden/files`.
     pub committed: bool,
     /// The SHA-256 of a committed file, in hex.
     pub sha256: Option<String>,
-    /// Whether the file was damaged on purpose. Reading it may fail or return correct data, but must not
-    /// panic.
+    /// Whether the file was damaged on purpose. Reads may fail or return correct data, but not panic.
     #[serde(default)]
     pub damaged: bool,
     /// The size in bytes of the user block before the superblock.
@@ -88,8 +87,7 @@ impl Manifest {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// Returns every file on this machine with its path: the committed files, and the generated files if they
-    /// exist.
+    /// Returns every file on this machine with its path: all committed files, and existing generated files.
     pub fn present(&self) -> impl Iterator<Item = (&File, PathBuf)> {
         self.files.iter().filter_map(|file| Some((file, file.path()?)))
     }
@@ -130,8 +128,7 @@ impl Dataset {
         ElementType::parse(self.dtype.as_deref()?)
     }
 
-    /// Returns every element in row-major order, as stored in the file. `None` if the values have no formula
-    /// or a variable length.
+    /// Returns every stored element, row-major. `None` if values have no formula or a variable length.
     pub fn expected(&self) -> Option<Vec<u8>> {
         let element = self.element()?;
         let pattern = self.pattern?;
@@ -192,8 +189,7 @@ pub fn generated() -> PathBuf {
     std::env::var_os("HYPERSLAB_GOLDEN").map_or_else(|| directory().join("../target/golden"), PathBuf::from)
 }
 
-/// Generates every file with `$HYPERSLAB_PYTHON` or `python3`, which must have `golden/requirements.txt`
-/// installed.
+/// Generates every file with `$HYPERSLAB_PYTHON` or `python3`, which needs `golden/requirements.txt`.
 pub fn generate() -> io::Result<()> {
     let python = std::env::var_os("HYPERSLAB_PYTHON").unwrap_or_else(|| "python3".into());
     let status = Command::new(python).arg(directory().join("make/all.py")).arg(generated()).status()?;

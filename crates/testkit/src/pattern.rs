@@ -227,8 +227,7 @@ fn text(k: u64, size: usize) -> Vec<u8> {
     digits.bytes().cycle().take(length).collect()
 }
 
-/// Returns a float made of the low bits that a float of `size` bytes holds exactly, centred at 0 and divided
-/// by a power of two.
+/// Returns the low bits that a float of `size` bytes holds exactly, centred and divided by a power of two.
 fn real(bits: u64, size: usize) -> f64 {
     let (significant, divisor) = match size {
         2 => (11, 8.0),

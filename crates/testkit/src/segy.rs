@@ -1,5 +1,4 @@
-//! Generates SEG-Y files from recipes, byte by byte according to the standard and independent of the crate
-//! that reads them.
+//! Makes SEG-Y files byte by byte from the standard, independently of the crate that reads them.
 
 /// The properties of a file to generate.
 #[derive(Debug, Clone)]
@@ -70,8 +69,7 @@ impl SegyRecipe {
         header[byte - 1..byte - 1 + size].copy_from_slice(&self.number(value, size));
     }
 
-    /// Returns the bytes of the file. Samples are pseudo-random, but IBM floats are normalised and IEEE
-    /// floats are small.
+    /// Returns the bytes of the file: pseudo-random samples, but normalised IBM floats and small IEEE floats.
     pub fn bytes(&self) -> Vec<u8> {
         let mut file = Vec::new();
         if self.label {

@@ -45,8 +45,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Ensures that the watchdog thread is started only once.
 static WATCHDOG: OnceLock<()> = OnceLock::new();
 
-/// Runs a target on its seeds, and then on damaged seeds: on `iterations` of them, or for the time that the
-/// environment sets.
+/// Runs a target on its seeds, and then on `iterations` damaged seeds or for the time the environment sets.
 fn fuzz(target: Target, iterations: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = std::env::var_os("HYPERSLAB_FUZZ_INPUT") {
@@ -109,8 +108,7 @@ static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static BASE: AtomicUsize = AtomicUsize::new(0);
 
-/// The limits: bytes in one allocation (plus four times the input), bytes in all allocations, and
-/// milliseconds.
+/// The limits: bytes of one allocation (plus four times the input) and of all, and milliseconds.
 const LARGEST_BYTES: usize = 64 << 20;
 const LIVE_BYTES: usize = 512 << 20;
 const MILLISECONDS: u64 = 10_000;

@@ -175,8 +175,7 @@ fn symbol_table(bytes: &[u8], widths: Widths) {
     check::<SymbolTableNode>(input.rest(), widths, &context);
 }
 
-/// Checks a header and a node. The node is the root, or has a depth and a number of records that the input
-/// chooses.
+/// Checks a header and a node: the root, or one whose depth and number of records the input chooses.
 fn btree2(bytes: &[u8], widths: Widths) {
     let mut input = Input(bytes);
     let (is_root, depth, records) = (input.u8() == 0, input.u8(), input.u16());

@@ -24,8 +24,7 @@ pub fn filters(input: &[u8]) {
     let _ = pipeline.decode_into(FilterMask(case.mask), content, &mut decoded, &mut scratch);
     for stage in pipeline.filters() {
         let Ok(filter) = stage.filter() else { continue };
-        // Outputs of other sizes than the chunk's. The mask provides a number by which one of them is
-        // shorter.
+        // Outputs of other sizes than the chunk's. The mask serves as a number by which to shorten one.
         for room in [bytes, bytes.saturating_sub(case.mask as usize % 64), 0] {
             if let Ok(len) = filter.decode_into(content, &mut decoded[..room], &mut scratch) {
                 assert!(len <= room, "{} wrote {len} bytes into {room}", filter.id());

@@ -13,8 +13,7 @@ pub struct Seal {
     pub at: usize,
 }
 
-/// Finds the checksums of the structures in `bytes`. Structures are found by their signatures, and their
-/// lengths by trial.
+/// Finds the checksums of structures in `bytes`: structures by signature, their lengths by trial.
 pub fn seals(bytes: &[u8]) -> Vec<Seal> {
     let starts =
         bytes.windows(4).enumerate().filter(|(_, window)| SIGNATURES.iter().any(|s| s[..] == **window));

@@ -22,8 +22,7 @@ pub fn open(input: &[u8]) {
     let Ok(file) = options.open_on(driver) else { return };
     let mut walk = Walk { seen: HashSet::new(), soft: Vec::new(), leaves_file: false, budget: TOTAL_BYTES };
     walk.from(Node::Group(file.root()));
-    // A path may lead through an external link to another file on this machine, which is not part of the
-    // input.
+    // A path may lead through an external link to another file, which is not part of the input.
     if !walk.leaves_file {
         for (group, path) in std::mem::take(&mut walk.soft) {
             if let Ok(node) = group.get(&path) {
@@ -180,7 +179,7 @@ const CACHE_BYTES: u64 = 256 << 10;
 const MAX_READ: u64 = 4 << 20;
 /// The largest size of a chunk that is decoded.
 const MAX_CHUNK: u64 = 16 << 20;
-/// The largest size of a chunk that is decoded when a file is checked. Checking decodes all chunks, however
+/// The largest size of a chunk that a check of the file decodes. A check decodes all such chunks, however
 /// many there are.
 const MAX_CHECKED_CHUNK: u64 = 256 << 10;
 /// The total number of bytes that are read from one file.

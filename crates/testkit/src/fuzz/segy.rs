@@ -1,5 +1,4 @@
-//! Fuzz target `segy`: an input is a byte of options and a SEG-Y file. A file that is ingested is exported
-//! again byte for byte.
+//! Fuzz target `segy`: a byte of options and a SEG-Y file. An ingested file is exported unchanged.
 
 use std::sync::Arc;
 
@@ -27,8 +26,7 @@ pub fn segy(input: &[u8]) {
     let options = IngestOptions { segy: segy.clone(), survey, memory: 64 << 10, ..IngestOptions::default() };
     let driver = Arc::new(Memory::new(bytes.to_vec()));
     let Ok(file) = SegyFile::from_driver(driver, "input".to_owned(), &segy) else { return };
-    // If the options force a volume, a few hundred traces with distinct inlines and crosslines make a volume
-    // that is nearly all gaps.
+    // A few hundred scattered traces make a volume of nearly only gaps if the options force a volume.
     if is(3) && file.traces.count() > MOST_TRACES {
         return;
     }

@@ -49,8 +49,7 @@ fn small(mut input: Input<'_>) {
     }
 }
 
-/// Checks that the parts in all touched chunks cover every element of the result exactly once, from the right
-/// position.
+/// Checks that the parts in all touched chunks cover every element of the result once, from its position.
 fn partition(
     selection: &Selection,
     extent: &[u64],
