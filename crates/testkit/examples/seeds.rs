@@ -1,4 +1,5 @@
-//! Writes the seeds of the fuzz targets for libFuzzer: `cargo run -p hyperslab-testkit --example seeds -- fuzz/corpus`.
+//! Writes the seeds of the fuzz targets for libFuzzer:
+//! `cargo run -p hyperslab-testkit --example seeds -- fuzz/corpus`.
 
 use std::path::PathBuf;
 

@@ -1,18 +1,18 @@
-//! The system's allocator, which tells a test of every allocation. The one place of the tests with unsafe code.
+//! The system's allocator, which reports every allocation to a test. The only unsafe code of the tests.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// An allocator for `#[global_allocator]` that reports to functions, which may allocate if they mind that they are then
-/// called again.
+/// An allocator for `#[global_allocator]` that calls functions. The functions may allocate, but must then
+/// handle being called again.
 #[derive(Debug)]
 pub struct Watched {
-    /// Called with the bytes of every allocation, before it is made.
+    /// Called with the size in bytes of every allocation, before it is made.
     pub allocates: fn(usize),
-    /// Called with the bytes of every allocation that is given back.
+    /// Called with the size in bytes of every allocation that is freed.
     pub frees: fn(usize),
 }
 
-// SAFETY: every call goes to the system's allocator as it is; the functions called beside it change nothing about it.
+// SAFETY: every call is forwarded unchanged to the system's allocator; reporting does not affect it.
 unsafe impl GlobalAlloc for Watched {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         (self.allocates)(layout.size());

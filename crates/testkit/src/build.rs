@@ -1,4 +1,4 @@
-//! Minimal files of any size, made without libhdf5.
+//! Builds minimal files of any size without libhdf5.
 
 use hyperslab_format::datatype::{Datatype, Integer};
 use hyperslab_format::header::{ObjectHeader, Prefix, RawMessage, v2};
@@ -12,10 +12,10 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Widths, Writer, datatype::Charset};
 
-/// A file whose one dataset, `/values`, holds the bytes of `values` in chunks of `chunk` bytes, in an implicit index.
+/// Returns a file with one dataset, `/values`: `values` in chunks of `chunk` bytes, implicitly indexed.
 ///
 /// # Panics
-/// If the structures cannot be encoded, which is a fault of this function.
+/// If the structures cannot be encoded, which is a bug in this function.
 pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
     let index = ChunkIndexInfo::Implicit { addr: DATA };
     let mut stored = values.to_vec();
@@ -23,17 +23,17 @@ pub fn chunked(values: &[u8], chunk: u64) -> Vec<u8> {
     file(values.len() as u64, chunk, index, &[], &stored)
 }
 
-/// A file whose one dataset, `/values`, has `len` bytes in one chunk, which went through `filter` and is `stored` now.
+/// Returns a file with one dataset, `/values`, of `len` bytes in one chunk: `stored`, encoded by `filter`.
 ///
 /// # Panics
-/// If the structures cannot be encoded, which is a fault of this function.
+/// If the structures cannot be encoded, which is a bug in this function.
 pub fn one_filtered_chunk(len: u64, filter: FilterSpec, stored: &[u8]) -> Vec<u8> {
     let index = ChunkIndexInfo::Single { addr: DATA, filtered: Some((stored.len() as u64, 0)) };
     let pipeline = FilterPipeline { version: 2, filters: vec![filter] };
     file(len, len, index, &[message(&pipeline)], stored)
 }
 
-/// A file whose one dataset, `/values`, has `len` elements of a byte; at [`DATA`] is `stored`.
+/// Returns a file with one dataset, `/values`, of `len` one-byte elements. `stored` is at [`DATA`].
 fn file(len: u64, chunk: u64, index: ChunkIndexInfo, more: &[RawMessage], stored: &[u8]) -> Vec<u8> {
     let layout = Layout::Chunked(ChunkedLayout {
         version: 4,

@@ -1,10 +1,11 @@
-//! What a test has tried, said to whoever runs the tests.
+//! Prints how much a test has tried.
 
 use std::fmt;
 use std::io::{self, Write};
 
-/// Says how much a test has tried. Past the harness, which keeps to itself what tests say that pass.
+/// Prints how much a test has tried. Writes to standard error directly, because the test harness hides the
+/// output of passing tests.
 pub fn say_counts(counts: fmt::Arguments<'_>) {
-    // A closed standard error is no fault of the test's.
+    // A closed standard error must not fail the test.
     let _ = writeln!(io::stderr().lock(), "{counts}");
 }

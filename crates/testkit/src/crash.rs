@@ -1,4 +1,4 @@
-//! A driver that remembers every write, and from that every image of the file that a crash could have left.
+//! A driver that records every write, to rebuild every image of the file that a crash could have left.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use hyperslab::driver::{Driver, Hints, Memory};
 
 use crate::fuzz::Random;
 
-/// A file in memory whose changes are recorded, and that may be told to fail.
+/// A file in memory that records its changes and can simulate failures.
 #[derive(Debug)]
 pub struct CrashDriver {
     start: Vec<u8>,
@@ -17,20 +17,20 @@ pub struct CrashDriver {
     steps: Mutex<Vec<Step>>,
     failure: Option<Failure>,
     changes: AtomicUsize,
-    /// The length that the file can have.
+    /// The largest length that the file may have.
     room: AtomicU64,
-    /// Whether it would have been longer.
+    /// The number of changes that exceeded the room.
     has_been_full: AtomicUsize,
 }
 
-/// One recorded change.
+/// A recorded change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A write.
     Write {
-        /// Where.
+        /// The offset of the write.
         offset: u64,
-        /// What.
+        /// The written bytes.
         bytes: Vec<u8>,
     },
     /// A change of length.
@@ -39,30 +39,30 @@ pub enum Step {
     Flush,
 }
 
-/// When a driver fails, and how.
+/// When and how a driver fails.
 #[derive(Debug, Clone, Copy)]
 pub struct Failure {
-    /// The change that fails, counted from 0: writes, changes of length and flushes.
+    /// The number of the change that fails, counted from 0. Writes, changes of length and flushes count.
     pub at: usize,
-    /// Whether all later ones fail, too.
+    /// Whether all later changes fail, too.
     pub stays: bool,
-    /// What a write that fails has written.
+    /// The part of a failing write that reaches the medium.
     pub written: Written,
 }
 
-/// What of a write has arrived when it fails.
+/// The part of a write that reaches the medium when the write fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// Nothing.
     Nothing,
     /// The first half of its sectors.
     HalfOfItsSectors,
-    /// All of it.
+    /// The whole write.
     All,
 }
 
 impl CrashDriver {
-    /// The file with these bytes, all of them durable.
+    /// Creates a file with these bytes, all of them durable.
     pub fn new(image: Vec<u8>) -> Self {
         Self {
             start: image.clone(),
@@ -75,43 +75,43 @@ impl CrashDriver {
         }
     }
 
-    /// The same, failing.
+    /// Creates a file that fails as `failure` states.
     pub fn failing(image: Vec<u8>, failure: Failure) -> Self {
         Self { failure: Some(failure), ..Self::new(image) }
     }
 
-    /// The same, on a disk that has room for a file of so many bytes and no more.
+    /// Creates a file on a disk that has room for at most `len` bytes.
     pub fn with_room(image: Vec<u8>, len: u64) -> Self {
         Self { room: AtomicU64::new(len), ..Self::new(image) }
     }
 
-    /// Somebody has made room on the disk.
+    /// Removes the limit on the length of the file.
     pub fn make_room(&self) {
         self.room.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// Whether there was not enough room for a change.
+    /// Returns whether any change has exceeded the room.
     pub fn has_been_full(&self) -> bool {
         self.has_been_full.load(Ordering::Relaxed) > 0
     }
 
-    /// The bytes of the file as they are now.
+    /// Returns the current bytes of the file.
     pub fn image(&self) -> Vec<u8> {
         self.inner.bytes()
     }
 
-    /// What was done to the file.
+    /// Returns the recorded changes.
     pub fn into_recording(self) -> Recording {
         let steps = self.steps.into_inner().unwrap_or_else(PoisonError::into_inner);
         Recording { start: self.start, steps }
     }
 
-    /// Whether the failure has happened.
+    /// Returns whether the failure has happened.
     pub fn has_failed(&self) -> bool {
         self.failure.is_some_and(|failure| self.changes.load(Ordering::Relaxed) > failure.at)
     }
 
-    /// Does and records `step`, or what of it there is room for.
+    /// Applies and records `step`. If there is not enough room, writes the part that fits and fails.
     fn change_within_room(&self, step: Step) -> io::Result<()> {
         let room = self.room.load(Ordering::Relaxed);
         let fits = match &step {
@@ -132,7 +132,7 @@ impl CrashDriver {
         Err(io::ErrorKind::StorageFull.into())
     }
 
-    /// Does and records `step`, or fails.
+    /// Applies and records `step`, or fails as configured.
     fn change(&self, step: Step) -> io::Result<()> {
         let number = self.changes.fetch_add(1, Ordering::Relaxed);
         let fails = |failure: &Failure| number == failure.at || (failure.stays && number > failure.at);
@@ -179,7 +179,7 @@ impl Driver for CrashDriver {
         self.change_within_room(Step::SetLen(len))
     }
 
-    /// What was not durable before the file is closed is not durable afterwards.
+    /// A flush that closes the file does nothing: closing makes no more bytes durable.
     fn flush(&self, closing: bool) -> io::Result<()> {
         if closing { Ok(()) } else { self.change(Step::Flush) }
     }
@@ -189,35 +189,36 @@ impl Driver for CrashDriver {
     }
 }
 
-/// A file and what was done to it.
+/// A file and the changes made to it.
 #[derive(Debug, Clone)]
 pub struct Recording {
     start: Vec<u8>,
     steps: Vec<Step>,
 }
 
-/// How many of the images that a loss of power can leave are tried.
+/// The number of images to try after a loss of power.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
-    /// Up to so many pieces, every subset of them.
+    /// The largest number of pieces of which every subset is tried.
     pub exhaustive: usize,
-    /// Of more pieces so many random subsets; besides, each piece alone, and all but each.
+    /// The number of random subsets for more pieces. Each single piece and each set of all pieces but one is
+    /// tried, too.
     pub samples: usize,
 }
 
 impl Effort {
-    /// Seconds for a commit.
+    /// Takes seconds for a commit.
     pub const THOROUGH: Self = Self { exhaustive: 10, samples: 300 };
 }
 
-/// How many images there were.
+/// The number of images tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Stretches between flushes.
+    /// The number of epochs, which are the intervals between flushes.
     pub epochs: usize,
-    /// Those of which every subset was tried.
+    /// The number of epochs of which every subset was tried.
     pub exhaustive: usize,
-    /// Images in all.
+    /// The total number of images.
     pub images: usize,
 }
 
@@ -229,39 +230,39 @@ impl fmt::Display for Counts {
 }
 
 impl Recording {
-    /// How often the file was flushed.
+    /// Returns the number of flushes.
     pub fn flushes(&self) -> usize {
         self.steps.iter().filter(|step| **step == Step::Flush).count()
     }
 
-    /// The file in the end.
+    /// Returns the final image of the file.
     pub fn last_image(&self) -> Vec<u8> {
         let mut image = self.start.clone();
         self.steps.iter().for_each(|step| apply(&mut image, step));
         image
     }
 
-    /// A driver on which the first `count` changes have been made, as the death of a program leaves it: nothing more of
-    /// them is durable than was.
+    /// Returns a driver with the first `count` changes applied, as if the program had died there. The death
+    /// of a program makes nothing more durable.
     pub fn replayed(&self, count: usize) -> CrashDriver {
         let driver = CrashDriver::new(self.start.clone());
         for step in self.steps.iter().take(count) {
-            driver.change(step.clone()).expect("it is not told to fail");
+            driver.change(step.clone()).expect("the driver is not configured to fail");
         }
         driver
     }
 
-    /// How many changes there were, flushes among them.
+    /// Returns the number of changes, including flushes.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Whether nothing was done to the file.
+    /// Returns whether the file was not changed.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// What would have been recorded without one of the flushes, counted from 0.
+    /// Returns the recording without flush `number`, counted from 0.
     #[must_use]
     pub fn without_flush(&self, number: usize) -> Self {
         let mut changed = self.clone();
@@ -273,7 +274,8 @@ impl Recording {
         changed
     }
 
-    /// Every image that the death of the program can leave: the order of writes is kept, the last one may be torn.
+    /// Calls `visit` with every image that the death of the program can leave. Writes keep their order, and
+    /// the last write may be torn.
     pub fn after_kill(&self, mut visit: impl FnMut(&[u8])) -> Counts {
         let mut counts = Counts { epochs: 1, exhaustive: 1, images: 1 };
         let mut image = self.start.clone();
@@ -287,13 +289,14 @@ impl Recording {
         counts
     }
 
-    /// Images that a loss of power can leave, each with the number of its epoch: what was flushed, and of the pieces of
-    /// writes since then any subset. Of more than ten pieces, samples, chosen by `seed`.
+    /// Calls `visit` with images that a loss of power can leave, and the number of the epoch of each. An
+    /// image has all flushed changes and a subset of the pieces written since then. Up to ten pieces, every
+    /// subset is tried; for more pieces, `seed` determines random subsets.
     pub fn after_power_loss(&self, seed: u64, visit: impl FnMut(usize, &[u8])) -> Counts {
         self.after_power_loss_with(seed, Effort::THOROUGH, visit)
     }
 
-    /// The same, with as much effort as is said.
+    /// Like [`after_power_loss`](Self::after_power_loss), with the given effort.
     pub fn after_power_loss_with(
         &self,
         seed: u64,
@@ -337,7 +340,7 @@ impl Recording {
     }
 }
 
-/// The parts of a change that reach the medium each on its own: sectors.
+/// Returns the parts of a change that reach the medium independently: the sectors of a write.
 fn pieces(step: &Step) -> Vec<Step> {
     let Step::Write { offset, bytes } = step else { return vec![step.clone()] };
     let mut pieces = Vec::new();
@@ -353,7 +356,7 @@ fn pieces(step: &Step) -> Vec<Step> {
     pieces
 }
 
-/// Does `step` to an image in memory, whose offsets are all sizes.
+/// Applies `step` to an image in memory.
 fn apply(image: &mut Vec<u8>, step: &Step) {
     let size = |offset: u64| usize::try_from(offset).expect("files are in memory");
     match step {
@@ -369,7 +372,7 @@ fn apply(image: &mut Vec<u8>, step: &Step) {
     }
 }
 
-/// What a medium writes whole or not at all.
+/// The number of bytes that a medium writes atomically.
 const SECTOR: u64 = 512;
 
 #[cfg(test)]
@@ -386,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kill_leaves_prefixes_cut_at_sectors() {
+    fn a_kill_leaves_prefixes_of_the_writes_cut_at_sectors() {
         let mut seen = Vec::new();
         recorded().after_kill(|image| seen.push((image[0], image[511], image[512], image.len())));
         let expected = [(0, 0, 0, 1024), (0, 1, 0, 1024), (0, 1, 1, 1024), (2, 1, 1, 1024), (2, 1, 1, 600)];
@@ -394,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_of_power_leaves_any_subset_since_the_last_flush() {
+    fn a_power_loss_leaves_any_subset_of_the_writes_since_the_last_flush() {
         let mut seen = Vec::new();
         let counts = recorded().after_power_loss(1, |epoch, image| {
             seen.push((epoch, image[0], image[511], image[512], image.len()));
@@ -409,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_takes_what_there_is_room_for() {
+    fn a_write_to_a_full_disk_stores_the_bytes_that_fit() {
         let driver = CrashDriver::with_room(vec![0; 10], 12);
         driver.write_at(4, &[1; 8]).unwrap();
         assert!(!driver.has_been_full());

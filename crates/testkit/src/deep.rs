@@ -1,5 +1,5 @@
-//! A medium that takes 2 ms for each request and serves 16 at once, as a disk or an object store does: for tests of how many
-//! requests are under way.
+//! A medium that takes 2 ms for each request and serves 16 requests at once, like a disk or an object store.
+//! Tests use it to count concurrent requests.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hyperslab::driver::{Driver, Hints, Memory, ReadQueue, Request};
 
-/// A file in memory behind a slow line.
+/// A file in memory with slow requests.
 #[derive(Debug, Default)]
 pub struct Deep {
     inner: Memory,
@@ -17,34 +17,35 @@ pub struct Deep {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Requests under way now.
+    /// The number of requests being served now.
     under_way: usize,
     served: Served,
 }
 
-/// What was asked of it.
+/// Counts of the requests served.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Served {
-    /// How many requests.
+    /// The number of requests.
     pub requests: usize,
-    /// For each of them, how many were under way with it, itself among them; all of these added up.
+    /// The sum, over all requests, of the number of requests that were being served at the same time,
+    /// including the request itself.
     pub together: usize,
 }
 
 impl Served {
-    /// How many requests were under way at a time, on average.
+    /// Returns the mean number of requests that were served at the same time.
     pub fn mean(&self) -> usize {
         self.together / self.requests.max(1)
     }
 }
 
 impl Deep {
-    /// The file with these bytes.
+    /// Creates a file with these bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self { inner: Memory::new(bytes), ..Self::default() }
     }
 
-    /// What was asked of it since the last call.
+    /// Returns the counts since the last call, and resets them.
     pub fn take(&self) -> Served {
         std::mem::take(&mut self.state().served)
     }
@@ -53,7 +54,8 @@ impl Deep {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Serves as many requests as there is room for, and as `ask` has.
+    /// Waits for room, calls `ask` with the number of requests there is room for, and serves the number of
+    /// requests that it returns.
     fn serve(&self, ask: impl FnOnce(usize) -> usize) -> usize {
         let mut state = self.state();
         while state.under_way == AT_ONCE {
@@ -88,7 +90,7 @@ impl Driver for Deep {
         self.inner.read_at(offset, dst)
     }
 
-    /// Those that were asked for together come together, the last one first.
+    /// Serves all requests of one round together, and completes them in reverse order.
     fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
         let mut asked: Vec<Request> = Vec::new();
         loop {
@@ -119,7 +121,7 @@ impl Driver for Deep {
     }
 
     fn hints(&self) -> Hints {
-        // No two chunks of a test in one request.
+        // `max_span` is small, so that no request covers two chunks of a test.
         Hints { queue_depth: AT_ONCE, max_span: 512, ..self.inner.hints() }
     }
 }

@@ -1,4 +1,4 @@
-//! The golden files: where they are, and what `golden/MANIFEST.toml` says must be in them.
+//! The golden files: their locations, and the contents that `golden/MANIFEST.toml` states for them.
 
 use std::collections::HashSet;
 use std::io;
@@ -10,71 +10,71 @@ use sha2::{Digest, Sha256};
 
 use crate::pattern::{self, ElementType, Pattern};
 
-/// What `golden/MANIFEST.toml` says.
+/// The contents of `golden/MANIFEST.toml`.
 #[derive(Debug, Deserialize)]
 pub struct Manifest {
-    /// Every file, in the order of the scripts.
+    /// The files, in the order of the scripts.
     #[serde(rename = "file")]
     pub files: Vec<File>,
 }
 
-/// One golden file.
+/// A golden file.
 #[derive(Debug, Deserialize)]
 pub struct File {
-    /// Its name in `golden/files` or among the generated ones.
+    /// The name of the file in `golden/files`, or among the generated files.
     pub name: String,
-    /// The script in `golden/make` that writes it.
+    /// The script in `golden/make` that writes the file.
     pub script: String,
-    /// Its length.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// Whether it is in `golden/files`.
+    /// Whether the file is in `golden/files`.
     pub committed: bool,
-    /// Of committed files.
+    /// The SHA-256 of a committed file, in hex.
     pub sha256: Option<String>,
-    /// Whether it was damaged on purpose: an error or right data, never a panic.
+    /// Whether the file was damaged on purpose. Reads may fail or return correct data, but not panic.
     #[serde(default)]
     pub damaged: bool,
-    /// Bytes of a user block before the superblock.
+    /// The size in bytes of the user block before the superblock.
     #[serde(default)]
     pub userblock_bytes: u64,
-    /// Its datasets, as far as the manifest knows them.
+    /// The datasets that the manifest describes.
     #[serde(default, rename = "dataset")]
     pub datasets: Vec<Dataset>,
 }
 
-/// One dataset of a golden file.
+/// A dataset of a golden file.
 #[derive(Debug, Deserialize)]
 pub struct Dataset {
-    /// From the root.
+    /// The path from the root group.
     pub path: String,
-    /// In elements.
+    /// The shape in elements.
     pub shape: Vec<u64>,
-    /// Layout or chunk index: `compact`, `contiguous`, `btree1`, `single`, `implicit`, `fixed_array`, ...
+    /// The layout or chunk index: `compact`, `contiguous`, `btree1`, `single`, `implicit`, `fixed_array`, ...
     pub index: Option<String>,
     /// The shape of a chunk.
     pub chunks: Option<Vec<u64>>,
-    /// The type as `golden/README.md` spells it; absent where values have no formula.
+    /// The element type in the notation of `golden/README.md`. `None` if the values have no formula.
     pub dtype: Option<String>,
-    /// The formula.
+    /// The formula of the values.
     pub pattern: Option<Pattern>,
     /// The fill value, if it is a number other than 0.
     #[serde(default)]
     pub fill: f64,
-    /// The chunks that were written, if not all; the rest is fill.
+    /// The chunks that were written, if not all. The other chunks hold the fill value.
     pub written: Option<Vec<Vec<u64>>>,
-    /// Only elements below this corner were written; the rest is fill.
+    /// If present, only elements below this corner were written. The other elements are the fill value.
     #[serde(rename = "box")]
     pub corner: Option<Vec<u64>>,
-    /// Whether hyperslab must answer that it does not support this.
+    /// Whether hyperslab must report that it does not support the dataset.
     #[serde(default)]
     pub refused: bool,
 }
 
 impl Manifest {
-    /// The committed manifest.
+    /// Reads the committed manifest.
     ///
     /// # Panics
-    /// If it is missing or malformed, which is a fault of the checkout.
+    /// If the manifest is missing or malformed, which is a fault of the checkout.
     pub fn load() -> Self {
         let path = directory().join("MANIFEST.toml");
         let text =
@@ -82,19 +82,19 @@ impl Manifest {
         toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The file of this name.
+    /// Returns the file called `name`.
     pub fn file(&self, name: &str) -> Option<&File> {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// Every file that is on this machine, with its path: the committed ones, and the generated ones if they were made.
+    /// Returns every file on this machine with its path: all committed files, and existing generated files.
     pub fn present(&self) -> impl Iterator<Item = (&File, PathBuf)> {
         self.files.iter().filter_map(|file| Some((file, file.path()?)))
     }
 }
 
 impl File {
-    /// Where the file is, if it is on this machine.
+    /// Returns the path of the file, or `None` if it is not on this machine.
     pub fn path(&self) -> Option<PathBuf> {
         if self.committed {
             return Some(directory().join("files").join(&self.name));
@@ -102,7 +102,7 @@ impl File {
         Some(generated().join(&self.name)).filter(|path| path.is_file())
     }
 
-    /// Whether `content` is what the manifest was made from; true for files without a hash.
+    /// Returns whether `content` matches the hash in the manifest. True for files without a hash.
     pub fn is(&self, content: &[u8]) -> bool {
         let Some(expected) = &self.sha256 else { return true };
         let found = Sha256::digest(content);
@@ -113,22 +113,22 @@ impl File {
 }
 
 impl Dataset {
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> u64 {
         self.shape.iter().product()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The type of fixed size, if the values have a formula.
+    /// Returns the element type if it has a fixed size and the values have a formula.
     pub fn element(&self) -> Option<ElementType> {
         ElementType::parse(self.dtype.as_deref()?)
     }
 
-    /// Every element as the file stores it, row-major; `None` where values have no formula or are of variable length.
+    /// Returns every stored element, row-major. `None` if values have no formula or a variable length.
     pub fn expected(&self) -> Option<Vec<u8>> {
         let element = self.element()?;
         let pattern = self.pattern?;
@@ -152,7 +152,7 @@ impl Dataset {
         Some(out)
     }
 
-    /// Every element, if they are variable-length strings with a formula.
+    /// Returns every element if the elements are variable-length strings with a formula.
     pub fn expected_texts(&self) -> Option<Vec<String>> {
         let text = match self.dtype.as_deref()? {
             "vlen:utf-8" => pattern::words,
@@ -162,7 +162,8 @@ impl Dataset {
         Some((0..self.len()).map(text).collect())
     }
 
-    /// The bytes of every element as the file stores them, if they are variable-length sequences with a formula.
+    /// Returns the bytes of every element, as stored in the file, if the elements are variable-length
+    /// sequences with a formula.
     pub fn expected_sequences(&self) -> Option<Vec<Vec<u8>>> {
         let element = ElementType::parse(self.dtype.as_deref()?.strip_prefix("vlen")?)?;
         Some((0..self.len()).map(|k| pattern::sequence(&element, k)).collect())
@@ -178,17 +179,17 @@ impl Dataset {
     }
 }
 
-/// `golden/` of this checkout.
+/// Returns the directory `golden/` of this checkout.
 pub fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden")
 }
 
-/// Where generated files are: `$HYPERSLAB_GOLDEN`, or `target/golden`.
+/// Returns the directory of generated files: `$HYPERSLAB_GOLDEN`, or `target/golden`.
 pub fn generated() -> PathBuf {
     std::env::var_os("HYPERSLAB_GOLDEN").map_or_else(|| directory().join("../target/golden"), PathBuf::from)
 }
 
-/// Makes every file with `$HYPERSLAB_PYTHON` or `python3`, which must have `golden/requirements.txt`.
+/// Generates every file with `$HYPERSLAB_PYTHON` or `python3`, which needs `golden/requirements.txt`.
 pub fn generate() -> io::Result<()> {
     let python = std::env::var_os("HYPERSLAB_PYTHON").unwrap_or_else(|| "python3".into());
     let status = Command::new(python).arg(directory().join("make/all.py")).arg(generated()).status()?;
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_committed_file_is_the_one_in_the_manifest() {
+    fn every_committed_file_matches_the_manifest() {
         let manifest = Manifest::load();
         let mut committed = 0;
         for (file, path) in manifest.present().filter(|(file, _)| file.committed) {

@@ -1,4 +1,4 @@
-//! A medium that is slow at one moment, for tests of what other threads may do meanwhile.
+//! A medium that delays chosen writes, for tests of what other threads can do in the meantime.
 
 use std::fmt;
 use std::io;
@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use hyperslab::driver::{Driver, Hints, Memory};
 
-/// Whether a write is late: of these bytes, at this offset.
+/// Decides whether a write is delayed, given its offset and its bytes.
 pub type IsLate = Box<dyn Fn(u64, &[u8]) -> bool + Send + Sync>;
 
-/// A file in memory. Of each gate the first write that is late waits until it is told to [go on](Self::go_on), or a while: then
-/// the other threads were made to wait for it.
+/// A file in memory with gates. At each gate, the first write that the gate selects waits until
+/// [`go_on`](Self::go_on) is called, or for at most about 0.3 s. If it waits that long, the other threads had
+/// to wait for the write.
 pub struct Late {
     inner: Memory,
     gates: Vec<Gate>,
@@ -24,25 +25,25 @@ struct Gate {
 }
 
 impl Late {
-    /// An empty file with these gates.
+    /// Creates an empty file with these gates.
     pub fn new(gates: Vec<IsLate>) -> Self {
         let gate =
             |is_late| Gate { is_late, has_begun: AtomicBool::new(false), may_end: AtomicBool::new(false) };
         Self { inner: Memory::default(), gates: gates.into_iter().map(gate).collect() }
     }
 
-    /// Waits until a write has come to this gate.
+    /// Waits until a write has arrived at gate `gate`.
     pub fn wait(&self, gate: usize) {
         wait(&self.gates[gate].has_begun);
     }
 
-    /// Lets it pass.
+    /// Lets the write at gate `gate` continue.
     pub fn go_on(&self, gate: usize) {
         self.gates[gate].may_end.store(true, Ordering::SeqCst);
     }
 }
 
-/// Waits for `flag`, not forever.
+/// Waits until `flag` is set, but at most about 0.3 s.
 fn wait(flag: &AtomicBool) {
     let is_left = || !flag.load(Ordering::SeqCst);
     (0..300).take_while(|_| is_left()).for_each(|_| std::thread::sleep(Duration::from_millis(1)));

@@ -1,6 +1,7 @@
-//! What the tests of hyperslab share: golden files and the formulas behind their values, strategies for proptest,
-//! fuzz targets, minimal files, drivers that remember what a crash could leave, that are slow and that are far, an allocator that is
-//! watched, the check of files that were written, and counts of what was tried.
+//! Shared support for the tests of hyperslab: golden files and the formulas of their values, strategies for
+//! proptest, fuzz targets, and minimal files. Drivers record the states that a crash can leave, delay writes,
+//! or simulate a slow medium. The crate also has an allocator that reports allocations, a check of written
+//! files, and a function that prints the amount of testing done.
 
 pub mod allocator;
 pub mod build;

@@ -1,25 +1,25 @@
-//! The formulas behind every golden value; `golden/make/pattern.py` has the same ones.
+//! The formulas of all golden values. `golden/make/pattern.py` has the same formulas.
 
 use serde::Deserialize;
 
-/// How the 64 bits that an element is derived from follow from its row-major number.
+/// Determines the 64 bits from which an element is derived, given the row-major number of the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pattern {
-    /// Looks random: a multiplication by the golden ratio, folded.
+    /// Looks random: the number plus one, multiplied by the golden ratio and folded.
     Mix,
     /// The number itself.
     Ramp,
     /// Sixteen equal elements, then the next value.
     Steps,
-    /// One of 0 to 3, as `Mix` orders them.
+    /// A value from 0 to 3: `Mix` modulo 4.
     Small,
-    /// Never written: every element is the fill value.
+    /// No data is written: every element is the fill value.
     Fill,
 }
 
 impl Pattern {
-    /// The 64 bits of element `k`.
+    /// Returns the 64 bits of element `k`.
     pub fn word(self, k: u64) -> u64 {
         match self {
             Self::Ramp => k,
@@ -34,36 +34,36 @@ impl Pattern {
     }
 }
 
-/// A type whose elements have a formula.
+/// An element type that has a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElementType {
-    /// A signed or unsigned integer or a bitfield: the low bits.
+    /// A signed or unsigned integer or a bitfield, made of the low bits.
     Integer(Word),
     /// A float of 2, 4 or 8 bytes.
     Float(Word),
     /// bfloat16, little-endian.
     Brain,
-    /// Two floats; `size` is that of one.
+    /// Two floats. `size` is the size of one float.
     Complex(Word),
     /// One byte, 0 or 1.
     Bool,
-    /// A string of this many bytes, padded with zeros.
+    /// A string of this size in bytes, padded with zeros.
     Text(usize),
-    /// Members without gaps.
+    /// The members, without gaps.
     Compound(Vec<(String, ElementType)>),
-    /// `count` elements.
+    /// An array of `count` elements.
     Array {
-        /// The product of its dimensions.
+        /// The product of the dimensions.
         count: u64,
-        /// What it is an array of.
+        /// The type of an array element.
         base: Box<ElementType>,
     },
 }
 
-/// Size and byte order of a number.
+/// The size and byte order of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
-    /// Bytes: 1, 2, 4 or 8.
+    /// The size in bytes: 1, 2, 4 or 8.
     pub size: usize,
     /// Whether the most significant byte is first.
     pub big: bool,
@@ -80,7 +80,7 @@ impl Word {
 }
 
 impl ElementType {
-    /// Reads the manifest's spelling, for example `<i4`, `|S5`, `(2,3)>f8` or `{a:<i4,b:|S3}`.
+    /// Parses the notation of the manifest, for example `<i4`, `|S5`, `(2,3)>f8` or `{a:<i4,b:|S3}`.
     pub fn parse(text: &str) -> Option<Self> {
         let (found, rest) = Self::parse_prefix(text)?;
         rest.is_empty().then_some(found)
@@ -136,7 +136,7 @@ impl ElementType {
         }
     }
 
-    /// Bytes of one element.
+    /// Returns the size of an element in bytes.
     pub fn size(&self) -> usize {
         match self {
             Self::Integer(word) | Self::Float(word) => word.size,
@@ -151,7 +151,7 @@ impl ElementType {
         }
     }
 
-    /// Appends element `k` as the file stores it.
+    /// Appends element `k` as stored in the file.
     pub fn push(&self, pattern: Pattern, k: u64, out: &mut Vec<u8>) {
         match self {
             Self::Integer(word) => word.push(pattern.word(k), out),
@@ -185,7 +185,7 @@ impl ElementType {
         }
     }
 
-    /// Appends a fill value; only numbers have one in the manifest, so everything else is zeros.
+    /// Appends a fill value. In the manifest only numbers have a fill value, so all other types get zeros.
     pub fn push_fill(&self, fill: f64, out: &mut Vec<u8>) {
         match self {
             #[expect(
@@ -200,18 +200,18 @@ impl ElementType {
     }
 }
 
-/// The variable-length string of element `k`: every third one is empty.
+/// Returns the variable-length string of element `k`. Every third string is empty.
 pub fn words(k: u64) -> String {
     let copies = usize::try_from(k % 3).expect("at most two");
     format!("é{}", Pattern::Mix.word(k)).repeat(copies)
 }
 
-/// As [`words`], in ASCII.
+/// Returns the same string as [`words`], in ASCII.
 pub fn plain_words(k: u64) -> String {
     words(k).replace('é', "e")
 }
 
-/// The variable-length sequence of element `k`, as the file stores it: `k % 4` elements.
+/// Returns the variable-length sequence of element `k`, as stored in the file. It has `k % 4` elements.
 pub fn sequence(element: &ElementType, k: u64) -> Vec<u8> {
     let mut out = Vec::new();
     for position in 0..k % 4 {
@@ -220,14 +220,14 @@ pub fn sequence(element: &ElementType, k: u64) -> Vec<u8> {
     out
 }
 
-/// The digits of the word, repeated to `k % (size + 1)` bytes.
+/// Returns the decimal digits of the element's word, repeated to `k % (size + 1)` bytes.
 fn text(k: u64, size: usize) -> Vec<u8> {
     let digits = Pattern::Mix.word(k).to_string();
     let length = usize::try_from(k % (size as u64 + 1)).expect("at most `size`");
     digits.bytes().cycle().take(length).collect()
 }
 
-/// The low bits that are exact in a float of this size, centred, divided by a power of two.
+/// Returns the low bits that a float of `size` bytes holds exactly, centred and divided by a power of two.
 fn real(bits: u64, size: usize) -> f64 {
     let (significant, divisor) = match size {
         2 => (11, 8.0),
@@ -250,7 +250,8 @@ fn push_float(word: Word, value: f64, out: &mut Vec<u8>) {
     word.push(bits, out);
 }
 
-/// A normal number or zero that is exact in a 16-bit float with so many bits of exponent and mantissa.
+/// Converts a value to a 16-bit float with `exponent_bits` and `mantissa_bits`. The value is zero or a normal
+/// number that the float holds exactly.
 fn narrow(value: f64, exponent_bits: u32, mantissa_bits: u32) -> u16 {
     if value == 0.0 {
         return 0;
@@ -275,9 +276,9 @@ mod tests {
         out.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     }
 
-    /// The hex is `pattern.array(...).tobytes().hex()` of `golden/make/pattern.py`.
+    /// The expected hex is `pattern.array(...).tobytes().hex()` of `golden/make/pattern.py`.
     #[test]
-    fn values_are_those_of_the_python_formulas() {
+    fn values_match_the_python_formulas() {
         assert_eq!(hex("<i4", Pattern::Mix, [0, 1, 2, 40]), "ac057de1580bfac2131979a7e8a10f34");
         assert_eq!(hex("<i4", Pattern::Steps, [0, 1, 2, 40]), "00000000000000000000000002000000");
         assert_eq!(
@@ -306,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_those_of_the_python_formulas() {
+    fn strings_match_the_python_formulas() {
         assert_eq!(words(1), "é4354685563936836440");
         assert_eq!(plain_words(3), "");
         assert_eq!(words(2).chars().filter(|&c| c == 'é').count(), 2);
     }
 
     #[test]
-    fn a_spelling_that_has_no_formula_is_refused() {
+    fn a_type_without_a_formula_does_not_parse() {
         for spelled in ["", "<i3", "|O", "{a:<i4", "<f16", "vlen<i4", "<i4x"] {
             assert_eq!(ElementType::parse(spelled), None, "{spelled}");
         }

@@ -1,25 +1,25 @@
-//! SEG-Y files made to order, byte by byte after the standard: independent of the crate that reads them.
+//! Makes SEG-Y files byte by byte from the standard, independently of the crate that reads them.
 
-/// What a file is to be.
+/// The properties of a file to generate.
 #[derive(Debug, Clone)]
 pub struct SegyRecipe {
-    /// Little-endian (revision 2) or big.
+    /// Whether the file is little-endian (revision 2) rather than big-endian.
     pub little: bool,
     /// The revision: major, minor.
     pub revision: (u8, u8),
     /// The code of the sample format.
     pub format: u16,
-    /// Samples of each trace.
+    /// The number of samples in each trace.
     pub samples: u32,
-    /// Records of extended textual headers.
+    /// The number of extended textual header records.
     pub extended: u16,
-    /// Headers of 240 bytes after the first of each trace.
+    /// The number of additional 240-byte headers of each trace.
     pub additional: u16,
-    /// Whether a tape label comes first.
+    /// Whether the file begins with a tape label.
     pub label: bool,
-    /// Records of 3200 bytes after the traces.
+    /// The number of 3200-byte records after the traces.
     pub trailers: u32,
-    /// Inline, crossline, offset of each trace, in the order of the file.
+    /// The inline, crossline and offset of each trace, in file order.
     pub traces: Vec<[i32; 3]>,
 }
 
@@ -40,12 +40,12 @@ impl Default for SegyRecipe {
 }
 
 impl SegyRecipe {
-    /// Traces of a full volume, sorted by inlines.
+    /// Returns the traces of a full volume, sorted by inline.
     pub fn grid(inlines: i32, crosslines: i32) -> Vec<[i32; 3]> {
         (0..inlines).flat_map(|i| (0..crosslines).map(move |x| [100 + 2 * i, 7 + x, 0])).collect()
     }
 
-    /// Bytes of a sample.
+    /// Returns the size of a sample in bytes.
     pub fn sample_bytes(&self) -> usize {
         match self.format {
             3 | 11 => 2,
@@ -56,7 +56,7 @@ impl SegyRecipe {
         }
     }
 
-    /// The bytes of a number of the file.
+    /// Encodes a number of `size` bytes in the byte order of the file.
     fn number(&self, value: u64, size: usize) -> Vec<u8> {
         let mut bytes = value.to_be_bytes()[8 - size..].to_vec();
         if self.little {
@@ -69,7 +69,7 @@ impl SegyRecipe {
         header[byte - 1..byte - 1 + size].copy_from_slice(&self.number(value, size));
     }
 
-    /// The file. Samples are pseudo-random, but IBM floats are normalised and IEEE floats small.
+    /// Returns the bytes of the file: pseudo-random samples, but normalised IBM floats and small IEEE floats.
     pub fn bytes(&self) -> Vec<u8> {
         let mut file = Vec::new();
         if self.label {
@@ -127,7 +127,7 @@ impl SegyRecipe {
             for _ in 0..self.samples {
                 let word = u64::from(next());
                 let value = match self.format {
-                    // A sign, an exponent near that of 1, and a fraction that does not begin with a zero.
+                    // A sign, an exponent near that of 1, and a fraction whose first digit is not zero.
                     1 => word & 0x8007_FFFF | 0x4150_0000,
                     5 => word & 0x807F_FFFF | 0x3F00_0000,
                     _ => word << 32 | word,

@@ -1,5 +1,5 @@
-//! Whether the files that tests write are sound: every test that writes one says so at its end, and
-//! `crates/hyperslab/tests/check/everywhere.rs` holds them to it.
+//! Checks that files written by tests are sound. Every test that writes a file calls one of these functions
+//! at its end, and `crates/hyperslab/tests/check/everywhere.rs` enforces this.
 
 use std::sync::Arc;
 
@@ -7,35 +7,36 @@ use hyperslab::File;
 use hyperslab::check::{CheckOptions, Finding, Report, Severity, check};
 use hyperslab::driver::{Driver, Memory};
 
-/// Checks a file with all its data.
+/// Checks a file, including all of its data.
 ///
 /// # Panics
-/// If it is not sound.
+/// If the file is not sound.
 #[track_caller]
 pub fn assert_sound(image: &[u8]) -> Report {
     assert_sound_on(Arc::new(Memory::new(image.to_vec())))
 }
 
-/// Checks the file that a driver has, with all its data.
+/// Checks the file on `driver`, including all of its data.
 ///
 /// # Panics
-/// If it is not sound.
+/// If the file is not sound.
 #[track_caller]
 pub fn assert_sound_on(driver: Arc<dyn Driver>) -> Report {
     let mut options = CheckOptions::default();
     options.data = true;
-    let report = check(driver, &options, &mut |_| {}).expect("a file that was written can be opened");
+    let report = check(driver, &options, &mut |_| {}).expect("a written file can be opened");
     let errors: Vec<&Finding> =
         report.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
-    assert!(errors.is_empty(), "a file that was written is not sound: {errors:#?}");
+    assert!(errors.is_empty(), "a written file is not sound: {errors:#?}");
     report
 }
 
-/// Flushes a file that is open for writing, and checks it: of its bytes nothing reaches those that are known to be free, and
-/// `unknown` more, which nothing reached already when it was opened.
+/// Flushes a file that is open for writing, and checks it. The bytes that no structure reaches must be
+/// exactly the known free bytes and `unknown` more bytes, which were already unreachable when the file was
+/// opened.
 ///
 /// # Panics
-/// If the file is not sound, has lost a byte, or would give out one that is in use.
+/// If the file is not sound, has lost a byte, or counts as free a byte that is in use.
 #[track_caller]
 pub fn assert_accounted(file: &File, unknown: u64) -> Report {
     file.flush().expect("the file can be flushed");

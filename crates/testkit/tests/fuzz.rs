@@ -1,7 +1,7 @@
-//! The fuzz targets on damaged golden files, without libFuzzer: the same damage in every run.
+//! Runs the fuzz targets on damaged golden files, without libFuzzer. The damage is the same in every run.
 //!
-//! `HYPERSLAB_FUZZ_SECONDS` runs each target for so long, `HYPERSLAB_FUZZ_SEED` chooses other damage, and
-//! `HYPERSLAB_FUZZ_INPUT` runs one file that an earlier run left in `target/fuzz`.
+//! `HYPERSLAB_FUZZ_SECONDS` sets the run time of each target, and `HYPERSLAB_FUZZ_SEED` selects other damage.
+//! `HYPERSLAB_FUZZ_INPUT` runs only one file, which an earlier run left in `target/fuzz`.
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,36 +16,36 @@ use hyperslab_testkit::fuzz::mutate::{Seal, mutate, seals};
 use hyperslab_testkit::fuzz::{self, Random, Target};
 
 #[test]
-fn structures_that_decode_encode_to_the_same() {
+fn decoded_structures_encode_and_decode_to_themselves() {
     fuzz(fuzz::DECODE, 30_000);
 }
 
 #[test]
-fn damaged_files_answer_or_fail() {
+fn damaged_files_are_read_or_fail_without_a_panic() {
     fuzz(fuzz::OPEN, 1_500);
 }
 
 #[test]
-fn damaged_chunks_answer_or_fail_and_parts_are_those_of_the_whole() {
+fn damaged_chunks_decode_or_fail_and_parts_equal_the_whole() {
     fuzz(fuzz::FILTERS, 4_000);
 }
 
 #[test]
-fn selections_have_the_elements_that_they_name() {
+fn selections_contain_the_elements_that_they_name() {
     fuzz(fuzz::SELECT, 10_000);
 }
 
 #[test]
-fn damaged_surveys_are_refused_or_come_back_byte_for_byte() {
+fn damaged_surveys_are_refused_or_round_trip() {
     fuzz(fuzz::SEGY, 1_500);
 }
 
-/// Memory is counted for the whole process, so one target runs at a time.
+/// Held while a target runs. Memory is counted for the whole process, so only one target runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
-/// Started once.
+/// Ensures that the watchdog thread is started only once.
 static WATCHDOG: OnceLock<()> = OnceLock::new();
 
-/// Runs a target on its seeds, and then on damaged ones: `iterations` of them, or for as long as the environment says.
+/// Runs a target on its seeds, and then on `iterations` damaged seeds or for the time the environment sets.
 fn fuzz(target: Target, iterations: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = std::env::var_os("HYPERSLAB_FUZZ_INPUT") {
@@ -78,7 +78,7 @@ fn fuzz(target: Target, iterations: u64) {
     println!("{name}: {} seeds and {done} damaged ones in {:.1?}", seeds.len(), started.elapsed());
 }
 
-/// Runs a target on one input, within bounds of memory and time.
+/// Runs a target on one input, with limits on memory and time.
 fn one(target: Target, input: &[u8]) {
     {
         let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,22 +98,22 @@ fn one(target: Target, input: &[u8]) {
     }
 }
 
-/// What is being run.
+/// The name of the running target, and its input.
 static CURRENT: Mutex<(&str, Vec<u8>)> = Mutex::new(("", Vec::new()));
-/// When it began, in milliseconds.
+/// The start time of the run, in milliseconds.
 static STARTED: AtomicU64 = AtomicU64::new(u64::MAX);
-/// The most bytes that it may allocate at once.
+/// The largest number of bytes that the run may allocate at once.
 static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Bytes allocated now, and before it began.
+/// The bytes allocated now, and before the run began.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static BASE: AtomicUsize = AtomicUsize::new(0);
 
-/// The bounds: one allocation (and four times the input), all allocations, and milliseconds.
+/// The limits: bytes of one allocation (plus four times the input) and of all, and milliseconds.
 const LARGEST_BYTES: usize = 64 << 20;
 const LIVE_BYTES: usize = 512 << 20;
 const MILLISECONDS: u64 = 10_000;
 
-/// Writes the current input to `target/fuzz` and says how to run it again.
+/// Writes the current input to `target/fuzz` and prints how to run it again.
 fn save(why: &str) {
     let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
     let (name, input) = &*current;
@@ -130,7 +130,7 @@ fn save(why: &str) {
     );
 }
 
-/// Ends the process where nothing can be unwound.
+/// Saves the input and ends the process, for failures that cannot unwind.
 fn give_up(why: &str) -> ! {
     LARGEST.store(usize::MAX, Relaxed);
     save(why);

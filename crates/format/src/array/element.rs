@@ -1,5 +1,4 @@
-//! An element of a Fixed or Extensible Array: the location of a chunk (spec VII.C and VII.D, "Data Block
-//! Element").
+//! An element of a Fixed or Extensible Array (spec VII.C, VII.D, "Data Block Element"): locates a chunk.
 
 use crate::addr::Addr;
 use crate::bytes::{Reader, Width, Widths, Writer};
@@ -70,8 +69,7 @@ impl ElementFormat {
         Self { client, size: u8::try_from(size).unwrap_or(u8::MAX) }
     }
 
-    /// Returns the largest stored size of a chunk that an element can hold, or `None` if elements hold no
-    /// size.
+    /// Returns the largest stored size of a chunk that an element can hold. `None` if elements hold no size.
     pub fn max_chunk_len(self, widths: Widths) -> Option<u64> {
         match self.client {
             Client::Chunks => None,

@@ -1,5 +1,4 @@
-//! Arrays of chunk addresses: Fixed (spec VII.C), Extensible (spec VII.D), and the elements and pages of
-//! both.
+//! Arrays of chunk addresses: Fixed (spec VII.C), Extensible (spec VII.D), and their elements and pages.
 
 pub mod element;
 pub mod extensible;

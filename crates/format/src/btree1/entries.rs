@@ -215,8 +215,7 @@ impl BTree1Entries {
         self.bytes.splice(at..at, entry.into_iter().flatten());
     }
 
-    /// Removes child `index`, if it exists, and the key after it. Removing the last child removes its other
-    /// key, too.
+    /// Removes child `index`, if it exists, and the key after it. The last child's other key is removed, too.
     pub fn remove(&mut self, index: usize) {
         if index >= self.len() {
             return;

@@ -1,5 +1,4 @@
-//! Version 1 B-tree node, `TREE` (spec III.A.1): indexes the links of an old-style group or the chunks of a
-//! dataset.
+//! Version 1 B-tree node, `TREE` (spec III.A.1): indexes links of an old-style group or chunks of a dataset.
 //!
 //! The symbol table message or the layout message names the root node. A node of level 0 names symbol table
 //! nodes or chunks; a node of a higher level names nodes. Key `i` is at most every key in child `i`, and key
@@ -31,8 +30,7 @@ pub struct BTree1Node {
 pub struct BTree1Context {
     /// The kind of the tree.
     pub kind: BTree1Kind,
-    /// Half the capacity of a node: Group Internal Node K or Indexed Storage Internal Node K of the
-    /// superblock.
+    /// Half the capacity of a node: the superblock's Group or Indexed Storage Internal Node K.
     pub k: u16,
 }
 

@@ -49,8 +49,7 @@ pub struct BTree2NodeShape {
     pub max_child_records: u64,
     /// The size in bytes of the record count in a child pointer.
     pub count_width: u8,
-    /// The size in bytes of the total record count in a child pointer; 0 if children are leaves, which need
-    /// no total.
+    /// The size in bytes of the total record count in a child pointer; 0 if children are leaves.
     pub total_width: u8,
 }
 

@@ -1,7 +1,6 @@
 //! The eleven types of version 2 B-tree records (spec III.A.2).
 //!
-//! A node keeps its records as raw bytes and decodes them one by one, because a search looks at only a few of
-//! them.
+//! A node keeps its records as raw bytes and decodes them one by one, because a search looks at only a few.
 
 use std::cmp::Ordering;
 
@@ -123,8 +122,7 @@ pub struct ChunkRecord {
 }
 
 impl RecordForm {
-    /// Returns the form of records of type `kind` with `size` bytes, or `None` if no such record can have
-    /// that size.
+    /// Returns the form of records of type `kind` with `size` bytes. `None` if they cannot have that size.
     pub fn new(kind: u8, size: u16, widths: Widths) -> Option<Self> {
         let plain = Self { kind, size, widths, rank: 0, size_width: 0 };
         let (offset, length) = (widths.offset as u16, widths.length as u16);
@@ -143,8 +141,7 @@ impl RecordForm {
                 return (rank > 0 && size == offset + 8 * rank).then_some(Self { rank, ..plain });
             }
             11 => {
-                // The bytes that are not address, mask or coordinates (8 each) are the width of the size, 1
-                // to 8.
+                // Besides address, mask and coordinates (8 each), the rest is the width of the size, 1 to 8.
                 let rest = size.checked_sub(offset + 4 + 1)?;
                 let (rank, size_width) = (rest / 8, u8::try_from(rest % 8 + 1).ok()?);
                 return (rank > 0).then_some(Self { rank, size_width, ..plain });
@@ -415,8 +412,7 @@ impl Records {
         self.bytes.is_empty()
     }
 
-    /// Decodes record `index`. Fails if the record does not exist or holds a value that its type does not
-    /// allow.
+    /// Decodes record `index`. Fails if it does not exist or holds a value that its type does not allow.
     pub fn get(&self, index: usize) -> Result<Record> {
         self.form.decode(&mut self.reader(index)?)
     }

@@ -1,5 +1,4 @@
-//! A cursor over the bytes of structures. Every read is checked, and an error states where in the file it
-//! occurred.
+//! A cursor over the bytes of structures. Every read is checked, and errors state the place in the file.
 
 use super::Widths;
 use super::lookup3::lookup3;
@@ -31,8 +30,7 @@ impl<'a> Reader<'a> {
         self.within(S::NAME, S::SPEC, |r| S::decode(r, context))
     }
 
-    /// Runs `f` as the decoder of a structure called `name`. Errors carry that name, and the checksum covers
-    /// the bytes from here.
+    /// Runs `f` as the decoder of a structure called `name`. Errors name it, and its checksum begins here.
     pub fn within<T>(
         &mut self,
         name: &'static str,
@@ -100,8 +98,7 @@ impl<'a> Reader<'a> {
         self.error(ErrorKind::Value { field, value, expected })
     }
 
-    /// Checks that a value is at most `limit`. The field that holds the value is `back` bytes before the
-    /// position.
+    /// Checks that a value is at most `limit`. The field with the value is `back` bytes before the position.
     pub fn at_most(&self, back: usize, field: &'static str, value: u64, limit: u64) -> Result<()> {
         if value <= limit {
             return Ok(());
@@ -109,8 +106,7 @@ impl<'a> Reader<'a> {
         Err(self.error_back(back, ErrorKind::TooLarge { field, value, limit }))
     }
 
-    /// Reads a byte of flags and checks that only flags in `known` are set. `expected` describes the known
-    /// flags in words.
+    /// Reads a byte of flags, of which only those in `known` may be set. `expected` names these flags.
     pub fn flags(&mut self, known: u8, expected: &'static str) -> Result<u8> {
         match self.u8()? {
             flags if flags & !known == 0 => Ok(flags),
@@ -150,8 +146,7 @@ impl<'a> Reader<'a> {
         rest
     }
 
-    /// Returns a reader of only the next `count` bytes, with the same addresses and names, and moves past
-    /// these bytes.
+    /// Returns a reader of only the next `count` bytes, with the same addresses, and moves past them.
     pub fn sub(&mut self, count: usize) -> Result<Self> {
         let start = self.position;
         self.bytes(count)?;
@@ -189,7 +184,7 @@ impl<'a> Reader<'a> {
     /// Reads an integer of `count` bytes, 0 to 8, for fields whose width another field determines.
     #[inline]
     pub fn uint(&mut self, count: usize) -> Result<u64> {
-        // Nearly all fields have one of these widths. A copy with a length known only at run time would be a
+        // Nearly all fields have one of these widths; a copy whose length is known only at run time is a
         // call.
         match count {
             8 => return self.u64(),

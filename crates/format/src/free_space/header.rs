@@ -1,7 +1,7 @@
 //! Free-space manager header, `FSHD` (spec III.H).
 //!
-//! The header of a fractal heap or the file space information message names it. It names the list of
-//! sections.
+//! The header of a fractal heap or the file space information message names the manager's header. The
+//! manager's header names the list of sections.
 
 use super::sections::FreeSpaceForm;
 use crate::addr::Addr;

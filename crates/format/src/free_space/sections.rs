@@ -76,7 +76,7 @@ impl FreeSpaceForm {
         usize::from(self.address_bits).div_ceil(8)
     }
 
-    /// Returns the size in bytes of a list with `count` sections, all in direct blocks, of `sizes` different
+    /// Returns the size in bytes of a list with `count` sections in direct blocks, of `sizes` different
     /// sizes.
     pub fn singles_len(&self, count: usize, sizes: usize, widths: Widths) -> usize {
         prefix_len(widths)

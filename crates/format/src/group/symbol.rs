@@ -1,5 +1,5 @@
-//! Symbol table node, `SNOD` (spec III.B), and symbol table entry (III.C): the links of an old-style group,
-//! sorted by name.
+//! Symbol table node, `SNOD` (spec III.B), and its entry (III.C): the links of an old-style group, sorted by
+//! name.
 //!
 //! The group's version 1 B-tree names the node. The group's local heap holds the names.
 

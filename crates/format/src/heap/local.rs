@@ -1,5 +1,4 @@
-//! Local heap, `HEAP` (spec III.D): holds the link names of an old-style group, or the names of external data
-//! files.
+//! Local heap, `HEAP` (spec III.D): holds link names of an old-style group, or names of external data files.
 //!
 //! The symbol table message or the external file list names the heap. The heap names one data segment.
 

@@ -1,8 +1,8 @@
-//! Fuzz target `decode`: whatever decodes as a structure encodes to exactly as many bytes as it says, and those decode
-//! to the same value.
+//! Fuzz target `decode`: a structure that decodes encodes to exactly the number of bytes that it states, and
+//! these bytes decode to an equal structure.
 //!
-//! An input is the number of a structure, the widths, and the bytes of the structure. Where a structure needs another
-//! one to be decoded, that one comes first.
+//! An input consists of the number of a structure, the widths, and the bytes of the structure. If decoding
+//! the structure needs another one, that one comes first.
 
 use std::fmt::Debug;
 
@@ -43,14 +43,14 @@ use hyperslab_format::{Addr, Reader, Structure, Width, Widths, Writer};
 
 use super::input::Input;
 
-/// The target.
+/// Runs the target on an input.
 pub fn decode(input: &[u8]) {
     let Some((&[which, widths], bytes)) = input.split_first_chunk() else { return };
     let (_, check) = STRUCTURES[usize::from(which) % STRUCTURES.len()];
     check(bytes, WIDTHS[usize::from(widths) % WIDTHS.len()]);
 }
 
-/// What begins an input of the structure that is called `name`.
+/// Returns the first bytes of an input for the structure called `name`.
 pub(super) fn prefix(name: &str, widths: Widths) -> Option<[u8; 2]> {
     let which = STRUCTURES.iter().position(|(this, _)| *this == name)?;
     let widths = WIDTHS.iter().position(|this| *this == widths)?;
@@ -111,10 +111,10 @@ const STRUCTURES: [(&str, Check); 40] = [
     ("DataBlock", data_block),
 ];
 
-/// Where the structures lie.
+/// The address of the structures.
 const AT: Addr = Addr::new(0x1000);
 
-/// Decodes, encodes and decodes again; returns the value and what comes after it.
+/// Decodes, encodes and decodes again. Returns the decoded structure and the bytes after it.
 fn check<'b, S>(bytes: &'b [u8], widths: Widths, context: &S::Context) -> Option<(S, &'b [u8])>
 where
     S: Structure + PartialEq + Debug,
@@ -125,7 +125,7 @@ where
     let mut encoded = Vec::new();
     Writer::new(&mut encoded, widths).structure(&value, context);
     let len = value.encoded_len(widths, context);
-    assert_eq!(len, encoded.len(), "{} of another length than it says: {value:?}", S::NAME);
+    assert_eq!(len, encoded.len(), "{} has another length than it states: {value:?}", S::NAME);
     let mut again = Reader::new(&encoded, widths, AT);
     let decoded = again.structure::<S>(context);
     assert_eq!(decoded.as_ref(), Ok(&value), "{}: encoded as {encoded:02x?}", S::NAME);
@@ -140,7 +140,8 @@ where
     check::<S>(bytes, widths, &());
 }
 
-/// A layout without its message does not keep versions 1 and 2; their lengths may be more than later ones can say.
+/// Skips versions 1 and 2: a layout outside its message does not keep these versions, and their lengths may
+/// exceed the range of later versions.
 fn layout(bytes: &[u8], widths: Widths) {
     let message = Reader::new(bytes, widths, AT).structure::<LayoutMessage>(&());
     if message.is_ok_and(|message| message.version >= 3) {
@@ -174,7 +175,7 @@ fn symbol_table(bytes: &[u8], widths: Widths) {
     check::<SymbolTableNode>(input.rest(), widths, &context);
 }
 
-/// A header and a node: the root, or one at a depth and with a number of records of the input's choice.
+/// Checks a header and a node: the root, or one whose depth and number of records the input chooses.
 fn btree2(bytes: &[u8], widths: Widths) {
     let mut input = Input(bytes);
     let (is_root, depth, records) = (input.u8() == 0, input.u8(), input.u16());
@@ -201,7 +202,7 @@ fn local_heap(bytes: &[u8], widths: Widths) {
     }
 }
 
-/// Decodes the header of a heap and hands on those whose geometry makes sense.
+/// Checks the header of a heap, and returns it if its geometry is sound.
 fn fractal_heap(bytes: &[u8], widths: Widths) -> Option<(FractalHeapHeader, &[u8])> {
     let found = check::<FractalHeapHeader>(bytes, widths, &())?;
     found.0.geometry(AT).is_sound().then_some(found)
@@ -262,7 +263,7 @@ fn index_block(bytes: &[u8], widths: Widths) {
     }
 }
 
-/// The header of an array and the number of one of its super blocks.
+/// Checks the header of an array, and returns it with the number of one of its super blocks.
 fn super_block(bytes: &[u8], widths: Widths) -> Option<(ExtensibleArrayHeader, u32, &[u8])> {
     let mut input = Input(bytes);
     let number = usize::from(input.u8());

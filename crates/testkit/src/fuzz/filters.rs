@@ -1,6 +1,7 @@
-//! Fuzz target `filters`: any bytes through any pipeline, in both directions, and parts of Blosc chunks against wholes.
+//! Fuzz target `filters`: runs arbitrary bytes through arbitrary pipelines in both directions, and compares
+//! parts of Blosc chunks with whole chunks.
 //!
-//! An input is a header (see `Case`), then the stored chunk.
+//! An input consists of a header (see `Case`) and the stored chunk.
 
 use hyperslab_filters::blosc::{Blosc, Spans};
 use hyperslab_filters::{
@@ -9,7 +10,7 @@ use hyperslab_filters::{
 
 use super::input::{Input, Random};
 
-/// The target.
+/// Runs the target on an input.
 pub fn filters(input: &[u8]) {
     let mut input = Input(input);
     let Some(case) = Case::take(&mut input) else { return };
@@ -23,7 +24,7 @@ pub fn filters(input: &[u8]) {
     let _ = pipeline.decode_into(FilterMask(case.mask), content, &mut decoded, &mut scratch);
     for stage in pipeline.filters() {
         let Ok(filter) = stage.filter() else { continue };
-        // A room that is none of the chunk's: shorter by the mask, for want of another number.
+        // Outputs of other sizes than the chunk's. The mask serves as a number by which to shorten one.
         for room in [bytes, bytes.saturating_sub(case.mask as usize % 64), 0] {
             if let Ok(len) = filter.decode_into(content, &mut decoded[..room], &mut scratch) {
                 assert!(len <= room, "{} wrote {len} bytes into {room}", filter.id());
@@ -39,7 +40,7 @@ pub fn filters(input: &[u8]) {
     there_and_back(&pipeline, content, &case, &mut scratch);
 }
 
-/// A dataset's chunk and its filters.
+/// A chunk of a dataset, and the filters of the dataset.
 pub(super) struct Case {
     pub(super) element_size: usize,
     pub(super) shape: Vec<usize>,
@@ -66,7 +67,7 @@ impl Case {
         (1..=MAX_BYTES).contains(&bytes).then_some(case)
     }
 
-    /// The header that [`Case::take`] reads.
+    /// Encodes the header that [`Case::take`] reads.
     pub(super) fn encode(&self) -> Option<Vec<u8>> {
         let byte = |value: usize| u8::try_from(value).ok();
         let mut header =
@@ -112,12 +113,12 @@ pub(super) const FILTERS: [FilterId; 9] = [
     FilterId::BLOSC2,
 ];
 
-/// Chunks are up to so long when decoded.
+/// The largest size of a decoded chunk.
 const MAX_BYTES: usize = 256 << 10;
-/// What is encoded is up to so long: encoding is slow, and does not read what others wrote.
+/// The largest size of a chunk to encode. Encoding is slow, and does not read untrusted input.
 const MAX_ENCODED: usize = 16 << 10;
 
-/// What a pipeline encodes, it decodes to the same.
+/// Checks that a pipeline and each of its filters decode what they encoded.
 fn there_and_back(pipeline: &Pipeline, content: &[u8], case: &Case, scratch: &mut Scratch) {
     if case.bytes() > MAX_ENCODED || content.is_empty() {
         return;
@@ -130,7 +131,7 @@ fn there_and_back(pipeline: &Pipeline, content: &[u8], case: &Case, scratch: &mu
             let mut decoded = vec![0; raw.len()];
             let len = filter.decode_into(&encoded[..stored], &mut decoded, scratch);
             assert_eq!(len, Ok(raw.len()), "{}", filter.id());
-            assert!(decoded == raw, "{} decodes to something else than it encoded", filter.id());
+            assert!(decoded == raw, "{} decodes to other bytes than it encoded", filter.id());
             assert!(stored <= filter.decode_bound(raw.len()), "{} exceeds its bound", filter.id());
         }
     }
@@ -139,10 +140,11 @@ fn there_and_back(pipeline: &Pipeline, content: &[u8], case: &Case, scratch: &mu
     let mut decoded = vec![0; raw.len()];
     let result = pipeline.decode_into(mask, &stored, &mut decoded, scratch);
     assert_eq!(result, Ok(()));
-    assert!(decoded == raw, "a pipeline decodes to something else than it encoded");
+    assert!(decoded == raw, "a pipeline decodes to other bytes than it encoded");
 }
 
-/// Random parts of a chunk are those of the whole chunk, also if only the bytes are there that were asked for.
+/// Checks that random parts of a chunk equal those of the whole chunk, even if only the requested bytes are
+/// available.
 fn parts(blosc: &Blosc, stored: &[u8], case: &Case, scratch: &mut Scratch) {
     let mut whole = vec![0; case.bytes()];
     let is_whole = blosc.decode_into(stored, &mut whole, scratch) == Ok(whole.len());
@@ -168,10 +170,11 @@ fn parts(blosc: &Blosc, stored: &[u8], case: &Case, scratch: &mut Scratch) {
     }
 }
 
-/// Whether the chunk is of LZ4 streams. Its library lets a distance of 0 pass, and then copies what was in memory before.
+/// Returns whether the chunk consists of LZ4 streams. The LZ4 library accepts a distance of 0, and then
+/// copies whatever the memory contained before.
 fn is_lz4(blosc: &Blosc, stored: &[u8]) -> bool {
     let chunk = match stored.first_chunk::<15>() {
-        // The length of a frame's header is a number of MessagePack in it.
+        // The length of a frame's header is a MessagePack number in the header.
         Some(frame) if hyperslab_filters::Filter::id(blosc) == FilterId::BLOSC2 => {
             usize::try_from(u32::from_be_bytes([frame[11], frame[12], frame[13], frame[14]])).unwrap_or(0)
         }
@@ -180,7 +183,8 @@ fn is_lz4(blosc: &Blosc, stored: &[u8]) -> bool {
     stored.get(chunk.saturating_add(2)).is_some_and(|flags| flags >> 5 == 1)
 }
 
-/// The stored chunk with nonsense in place of what a selection does not need; `None` if it needs everything.
+/// Returns the stored chunk with garbage in place of the bytes that a selection does not need. `None` if the
+/// selection needs all bytes.
 fn asked_for(blosc: &Blosc, stored: &[u8], gather: &Gather<'_>) -> Option<Vec<u8>> {
     let mut ranges = Vec::new();
     let mut known = 0;
@@ -201,7 +205,7 @@ fn asked_for(blosc: &Blosc, stored: &[u8], gather: &Gather<'_>) -> Option<Vec<u8
     Some(asked)
 }
 
-/// A selection of the chunk, and how many bytes it has when it is packed.
+/// Returns a selection of the chunk and its packed size in bytes.
 fn selection(random: &mut Random, case: &Case) -> (Vec<Axis>, usize) {
     let mut stride = case.element_size;
     let mut axes = Vec::new();

@@ -1,6 +1,6 @@
-//! Numbers out of bytes, and out of nothing.
+//! Numbers from the bytes of an input, and pseudo-random numbers.
 
-/// Takes numbers off the front of an input; one that has ended gives zeros.
+/// Takes numbers from the front of an input. After its end, all numbers are zero.
 #[derive(Debug, Clone)]
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
 
@@ -30,7 +30,7 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(self.array())
     }
 
-    /// A number below `limit`, which must not be 0, from one byte.
+    /// Takes a number below `limit`, which must not be 0, from one byte.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
         u64::from(self.u8()) % limit
     }
@@ -40,24 +40,24 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A small generator of numbers (xorshift), so that every run makes the same choices.
+/// A small pseudo-random number generator (xorshift), so that every run makes the same choices.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator that starts from `seed`.
+    /// Creates the generator with the seed `seed`.
     pub fn new(seed: u64) -> Self {
-        // Zero is the one state that never changes.
+        // Zero is the only state that never changes.
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// The generator that starts from the content of `bytes`.
+    /// Creates the generator with a seed made from the content of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Self::new(bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn u64(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -65,13 +65,13 @@ impl Random {
         self.0
     }
 
-    /// A number below `limit`; 0 if `limit` is.
+    /// Returns a number below `limit`, or 0 if `limit` is 0.
     #[allow(clippy::cast_possible_truncation)] // a remainder of a `usize`
     pub fn below(&mut self, limit: usize) -> usize {
         ((self.u64() >> 16) % (limit.max(1) as u64)) as usize
     }
 
-    /// Whether a chance of one in `many` has come.
+    /// Returns true with a probability of one in `many`.
     pub fn once_in(&mut self, many: usize) -> bool {
         self.below(many) == 0
     }

@@ -1,6 +1,6 @@
-//! Fuzz targets as plain functions of bytes, which panic where a law is broken.
+//! Fuzz targets: plain functions of bytes that panic if a law is broken.
 //!
-//! `fuzz/` gives them to libFuzzer; `tests/fuzz.rs` runs them on damaged golden files with any compiler.
+//! `fuzz/` runs them with libFuzzer. `tests/fuzz.rs` runs them on damaged golden files with any compiler.
 
 mod decode;
 mod filters;
@@ -18,27 +18,27 @@ pub use open::open;
 pub use segy::segy;
 pub use select::select;
 
-/// One target.
+/// A fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name, also of its program in `fuzz/`.
+    /// The name of the target, and of its program in `fuzz/`.
     pub name: &'static str,
-    /// What it does with an input.
+    /// Runs the target on an input.
     pub run: fn(&[u8]),
-    /// Inputs to start from.
+    /// Returns the inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// Structures of the file format.
+/// Decodes and encodes structures of the file format.
 pub const DECODE: Target = Target { name: "decode", run: decode, seeds: seeds::decode };
-/// Whole files.
+/// Opens and reads whole files.
 pub const OPEN: Target = Target { name: "open", run: open, seeds: seeds::open };
-/// Filters and their pipelines.
+/// Runs filters and their pipelines.
 pub const FILTERS: Target = Target { name: "filters", run: filters, seeds: seeds::filters };
-/// Selections.
+/// Evaluates selections.
 pub const SELECT: Target = Target { name: "select", run: select, seeds: seeds::select };
 
-/// SEG-Y files.
+/// Reads SEG-Y files.
 pub const SEGY: Target = Target { name: "segy", run: segy, seeds: seeds::segy };
 
 /// Every target.

@@ -1,19 +1,19 @@
-//! Damages inputs: at random, and then makes the checksums of metadata right again, so that decoders see the damage.
+//! Damages inputs at random, and then recomputes the checksums of metadata, so that decoders see the damage.
 
 use hyperslab_format::bytes::lookup3::lookup3;
 
 use super::input::Random;
 
-/// A checksum in a seed: that of all bytes from `start` to `at`, where it stands.
+/// The place of a checksum in a seed. The checksum covers all bytes from `start` to `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
-    /// Where the structure begins, with its signature.
+    /// The offset of the structure, which begins with its signature.
     pub start: usize,
-    /// Where the checksum is.
+    /// The offset of the checksum.
     pub at: usize,
 }
 
-/// Finds the checksums of the structures in `bytes`, by their signatures and by trial: any length may be the right one.
+/// Finds the checksums of structures in `bytes`: structures by signature, their lengths by trial.
 pub fn seals(bytes: &[u8]) -> Vec<Seal> {
     let starts =
         bytes.windows(4).enumerate().filter(|(_, window)| SIGNATURES.iter().any(|s| s[..] == **window));
@@ -24,21 +24,22 @@ fn seal(bytes: &[u8], start: usize) -> Option<Seal> {
     let end = bytes.len().min(start + LONGEST);
     (start + 8..end.saturating_sub(3)).map(|at| Seal { start, at }).find(|seal| {
         let stored = bytes.get(seal.at..seal.at + 4);
-        // Zeros are padding far more often than a checksum.
+        // Zeros are padding far more often than they are a checksum.
         stored != Some(&[0; 4]) && stored == Some(&lookup3(&bytes[start..seal.at]).to_le_bytes())
     })
 }
 
-/// Structures with a checksum at their end (spec II.A, III, IV.A.1, VII).
+/// The signatures of structures that end with a checksum (spec II.A, III, IV.A.1, VII).
 const SIGNATURES: [&[u8; 4]; 14] = [
     b"\x89HDF", b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"FAHD", b"FADB", b"EAHD",
     b"EAIB", b"EASB", b"EADB",
 ];
 
-/// Longer structures keep their checksum, which is then wrong: finding it takes the square of the length.
+/// The largest structure whose checksum is found, because the search takes quadratic time. Longer structures
+/// keep their old checksum, which is then wrong.
 const LONGEST: usize = 1200;
 
-/// A damaged copy of `seed`, with checksums that are right again most of the time.
+/// Returns a damaged copy of `seed`. Most of the time its checksums are recomputed.
 pub fn mutate(seed: &[u8], seals: &[Seal], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..=random.below(4) {
@@ -50,7 +51,7 @@ pub fn mutate(seed: &[u8], seals: &[Seal], other: &[u8], random: &mut Random) ->
     bytes
 }
 
-/// Makes the checksums right again.
+/// Recomputes the checksums.
 pub fn reseal(bytes: &mut [u8], seals: &[Seal]) {
     let len = bytes.len();
     for seal in seals.iter().filter(|seal| seal.at + 4 <= len) {
@@ -74,7 +75,7 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
         8 => overwrite(bytes, at, &number[..4]),
         9 => overwrite(bytes, at, &number),
         10 => overwrite(bytes, at, &number[..2]),
-        // A piece of this input or of another one, in place of what is here.
+        // Overwrites with a piece of this input or of another one.
         11 => {
             let piece = piece(bytes, random).to_vec();
             overwrite(bytes, at, &piece);
@@ -85,7 +86,7 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
-/// Where to change: anywhere, or shortly after the signature of a structure.
+/// Returns the offset to change: anywhere, or shortly after the signature of a structure.
 fn place(bytes: &[u8], random: &mut Random) -> usize {
     let at = random.below(bytes.len());
     if random.once_in(2) {
@@ -106,7 +107,7 @@ fn piece<'b>(bytes: &'b [u8], random: &mut Random) -> &'b [u8] {
     &bytes[start..bytes.len().min(start + 1 + random.below(64))]
 }
 
-/// A number that decoders may stumble over.
+/// Returns a number of a kind that decoders often handle wrongly.
 fn word(len: usize, random: &mut Random) -> u64 {
     let near = (random.u64() % 5).wrapping_sub(2);
     let base = match random.below(8) {
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_header_gets_the_checksum_of_what_it_became() {
+    fn a_changed_header_gets_a_matching_checksum() {
         let mut header = b"OHDR and what is in it".to_vec();
         header.extend(lookup3(&header).to_le_bytes());
         header.extend([7; 20]);

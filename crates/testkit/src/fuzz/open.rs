@@ -1,5 +1,5 @@
-//! Fuzz target `open`: an input is a file. Whatever is in it, checking, walking and reading it answers or fails, and two
-//! ways to read the same elements give the same ones.
+//! Fuzz target `open`: an input is a file. Checking, walking and reading it must succeed or fail without a
+//! panic, whatever the file contains, and two ways to read the same elements must return the same bytes.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use hyperslab::{Dim, Slab};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 
-/// The target.
+/// Runs the target on an input.
 pub fn open(input: &[u8]) {
     let options = File::options().metadata_cache_bytes(CACHE_BYTES).chunk_cache_bytes(CACHE_BYTES);
     let driver = Arc::new(Memory::new(input.to_vec()));
@@ -22,7 +22,7 @@ pub fn open(input: &[u8]) {
     let Ok(file) = options.open_on(driver) else { return };
     let mut walk = Walk { seen: HashSet::new(), soft: Vec::new(), leaves_file: false, budget: TOTAL_BYTES };
     walk.from(Node::Group(file.root()));
-    // A path may lead through an external link, to a file of this machine that is no part of the input.
+    // A path may lead through an external link to another file, which is not part of the input.
     if !walk.leaves_file {
         for (group, path) in std::mem::take(&mut walk.soft) {
             if let Ok(node) = group.get(&path) {
@@ -36,12 +36,12 @@ struct Walk {
     seen: HashSet<Addr>,
     soft: Vec<(Group, String)>,
     leaves_file: bool,
-    /// Bytes of elements that may still be read: many datasets may claim the same bytes.
+    /// The number of bytes that may still be read. Many datasets may claim the same bytes.
     budget: u64,
 }
 
 impl Walk {
-    /// Visits everything that hard links lead to.
+    /// Visits every object that hard links lead to.
     fn from(&mut self, node: Node) {
         let mut waiting = vec![(node, 0)];
         while let Some((node, depth)) = waiting.pop() {
@@ -83,7 +83,7 @@ impl Walk {
     fn dataset(&mut self, dataset: &Dataset) {
         let _ = (dataset.shape(), dataset.max_shape(), dataset.fill_value());
         chunks(dataset);
-        // One element of a chunk may take decoding all of it.
+        // Reading one element of a chunk may require decoding the whole chunk.
         let size = dataset.element_size() as u64;
         let chunk = dataset.chunk_shape().unwrap_or_default();
         let chunk_bytes = chunk.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
@@ -98,7 +98,7 @@ impl Walk {
         }
     }
 
-    /// Reads and plans a selection of a size that is worth the time.
+    /// Plans and reads a selection, unless it is too large or the budget is spent.
     fn read(&mut self, dataset: &Dataset, what: &Selection) -> Option<Vec<u8>> {
         let count = what.count(&dataset.shape()).ok()?;
         let bytes = count.checked_mul(dataset.element_size() as u64)?;
@@ -149,7 +149,7 @@ fn chunks(dataset: &Dataset) {
     }
 }
 
-/// Up to three elements along each axis, from the middle on.
+/// Selects up to three elements along each axis, starting in the middle.
 fn small(shape: &[u64]) -> Selection {
     if shape.contains(&0) {
         return Selection::All;
@@ -159,7 +159,7 @@ fn small(shape: &[u64]) -> Selection {
     Selection::Slab(Slab(shape.iter().map(dim).collect()))
 }
 
-/// The elements of a selection that is [`small`], out of all elements.
+/// Returns the elements of a [`small`] selection, given all elements.
 fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
     let Selection::Slab(slab) = what else { return whole.to_vec() };
     let mut places = vec![0_u64];
@@ -175,16 +175,17 @@ fn pick(whole: &[u8], dataset: &Dataset, what: &Selection) -> Vec<u8> {
 }
 
 const CACHE_BYTES: u64 = 256 << 10;
-/// Datasets are read whole up to this size.
+/// The largest size of a dataset that is read whole.
 const MAX_READ: u64 = 4 << 20;
-/// Chunks are decoded up to this size.
+/// The largest size of a chunk that is decoded.
 const MAX_CHUNK: u64 = 16 << 20;
-/// All chunks are decoded when a file is checked, however many there are; larger ones are not.
+/// The largest size of a chunk that a check of the file decodes. A check decodes all such chunks, however
+/// many there are.
 const MAX_CHECKED_CHUNK: u64 = 256 << 10;
-/// And so much of one file in all.
+/// The total number of bytes that are read from one file.
 const TOTAL_BYTES: u64 = 16 << 20;
 const MAX_CHUNKS: u64 = 10_000;
 const MAX_OBJECTS: usize = 2_000;
 const MAX_DEPTH: usize = 64;
-/// How many names, chunks and paths are looked up one by one.
+/// The number of names, chunks and paths that are looked up one by one.
 const LOOKUPS: usize = 32;

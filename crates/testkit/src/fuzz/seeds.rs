@@ -1,4 +1,4 @@
-//! Inputs to start from: the golden files and what is in them.
+//! The inputs to start from: golden files, and structures and chunks from them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -21,15 +21,15 @@ use super::input::Random;
 use crate::golden;
 use crate::segy::SegyRecipe;
 
-/// Golden files, whole.
+/// Returns whole golden files.
 pub fn open() -> Vec<Vec<u8>> {
     files()
 }
 
-/// Every golden file in the repository, in the order of their paths.
+/// Returns every golden file in the repository, in the order of the paths.
 ///
 /// # Panics
-/// If there are none, which is a fault of the checkout.
+/// If there are no files, which is a fault of the checkout.
 fn files() -> Vec<Vec<u8>> {
     let folder = golden::directory().join("files");
     let mut paths: Vec<PathBuf> = [folder.clone(), folder.join("object")]
@@ -43,7 +43,7 @@ fn files() -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// Structures of golden files, up to `PER_STRUCTURE` of a kind.
+/// Returns structures of golden files, up to `PER_STRUCTURE` of each kind.
 pub fn decode() -> Vec<Vec<u8>> {
     let mut found = Found::default();
     for bytes in files() {
@@ -95,7 +95,7 @@ impl Found {
         self.blocks(&image);
     }
 
-    /// An object header, its chunks and its messages.
+    /// Adds an object header, its chunks and its messages.
     fn header(&mut self, image: &Image<'_>, at: Addr) {
         let widths = image.widths;
         let Some(mut header) = image.decode::<ObjectHeader>(at) else { return };
@@ -118,7 +118,7 @@ impl Found {
         }
     }
 
-    /// What has a signature.
+    /// Adds the structures that have a signature.
     fn blocks(&mut self, image: &Image<'_>) {
         let widths = image.widths;
         for (at, window) in image.bytes.windows(4).enumerate() {
@@ -163,7 +163,7 @@ impl Found {
         }
     }
 
-    /// A header and the block that it names.
+    /// Adds a header together with the block that it names.
     fn pair<H: Structure<Context = ()>>(
         &mut self,
         image: &Image<'_>,
@@ -179,14 +179,14 @@ impl Found {
     }
 }
 
-/// A golden file.
+/// The bytes of a golden file.
 struct Image<'a> {
     bytes: &'a [u8],
     widths: Widths,
 }
 
 impl<'a> Image<'a> {
-    /// Up to `len` bytes from `at` on.
+    /// Returns up to `len` bytes from `at` on.
     fn from(&self, at: Addr, len: usize) -> &'a [u8] {
         let start = usize::try_from(at.get()).map_or(self.bytes.len(), |at| at.min(self.bytes.len()));
         &self.bytes[start..self.bytes.len().min(start.saturating_add(len))]
@@ -197,7 +197,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The structures that a message of this type is.
+/// Returns the names of the structures that the body of a message of this type can be.
 fn bodies(message: u16) -> &'static [&'static str] {
     match message {
         kind::DATASPACE => &["Dataspace", "DataspaceMessage"],
@@ -223,10 +223,10 @@ fn bodies(message: u16) -> &'static [&'static str] {
 }
 
 const PER_STRUCTURE: usize = 40;
-/// Of most structures, as much as anybody looks at.
+/// The number of bytes that suffices to decode most structures.
 const LONGEST: usize = 1024;
 
-/// Chunks that python-blosc2 and hdf5plugin made, and chunks of every filter from here.
+/// Returns chunks that python-blosc2 and hdf5plugin wrote, and chunks of every filter of this project.
 pub fn filters() -> Vec<Vec<u8>> {
     let mut seeds = blosc_samples();
     let mut scratch = Scratch::default();
@@ -253,7 +253,7 @@ pub fn filters() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Parameters as writers set them.
+/// Returns filter parameters as writers set them.
 fn client_data(id: FilterId, element_size: usize) -> Vec<u32> {
     let size = u32::try_from(element_size).unwrap_or(1);
     match id {
@@ -264,13 +264,13 @@ fn client_data(id: FilterId, element_size: usize) -> Vec<u32> {
     }
 }
 
-/// `golden/files/blosc`.
+/// Returns the chunks in `golden/files/blosc`.
 fn blosc_samples() -> Vec<Vec<u8>> {
     let folder = golden::directory().join("files/blosc");
     let chunks = std::fs::read(folder.join("samples.bin")).unwrap_or_default();
     let lines = std::fs::read_to_string(folder.join("samples.txt")).unwrap_or_default();
     let sample = |line: &str| -> Option<Vec<u8>> {
-        // Name, filter, size of an element, shape, offset, length, hash.
+        // Fields: name, filter, element size, shape, offset, length, hash.
         let words: Vec<&str> = line.split(' ').collect();
         let number = |at: usize| words.get(at)?.parse::<usize>().ok();
         let shape = words.get(3)?.split('x').map(|len| len.parse().ok()).collect::<Option<Vec<usize>>>()?;
@@ -285,7 +285,7 @@ fn blosc_samples() -> Vec<Vec<u8>> {
     samples
 }
 
-/// Random numbers, and texts in the syntax of selections.
+/// Returns random numbers, and texts in the syntax of selections.
 pub fn select() -> Vec<Vec<u8>> {
     let mut random = Random::new(7);
     let mut seeds: Vec<Vec<u8>> =
@@ -301,7 +301,7 @@ pub fn select() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// SEG-Y files of every revision, in every way that they can be taken.
+/// Returns SEG-Y files of every revision, with every way to read them.
 pub fn segy() -> Vec<Vec<u8>> {
     let gathers = (0..3).flat_map(|i| (0..2).map(move |x| [1, i, 100 * x])).collect();
     let line = (0..5).map(|i| [i, i, 0]).collect();

@@ -1,4 +1,4 @@
-//! Fuzz target `segy`: an input is a byte that says how to take the file, and a SEG-Y file. What is taken comes back byte for byte.
+//! Fuzz target `segy`: a byte of options and a SEG-Y file. An ingested file is exported unchanged.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use hyperslab_segy::{
 
 use crate::sound::assert_sound;
 
-/// The target.
+/// Runs the target on an input.
 ///
 /// # Panics
-/// If what comes back differs.
+/// If the exported file differs from the input.
 pub fn segy(input: &[u8]) {
     let Some((&how, bytes)) = input.split_first() else { return };
     let is = |bit: u8| how >> bit & 1 == 1;
@@ -26,7 +26,7 @@ pub fn segy(input: &[u8]) {
     let options = IngestOptions { segy: segy.clone(), survey, memory: 64 << 10, ..IngestOptions::default() };
     let driver = Arc::new(Memory::new(bytes.to_vec()));
     let Ok(file) = SegyFile::from_driver(driver, "input".to_owned(), &segy) else { return };
-    // A few hundred traces in their own lines and columns make a volume that is all gaps, if they are told to.
+    // A few hundred scattered traces make a volume of nearly only gaps if the options force a volume.
     if is(3) && file.traces.count() > MOST_TRACES {
         return;
     }
@@ -35,14 +35,14 @@ pub fn segy(input: &[u8]) {
     if ingest_into(&file, &made, &options, &silent).is_err() {
         return;
     }
-    let Ok(cube) = Cube::of(made.clone()) else { panic!("what was ingested cannot be opened") };
+    let Ok(cube) = Cube::of(made.clone()) else { panic!("an ingested file cannot be opened") };
     let out = Memory::new(Vec::new());
-    export_to(&cube, &out, "output", &silent).expect("what was ingested can be exported");
-    assert!(out.into_bytes() == bytes, "the file came back otherwise");
+    export_to(&cube, &out, "output", &silent).expect("an ingested file can be exported");
+    assert!(out.into_bytes() == bytes, "the exported file differs from the input");
     drop(cube);
     made.close().expect("a file in memory can be closed");
     assert_sound(&memory.bytes());
 }
 
-/// Traces that are laid out whatever comes of it.
+/// The largest number of traces that are ingested with a forced kind.
 const MOST_TRACES: u64 = 100;

@@ -1,11 +1,12 @@
-//! Fuzz target `select`: selections of small arrays against lists of their elements, and of huge ones without harm.
+//! Fuzz target `select`: compares selections of small arrays with lists of their elements, and checks that
+//! selections of huge arrays do not panic.
 
 use hyperslab::Selection;
 use hyperslab::internals::select::{Axis, Dim, Points, Slab, parse};
 
 use super::input::Input;
 
-/// The target.
+/// Runs the target on an input.
 pub fn select(input: &[u8]) {
     let mut input = Input(input);
     match input.below(4) {
@@ -15,7 +16,7 @@ pub fn select(input: &[u8]) {
     }
 }
 
-/// An array in chunks, with a list of elements for every selection.
+/// Compares a selection of a chunked array with the list of its elements.
 fn small(mut input: Input<'_>) {
     let rank = usize::try_from(input.below(5)).unwrap_or(0);
     let extent: Vec<u64> = (0..rank).map(|_| input.below(10)).collect();
@@ -48,7 +49,7 @@ fn small(mut input: Input<'_>) {
     }
 }
 
-/// The parts in all touched chunks have every element of the result once, and each from where it is.
+/// Checks that the parts in all touched chunks cover every element of the result once, from its position.
 fn partition(
     selection: &Selection,
     extent: &[u64],
@@ -87,7 +88,7 @@ fn partition(
     assert!(filled.iter().all(|&filled| filled), "elements are missing: {}", what());
 }
 
-/// The text of a slab selects what the slab does.
+/// Checks that the text of a slab selects the same elements as the slab.
 fn spelled(slab: &Slab, extent: &[u64], elements: &[Vec<u64>]) {
     let items: Vec<String> = slab
         .0
@@ -104,21 +105,21 @@ fn spelled(slab: &Slab, extent: &[u64], elements: &[Vec<u64>]) {
     }
 }
 
-/// Any text; what is read as a selection lies in the array.
+/// Parses arbitrary text. A selection that parses must be within the array.
 fn text(mut input: Input<'_>) {
     let rank = input.below(5);
     let extent: Vec<u64> =
         (0..rank).map(|_| if input.below(8) == 0 { input.u64() } else { input.below(40) }).collect();
     let text = String::from_utf8_lossy(input.rest());
     let Ok(parsed) = parse(&text, &extent) else { return };
-    // The array itself may have too many elements to be counted.
+    // The array itself may have more elements than 64 bits can count.
     if extent.iter().try_fold(1_u64, |count, &len| count.checked_mul(len.max(1))).is_some() {
         assert_eq!(parsed.selection.check(&extent), Ok(()), "{text} of {extent:?}");
     }
     assert!(parsed.dropped.iter().all(|&axis| axis < extent.len()), "{text} of {extent:?}");
 }
 
-/// Numbers of any size.
+/// Evaluates selections with numbers of any size.
 fn huge(mut input: Input<'_>) {
     let rank = usize::try_from(1 + input.below(4)).unwrap_or(1);
     let mut number = || match input.below(4) {
@@ -179,7 +180,7 @@ fn points(input: &mut Input<'_>, extent: &[u64]) -> Selection {
     Points::new(extent.len(), coords).map_or(Selection::None, Selection::Points)
 }
 
-/// The coordinates of the selected elements, in the order of the result.
+/// Returns the coordinates of the selected elements, in the order of the result.
 fn elements(selection: &Selection, extent: &[u64]) -> Vec<Vec<u64>> {
     let lists: Vec<Vec<u64>> = match selection {
         Selection::None => return Vec::new(),
@@ -199,7 +200,7 @@ fn elements(selection: &Selection, extent: &[u64]) -> Vec<Vec<u64>> {
     })
 }
 
-/// Every coordinate in an array of the shape `shape`.
+/// Returns every coordinate of an array with the shape `shape`, in row-major order.
 fn row_by_row(shape: &[u64]) -> Vec<Vec<u64>> {
     elements(&Selection::All, shape)
 }

@@ -29,8 +29,7 @@ pub struct SecondaryBlock {
 }
 
 impl SecondaryBlock {
-    /// Creates the secondary block of super block `super_block`, without data blocks. `at` is the address of
-    /// the array's header.
+    /// Creates the secondary block of super block `super_block`. `at` is the address of the array's header.
     pub fn new(at: Addr, offset: u64, (header, super_block): &SecondaryBlockContext) -> Self {
         let geometry = Geometry::new(header.parameters);
         Self {
@@ -42,16 +41,14 @@ impl SecondaryBlock {
         }
     }
 
-    /// Marks page `page` of data block `data_block` as written. `pages` is the number of pages in each data
-    /// block.
+    /// Marks page `page` of data block `data_block` as written. Each data block has `pages` pages.
     pub fn set_page(&mut self, data_block: usize, page: u64, pages: u64) {
         if let Some(first) = (data_block as u64).checked_mul(pages) {
             set_bit(&mut self.pages, first.saturating_add(page));
         }
     }
 
-    /// Returns whether page `page` of data block `data_block` was written. `pages` is the number of pages in
-    /// each data block.
+    /// Returns whether page `page` of data block `data_block` was written. Each data block has `pages` pages.
     pub fn has_page(&self, data_block: usize, page: u64, pages: u64) -> bool {
         // libhdf5 reads the bitmaps of all data blocks as one sequence of bits, without padding between them.
         (data_block as u64).checked_mul(pages).is_some_and(|first| bit(&self.pages, first + page))
@@ -97,8 +94,7 @@ impl Structure for SecondaryBlock {
     }
 }
 
-/// Returns the size in bytes of the page bitmaps of a super block. The bitmap of each data block is padded to
-/// whole bytes.
+/// Returns the size in bytes of a super block's page bitmaps. Each data block's bitmap has whole bytes.
 fn bitmap_bytes(geometry: Geometry, super_block: u32) -> usize {
     let pages = geometry.pages(geometry.block_elements(super_block));
     let each = usize::try_from(pages.div_ceil(8)).unwrap_or(usize::MAX);
@@ -129,8 +125,7 @@ impl DataBlock {
         Self { client, header: at, offset, elements }
     }
 
-    /// Returns the size in bytes of a data block with `elements` elements, its pages included. `None` on
-    /// overflow.
+    /// Returns the size in bytes of a data block of `elements` elements, with its pages. `None` on overflow.
     pub fn len_bytes(header: &ExtensibleArrayHeader, elements: u64, widths: Widths) -> Option<u64> {
         let geometry = Geometry::new(header.parameters);
         let checksums = geometry.pages(elements).checked_add(1)?.checked_mul(4)?;

@@ -1,7 +1,7 @@
 //! Extensible Array header, `EAHD` (spec VII.D).
 //!
-//! Each chunked dataset with one unlimited dimension has one. The layout message names it, and it names the
-//! index block.
+//! Indexes the chunks of a dataset with one unlimited dimension. The layout message names the header, and the
+//! header names the index block.
 
 use crate::addr::Addr;
 use crate::array::element::{Client, ElementFormat};

@@ -1,7 +1,7 @@
 //! Extensible Array index block, `EAIB` (spec VII.D).
 //!
-//! Each array has one, named by the header. The index block holds the first elements, and names data blocks
-//! and secondary blocks.
+//! The array's header names the index block. The index block holds the first elements of the array, and names
+//! data blocks and secondary blocks.
 
 use crate::addr::Addr;
 use crate::array::element::{Client, Elements, encode_prefix};

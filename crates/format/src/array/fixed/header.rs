@@ -1,7 +1,7 @@
 //! Fixed Array header, `FAHD` (spec VII.C).
 //!
-//! Each chunked dataset whose extents are all fixed has one. The layout message names it, and it names one
-//! data block.
+//! Indexes the chunks of a dataset whose extents are all fixed. The layout message names the header, and the
+//! header names one data block.
 
 use crate::addr::{Addr, Extent};
 use crate::array::element::{Client, ElementFormat};
@@ -51,8 +51,7 @@ impl FixedArrayHeader {
         1 << self.page_bits
     }
 
-    /// Returns the location of element `number`, or `None` if there is no such element or its address
-    /// overflows.
+    /// Returns the location of element `number`. `None` if it does not exist or its address overflows.
     pub fn slot(&self, number: u64, widths: Widths) -> Option<FixedArraySlot> {
         if number >= self.elements {
             return None;
@@ -80,8 +79,7 @@ impl FixedArrayHeader {
         u64::try_from(self.prefix_len(widths)).ok()?.checked_add(elements)?.checked_add(checksums)
     }
 
-    /// Returns the number of bytes of the data block before its elements or pages. The bitmap and, if paged,
-    /// the checksum count.
+    /// Returns the size of the data block before its elements or pages, with bitmap and (if paged) checksum.
     pub(super) fn prefix_len(&self, widths: Widths) -> usize {
         let bitmap = usize::try_from(self.pages().div_ceil(8)).unwrap_or(usize::MAX);
         let checksum = if self.pages() == 0 { 0 } else { 4 };

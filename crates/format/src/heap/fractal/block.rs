@@ -32,8 +32,7 @@ pub struct BlockEntry {
 pub struct IndirectBlockContext {
     /// The heap's shape.
     pub geometry: HeapGeometry,
-    /// The number of rows in this block. The header states it for the root block, [`HeapChild`] for the
-    /// others.
+    /// The number of rows: from the header for the root block, from [`HeapChild`] for the others.
     pub rows: u16,
 }
 
@@ -42,8 +41,7 @@ pub struct IndirectBlockContext {
 pub struct DirectBlock {
     /// The heap offset at which the block begins.
     pub offset: u64,
-    /// The size of the block's header in bytes. Offsets of objects count from the beginning of the block, not
-    /// of `data`.
+    /// The size of the block's header in bytes. Offsets of objects count from the beginning of the header.
     overhead: usize,
     /// The bytes after the block's header.
     pub data: Vec<u8>,
@@ -159,8 +157,8 @@ impl Structure for DirectBlock {
     type Context = DirectBlockContext;
     const FIXED: bool = true;
 
-    /// Returns the size before filtering. The stored size of a filtered block is in its entry or in the
-    /// heap's header.
+    /// Returns the size before filtering. A filtered block's stored size is in its entry or the heap's
+    /// header.
     fn read_len(_: Widths, context: &DirectBlockContext) -> usize {
         context.len()
     }

@@ -67,8 +67,7 @@ impl HeapGeometry {
             && self.max_direct_size.saturating_mul(2).ilog2() >= self.first_row_bits()
     }
 
-    /// Returns the number of rows that name direct blocks, in an indirect block that has at least that many
-    /// rows.
+    /// Returns the number of rows that name direct blocks, in an indirect block with at least as many rows.
     pub fn direct_rows(&self) -> u16 {
         narrow(self.max_direct_size.max(1).ilog2().saturating_sub(self.start_bits()) + 2)
     }
@@ -91,8 +90,7 @@ impl HeapGeometry {
         }
     }
 
-    /// Returns the block that entry `entry` of an indirect block names, and the offset of that block in the
-    /// indirect block's space.
+    /// Returns the block that entry `entry` of an indirect block names, and its offset in that block's space.
     pub fn entry(&self, entry: usize) -> (HeapChild, u64) {
         let width = usize::from(self.width.max(1));
         let row = u16::try_from(entry / width).unwrap_or(u16::MAX);
@@ -128,15 +126,13 @@ impl HeapGeometry {
         usize::from(self.max_heap_bits).div_ceil(8)
     }
 
-    /// Returns the number of bytes before the data of a direct block. These bytes count as part of the heap's
-    /// space.
+    /// Returns the number of bytes before a direct block's data. They count as part of the heap's space.
     pub fn direct_overhead(&self, widths: Widths) -> usize {
         let checksum = if self.checksummed { 4 } else { 0 };
         4 + 1 + widths.offset.bytes() + self.offset_width() + checksum
     }
 
-    /// Returns the number of bytes for objects in all direct blocks below the first `rows` rows of an
-    /// indirect block.
+    /// Returns the room for objects, in bytes, of all direct blocks below the first `rows` rows.
     pub fn capacity(&self, rows: u16, widths: Widths) -> u64 {
         let overhead = self.direct_overhead(widths) as u64;
         // `before[row]` is the capacity of the rows before `row`. An indirect block in a row always has fewer

@@ -49,8 +49,8 @@ pub struct HeapIdForm {
     pub filtered: bool,
 }
 
-/// The largest tiny object with a one-byte length. Longer objects need a second length byte, in ids that have
-/// room for it.
+/// The largest tiny object whose length fits in the first byte of its id. Longer objects need a second byte
+/// for the length, in ids that have room for it.
 const SHORT_TINY: usize = 16;
 
 impl HeapIdForm {
