@@ -55,7 +55,7 @@ class Timed:
 
 @dataclass
 class Target:
-    """hyperslab must be at least `ratio` times as fast as the fastest contestant whose name starts with `against`.
+    """hyperslab must be at least `ratio` times as fast as the fastest contestant named `against...`.
 
     If a group has several contestants of hyperslab, the fastest one whose name starts with `ours` counts.
     """
