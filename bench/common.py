@@ -55,7 +55,7 @@ class Timed:
 
 @dataclass
 class Target:
-    """hyperslab must be `ratio` times as fast as the fastest contestant whose name starts with `against`.
+    """hyperslab must be at least `ratio` times as fast as the fastest contestant named `against...`.
 
     If a group has several contestants of hyperslab, the fastest one whose name starts with `ours` counts.
     """
@@ -249,7 +249,7 @@ def result(group: Group, contestants: list[Contestant], failures: dict, times: d
 
 
 def judged(target: Target, times: dict[str, list[float]]) -> dict:
-    """Returns the ratio of the fastest contestants of a target, its range over the rounds, and whether it is met."""
+    """Returns the measured ratio of a target, its range over the rounds, and whether the target is met."""
     verdict: dict[str, Any] = {
         "against": target.against,
         "ours": target.ours,

@@ -16,7 +16,10 @@ OUT = pathlib.Path(__file__).parents[2] / "crates/filters/tests/samples.txt"
 
 
 def values(count, dtype):
-    """Returns values with slowly changing upper bytes, which every codec compresses, and no equal neighbours."""
+    """Returns values with slowly changing upper bytes, so that every codec compresses them.
+
+    Neighbouring elements differ.
+    """
     i = np.arange(count)
     return ((i * i // 3) % 1000 + i // 10).astype(dtype)
 

@@ -63,7 +63,7 @@ def elements(pattern, dtype, k):
 
 
 def real(bits, dtype):
-    """Returns floats that are exact in their type: `significant` low bits, centred, divided by a power of two."""
+    """Returns floats that are exact in their type: the low bits, centred and divided by a power of two."""
     significant, divisor = {2: (11, 8), 4: (24, 256), 8: (53, 65536), 16: (53, 65536)}[dtype.itemsize]
     low = (bits & np.uint64((1 << significant) - 1)).astype(np.int64) - (1 << (significant - 1))
     return (low / divisor).astype(dtype)

@@ -1,7 +1,7 @@
 //! Read-ahead on a slow medium: every byte that a read needs is requested before it is read, and few other
 //! bytes are.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::io;
 use std::num::NonZeroUsize;

@@ -1,6 +1,6 @@
 //! Counts the allocations of reads: none for each chunk, and none larger than the file can fill.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;

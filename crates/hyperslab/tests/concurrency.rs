@@ -1,7 +1,7 @@
 //! Many threads read one file, and reads of the disk fail: each read returns the right values or an error,
 //! and none hangs.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::io;
 use std::num::NonZeroUsize;

@@ -1,6 +1,6 @@
 //! Copies objects and compares each copy with its source.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Damaged files: whichever byte is wrong, opening and reading a file returns a result or an error, and never
 //! panics or hangs. A wrong checksum is an error.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Rust types as elements of datasets and attributes: values are read back as written, and converted from
 //! other datatypes.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::sync::Arc;
 

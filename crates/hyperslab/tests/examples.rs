@@ -1,6 +1,6 @@
 //! Runs the example programs. `cargo test` builds them before the tests.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::path::PathBuf;
 use std::process::Command;

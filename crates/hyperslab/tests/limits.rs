@@ -1,7 +1,7 @@
 //! Limits that protect against damaged files, one by one. An address that leads back to its own structure,
 //! beyond the end of the file, or to a chunk of another dataset is an error that says so.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Groups, links, attributes and datasets of files written by libhdf5 (`golden/make/object_samples.py`). The
 //! expected values are those that h5py 3.16 returns.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::path::PathBuf;
 

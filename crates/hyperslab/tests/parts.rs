@@ -1,6 +1,6 @@
 //! Reading a small part of a chunk requests only few bytes of the file.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::sync::Arc;
 

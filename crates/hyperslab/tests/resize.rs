@@ -1,6 +1,6 @@
 //! Resizes datasets and compares their elements with a map in memory.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

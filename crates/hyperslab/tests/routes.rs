@@ -1,7 +1,7 @@
 //! A read does exactly what its plan predicts, and keeps as many requests in flight as the medium serves at
 //! once.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Datasets that do not store chunks in which every element is the fill value, compared with a map in memory.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

@@ -1,6 +1,6 @@
 //! Objects without a link: they exist until the file is closed, unless a link to them is created.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Puts variable-length data into the global heap and removes them, and compares the heap with a map in
 //! memory.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Checking files: every byte of a sound file is accounted for, and damage of every kind is found without a
 //! panic.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which may fail as tests do
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 mod damage;
 mod everywhere;

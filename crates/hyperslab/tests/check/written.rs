@@ -62,8 +62,8 @@ fn make_datasets(file: &File) {
     }
 }
 
-/// Adds many links and attributes to a group, removes most of them, and calls `sound` at each change of
-/// storage.
+/// Adds many links and attributes to a group, removes most of them, and calls `sound` around each change
+/// of storage.
 fn many(group: &Group, sound: &dyn Fn(&str)) {
     for i in 0..300 {
         group.link_soft(&format!("link{:03}", i * 37 % 300), "/data").unwrap();

@@ -114,7 +114,7 @@ fn fill(file: &File) -> Result<()> {
         let group = root.create_group_with(group, ordered)?;
         (0..links).try_for_each(|i| group.link_soft(&format!("link {i}"), "/few"))?;
     }
-    // Nine links are too many for compact storage. After six are left, one more deletion would end dense
+    // Nine links are too many for compact storage. With six left, one more deletion would end dense
     // storage.
     let hardly = root.group("hardly_many")?;
     hardly.link_soft("link 8", "/few")?;
