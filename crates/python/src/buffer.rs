@@ -1,4 +1,4 @@
-//! NumPy's memory and C interface: the only file of the package with unsafe code.
+//! The memory and the C interface of NumPy: the only file of the package with unsafe code.
 
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
@@ -19,8 +19,8 @@ use smallvec::SmallVec;
 
 use crate::error::OrRaise;
 
-/// A new array of `shape` and `descr`, row by row. Its elements hold anything, or `NULL` (which reads as `None`) where
-/// they are Python objects. A subarray dtype adds its dimensions to the shape, as NumPy does.
+/// Returns a new row-major array of `shape` and `descr`. Its elements hold arbitrary bytes, or `NULL` (which
+/// reads as `None`) for Python objects. A subarray dtype adds its dimensions to the shape, as in NumPy.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[usize],
@@ -49,7 +49,7 @@ pub(crate) fn empty<'py>(
     }
 }
 
-/// The scalar that NumPy makes of one element of `descr`, which holds no Python objects.
+/// Returns the NumPy scalar of one element of `descr`, which holds no Python objects.
 pub(crate) fn scalar<'py>(
     descr: &Bound<'py, PyArrayDescr>,
     element: &mut [u8],
@@ -67,10 +67,10 @@ pub(crate) fn scalar<'py>(
     }
 }
 
-/// The bytes of an array that lies row by row without gaps.
+/// Returns the bytes of a row-major array without gaps.
 ///
-/// The array must be new, or the caller's to write into: whoever passes an array as `out` must not use it until the
-/// call returns, as with every NumPy function that gives up the GIL.
+/// The array must be new, or passed by the caller to be written. A caller that passes an array as `out` must
+/// not use it until the call returns, as with every NumPy function that releases the GIL.
 pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResult<&'a mut [u8]> {
     writable(array)?;
     if !array.is_c_contiguous() || array.dtype().has_object() {
@@ -81,13 +81,15 @@ pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResul
         return Ok(&mut []);
     }
     // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed; it is writable (just
-    // checked), holds no Python objects, so any bytes are valid, and by the contract above nobody else uses it.
+    // checked), holds no Python objects, so any bytes are valid, and by the contract above no other code uses
+    // it.
     unsafe { Ok(slice::from_raw_parts_mut((*fields(array)).data.cast(), len)) }
 }
 
-/// The bytes of an array that lies row by row without gaps, to be read.
+/// Returns the bytes of a row-major array without gaps, for reading.
 ///
-/// The contract is NumPy's: whoever hands an array to a function that gives up the GIL does not change it meanwhile.
+/// The contract is that of NumPy: a caller that passes an array to a function that releases the GIL does not
+/// change it meanwhile.
 pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u8]> {
     if !array.is_c_contiguous() || array.dtype().has_object() {
         return Err(PyTypeError::new_err("Array must be C-contiguous"));
@@ -97,12 +99,13 @@ pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u
         return Ok(&[]);
     }
     // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed, and holds no Python objects,
-    // so any bytes are valid; by the contract above nobody writes to it.
+    // so any bytes are valid; by the contract above no other code writes to it.
     unsafe { Ok(slice::from_raw_parts((*fields(array)).data.cast::<u8>(), len)) }
 }
 
-/// The memory of an array, contiguous or strided, as a destination for elements of the shape `shape`: the array's own
-/// shape with axes of length one added or left out. `None` if the engine cannot write there: an axis runs backwards.
+/// Returns the memory of an array, contiguous or strided, as a destination for elements of the shape `shape`.
+/// This is the shape of the array, up to axes of length one. Returns `None` if an axis runs backward: the
+/// engine cannot write there.
 ///
 /// The contract is that of [`bytes_mut`].
 pub(crate) fn destination<'a>(
@@ -149,12 +152,13 @@ pub(crate) fn destination<'a>(
     }
     // SAFETY: all strides are positive, so the elements lie in the `span` bytes from the first one on, which the array
     // (or its base) keeps while `array` is borrowed; it is writable (just checked), holds no Python objects, and by the
-    // contract of `bytes_mut` nobody else uses it. Gaps between elements are other elements of the same memory.
+    // contract of `bytes_mut` no other code uses it. Gaps between elements are other elements of the same
+    // memory.
     let bytes = unsafe { slice::from_raw_parts_mut((*fields(array)).data.cast(), span) };
     Destination::strided(bytes, shape, &strides, element_size).or_raise().map(Some)
 }
 
-/// Whether any two of these contiguous arrays share memory.
+/// Returns whether any two of these contiguous arrays share memory.
 pub(crate) fn overlap(arrays: &[Bound<'_, PyUntypedArray>]) -> bool {
     let span = |array: &Bound<'_, PyUntypedArray>| {
         // SAFETY: the fields live while `array` does; the address is only compared.
@@ -166,9 +170,9 @@ pub(crate) fn overlap(arrays: &[Bound<'_, PyUntypedArray>]) -> bool {
     spans.iter().zip(spans.iter().skip(1)).any(|((_, end), (begin, _))| begin < end)
 }
 
-/// NumPy's own description of an array, alive while the array is.
+/// Returns NumPy's own description of an array, which lives as long as the array.
 fn fields(array: &Bound<'_, PyUntypedArray>) -> *const PyArrayObject_fields {
-    // SAFETY: `as_array_ptr` points to an array object; where its fields begin is all that is worked out.
+    // SAFETY: `as_array_ptr` points to an array object; only the address of its fields is computed.
     unsafe { _PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const()) }
 }
 
@@ -181,14 +185,15 @@ fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     Ok(())
 }
 
-/// The elements of an array that lies row by row without gaps, some of whose bytes are places of Python objects.
+/// The elements of a row-major array without gaps. Some of their bytes are places of Python objects.
 pub(crate) struct Places<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     len: usize,
 }
 
 impl<'a, 'py> Places<'a, 'py> {
-    /// Those of an array. What fills them is for a new one, made by [`empty`], which nobody else has seen.
+    /// Returns the elements of an array. Methods that write need a new array of [`empty`], which no other
+    /// code refers to.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if !array.is_c_contiguous() {
             return Err(PyTypeError::new_err("Array must be C-contiguous"));
@@ -196,19 +201,20 @@ impl<'a, 'py> Places<'a, 'py> {
         Ok(Self { array, len: array.len() * array.dtype().itemsize() })
     }
 
-    /// Where `len` bytes lie, `offset` bytes from the first on.
+    /// Returns the address of `len` bytes at `offset`.
     fn at(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(offset <= self.len && len <= self.len - offset);
         // SAFETY: the bytes lie inside the array (just asserted), which keeps them while it is borrowed.
         unsafe { (*fields(self.array)).data.add(offset).cast() }
     }
 
-    /// The same of an object, where the dtype must have one. The address may be unaligned.
+    /// Returns the address of an object at `offset`. The dtype must have an object there. The address may be
+    /// unaligned.
     fn object(&self, offset: usize) -> *mut *mut ffi::PyObject {
         self.at(offset, size_of::<*mut ffi::PyObject>()).cast()
     }
 
-    /// Puts `object` where `offset` bytes lie before it. There must be a place for an object in the dtype.
+    /// Stores `object` at `offset`. The dtype must have a place for an object there.
     pub(crate) fn put(&mut self, offset: usize, object: Bound<'py, PyAny>) {
         let place = self.object(offset);
         // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
@@ -220,7 +226,7 @@ impl<'a, 'py> Places<'a, 'py> {
         }
     }
 
-    /// The object at `offset` bytes, where the dtype must have one; nothing where its place is empty.
+    /// Returns the object at `offset`, or `None` if its place is empty. The dtype must have an object there.
     pub(crate) fn get(&self, offset: usize) -> Option<Bound<'py, PyAny>> {
         // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
         // array owns, of which a new one is made.
@@ -229,7 +235,7 @@ impl<'a, 'py> Places<'a, 'py> {
 
     /// Copies bytes that hold no objects to `offset`.
     pub(crate) fn fill(&mut self, offset: usize, bytes: &[u8]) {
-        // SAFETY: the bytes lie inside the array, which is new: nobody else refers to its memory.
+        // SAFETY: the bytes lie inside the array, which is new: no other code refers to its memory.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(offset, bytes.len()), bytes.len()) }
     }
 
@@ -242,7 +248,8 @@ impl<'a, 'py> Places<'a, 'py> {
     }
 }
 
-/// An instance of `class`, a named tuple of so many fields: made without calling its constructor, ten times as fast.
+/// Returns an instance of `class`, a named tuple of `N` fields, without calling its constructor. This is ten
+/// times as fast.
 pub(crate) fn named_tuple<'py, const N: usize>(
     class: &Bound<'py, PyType>,
     values: [Bound<'py, PyAny>; N],
@@ -251,7 +258,7 @@ pub(crate) fn named_tuple<'py, const N: usize>(
     let len = ffi::Py_ssize_t::try_from(N)?;
     assert!(class.is_subclass_of::<PyTuple>()?);
     // SAFETY: `class` is a tuple by inheritance (just asserted). An instance is allocated as `tuple.__new__` does it, with
-    // `N` empty places, and nobody else has seen it, so that each place may be given a reference.
+    // `N` empty places, and no other code has seen it, so that each place may be given a reference.
     unsafe {
         let tuple = Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(class.as_type_ptr(), len))?;
         for (place, value) in (0..).zip(values) {
@@ -261,13 +268,13 @@ pub(crate) fn named_tuple<'py, const N: usize>(
     }
 }
 
-/// Whether the caller's reference to an object is the only one.
+/// Returns whether the reference of the caller is the only one to an object.
 pub(crate) fn is_unshared(object: &Bound<'_, PyTuple>) -> bool {
     // SAFETY: the object is alive; its count of references is read under the GIL.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) == 1 }
 }
 
-/// Puts `value` into a tuple of which nobody else can see that it changes.
+/// Stores `value` in a tuple that no other code refers to.
 pub(crate) fn put(tuple: &Bound<'_, PyTuple>, index: usize, value: Bound<'_, PyAny>) -> PyResult<()> {
     let index = ffi::Py_ssize_t::try_from(index)?;
     // SAFETY: the call takes the reference to `value`. It raises if the tuple has other references, or no such index.
@@ -275,7 +282,7 @@ pub(crate) fn put(tuple: &Bound<'_, PyTuple>, index: usize, value: Bound<'_, PyA
     if status == 0 { Ok(()) } else { Err(PyErr::fetch(tuple.py())) }
 }
 
-/// `function(argument)`, without a tuple of arguments where the function can do without.
+/// Calls `function(argument)`, without a tuple of arguments if the function allows it.
 pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
     argument: &Bound<'py, PyTuple>,

@@ -1,4 +1,4 @@
-//! Checking files; `hyperslab._check` gives what is found its names.
+//! Checking files. `hyperslab._check` names the findings.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Making objects and links: what `hyperslab._create` has worked out of h5py's arguments.
+//! Creating objects and links, with the arguments that `hyperslab._create` has derived from those of h5py.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(crate) struct Request<'py> {
 }
 
 impl Request<'_> {
-    /// The engine's options.
+    /// Returns the options for the engine.
     pub(crate) fn options(self, state: &FileState) -> PyResult<DatasetOptions> {
         let (datatype, committed) = datatype(&self.dtype, state)?;
         let dataspace = dataspace(self.shape, self.maxshape);
@@ -75,7 +75,7 @@ impl Request<'_> {
     }
 }
 
-/// The datatype that is meant, and the committed one if it is.
+/// Returns the datatype, and the committed datatype if `dtype` is one of this file.
 pub(crate) fn datatype(
     dtype: &Bound<'_, PyAny>,
     state: &FileState,
@@ -83,7 +83,7 @@ pub(crate) fn datatype(
     if let Ok(committed) = dtype.cast::<Datatype>() {
         let named = committed.get().datatype.clone();
         if !named.file().is_same(&state.core) {
-            // Of another file: the datatype itself is taken.
+            // It belongs to another file: only the datatype itself is used.
             return Ok((named.datatype().clone(), None));
         }
         return Ok((named.datatype().clone(), Some(named)));
@@ -92,7 +92,7 @@ pub(crate) fn datatype(
     Ok((stored_datatype(&descr, state.core.store().widths().offset.bytes())?, None))
 }
 
-/// The dataspace of a shape; none of its elements exist where there is none.
+/// Returns the dataspace of a shape, or a null dataspace without a shape.
 pub(crate) fn dataspace(shape: Option<Vec<u64>>, max_shape: Option<Vec<Option<u64>>>) -> Dataspace {
     match shape {
         None => Dataspace::Null,
@@ -101,7 +101,7 @@ pub(crate) fn dataspace(shape: Option<Vec<u64>>, max_shape: Option<Vec<Option<u6
     }
 }
 
-/// One element of the stored datatype.
+/// Returns one element of the stored datatype.
 fn fill_bytes(
     value: &Bound<'_, PyUntypedArray>,
     datatype: &StoredDatatype,
@@ -129,7 +129,7 @@ fn fill_bytes(
     Ok(FillBytes::Defined(stored))
 }
 
-/// Refuses to change a file that is open for reading, with the exception that h5py raises.
+/// Refuses to change a file that is open for reading, with the exception of h5py.
 pub(crate) fn writable<E: pyo3::PyTypeInfo>(state: &Arc<FileState>, what: &str) -> PyResult<()> {
     state.check()?;
     if state.core.is_writable() {

@@ -1,4 +1,5 @@
-//! HDF5 datatypes as NumPy dtypes, with h5py's metadata for what NumPy lacks, and how elements get from one to the other.
+//! HDF5 datatypes as NumPy dtypes, with the metadata of h5py for datatypes that NumPy lacks, and the
+//! conversion of elements.
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{
@@ -15,30 +16,31 @@ use crate::error::UnsupportedDtypeError;
 use crate::objects::{Recipe, RecordField};
 use crate::reference;
 
-/// How a datatype appears in NumPy.
+/// The translation of a datatype to NumPy.
 #[derive(Debug)]
 pub(crate) struct Translation {
-    /// The dtype of an array of such elements.
+    /// The dtype of an array of these elements.
     pub(crate) descr: Py<PyArrayDescr>,
-    /// The datatype in which the engine is to give the elements.
+    /// The datatype of the elements that the engine returns.
     pub(crate) memory: Datatype,
-    /// Bytes of an element of `memory`.
+    /// The size of an element of `memory` in bytes.
     pub(crate) memory_size: usize,
-    /// How Python objects are made of such elements; `None` if there are none, and the bytes are NumPy's already.
+    /// The recipe for Python objects in the elements. `None` if the elements hold no objects, and their bytes
+    /// are those of NumPy.
     pub(crate) recipe: Option<Recipe>,
 }
 
-/// What one level of a datatype becomes.
+/// The translation of one level of a datatype.
 struct Level<'py> {
     descr: Bound<'py, PyArrayDescr>,
     memory: Datatype,
     recipe: Recipe,
-    /// Bytes that libhdf5 gives an element in memory: it decides the offsets of members behind it.
+    /// The size of an element in the memory of libhdf5, in bytes. It decides the offsets of later members.
     libhdf5_size: usize,
 }
 
 impl Translation {
-    /// The dtype that h5py gives for `stored`.
+    /// Returns the translation of `stored`, with the dtype of h5py.
     pub(crate) fn new(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Self> {
         let translator = Translator { py, widths, dtype: dtype_type(py) };
         Self::of(translator.level(stored)?, widths)
@@ -53,7 +55,8 @@ impl Translation {
         })
     }
 
-    /// The same for some members of a compound: a record of them without gaps, or the member itself if `single`.
+    /// Returns the translation of some members of a compound: a record of the members without gaps, or the
+    /// member itself if `single`.
     pub(crate) fn fields(
         py: Python<'_>,
         stored: &Datatype,
@@ -122,7 +125,7 @@ impl<'py> Translator<'py> {
         }
     }
 
-    /// Elements whose bytes are NumPy's once they are of the datatype `memory`.
+    /// Returns the translation of elements whose bytes are those of NumPy in the datatype `memory`.
     fn plain(&self, descr: Bound<'py, PyArrayDescr>, memory: Datatype) -> PyResult<Level<'py>> {
         let size = self.size(&memory)?;
         if descr.itemsize() != size {
@@ -181,7 +184,7 @@ impl<'py> Translator<'py> {
         }
     }
 
-    /// The smallest NumPy float that holds every value: h5py's rule.
+    /// Returns the smallest NumPy float that holds every value, by the rule of h5py.
     fn float(&self, float: Float) -> PyResult<Level<'py>> {
         let sign = order_sign(float.order)?;
         let most = (1i64 << float.exponent_size.min(62)) - i64::from(float.exponent_bias) - 1;
@@ -327,7 +330,7 @@ impl<'py> Translator<'py> {
     fn sequence(&self, stored: &Datatype, base: &Datatype) -> PyResult<Level<'py>> {
         let mut element = Translation::new(self.py, base, self.widths)?;
         let descr = element.descr.bind(self.py).clone().into_any();
-        // The sequences themselves are of a plain dtype, as h5py's.
+        // The sequences themselves have a plain dtype, as in h5py.
         match base {
             Datatype::Enumeration(_) => {
                 element.descr = self.named(&descr.getattr("str")?.extract::<String>()?)?.unbind();
@@ -343,8 +346,8 @@ impl<'py> Translator<'py> {
         self.object(stored, "vlen", &descr, recipe, 16)
     }
 
-    /// A compound as a record, without gaps if it is `packed`. Else members keep their offsets, but for what libhdf5 makes larger
-    /// or smaller in memory.
+    /// Returns a compound as a record, without gaps if it is `packed`. Otherwise members keep their offsets,
+    /// adjusted for members that have another size in the memory of libhdf5.
     fn compound(&self, compound: &Compound, packed: bool) -> PyResult<Level<'py>> {
         let mut members = Vec::new();
         for member in &compound.members {
@@ -354,7 +357,7 @@ impl<'py> Translator<'py> {
         }
         let mut by_offset: Vec<usize> = (0..members.len()).collect();
         by_offset.sort_by_key(|&index| members[index].0.offset);
-        // How much members have moved so far: in NumPy's record, and in the engine's.
+        // The shift of the members so far: in the record of NumPy, and in that of the engine.
         let (mut moved, mut shifted, mut end) = (0i64, 0i64, 0i64);
         let mut places = vec![(0i64, 0i64); members.len()];
         for index in by_offset {
@@ -404,11 +407,12 @@ impl<'py> Translator<'py> {
     }
 }
 
-/// NumPy's floats: bytes, bits of the mantissa, largest and smallest exponent. The last is x86's extended precision.
+/// The floats of NumPy: size in bytes, bits of the mantissa, largest and smallest exponent. The last one is
+/// the extended precision of x86.
 const FLOATS: [(u32, u8, i64, i64); 4] =
     [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
 
-/// h5py's rule: two members `r` and `i` of the same float type.
+/// By the rule of h5py: two members `r` and `i` of the same float type.
 fn is_complex(compound: &Compound) -> bool {
     match &compound.members[..] {
         [re, im] => {
@@ -425,7 +429,8 @@ fn size_of(datatype: &Datatype, widths: Widths) -> PyResult<usize> {
     usize::try_from(datatype.size(widths)).map_err(|_| PyValueError::new_err("datatype too large"))
 }
 
-/// Whether the elements of an array are of `descr`; a dtype of arrays gives its axes to the array.
+/// Returns whether the elements of an array have the dtype `descr`. A subarray dtype gives its axes to the
+/// array.
 pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArrayDescr>) -> bool {
     let given = array.dtype();
     given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
@@ -441,7 +446,7 @@ fn order_sign(order: ByteOrder) -> PyResult<char> {
     }
 }
 
-/// The dtype that a caller means by `given`; NumPy's default one for None.
+/// Returns the dtype that `given` describes. None describes the default dtype of NumPy.
 pub(crate) fn descr_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDescr>> {
     Ok(dtype_type(given.py()).call1((given,))?.cast_into()?)
 }

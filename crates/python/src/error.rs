@@ -1,4 +1,4 @@
-//! The engine's errors as Python exceptions, of the classes that h5py raises.
+//! The errors of the engine as Python exceptions of the classes that h5py raises.
 
 use std::io;
 
@@ -10,7 +10,8 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
-/// Exceptions that the package defines itself, in Python: a class with several built-in bases cannot be made here.
+/// Exceptions that the package defines in Python, because a class with several built-in bases cannot be
+/// defined here.
 mod defined {
     pyo3::import_exception!(hyperslab._errors, FormatError);
     pyo3::import_exception!(hyperslab._errors, ClosedError);
@@ -19,11 +20,12 @@ mod defined {
 
 pub(crate) use defined::{ClosedError, UnsupportedDtypeError};
 
-// A dataset was resized between a look at its shape and the read or write that followed. Never leaves the package.
+// A dataset was resized between a look at its shape and the following read or write. This exception never
+// leaves the package.
 pyo3::create_exception!(hyperslab, Reshaped, PyRuntimeError);
 
-/// What `f` does, which looks at the shape of a dataset and then reads or writes; again, where another thread has given the
-/// dataset another shape in between.
+/// Runs `f`, which looks at the shape of a dataset and then reads or writes. Runs `f` again if another thread
+/// changes the shape in between.
 pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>) -> PyResult<T> {
     loop {
         match f() {
@@ -33,9 +35,9 @@ pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>
     }
 }
 
-/// Turns an engine result into one that `?` raises.
+/// Converts a result of the engine into one that `?` raises.
 pub(crate) trait OrRaise<T> {
-    /// The value, or the exception for the error.
+    /// Returns the value, or the exception for the error.
     fn or_raise(self) -> PyResult<T>;
 }
 
@@ -57,7 +59,7 @@ impl<T> OrRaise<T> for hyperslab_segy::Result<T> {
     }
 }
 
-/// The exception for an `error` of a survey.
+/// Returns the exception for an `error` of a survey.
 fn survey(error: hyperslab_segy::Error) -> PyErr {
     use hyperslab_segy::Error;
     let message = error.to_string();
@@ -70,7 +72,7 @@ fn survey(error: hyperslab_segy::Error) -> PyErr {
     }
 }
 
-/// The exception for `error`.
+/// Returns the exception for `error`.
 pub(crate) fn exception(error: &Error) -> PyErr {
     let message = error.to_string();
     match error.root() {
@@ -87,7 +89,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     }
 }
 
-/// The exception for an `error` met while opening the file called `name`.
+/// Returns the exception for an `error` from opening the file `name`.
 pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     match error.root() {
         Error::Io { op: "open", source, .. } => {
@@ -102,7 +104,7 @@ pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     }
 }
 
-/// What the system says, without its number, as the end of a sentence.
+/// Returns the message of the system without its number, as the end of a sentence.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -110,7 +112,7 @@ fn plain(error: &io::Error) -> String {
     letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
-/// Whether `error` says that a member of a group is not there.
+/// Returns whether `error` is about a missing member of a group.
 pub(crate) fn is_missing(error: &Error) -> bool {
     matches!(
         error.root(),
@@ -122,7 +124,7 @@ pub(crate) fn is_missing(error: &Error) -> bool {
     )
 }
 
-/// The exception for a path that leads nowhere.
+/// Returns the exception for a path that leads nowhere.
 pub(crate) fn missing_object(error: &Error) -> PyErr {
     if is_missing(error) {
         PyKeyError::new_err(format!("Unable to open object ({})", error.root()))
@@ -151,17 +153,17 @@ fn request(error: &RequestError, message: String) -> PyErr {
     }
 }
 
-/// Python picks the subclass of `OSError` (`FileNotFoundError`) by the number.
+/// Python selects the subclass of `OSError` (`FileNotFoundError`) by the number.
 fn system(error: &io::Error, message: String) -> PyErr {
     if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         return Python::attach(|py| inner.clone_ref(py));
     }
-    // Errors that the driver made itself carry a kind and no number.
+    // Errors from the driver itself have a kind and no number.
     let number = error.raw_os_error().or(match error.kind() {
         io::ErrorKind::NotFound => Some(2),
         io::ErrorKind::PermissionDenied => Some(13),
         io::ErrorKind::IsADirectory => Some(21),
-        // Python makes it a BlockingIOError.
+        // Python turns this number into a BlockingIOError.
         io::ErrorKind::WouldBlock => Some(if cfg!(target_os = "linux") { 11 } else { 35 }),
         _ => None,
     });

@@ -14,17 +14,18 @@ use pyo3::types::PyBytes;
 #[derive(Debug)]
 pub(crate) struct FileObject {
     object: Py<PyAny>,
-    /// One position is shared by all readers, so one reads at a time. A forked child has a lock of its own.
+    /// All readers share one position, so one thread reads at a time. A forked child has its own lock.
     alone: PerProcess<Mutex<()>>,
 }
 
 impl FileObject {
-    /// A driver that reads from `object`.
+    /// Returns a driver that reads from `object`.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
         Self { object: object.clone().unbind(), alone: PerProcess::new(Mutex::new(())) }
     }
 
-    /// Calls `f` with the object, alone, and without waiting for it while other threads need the interpreter.
+    /// Calls `f` with the object while no other thread uses it. The GIL is released while this thread waits
+    /// for its turn.
     fn with<T>(&self, f: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
         Python::attach(|py| {
             let object = self.object.bind(py);
@@ -73,7 +74,7 @@ impl Driver for FileObject {
             let mut written = 0;
             while written < src.len() {
                 let rest = PyBytes::new(object.py(), &src[written..]);
-                // Raw files say how much they took; others take all.
+                // Raw files return the number of bytes that they wrote; other objects write all bytes.
                 let taken = object.call_method1("write", (rest,))?.extract::<Option<usize>>()?;
                 match taken.unwrap_or(src.len() - written) {
                     0 => return Err(PyOSError::new_err("the file object takes no more bytes")),

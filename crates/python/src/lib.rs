@@ -1,7 +1,8 @@
-//! The Python package's native half: classes like h5py's on top of the engine.
+//! The native half of the Python package: classes like those of h5py, on top of the engine.
 //!
-//! One file a concept. Arguments are parsed in [`selection`], dtypes made in [`dtype`], elements moved in [`read`] and
-//! [`objects`]; [`buffer`] holds all the unsafe code. The GIL is released around everything that may read the file.
+//! Each file has one concept: [`selection`] parses arguments, [`dtype`] translates datatypes, [`read`] and
+//! [`objects`] move elements, and [`buffer`] holds all unsafe code. The GIL is released during everything
+//! that may read the file.
 
 // The documentation of Python's classes and methods becomes docstrings, whose markup is not Rust's.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]

@@ -1,4 +1,4 @@
-//! What files, groups, datasets and committed datatypes have in common, and how they are made.
+//! The common part of files, groups, datasets and committed datatypes, and their creation.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(crate) struct HLObject {
     pub(crate) state: Opened<Arc<FileState>>,
     /// The object.
     pub(crate) node: Opened<Node>,
-    /// Its path, looked for when it was reached by a reference.
+    /// The path of an object that was reached by a reference, searched on first use.
     found: PyOnceLock<Option<String>>,
 }
 
@@ -55,7 +55,7 @@ impl HLObject {
         Self { state: state.into(), node: node.into(), found: PyOnceLock::new() }
     }
 
-    /// The base of an object that `__init__` will open.
+    /// Returns the base of an object that `__init__` will open.
     pub(crate) fn unopened() -> Self {
         Self { state: Opened::not_yet(), node: Opened::not_yet(), found: PyOnceLock::new() }
     }
@@ -66,7 +66,8 @@ impl HLObject {
         self.node.set(node)
     }
 
-    /// The path of the object; of one reached by a reference, the first that leads to it.
+    /// Returns the path of the object. For an object reached by a reference, this is the first path that
+    /// leads to it.
     pub(crate) fn path(&self, py: Python<'_>) -> PyResult<Option<&str>> {
         if !self.node.path().is_empty() {
             return Ok(Some(self.node.path()));
@@ -75,13 +76,13 @@ impl HLObject {
         Ok(self.found.get_or_try_init(py, search)?.as_deref())
     }
 
-    /// The file's identity and the object's address in it.
+    /// Returns the identity of the file and the address of the object.
     pub(crate) fn identity(&self) -> ((u64, u64), u64) {
         (self.state.identity(), self.node.address().get())
     }
 }
 
-/// The Python object for a node that was reached from the file of `state`.
+/// Returns the Python object for a node that was reached from the file of `state`.
 pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> PyResult<Bound<'py, PyAny>> {
     let state =
         if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
@@ -95,14 +96,14 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
     })
 }
 
-/// The Python object of an open file.
+/// Returns the Python object of an open file.
 pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     let group = state.core.root();
     let base = HLObject::new(state, Node::Group(group.clone()));
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
-/// A name given as `str` or `bytes`.
+/// Returns a name given as `str` or `bytes`, or `None` for anything else.
 pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = name.cast::<PyString>() {
         return Ok(Some(text.to_cow()?.into_owned()));
@@ -113,19 +114,19 @@ pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(None)
 }
 
-/// A name given as `str` or `bytes`, or h5py's complaint.
+/// Returns a name given as `str` or `bytes`, or the exception of h5py.
 pub(crate) fn name_required(name: &Bound<'_, PyAny>) -> PyResult<String> {
     name_of(name)?.ok_or_else(|| {
         PyTypeError::new_err(format!("A name should be string or bytes, not {}", name.get_type()))
     })
 }
 
-/// The last component of a path.
+/// Returns the last component of a path.
 pub(crate) fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or("")
 }
 
-/// The path without its last component.
+/// Returns the path without its last component.
 pub(crate) fn parent_of(path: &str) -> &str {
     match path.trim_end_matches('/').rfind('/') {
         None | Some(0) => "/",
@@ -133,7 +134,7 @@ pub(crate) fn parent_of(path: &str) -> &str {
     }
 }
 
-/// What Python is given as the hash of an object.
+/// Returns the hash of a value, for Python.
 pub(crate) fn hash_of(value: impl Hash) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
@@ -238,7 +239,7 @@ impl HLObject {
         self.state.is_open()
     }
 
-    /// What is no object of a file may know better how to compare itself: an array compares the elements.
+    /// Other types compare themselves: an array compares its elements.
     fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
         other.get().identity() == self.identity()
     }
@@ -251,13 +252,13 @@ impl HLObject {
         hash_of(self.identity())
     }
 
-    /// Pickles the handle of an object: whoever unpickles it opens the file again.
+    /// Pickles the handle of an object. Unpickling opens the file again.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().state.check()?;
         slf.py().import("hyperslab._pickle")?.getattr("reduce")?.call1((slf,))
     }
 
-    /// How to open the file again: its absolute path and the keywords, or None for a file that cannot be opened so.
+    /// Returns the absolute path and the keywords to open the file again, or None if that is not possible.
     fn _reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
         self.state.reopening(py)
     }

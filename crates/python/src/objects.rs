@@ -1,7 +1,8 @@
-//! Elements that are Python objects in NumPy: strings and sequences of variable length, references, and records of them.
+//! Elements that are Python objects in NumPy: strings and sequences of variable length, references, and
+//! records of these.
 //!
-//! The engine reads such elements as they are stored, ids of the global heap and all. Their heap objects are fetched
-//! together, with the GIL released; then the objects are made, in the order of the elements.
+//! The engine reads the stored elements, with their ids of the global heap. The heap objects are fetched
+//! together, with the GIL released. Then the Python objects are created, in the order of the elements.
 
 use hyperslab::File;
 use hyperslab::internals::types::Conversion;
@@ -17,33 +18,33 @@ use crate::dtype::Translation;
 use crate::error::OrRaise;
 use crate::reference::{Reference, RegionReference};
 
-/// How one element becomes a part of a NumPy element.
+/// The recipe for one element, or for a part of one.
 #[derive(Debug)]
 pub(crate) enum Recipe {
-    /// Its bytes are copied.
+    /// The bytes are copied.
     Plain(usize),
     /// The bytes of a string in the global heap, as `bytes`.
     Text(Charset),
     /// The elements of a sequence in the global heap, as an array.
     Sequence {
-        /// What its elements become.
+        /// The recipe for the elements of the sequence.
         element: Box<Translation>,
-        /// Their datatype in the file.
+        /// The stored datatype of the elements.
         stored: Box<Datatype>,
-        /// Bytes of one in the file.
+        /// The stored size of an element in bytes.
         stored_size: usize,
     },
     /// A reference to an object or to a region.
     Reference(StoredReference),
-    /// Several of the same.
+    /// Several values of the same kind.
     Repeat {
-        /// How many.
+        /// The number of values.
         count: usize,
-        /// Bytes from one to the next, as read.
+        /// The distance of two values in the bytes that were read.
         from: usize,
-        /// Bytes from one to the next in NumPy.
+        /// The distance of two values in NumPy, in bytes.
         to: usize,
-        /// What each becomes.
+        /// The recipe for each value.
         element: Box<Recipe>,
     },
     /// Members of a record.
@@ -53,16 +54,16 @@ pub(crate) enum Recipe {
 /// One member of a record.
 #[derive(Debug)]
 pub(crate) struct RecordField {
-    /// Where it begins, as read.
+    /// The offset in the bytes that were read.
     pub(crate) from: usize,
-    /// Where it begins in NumPy.
+    /// The offset in the NumPy element.
     pub(crate) to: usize,
-    /// What it becomes.
+    /// The recipe.
     pub(crate) recipe: Recipe,
 }
 
 impl Recipe {
-    /// Whether it makes any Python object.
+    /// Returns whether the recipe creates any Python object.
     pub(crate) fn has_objects(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -72,7 +73,7 @@ impl Recipe {
         }
     }
 
-    /// Whether it makes strings alone.
+    /// Returns whether the recipe creates only strings.
     pub(crate) fn is_text(&self) -> bool {
         match self {
             Self::Text(_) => true,
@@ -81,7 +82,8 @@ impl Recipe {
         }
     }
 
-    /// Calls `f` with where, in one element as read, an id of the global heap is, and the size of what it counts.
+    /// Calls `f` with the offset of each id of the global heap in an element, and the size of the values that
+    /// the id counts.
     fn ids(&self, at: usize, f: &mut dyn FnMut(usize, usize)) {
         match self {
             Self::Text(_) => f(at, 1),
@@ -101,7 +103,7 @@ impl Recipe {
     }
 }
 
-/// Makes an array of `shape` of elements that the engine has read into `raw`.
+/// Returns an array of `shape` with the elements that the engine has read into `raw`.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     file: &File,
@@ -113,7 +115,7 @@ pub(crate) fn array<'py>(
     array_of(py, file, translation, raw, objects, shape)
 }
 
-/// The same, where what [`fetch`] gives is there.
+/// Does the same with the result of [`fetch`].
 pub(crate) fn array_of<'py>(
     py: Python<'py>,
     file: &File,
@@ -136,11 +138,11 @@ pub(crate) fn array_of<'py>(
     Ok(array)
 }
 
-/// The heap objects of all elements, in the order in which they are used.
+/// Returns the heap objects of all elements, in the order of their use.
 pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyperslab::Result<Vec<Vec<u8>>> {
     let Some(recipe) = &translation.recipe else { return Ok(Vec::new()) };
     let size = translation.memory_size;
-    // Those of one place in the element are fetched together: most elements have one such place.
+    // The objects of one place in the elements are fetched together: most elements have one such place.
     let mut places = Vec::new();
     recipe.ids(0, &mut |at, unit| places.push((at, unit)));
     let id_size = 8 + file.store().widths().offset.bytes();
@@ -175,7 +177,7 @@ impl Maker<'_, '_> {
             Recipe::Plain(len) => self.slots.fill(to, &element[..*len]),
             Recipe::Text(_) => {
                 let text = self.fetched.next().unwrap_or_default();
-                // libhdf5 hands out C strings: they end at the first zero byte, as h5py shows them.
+                // libhdf5 returns C strings, which end at the first zero byte. h5py shows them like that.
                 let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
                 self.slots.put(to, PyBytes::new(py, &text[..end]).into_any());
             }
@@ -209,7 +211,7 @@ impl Maker<'_, '_> {
     }
 }
 
-/// Elements of one datatype as elements of another.
+/// Converts elements of one datatype to another.
 pub(crate) fn convert(
     from: &Datatype,
     to: &Datatype,

@@ -1,8 +1,8 @@
-//! What `__init__` gives an object.
+//! Objects that `__init__` opens.
 //!
-//! The `__init__` of a subclass may take arguments of its own. So `__new__` takes any arguments and opens nothing, and
-//! `__init__` of the native class opens the object, when the subclass calls it. Before that, the object behaves as an
-//! object of a closed file.
+//! The `__init__` of a subclass may have other arguments. So `__new__` takes any arguments and opens nothing.
+//! `__init__` of the native class opens the object, when the subclass calls it. Before that, the object
+//! behaves like an object of a closed file.
 
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -71,7 +71,7 @@ fn closed() -> hyperslab::Result<Closed> {
     Ok(Closed { state: FileState::unopened(file), root, group, dataset, datatype })
 }
 
-/// Says which field of [`Closed`] stands for a type.
+/// Names the field of [`Closed`] for each type.
 macro_rules! unopened {
     ($($type:ty: $field:ident),*) => {
         $(impl Unopened for $type {

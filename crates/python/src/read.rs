@@ -22,10 +22,10 @@ use crate::memory::datatype_of;
 use crate::objects;
 use crate::selection::{Index, Request};
 
-/// Elements up to this size are read without an array of their own.
+/// Elements up to this size are read without a new array.
 const SMALL_ELEMENT: usize = 64;
 
-/// `dataset[key]`, as elements of the dtype that is `wanted`, if that is not the dataset's own. NumPy is asked to convert them where
+/// Returns `dataset[key]`, as elements of the dtype `wanted` if one is given. NumPy converts the elements if
 /// the engine cannot.
 pub(crate) fn item<'py>(
     py: Python<'py>,
@@ -55,13 +55,13 @@ pub(crate) fn item<'py>(
         }
         let extent = dataset.core.shape();
         let request = index.request(&extent)?;
-        // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
+        // `[...]` of a scalar returns an array. An element selected by integers is a NumPy scalar.
         let array_wanted = extent.is_empty() && index.is_ellipsis();
         wanted_item(py, dataset, &request, wanted, array_wanted)
     })
 }
 
-/// The elements of a request as an array, or the one element as a scalar unless `array_wanted`.
+/// Returns the elements of a request as an array, or a single element as a scalar unless `array_wanted`.
 fn wanted_item<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -103,7 +103,7 @@ fn cast_fields<'py>(
     unwrap(packed.call_method0("copy")?.cast_into()?, array_wanted)
 }
 
-/// The elements of a request as an array of another dtype.
+/// Returns the elements of a request as an array of another dtype.
 pub(crate) fn cast<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -117,7 +117,7 @@ pub(crate) fn cast<'py>(
     convert_in_numpy(&own, descr)
 }
 
-/// An array converted by NumPy, where HDF5 could convert it too.
+/// Returns an array converted by NumPy, if HDF5 has the conversion, too.
 pub(crate) fn convert_in_numpy<'py>(
     own: &Bound<'py, PyUntypedArray>,
     descr: &Bound<'py, PyArrayDescr>,
@@ -141,7 +141,7 @@ pub(crate) fn convert_in_numpy<'py>(
     Ok(own.call_method1("astype", (descr,))?.cast_into()?)
 }
 
-/// How to read a dataset as `descr` if the engine converts to it.
+/// Returns the translation of a dataset to `descr`, if the engine has the conversion.
 pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> PyResult<Option<Translation>> {
     let py = descr.py();
     let widths = dataset.core.file().store().widths();
@@ -166,7 +166,7 @@ pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> P
     }))
 }
 
-/// The datatype of `descr`, in the form in which the dataset has its own: complex numbers may be compounds.
+/// Returns the datatype of `descr` in the form of the dataset: complex numbers may be compounds.
 pub(crate) fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
     datatype_of(descr).map(|memory| match (&*dataset.core.datatype(), memory) {
         (Datatype::Compound(stored), Datatype::Complex(complex)) if stored.members.len() == 2 => {
@@ -183,18 +183,19 @@ pub(crate) fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> 
     })
 }
 
-/// How to read some members of a compound.
+/// The translation of some members of a compound.
 #[derive(Debug)]
 pub(crate) struct FieldTranslation {
     translation: Translation,
     /// The dtype of the result.
     pub(crate) descr: Py<PyArrayDescr>,
-    /// The member that the result is, if it is not a record.
+    /// The name of the member, if the result is not a record.
     single: Option<String>,
 }
 
 impl FieldTranslation {
-    /// For the members called `names`; the member itself rather than a record of it if `single`.
+    /// Returns the translation of the members `names`. With `single`, the result is the member itself and not
+    /// a record.
     pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
         let widths = dataset.core.file().store().widths();
         let (translation, descr) = Translation::fields(py, &dataset.core.datatype(), names, single, widths)?;
@@ -202,7 +203,7 @@ impl FieldTranslation {
         Ok(Self { translation, descr, single })
     }
 
-    /// Reads what `index` says, apart from its names.
+    /// Reads the selection of `index`.
     pub(crate) fn read<'py>(
         &self,
         py: Python<'py>,
@@ -221,7 +222,7 @@ impl FieldTranslation {
             Some(name) => {
                 let field = array.get_item(name)?;
                 if array.ndim() > 0 {
-                    // A view would keep gaps between elements, and the other members' places in memory.
+                    // A view would keep the other members in memory, and gaps between elements.
                     return field.py().import("numpy")?.call_method1("ascontiguousarray", (field,));
                 }
                 if array_wanted { Ok(field) } else { field.get_item(PyTuple::empty(py)) }
@@ -230,7 +231,7 @@ impl FieldTranslation {
     }
 }
 
-/// A new array of the elements of a request.
+/// Returns a new array with the elements of a request.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -247,7 +248,7 @@ pub(crate) fn array<'py>(
         raw.resize(bytes, 0);
         let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
         let objects = py.detach(|| {
-            // What is read leads to objects of the heap until they are read, too.
+            // The guard keeps the objects of the heap until they are read, too.
             let _reading = core.file().reading_vlen();
             if bytes > 0 {
                 let mut destination = Destination::contiguous(&mut raw);
@@ -262,7 +263,7 @@ pub(crate) fn array<'py>(
         let options = options(py, dataset, translation, threads);
         let bytes = buffer::bytes_mut(&mut array)?;
         if options.datatype.is_some() && translation.descr.bind(py).has_fields() {
-            // A conversion leaves the gaps between members as they are.
+            // A conversion does not write the gaps between members.
             bytes.fill(0);
         }
         read(py, dataset, request, Destination::contiguous(bytes).untouched(), &options)?;
@@ -281,7 +282,7 @@ fn read(
     py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()
 }
 
-/// One element as a NumPy scalar; `None` if it is large, an array or a Python object.
+/// Returns one element as a NumPy scalar, or `None` if it is large, an array or a Python object.
 fn element<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -300,7 +301,7 @@ fn element<'py>(
     buffer::scalar(descr, bytes).map(Some)
 }
 
-/// Reads a request into an array that the caller gave, of the same shape and any dtype.
+/// Reads a request into an array of the caller, of the same shape and any dtype.
 pub(crate) fn into<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -340,7 +341,7 @@ pub(crate) fn into<'py>(
     out.set_item(py.Ellipsis(), whole)
 }
 
-/// What the engine needs to know of a read.
+/// Returns the options of a read for the engine.
 pub(crate) fn options(
     py: Python<'_>,
     dataset: &Dataset,
@@ -351,7 +352,7 @@ pub(crate) fn options(
     ReadOptions::default().threads(threads).datatype(datatype)
 }
 
-/// An array, or the element of one without dimensions.
+/// Returns an array, or the element of an array without dimensions.
 fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 && !array_wanted {
         let py = array.py();
@@ -360,7 +361,7 @@ fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Boun
     Ok(array.into_any())
 }
 
-/// A selection of everything, if none is given.
+/// Returns the request of a selection. Without a selection, everything is selected.
 pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> PyResult<Request> {
     dataset.state.check()?;
     if dataset.core.dataspace() == Dataspace::Null {

@@ -10,7 +10,7 @@ use crate::dataset::Dataset;
 use crate::error::exception;
 use crate::object::wrap;
 
-/// What `f` finds out of a dataset.
+/// Returns the result of `f` for a dataset.
 fn look<T: Send>(
     dataset: &Bound<'_, Dataset>,
     f: impl Send + FnOnce(&hyperslab::Dataset) -> hyperslab::Result<T>,
@@ -23,7 +23,7 @@ fn look<T: Send>(
     })
 }
 
-/// The same where it changes the dataset.
+/// Does the same for an `f` that changes the dataset.
 fn change(
     dataset: &Bound<'_, Dataset>,
     what: &str,
@@ -38,14 +38,14 @@ pub(crate) fn make_scale(dataset: &Bound<'_, Dataset>, name: &str) -> PyResult<(
     change(dataset, "make a dimension scale", |dataset| dataset.make_scale(name))
 }
 
-/// The name of a scale.
+/// Returns the name of a scale.
 #[pyfunction]
 #[pyo3(name = "_scale_name")]
 pub(crate) fn scale_name<'py>(scale: &Bound<'py, Dataset>) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(scale.py(), &look(scale, hyperslab::Dataset::scale_name)?))
 }
 
-/// The scales of an axis.
+/// Returns the scales of an axis.
 #[pyfunction]
 #[pyo3(name = "_scales")]
 pub(crate) fn scales<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -68,14 +68,14 @@ pub(crate) fn attach_scale(
     change(dataset, "change dimension scales", |dataset| set(dataset, axis, scale))
 }
 
-/// The label of an axis.
+/// Returns the label of an axis.
 #[pyfunction]
 #[pyo3(name = "_axis_label")]
 pub(crate) fn axis_label<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(dataset.py(), &look(dataset, |dataset| dataset.axis_label(axis))?))
 }
 
-/// Labels an axis.
+/// Sets the label of an axis.
 #[pyfunction]
 #[pyo3(name = "_set_axis_label")]
 pub(crate) fn set_axis_label(dataset: &Bound<'_, Dataset>, axis: usize, label: &[u8]) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! SEG-Y surveys: what `hyperslab.segy` has worked out of its arguments, for the crate `hyperslab-segy`.
+//! SEG-Y surveys: the arguments of `hyperslab.segy`, for the crate `hyperslab-segy`.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::error::OrRaise;
 use crate::file::{File, open_state};
 use crate::filters;
 
-/// How a SEG-Y file is taken, and where its geometry is.
+/// How to interpret a SEG-Y file, and the place of its geometry.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Taking {
@@ -48,11 +48,11 @@ impl Taking {
     }
 }
 
-/// How it is brought into HDF5.
+/// How to store the survey in HDF5.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Storing {
-    /// The numbers of filters, with the parameters that their plugins take.
+    /// The numbers of filters, with the parameters of their plugins.
     filters: Vec<(u16, Vec<i64>)>,
     chunks: Option<Vec<u64>>,
     depth: bool,
@@ -64,7 +64,7 @@ fn field(text: Option<String>) -> PyResult<Option<Field>> {
     text.map(|text| text.parse::<Field>().or_raise()).transpose()
 }
 
-/// Two fields, of which one alone says nothing.
+/// Returns two fields, of which neither is useful without the other.
 fn both(
     first_name: &str,
     first: Option<String>,
@@ -85,10 +85,10 @@ fn kind(name: &str) -> PyResult<Kind> {
     })
 }
 
-/// Tells a Python function of the progress, and lets the user interrupt.
+/// Calls a Python function with the progress, and lets the user interrupt.
 struct Told {
     function: Option<Py<PyAny>>,
-    /// What the function, or a signal, has raised.
+    /// The exception of the function, or of a signal.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -111,7 +111,7 @@ impl Told {
         }
     }
 
-    /// What came of the work; first of all what the function has raised.
+    /// Returns the result of the work, or the exception of the function.
     fn result<T>(self, done: hyperslab_segy::Result<T>) -> PyResult<T> {
         match self.raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
             Some(error) => Err(error),
@@ -120,7 +120,7 @@ impl Told {
     }
 }
 
-/// SEG-Y into HDF5.
+/// Converts SEG-Y into HDF5.
 #[pyfunction]
 #[pyo3(name = "_segy_ingest")]
 pub(crate) fn ingest(
@@ -155,7 +155,7 @@ pub(crate) fn ingest(
     Ok(said)
 }
 
-/// HDF5 back into SEG-Y.
+/// Converts HDF5 back into SEG-Y.
 #[pyfunction]
 #[pyo3(name = "_segy_export")]
 pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
@@ -166,7 +166,7 @@ pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<Py
     told.result(done)
 }
 
-/// The traces at one number of an axis as a SEG-Y file.
+/// Writes the traces at one number of an axis as a SEG-Y file.
 #[pyfunction]
 #[pyo3(name = "_segy_extract")]
 pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathBuf) -> PyResult<()> {
@@ -180,7 +180,8 @@ pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathB
         .or_raise()
 }
 
-/// What is in the survey that a file holds; an exception if it holds none, or one that is incomplete.
+/// Returns the description of the survey in a file. Raises an exception if the file has no survey, or an
+/// incomplete one.
 #[pyfunction]
 #[pyo3(name = "_segy_describe")]
 pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDict>> {
@@ -206,7 +207,7 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
     Ok(said)
 }
 
-/// What is to be said of a SEG-Y file, or of a survey made of one.
+/// Returns the description of a SEG-Y file, or of a survey.
 #[pyfunction]
 #[pyo3(name = "_segy_scan")]
 pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {

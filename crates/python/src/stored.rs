@@ -1,4 +1,4 @@
-//! NumPy dtypes as datatypes to be stored: as `memory` has them, and what h5py's metadata adds.
+//! NumPy dtypes as stored datatypes: those of `memory`, and those that the metadata of h5py add.
 
 use hyperslab_format::datatype::{
     Array, Charset, Compound, Datatype, Enumeration, Member, Opaque, Padding, Reference, ReferenceKind,
@@ -13,7 +13,8 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use crate::memory::datatype_of;
 use crate::reference::{Reference as ObjectReference, RegionReference};
 
-/// The datatype in which elements of `descr` are stored. `width` is that of the file's addresses.
+/// Returns the datatype in which elements of `descr` are stored. `width` is the width of addresses in the
+/// file.
 pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<Datatype> {
     if descr.has_subarray() {
         let shape = descr.shape().into_iter().map(u32::try_from).collect::<Result<_, _>>()?;
@@ -53,7 +54,7 @@ fn no_equivalent(descr: &Bound<'_, PyArrayDescr>) -> PyErr {
     ))
 }
 
-/// What h5py marks a dtype with.
+/// The mark of h5py on a dtype.
 fn mark<'py>(descr: &Bound<'py, PyArrayDescr>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     let metadata = descr.getattr("metadata")?;
     if metadata.is_none() {
@@ -63,7 +64,7 @@ fn mark<'py>(descr: &Bound<'py, PyArrayDescr>, key: &str) -> PyResult<Option<Bou
     Ok(Some(found).filter(|found| !found.is_none()))
 }
 
-/// Members one after another as in the record, where objects take the bytes that the file gives them.
+/// Returns the members in the order of the record. Objects have the size of ids in the file.
 fn record(
     descr: &Bound<'_, PyArrayDescr>,
     names: Vec<String>,
@@ -79,7 +80,7 @@ fn record(
             Member { name, offset: 0, datatype: stored_datatype(&field, width)? },
         ));
     }
-    // Objects are pointers in NumPy, and ids of another size in the file: what stands behind moves.
+    // Objects are pointers in NumPy, and ids of another size in the file, so later members move.
     let mut by_offset: Vec<usize> = (0..members.len()).collect();
     by_offset.sort_by_key(|&index| members[index].0);
     let mut moved = 0_i64;
@@ -118,7 +119,7 @@ fn enumeration(descr: &Bound<'_, PyArrayDescr>, values: &Bound<'_, PyAny>) -> Py
     Ok(Datatype::Enumeration(Enumeration { base: Box::new(base), members }))
 }
 
-/// `numpy.bool`, as h5py stores it.
+/// Returns the datatype in which h5py stores `numpy.bool`.
 fn boolean() -> Datatype {
     let base = hyperslab_format::datatype::Integer::little(1, true);
     Datatype::Enumeration(Enumeration {

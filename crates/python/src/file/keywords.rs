@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// Keyword arguments of h5py's `File` about libhdf5's own caches and buffers, and about where it places things.
+/// Keyword arguments of `File` in h5py about caches, buffers and allocation of libhdf5.
 const WITHOUT_EFFECT: [&str; 9] = [
     "rdcc_nslots",
     "rdcc_w0",
@@ -19,7 +19,7 @@ const WITHOUT_EFFECT: [&str; 9] = [
     "block_size",
 ];
 
-/// Warns, once for each keyword, that a keyword changes nothing; a value that holds anyway needs no warning.
+/// Warns, once for each keyword, that a keyword has no effect. A default value causes no warning.
 fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_default = !value.is_truthy()? || (key.starts_with("alignment") && value.eq(1)?);
     if is_default {
