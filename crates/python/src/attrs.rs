@@ -60,7 +60,7 @@ impl AttributeManager {
         slf.py().import("hyperslab._write")?.getattr(function)?.call1(args).map(drop)
     }
 
-    /// Sets an attribute to a number or an array of numbers; false for everything else.
+    /// Sets an attribute to a number or an array of numbers. Returns false for any other value.
     fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<&str>() else { return Ok(false) };
         let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
@@ -277,7 +277,8 @@ impl AttributeManager {
         found(&source, py.detach(|| self.node.rename_attribute(&source, &dest)))
     }
 
-    /// Makes an attribute of the elements of `data`, an array of `dtype`'s elements; None for one without elements.
+    /// Creates an attribute with the elements of `data`, an array of elements of `dtype`. None creates an
+    /// attribute without elements.
     fn _set(
         &self,
         py: Python<'_>,

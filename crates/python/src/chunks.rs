@@ -21,14 +21,15 @@ use crate::dataset::Dataset;
 #[derive(Debug)]
 pub(crate) struct ChunkIterator {
     chunk: Vec<u64>,
-    /// Where the region begins and ends along each axis.
+    /// The first element and the end of the region along each axis.
     region: Vec<(u64, u64)>,
-    /// The number of the next chunk, of those that are touched.
+    /// The number of the next chunk among those that the region touches.
     next: AtomicU64,
 }
 
 impl ChunkIterator {
-    /// Over the chunks that `sel`, slices and integers, touches; over all without it.
+    /// Returns an iterator over the chunks that `sel` touches, or over all chunks without `sel`. `sel` has
+    /// slices and integers.
     pub(crate) fn new(shape: &[u64], chunk: &[u64], sel: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let region = match sel {
             None => shape.iter().map(|&len| (0, len)).collect(),
@@ -58,7 +59,7 @@ fn region(shape: &[u64], sel: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
         ));
     }
     let bound = |value: Bound<'_, PyAny>, default: u64| -> PyResult<u64> {
-        // As in h5py, 0 says nothing: not even that the region is empty.
+        // As in h5py, a stop of 0 stands for the end of the axis, and not for an empty region.
         match value.extract::<Option<i64>>()? {
             None | Some(0) => Ok(default),
             Some(value) => u64::try_from(value).map_err(|_| outside()),
@@ -114,7 +115,7 @@ pub(crate) struct DatasetIterator {
 }
 
 impl DatasetIterator {
-    /// Over the first axis, of length `len`.
+    /// Returns an iterator over the first axis, which has length `len`.
     pub(crate) fn new(dataset: Py<Dataset>, len: u64) -> Self {
         Self { dataset, len, next: 0.into() }
     }

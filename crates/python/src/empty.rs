@@ -1,4 +1,4 @@
-//! Datasets and attributes without a dataspace: a dtype, and nothing of it.
+//! The value of datasets and attributes without a dataspace.
 
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) struct Empty {
 }
 
 impl Empty {
-    /// Nothing of `dtype`.
+    /// Returns an `Empty` with this dtype.
     pub(crate) fn new(dtype: Py<PyArrayDescr>) -> Self {
         Self { dtype }
     }

@@ -1,4 +1,4 @@
-//! What h5py calls low-level identifiers: here, views of an object with what programs ask of them.
+//! Low-level identifiers, as h5py calls them: handles of an object with the methods that programs use.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ pub(crate) struct DatasetID {
 }
 
 impl ObjectID {
-    /// The identifier of an object.
+    /// Returns the identifier of an object.
     pub(crate) fn of<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound<'py, PyAny>> {
         let py = object.py();
         let this = object.get();
@@ -224,7 +224,7 @@ impl FileID {
     }
 }
 
-/// How many chunks are handed to Python at a time.
+/// The number of chunks that are passed to Python at a time.
 const BATCH: usize = 4096;
 
 impl DatasetID {

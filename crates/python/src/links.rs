@@ -1,4 +1,4 @@
-//! Links as h5py shows them.
+//! Links, as in h5py.
 
 use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::PyTypeError;
@@ -117,7 +117,7 @@ impl ExternalLink {
     }
 }
 
-/// The Python object for a link.
+/// Returns the Python object for a link.
 pub(crate) fn link_object<'py>(py: Python<'py>, target: &LinkTarget) -> PyResult<Bound<'py, PyAny>> {
     Ok(match target {
         LinkTarget::Hard(_) => Bound::new(py, HardLink)?.into_any(),

@@ -1,4 +1,4 @@
-//! References, as objects that only a file can follow.
+//! References to objects and regions, which only their file can follow.
 
 use hyperslab_format::datatype::{Reference as StoredReference, ReferenceKind};
 use hyperslab_format::{Addr, Width};
@@ -26,9 +26,9 @@ use crate::object::hash_of;
 #[pyclass(frozen, subclass, module = "hyperslab")]
 #[derive(Debug, Clone)]
 pub(crate) struct Reference {
-    /// Its datatype.
+    /// The stored datatype.
     pub(crate) kind: StoredReference,
-    /// As the file has it.
+    /// The stored bytes.
     pub(crate) bytes: SmallVec<[u8; 16]>,
 }
 
@@ -48,26 +48,26 @@ pub(crate) struct Reference {
 pub(crate) struct RegionReference;
 
 impl Reference {
-    /// The reference in `bytes`, an element of a dataset or attribute.
+    /// Returns the reference in `bytes`, an element of a dataset or attribute.
     pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> Self {
         Self { kind, bytes: SmallVec::from_slice(bytes) }
     }
 
-    /// The reference to the object at `address`, in a file with addresses of this width.
+    /// Returns the reference to the object at `address`, in a file with addresses of this width.
     pub(crate) fn to(address: Addr, width: Width) -> Self {
         Self::stored(object_kind(width.bytes()), &address.get().to_le_bytes()[..width.bytes()])
     }
 }
 
 impl RegionReference {
-    /// The reference in `bytes`, an element of a dataset or attribute.
+    /// Returns the reference in `bytes`, an element of a dataset or attribute.
     pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> PyClassInitializer<Self> {
         PyClassInitializer::from(Reference::stored(kind, bytes)).add_subclass(Self)
     }
 }
 
 fn object_kind(size: usize) -> StoredReference {
-    // At most eight.
+    // A width has at most eight bytes.
     StoredReference { size: u32::try_from(size).unwrap_or(8), kind: ReferenceKind::Object1 }
 }
 

@@ -1,4 +1,4 @@
-//! Views of a dataset that read it as something else: another dtype, strings, some of its fields.
+//! Views of a dataset: as another dtype, as strings, or with some of its fields.
 
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
@@ -78,7 +78,7 @@ pub(crate) struct AsStrView {
 pub(crate) struct FieldsView {
     /// The dataset.
     pub(crate) dataset: Py<Dataset>,
-    /// How to read them.
+    /// The translation of the members.
     pub(crate) translation: FieldTranslation,
 }
 
@@ -209,7 +209,7 @@ impl AsStrView {
     }
 
     fn decode<'py>(&self, bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        // Python's own decoder says what is wrong with bytes that are no text, and knows every other encoding.
+        // The decoder of Python raises for bytes that are not text, and knows every other encoding.
         if matches!(self.encoding.as_str(), "utf-8" | "ascii")
             && let Ok(bytes) = bytes.cast::<PyBytes>()
             && let Ok(text) = std::str::from_utf8(bytes.as_bytes())

@@ -1,7 +1,8 @@
 //! Monthly means of daily temperatures: `cargo run -- [FILE]`.
 //!
-//! The program makes a file with a year of days, computes the mean of each month with one thread for each month, and
-//! writes the means beside the days, with the stations as records. It then checks the file and lists its objects.
+//! The program makes a file with a year of days, computes the mean of each month with one thread for each
+//! month, and writes the means beside the days, with the stations as records. It then checks the file and
+//! lists its objects.
 
 use std::path::{Path, PathBuf};
 use std::thread;

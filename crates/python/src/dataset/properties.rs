@@ -1,4 +1,4 @@
-//! What a dataset says of itself.
+//! The properties of a dataset.
 
 use hyperslab::ExternalFile;
 use hyperslab_filters::FilterId;
@@ -193,7 +193,7 @@ impl Dataset {
         self.core.filters().filters.iter().map(|filter| filter.client_data.clone()).collect()
     }
 
-    /// Whether attributes know in which order they are created.
+    /// Whether the dataset tracks the creation order of attributes.
     #[getter]
     fn _track_order(&self) -> bool {
         self.core.tracks_attribute_order()
@@ -289,7 +289,7 @@ impl Dataset {
     #[getter]
     fn external(&self) -> PyResult<Option<Vec<(String, u64, u64)>>> {
         let files = self.core.external_files().or_raise()?;
-        // Without limit: as h5py says it.
+        // h5py shows a part without limit like this.
         let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(u64::MAX));
         Ok((!files.is_empty()).then(|| files.into_iter().map(part).collect()))
     }

@@ -113,7 +113,7 @@ impl File {
     }
 }
 
-/// The state of a file, which must be open.
+/// Returns the state of a file, which must be open.
 pub(crate) fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileState>> {
     let state = state(slf);
     state.check()?;

@@ -20,7 +20,7 @@ use crate::object::{HLObject, name_required, wrap};
 use crate::plain;
 use crate::state::FileState;
 
-/// The file and the group, to be changed.
+/// Returns the file and the group for a change, or raises `E` if the file is open for reading.
 fn changed<'a, E: PyTypeInfo>(
     slf: &'a Bound<'_, Group>,
     what: &str,
@@ -31,7 +31,7 @@ fn changed<'a, E: PyTypeInfo>(
 }
 
 impl Group {
-    /// `create_dataset(name, data=numbers)` and nothing more; none for every other call.
+    /// Handles `create_dataset(name, data=numbers)`. Returns `None` for every other call.
     fn create_plain<'py>(
         slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
@@ -48,7 +48,8 @@ impl Group {
         let made: hyperslab::Result<_> = py.detach(|| {
             let made = group.create_dataset(path, &options)?;
             if let Err(error) = made.write_with(&Selection::All, bytes, &WriteOptions::default()) {
-                // A dataset of zeros would pass for one that was written; what failed is the news.
+                // A dataset of zeros would look like written data, so it is removed. The first error is the
+                // one to report.
                 let _ = group.remove(path);
                 return Err(error);
             }
@@ -334,7 +335,7 @@ impl Group {
         Self::by_python(slf, "copy", args, kwds).map(drop)
     }
 
-    /// Makes a dataset as `hyperslab._create` has worked it out.
+    /// Creates a dataset with the options of `hyperslab._create`.
     fn _create_dataset<'py>(
         slf: &Bound<'py, Self>,
         path: Option<&str>,
@@ -349,7 +350,7 @@ impl Group {
         wrap(py, state, Node::Dataset(made.or_raise()?))
     }
 
-    /// Makes a link: to an object, or what a soft or external link says.
+    /// Creates a hard link to an object, or a soft or external link.
     fn _link(slf: &Bound<'_, Self>, path: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let group = &slf.get().group;
@@ -414,7 +415,7 @@ impl Group {
     }
 }
 
-/// h5py's flags of a copy, by their names.
+/// Returns the options of a copy from the flags of h5py.
 fn copy_options(flags: &Bound<'_, PyDict>) -> PyResult<CopyOptions> {
     let mut options = CopyOptions::default();
     for (name, flag) in [
