@@ -57,6 +57,7 @@ lint: $(VENV)/test.stamp
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features hyperslab/ndarray --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
+	$(BIN)/python scripts/prose.py
 
 bench: $(VENV)/bench.stamp develop
 	$(BIN)/python bench/run.py $(BENCH)

@@ -1,4 +1,4 @@
-"""Checks the prose of the repository: widths of comments and Markdown, and words that make sentences hard to read.
+"""Checks the prose of the repository: the width of comments, docstrings and Markdown, and words to avoid.
 
     python scripts/prose.py            # everything that git tracks
     python scripts/prose.py README.md  # some files
@@ -6,6 +6,7 @@
 Prints each finding as `file:line: what`, and exits with 1 if there is one.
 """
 
+import ast
 import re
 import subprocess
 import sys
@@ -23,23 +24,34 @@ WORDS = {
     r"as things are": "say now, or leave it out",
     r"behind the back of": "say without the knowledge of, or name the other program",
     r"every so-?manieth": "say every n-th",
+    r"what is (?:asked|changed|given|held|known|left|missing|needed|read|said|stored|there|wanted|written)": "name it",
 }
 """Habits, as regular expressions, and what to do about them."""
 
 COMMENT = {".rs": re.compile(r"^\s*//[/!]?"), ".py": re.compile(r"^\s*#"), ".pyi": re.compile(r"^\s*#")}
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 HABIT = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.IGNORECASE)
 LINK = re.compile(r"\]\(|https?://|^\[")
 
 
+def docstring_lines(text: str) -> set[int]:
+    """Returns the numbers of the lines of all docstrings in the Python source `text`."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, DOCUMENTED)]
+    docs = [node.body[0] for node in nodes if ast.get_docstring(node) is not None]
+    return {number for doc in docs for number in range(doc.lineno, (doc.end_lineno or doc.lineno) + 1)}
+
+
 def findings(path: Path) -> Iterator[tuple[int, str]]:
     """Yields the number of each line with a fault, and the fault."""
-    is_comment, fenced = COMMENT.get(path.suffix), False
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    is_comment, fenced, text = COMMENT.get(path.suffix), False, path.read_text()
+    in_docstring = docstring_lines(text) if path.suffix in (".py", ".pyi") else set()
+    for number, line in enumerate(text.splitlines(), 1):
         if path.suffix == ".md":
             fenced ^= line.lstrip().startswith("```")
             is_prose, may_be_wide = not fenced, fenced or line.lstrip().startswith("|") or LINK.search(line)
         else:
-            is_prose, may_be_wide = bool(is_comment and is_comment.match(line)), LINK.search(line)
+            is_prose = bool(is_comment and is_comment.match(line)) or number in in_docstring
+            may_be_wide = LINK.search(line)
         if not is_prose:
             continue
         if len(line) > WIDTH and not may_be_wide:

@@ -3,7 +3,8 @@
     python scripts/stub_docs.py           writes crates/python/python/hyperslab/_native.pyi
     python scripts/stub_docs.py --check   fails if the stub would change
 
-The doc comments of the Rust sources are the one source of both: `help()` shows them, and the stub repeats them.
+The doc comments of the Rust sources are the one source of both: `help()` shows them, and the stub repeats
+them.
 """
 
 import argparse

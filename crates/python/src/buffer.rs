@@ -31,8 +31,9 @@ pub(crate) fn empty<'py>(
         dims.push(npy_intp::try_from(len).map_err(|_| PyValueError::new_err("array is too big"))?);
     }
     let rank = c_int::try_from(dims.len()).map_err(|_| PyValueError::new_err("too many dimensions"))?;
-    // SAFETY: the call takes the reference to the descriptor that `into_dtype_ptr` gives away, reads `rank` lengths
-    // from `dims`, and returns a new reference or NULL with an exception set, which `from_owned_ptr_or_err` handles.
+    // SAFETY: the call takes the reference to the descriptor that `into_dtype_ptr` gives away, reads `rank`
+    // lengths from `dims`, and returns a new reference or NULL with an exception set, which
+    // `from_owned_ptr_or_err` handles.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -58,8 +59,8 @@ pub(crate) fn scalar<'py>(
     if element.len() != descr.itemsize() || descr.has_object() {
         return Err(PyTypeError::new_err("not an element of this dtype"));
     }
-    // SAFETY: `element` is one element of `descr` (just checked), which the call copies. It borrows the descriptor and
-    // returns a new reference or NULL with an exception set.
+    // SAFETY: `element` is one element of `descr` (just checked), which the call copies. It borrows the
+    // descriptor and returns a new reference or NULL with an exception set.
     unsafe {
         let data = element.as_mut_ptr().cast::<c_void>();
         let scalar = PY_ARRAY_API.PyArray_Scalar(py, data, descr.as_dtype_ptr(), std::ptr::null_mut());
@@ -80,9 +81,9 @@ pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResul
     if len == 0 {
         return Ok(&mut []);
     }
-    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed; it is writable (just
-    // checked), holds no Python objects, so any bytes are valid, and by the contract above no other code uses
-    // it.
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed; it is writable
+    // (just checked), holds no Python objects, so any bytes are valid, and by the contract above no other
+    // code uses it.
     unsafe { Ok(slice::from_raw_parts_mut((*fields(array)).data.cast(), len)) }
 }
 
@@ -98,8 +99,8 @@ pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u
     if len == 0 {
         return Ok(&[]);
     }
-    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed, and holds no Python objects,
-    // so any bytes are valid; by the contract above no other code writes to it.
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed, and holds no
+    // Python objects, so any bytes are valid; by the contract above no other code writes to it.
     unsafe { Ok(slice::from_raw_parts((*fields(array)).data.cast::<u8>(), len)) }
 }
 
@@ -150,10 +151,10 @@ pub(crate) fn destination<'a>(
     if inner * itemsize != element_size {
         return Ok(None);
     }
-    // SAFETY: all strides are positive, so the elements lie in the `span` bytes from the first one on, which the array
-    // (or its base) keeps while `array` is borrowed; it is writable (just checked), holds no Python objects, and by the
-    // contract of `bytes_mut` no other code uses it. Gaps between elements are other elements of the same
-    // memory.
+    // SAFETY: all strides are positive, so the elements lie in the `span` bytes from the first one on, which
+    // the array (or its base) keeps while `array` is borrowed; it is writable (just checked), holds no Python
+    // objects, and by the contract of `bytes_mut` no other code uses it. Gaps between elements are other
+    // elements of the same memory.
     let bytes = unsafe { slice::from_raw_parts_mut((*fields(array)).data.cast(), span) };
     Destination::strided(bytes, shape, &strides, element_size).or_raise().map(Some)
 }
@@ -217,8 +218,8 @@ impl<'a, 'py> Places<'a, 'py> {
     /// Stores `object` at `offset`. The dtype must have a place for an object there.
     pub(crate) fn put(&mut self, offset: usize, object: Bound<'py, PyAny>) {
         let place = self.object(offset);
-        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
-        // array owns, which is replaced and given up.
+        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a
+        // reference that the array owns, which is replaced and given up.
         unsafe {
             let before = place.read_unaligned();
             place.write_unaligned(object.into_ptr());
@@ -228,8 +229,8 @@ impl<'a, 'py> Places<'a, 'py> {
 
     /// Returns the object at `offset`, or `None` if its place is empty. The dtype must have an object there.
     pub(crate) fn get(&self, offset: usize) -> Option<Bound<'py, PyAny>> {
-        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
-        // array owns, of which a new one is made.
+        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a
+        // reference that the array owns, of which a new one is made.
         unsafe { Bound::from_borrowed_ptr_or_opt(self.array.py(), self.object(offset).read_unaligned()) }
     }
 
@@ -241,7 +242,8 @@ impl<'a, 'py> Places<'a, 'py> {
 
     /// Copies bytes that hold no objects from `offset`.
     pub(crate) fn copy(&self, offset: usize, bytes: &mut [u8]) {
-        // SAFETY: the bytes lie inside the array, and `bytes` is not part of it: it is borrowed to be changed.
+        // SAFETY: the bytes lie inside the array, and `bytes` is not part of it: it is borrowed to be
+        // changed.
         unsafe {
             std::ptr::copy_nonoverlapping(self.at(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len());
         }
@@ -257,8 +259,9 @@ pub(crate) fn named_tuple<'py, const N: usize>(
     let py = class.py();
     let len = ffi::Py_ssize_t::try_from(N)?;
     assert!(class.is_subclass_of::<PyTuple>()?);
-    // SAFETY: `class` is a tuple by inheritance (just asserted). An instance is allocated as `tuple.__new__` does it, with
-    // `N` empty places, and no other code has seen it, so that each place may be given a reference.
+    // SAFETY: `class` is a tuple by inheritance (just asserted). An instance is allocated as `tuple.__new__`
+    // does it, with `N` empty places, and no other code has seen it, so that each place may be given a
+    // reference.
     unsafe {
         let tuple = Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(class.as_type_ptr(), len))?;
         for (place, value) in (0..).zip(values) {
@@ -277,7 +280,8 @@ pub(crate) fn is_unshared(object: &Bound<'_, PyTuple>) -> bool {
 /// Stores `value` in a tuple that no other code refers to.
 pub(crate) fn put(tuple: &Bound<'_, PyTuple>, index: usize, value: Bound<'_, PyAny>) -> PyResult<()> {
     let index = ffi::Py_ssize_t::try_from(index)?;
-    // SAFETY: the call takes the reference to `value`. It raises if the tuple has other references, or no such index.
+    // SAFETY: the call takes the reference to `value`. It raises if the tuple has other references, or no
+    // such index.
     let status = unsafe { ffi::PyTuple_SetItem(tuple.as_ptr(), index, value.into_ptr()) };
     if status == 0 { Ok(()) } else { Err(PyErr::fetch(tuple.py())) }
 }
@@ -287,8 +291,8 @@ pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
     argument: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: borrows both objects, ended by NULL as the call demands, and returns a new reference or NULL with an
-    // exception set.
+    // SAFETY: borrows both objects, ended by NULL as the call demands, and returns a new reference or NULL
+    // with an exception set.
     unsafe {
         let none: *mut ffi::PyObject = std::ptr::null_mut();
         let result = ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), argument.as_ptr(), none);

@@ -557,7 +557,7 @@ impl DatasetID {
     }
 }
 
-/// What is said of one chunk.
+/// Returns the information of one chunk.
 fn stored_info<'py>(
     py: Python<'py>,
     dataset: &Dataset,

@@ -1,4 +1,5 @@
-//! Dimension scales and labels of axes, for `hyperslab._dims`. Errors are the `RuntimeError` that h5py raises.
+//! Dimension scales and labels of axes, for `hyperslab._dims`. Errors are the `RuntimeError` that h5py
+//! raises.
 
 use hyperslab::{Error, Node, RequestError};
 use pyo3::exceptions::PyRuntimeError;

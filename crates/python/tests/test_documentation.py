@@ -97,7 +97,7 @@ def fill(file):
 
 
 def with_survey():
-    """A SEG-Y file and the survey of it: inlines 1200 to 1202, crosslines 390 to 393, five samples 4 ms apart."""
+    """A SEG-Y file and its survey: inlines 1200 to 1202, crosslines 390 to 393, five samples 4 ms apart."""
     lines = grid(range(1200, 1203), range(390, 394))
     samples = np.arange(60, dtype="f4").reshape(12, 5)
     fields = {INLINE: lines[:, 0], CROSSLINE: lines[:, 1], X: 25 * lines[:, 0], Y: 25 * lines[:, 1]}

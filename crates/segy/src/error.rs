@@ -37,7 +37,7 @@ pub enum Error {
     Cube {
         /// The file.
         path: String,
-        /// What is missing or wrong.
+        /// The missing or wrong part.
         why: String,
     },
     /// The SEG-Y file cannot be read or written.

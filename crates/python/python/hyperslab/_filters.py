@@ -65,7 +65,7 @@ class Blosc2(Filter):
         ValueError: No such codec or filter.
 
     Example:
-        >>> fast = file.create_dataset("fast", data=np.arange(1000), chunks=(100,), compression=hs.Blosc2("lz4"))
+        >>> fast = file.create_dataset("fast", (1000,), "i4", chunks=(100,), compression=hs.Blosc2("lz4"))
         >>> fast.filter_names
         ('blosc2',)
     """
@@ -124,7 +124,7 @@ class Zstd(Filter):
         level: The effort, up to 22. Levels below 1 are faster and compress less.
 
     Example:
-        >>> file.create_dataset("small", data=np.arange(1000), chunks=(100,), compression=hs.Zstd(9)).filter_ids
+        >>> file.create_dataset("small", (1000,), "i4", chunks=(100,), compression=hs.Zstd(9)).filter_ids
         (32015,)
     """
 

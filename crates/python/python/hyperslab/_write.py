@@ -73,7 +73,7 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
 
 
 def _broadcast(array: "np.ndarray[Any, Any]", shape: "tuple[int, ...]", inner: "tuple[int, ...]") -> Any:
-    """Broadcasts an array to the shape of a selection, like NumPy. Leading axes of length 1 may be surplus."""
+    """Broadcasts an array to the shape of a selection. Leading axes of length 1 may be surplus."""
     if array.shape != shape + inner:
         outer = array.shape[: len(array.shape) - len(inner)]
         try:

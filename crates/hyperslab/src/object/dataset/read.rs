@@ -60,7 +60,8 @@ impl Dataset {
     /// let dataset = file.root().new_dataset::<u8>("d").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
     /// let mut bytes = [0; 6];
     /// let mut destination = Destination::contiguous(&mut bytes);
-    /// dataset.read_with(&(..).into(), &mut destination, &ReadOptions::default().threads(NonZeroUsize::MIN))?;
+    /// let options = ReadOptions::default().threads(NonZeroUsize::MIN);
+    /// dataset.read_with(&(..).into(), &mut destination, &options)?;
     /// assert_eq!(bytes, [1, 2, 3, 4, 5, 6]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```

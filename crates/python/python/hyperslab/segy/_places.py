@@ -67,7 +67,7 @@ def selection(name: str, values: _Numbers, wanted: Any, is_sample: bool, unit: s
 
 
 def along(corners: NDArray[np.float64], step: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns points at equal distances along a line through corners, and the distance of each corner along it.
+    """Returns points at equal distances along a line through corners, and the distance of each corner.
 
     Args:
         corners: The corners, an array (n, 2).
@@ -88,7 +88,7 @@ def along(corners: NDArray[np.float64], step: float) -> tuple[NDArray[np.float64
 
 
 def on_axes(points: ArrayLike, axes: tuple[tuple[str, _Numbers], tuple[str, _Numbers]]) -> NDArray[np.float64]:
-    """Returns points (inline, crossline) as fractional places, or raises ValueError for a point beyond an axis."""
+    """Returns points (inline, crossline) as fractional places. Raises ValueError for a point beyond an axis."""
     given = pairs(points)
     for column, (name, values) in zip(given.T, axes, strict=True):
         outside = (column < values[0]) | (column > values[-1])

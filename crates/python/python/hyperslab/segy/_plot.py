@@ -44,7 +44,7 @@ def label(name: str, unit: str) -> str:
 
 
 def two_left(named: Mapping[str, Any], axes: Mapping[str, Any], kind: str) -> list[str]:
-    """Returns the two axes that are not fixed. Raises ValueError for an unknown axis, or if not two are left."""
+    """Returns the two axes that are not fixed. Raises ValueError for an unknown axis, or another number."""
     fixed = {name for name, wanted in named.items() if wanted is not None}
     for name in fixed:
         if name not in axes:

@@ -248,7 +248,7 @@ class Survey:
         return self._plane("offset", number, out)
 
     def depth_slice(self, value: float, out: _Array | None = None, *, index: bool = False) -> _Array:
-        """Returns the samples nearest to a time or depth: an array (inlines, crosslines), or with offsets last.
+        """Returns the samples nearest to a time or depth: an array (inlines, crosslines), or with offsets.
 
         Args:
             value: The time or depth in the unit of the axis: ms, m or ft. With `index`, the number of the
