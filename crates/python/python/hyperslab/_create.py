@@ -85,8 +85,8 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
 def _compression_of(dataset: Dataset) -> "tuple[int, list[int]]":
     """Returns the number and the parameters of a compression that h5py has no name for.
 
-    The filters add facts about the chunks to their parameters: Blosc in its first four values, bitshuffle in its
-    first three.
+    The filters add facts about the chunks to their parameters: Blosc in its first four values, bitshuffle in
+    its first three.
     """
     number, data = next(
         pair

@@ -88,7 +88,7 @@ def along(corners: NDArray[np.float64], step: float) -> tuple[NDArray[np.float64
 
 
 def on_axes(points: ArrayLike, axes: tuple[tuple[str, _Numbers], tuple[str, _Numbers]]) -> NDArray[np.float64]:
-    """Returns points (inline, crossline) as fractional places. Raises ValueError for a point beyond an axis."""
+    """Returns points (inline, crossline) as fractional places. Raises ValueError beyond an axis."""
     given = pairs(points)
     for column, (name, values) in zip(given.T, axes, strict=True):
         outside = (column < values[0]) | (column > values[-1])
