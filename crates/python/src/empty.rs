@@ -75,6 +75,11 @@ impl Empty {
         other.cast::<Self>().is_ok_and(|other| self.dtype.bind(py).is_equiv_to(other.get().dtype.bind(py)))
     }
 
+    /// Returns the arguments that pickling passes to the constructor.
+    fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyArrayDescr>,) {
+        (self.dtype.clone_ref(py),)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("Empty(dtype={})", self.dtype.bind(py).repr()?))
     }

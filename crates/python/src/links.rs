@@ -98,6 +98,11 @@ impl SoftLink {
         Self { path }
     }
 
+    /// Returns the arguments that pickling passes to the constructor.
+    fn __getnewargs__(&self) -> (&str,) {
+        (&self.path,)
+    }
+
     fn __repr__(&self) -> String {
         format!("<SoftLink to \"{}\">", self.path)
     }
@@ -109,6 +114,11 @@ impl ExternalLink {
     fn new(filename: std::path::PathBuf, path: String) -> Self {
         let filename = filename.into_os_string().into_string();
         Self { filename: filename.unwrap_or_else(|name| name.to_string_lossy().into_owned()), path }
+    }
+
+    /// Returns the arguments that pickling passes to the constructor.
+    fn __getnewargs__(&self) -> (&str, &str) {
+        (&self.filename, &self.path)
     }
 
     fn __repr__(&self) -> String {

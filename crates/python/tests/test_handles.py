@@ -49,6 +49,10 @@ class Kind(hs.Datatype):
     pass
 
 
+class Slim(hs.Dataset):
+    __slots__ = ("unit",)
+
+
 def test_a_subclass_of_a_file_takes_its_own_arguments(path):
     with Experiment("f", path.parent) as f:
         assert (f.run, f.mode, list(f)) == ("f", "r", ["g"])
@@ -126,6 +130,19 @@ def test_a_handle_behind_an_external_link_pickles(path):
         again = pickle.loads(pickle.dumps(f["there"]))
     np.testing.assert_array_equal(again[...], VALUES)
     assert again.file.filename == str(path)
+
+
+def test_the_slots_of_a_subclass_are_pickled(path):
+    with hs.File(path) as f:
+        slim = Slim(f["g/x"].id)
+        slim.unit = "m"
+        again = pickle.loads(pickle.dumps(slim))
+    assert type(again) is Slim and again.unit == "m" and again.shape == (3, 4)
+
+
+@pytest.mark.parametrize("value", [hs.SoftLink("/x"), hs.ExternalLink("f.h5", "/x"), hs.HardLink(), hs.Empty("f4")])
+def test_links_and_empty_values_are_pickled(value):
+    assert repr(pickle.loads(pickle.dumps(value))).split(" at ")[0] == repr(value).split(" at ")[0]
 
 
 def test_other_handles_do_not_pickle(path):

@@ -2635,6 +2635,7 @@ class SoftLink:
     """
 
     def __new__(cls, path: str) -> Self: ...
+    def __getnewargs__(self) -> tuple[str]: ...
     @property
     def path(self) -> str:
         """The path that the link leads to. It may lead to nothing.
@@ -2668,6 +2669,7 @@ class ExternalLink:
     """
 
     def __new__(cls, filename: str | os.PathLike[str], path: str) -> Self: ...
+    def __getnewargs__(self) -> tuple[str, str]: ...
     @property
     def filename(self) -> str:
         """The path of the other file, as the link stores it.
@@ -2707,6 +2709,7 @@ class Empty:
     """
 
     def __new__(cls, dtype: DTypeLike) -> Self: ...
+    def __getnewargs__(self) -> tuple[_DType]: ...
     @property
     def dtype(self) -> _DType:
         """The dtype that the elements would have.

@@ -18,7 +18,8 @@ def reduce(node: HLObject) -> tuple[Any, ...]:
             "(open it with mode 'r')"
         )
     path, keywords = how
-    state = getattr(node, "__dict__", None) or None
+    # The attributes of a subclass, in its `__dict__` or in slots.
+    state = node.__getstate__()
     if isinstance(node, File):
         return _open_file, (type(node), path, keywords), state
     if node.name is None:
