@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::{MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -88,11 +89,23 @@ impl<T> Ranked<RwLock<T>> {
         self.take(true, RwLock::read_recursive)
     }
 
+    /// Waits for shared access, behind threads that already wait for exclusive access: readers that follow each
+    /// other without a gap do not keep a writer waiting.
+    ///
+    /// After [`PATIENCE`], the thread goes first all the same, because a reader may wait for this thread: the callback
+    /// of a read may read, too.
+    pub fn read_in_turn(&self) -> Guard<RwLockReadGuard<'_, T>> {
+        self.take(true, |lock| lock.try_read_for(PATIENCE).unwrap_or_else(|| lock.read_recursive()))
+    }
+
     /// Waits for exclusive access.
     pub fn write(&self) -> Guard<RwLockWriteGuard<'_, T>> {
         self.take(false, RwLock::write)
     }
 }
+
+/// The longest wait of a reader behind threads that wait for exclusive access. Most reads are shorter.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The place of a lock in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
