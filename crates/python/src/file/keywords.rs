@@ -1,4 +1,4 @@
-//! The keyword arguments of a file, and its mode.
+//! The keyword arguments of `File`, and its mode.
 
 use hyperslab::driver::Locking;
 use hyperslab::{Durability, File as CoreFile, LibVersion, OpenOptions};
@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// Keyword arguments of h5py's `File` about libhdf5's own caches and buffers, and about where it places things.
+/// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
 const WITHOUT_EFFECT: [&str; 9] = [
     "rdcc_nslots",
     "rdcc_w0",
@@ -19,7 +19,8 @@ const WITHOUT_EFFECT: [&str; 9] = [
     "block_size",
 ];
 
-/// Warns, once for each keyword, that a keyword changes nothing; a value that holds anyway needs no warning.
+/// Warns, once for each keyword, that the keyword has no effect. The default value of a keyword gives no
+/// warning.
 fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_default = !value.is_truthy()? || (key.starts_with("alignment") && value.eq(1)?);
     if is_default {
@@ -42,7 +43,7 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    /// Parses the keywords of a file; `driver` is given if the caller named "core" or "fileobj".
+    /// Parses the keywords of a file. `driver` is `None` unless the driver is "core" or "fileobj".
     pub(super) fn parse(given: &Bound<'_, PyDict>, driver: Option<&str>, mode: Mode) -> PyResult<Self> {
         let mut options = CoreFile::options();
         let mut user_block = 0;
@@ -118,7 +119,7 @@ impl Keywords {
     }
 }
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// "r": reads an existing file.
@@ -134,7 +135,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// Parses a mode of h5py.
+    /// Parses a mode string of h5py.
     pub(super) fn parse(mode: &str) -> PyResult<Self> {
         Ok(match mode {
             "r" => Self::Read,
@@ -151,7 +152,7 @@ impl Mode {
         matches!(self, Self::Replace | Self::New | Self::Append)
     }
 
-    /// Returns `options` for opening a file in this mode.
+    /// Returns `options` with the access that this mode needs.
     pub(super) fn applied_to(self, options: OpenOptions) -> OpenOptions {
         match self {
             Self::Read => options,
@@ -163,13 +164,13 @@ impl Mode {
     }
 }
 
-/// The oldest library version that can read what a bound of this name allows.
+/// Returns the library version that the version bound `name` stands for.
 fn version(name: &str) -> PyResult<LibVersion> {
     let unknown = || PyValueError::new_err(format!("Invalid library version bound {name:?}"));
     LibVersion::named(name).ok_or_else(unknown)
 }
 
-/// The error about `swmr=True`.
+/// Returns the error for `swmr=True`.
 pub(super) fn no_swmr() -> PyErr {
     PyNotImplementedError::new_err(
         "reading and writing at the same time (SWMR): to follow a file that another program extends, open it with \
