@@ -1,4 +1,5 @@
-//! What files, groups, datasets and committed datatypes have in common, and how they are made.
+//! The base class of files, groups, datasets and committed datatypes, and the functions that create their
+//! objects.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
@@ -42,7 +43,7 @@ pub(crate) struct HLObject {
     pub(crate) state: Opened<Arc<FileState>>,
     /// The object.
     pub(crate) node: Opened<Node>,
-    /// Its path, looked for when it was reached by a reference.
+    /// The path that a search of the file found for an object reached by a reference. The search runs once.
     found: PyOnceLock<Option<String>>,
 }
 
@@ -51,18 +52,19 @@ impl HLObject {
         Self { state: state.into(), node: node.into(), found: PyOnceLock::new() }
     }
 
-    /// The base of an object that `__init__` will open.
+    /// Returns the base of an object that `__init__` will open.
     pub(crate) fn unopened() -> Self {
         Self { state: Opened::not_yet(), node: Opened::not_yet(), found: PyOnceLock::new() }
     }
 
-    /// Opens the object.
+    /// Sets the file and the object. Raises `RuntimeError` if they are already set.
     pub(crate) fn open(&self, state: Arc<FileState>, node: Node) -> PyResult<()> {
         self.state.set(state)?;
         self.node.set(node)
     }
 
-    /// The path of the object; of one reached by a reference, the first that leads to it.
+    /// Returns the path of the object. For an object reached by a reference, searches the file and returns
+    /// the first path that leads to the object.
     pub(crate) fn path(&self, py: Python<'_>) -> PyResult<Option<&str>> {
         if !self.node.path().is_empty() {
             return Ok(Some(self.node.path()));
@@ -71,13 +73,13 @@ impl HLObject {
         Ok(self.found.get_or_try_init(py, search)?.as_deref())
     }
 
-    /// The file's identity and the object's address in it.
+    /// Returns the identity of the file and the address of the object in the file.
     pub(crate) fn identity(&self) -> ((u64, u64), u64) {
         (self.state.identity(), self.node.address().get())
     }
 }
 
-/// The Python object for a node that was reached from the file of `state`.
+/// Returns the Python object for a node that was reached from the file of `state`.
 pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> PyResult<Bound<'py, PyAny>> {
     let state =
         if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
@@ -91,14 +93,14 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
     })
 }
 
-/// The Python object of an open file.
+/// Returns the initializer of the Python object for an open file.
 pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     let group = state.core.root();
     let base = HLObject::new(state, Node::Group(group.clone()));
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
-/// A name given as `str` or `bytes`.
+/// Returns a name given as `str` or `bytes`, or `None` for an object of another type.
 pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = name.cast::<PyString>() {
         return Ok(Some(text.to_cow()?.into_owned()));
@@ -109,19 +111,19 @@ pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(None)
 }
 
-/// A name given as `str` or `bytes`, or h5py's complaint.
+/// Returns a name given as `str` or `bytes`. Raises h5py's `TypeError` for an object of another type.
 pub(crate) fn name_required(name: &Bound<'_, PyAny>) -> PyResult<String> {
     name_of(name)?.ok_or_else(|| {
         PyTypeError::new_err(format!("A name should be string or bytes, not {}", name.get_type()))
     })
 }
 
-/// The last component of a path.
+/// Returns the last component of a path.
 pub(crate) fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or("")
 }
 
-/// The path without its last component.
+/// Returns the path without its last component.
 pub(crate) fn parent_of(path: &str) -> &str {
     match path.trim_end_matches('/').rfind('/') {
         None | Some(0) => "/",
@@ -129,7 +131,7 @@ pub(crate) fn parent_of(path: &str) -> &str {
     }
 }
 
-/// What Python is given as the hash of an object.
+/// Returns the hash of `value`, for `__hash__` in Python.
 pub(crate) fn hash_of(value: impl Hash) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
@@ -231,7 +233,8 @@ impl HLObject {
         slf.py().import("hyperslab._pickle")?.getattr("reduce")?.call1((slf,))
     }
 
-    /// How to open the file again: its absolute path and the keywords, or None for a file that cannot be opened so.
+    /// How to open the file again: its absolute path and the keywords, or None for a file that cannot be
+    /// opened so.
     fn _reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
         self.state.reopening(py)
     }
