@@ -1,4 +1,5 @@
-//! Dimension scales and labels of axes, for `hyperslab._dims`. Errors are the `RuntimeError` that h5py raises.
+//! Dimension scales and axis labels, for `hyperslab._dims`. Invalid arguments raise `RuntimeError`, as in
+//! h5py.
 
 use hyperslab::{Error, Node, RequestError};
 use pyo3::exceptions::PyRuntimeError;
@@ -10,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::exception;
 use crate::object::wrap;
 
-/// What `f` finds out of a dataset.
+/// Calls `f` with the dataset, which must belong to an open file. `f` only reads.
 fn look<T: Send>(
     dataset: &Bound<'_, Dataset>,
     f: impl Send + FnOnce(&hyperslab::Dataset) -> hyperslab::Result<T>,
@@ -23,7 +24,8 @@ fn look<T: Send>(
     })
 }
 
-/// The same where it changes the dataset.
+/// Calls `f` with a dataset of a writable file. `f` changes the dataset; `what` names the change in the
+/// error.
 fn change(
     dataset: &Bound<'_, Dataset>,
     what: &str,
@@ -33,7 +35,7 @@ fn change(
     look(dataset, f)
 }
 
-/// Makes a dataset a scale.
+/// Makes a dataset a dimension scale called `name`.
 pub(crate) fn make_scale(dataset: &Bound<'_, Dataset>, name: &str) -> PyResult<()> {
     change(dataset, "make a dimension scale", |dataset| dataset.make_scale(name))
 }
