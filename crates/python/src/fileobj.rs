@@ -1,4 +1,4 @@
-//! Python file objects as a driver: anything with `read` and `seek`.
+//! A driver for Python file objects: any object with the methods `read` and `seek`.
 
 use std::io;
 use std::sync::Mutex;
@@ -10,27 +10,29 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 
-/// A Python file object.
+/// The driver of a file behind a Python file object.
 #[derive(Debug)]
 pub(crate) struct FileObject {
     object: Py<PyAny>,
-    /// One position is shared by all readers, so one reads at a time. A forked child has a lock of its own.
+    /// Held during each access, because all threads share the position of the object. A forked child has its
+    /// own lock.
     alone: PerProcess<Mutex<()>>,
 }
 
 impl FileObject {
-    /// A driver that reads from `object`.
+    /// Returns a driver for `object`.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
         Self { object: object.clone().unbind(), alone: PerProcess::new(Mutex::new(())) }
     }
 
-    /// Calls `f` with the object, alone, and without waiting for it while other threads need the interpreter.
+    /// Calls `f` with the object while holding the lock. Releases the interpreter while it waits for the
+    /// lock.
     fn with<T>(&self, f: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
         Python::attach(|py| {
             let object = self.object.bind(py);
             if self.alone.own().is_none() && object.call_method0("fileno").is_ok() {
-                let why = "this process and the one that it was forked from share the position of the file object: \
-                           open the file here";
+                let why = "this process shares the position of the file object with its parent process: open the \
+                           file again in this process";
                 return Err(io::Error::other(PyRuntimeError::new_err(why)));
             }
             let _alone = self.alone.get(|_| Mutex::new(())).lock_py_attached(py);
@@ -73,7 +75,8 @@ impl Driver for FileObject {
             let mut written = 0;
             while written < src.len() {
                 let rest = PyBytes::new(object.py(), &src[written..]);
-                // Raw files say how much they took; others take all.
+                // A raw file returns the number of bytes written. An object that returns None has written
+                // all.
                 let taken = object.call_method1("write", (rest,))?.extract::<Option<usize>>()?;
                 match taken.unwrap_or(src.len() - written) {
                     0 => return Err(PyOSError::new_err("the file object takes no more bytes")),
@@ -87,7 +90,7 @@ impl Driver for FileObject {
     fn set_len(&self, len: u64) -> io::Result<()> {
         let is_longer = self.len()? < len;
         if is_longer && len > 0 {
-            // Not every object grows when it is "truncated".
+            // `truncate` does not extend every kind of file object; writing the last byte does.
             return self.write_at(len - 1, &[0]);
         }
         self.with(|object| object.call_method1("truncate", (len,)).map(drop))
