@@ -1,4 +1,4 @@
-//! Datasets and attributes without a dataspace: a dtype, and nothing of it.
+//! The value of datasets and attributes with a null dataspace: a dtype without elements.
 
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
@@ -28,7 +28,7 @@ pub(crate) struct Empty {
 }
 
 impl Empty {
-    /// Nothing of `dtype`.
+    /// Returns the empty value of `dtype`.
     pub(crate) fn new(dtype: Py<PyArrayDescr>) -> Self {
         Self { dtype }
     }
