@@ -214,7 +214,8 @@ impl HLObject {
         self.state.is_open()
     }
 
-    /// What is no object of a file may know better how to compare itself: an array compares the elements.
+    // Takes only objects of a file. For any other operand, pyo3 returns `NotImplemented`, so the other
+    // operand compares itself: an array compares its elements.
     fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
         other.get().identity() == self.identity()
     }
@@ -227,14 +228,14 @@ impl HLObject {
         hash_of(self.identity())
     }
 
-    /// Pickles the handle of an object: whoever unpickles it opens the file again.
+    /// Pickles the handle of an object. Unpickling opens the file again.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().state.check()?;
         slf.py().import("hyperslab._pickle")?.getattr("reduce")?.call1((slf,))
     }
 
-    /// How to open the file again: its absolute path and the keywords, or None for a file that cannot be
-    /// opened so.
+    /// Returns the absolute path and the keywords to open the file again with, or None if the file cannot be
+    /// opened again by path.
     fn _reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
         self.state.reopening(py)
     }
