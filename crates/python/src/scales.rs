@@ -40,14 +40,14 @@ pub(crate) fn make_scale(dataset: &Bound<'_, Dataset>, name: &str) -> PyResult<(
     change(dataset, "make a dimension scale", |dataset| dataset.make_scale(name))
 }
 
-/// The name of a scale.
+/// Returns the name of a dimension scale.
 #[pyfunction]
 #[pyo3(name = "_scale_name")]
 pub(crate) fn scale_name<'py>(scale: &Bound<'py, Dataset>) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(scale.py(), &look(scale, hyperslab::Dataset::scale_name)?))
 }
 
-/// The scales of an axis.
+/// Returns the dimension scales of an axis.
 #[pyfunction]
 #[pyo3(name = "_scales")]
 pub(crate) fn scales<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -56,7 +56,7 @@ pub(crate) fn scales<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyResul
     scales.into_iter().map(|scale| wrap(dataset.py(), state, Node::Dataset(scale))).collect()
 }
 
-/// Attaches a scale to an axis, or detaches it.
+/// Attaches a dimension scale to an axis, or detaches it if `is_attached` is false.
 #[pyfunction]
 #[pyo3(name = "_attach_scale")]
 pub(crate) fn attach_scale(
@@ -70,14 +70,14 @@ pub(crate) fn attach_scale(
     change(dataset, "change dimension scales", |dataset| set(dataset, axis, scale))
 }
 
-/// The label of an axis.
+/// Returns the label of an axis.
 #[pyfunction]
 #[pyo3(name = "_axis_label")]
 pub(crate) fn axis_label<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(dataset.py(), &look(dataset, |dataset| dataset.axis_label(axis))?))
 }
 
-/// Labels an axis.
+/// Sets the label of an axis.
 #[pyfunction]
 #[pyo3(name = "_set_axis_label")]
 pub(crate) fn set_axis_label(dataset: &Bound<'_, Dataset>, axis: usize, label: &[u8]) -> PyResult<()> {
