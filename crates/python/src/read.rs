@@ -1,4 +1,4 @@
-//! Reading a selection of a dataset into a NumPy array, or into one element.
+//! Reading a selection of a dataset as a NumPy array, or one element as a scalar.
 
 use std::num::NonZeroUsize;
 
@@ -22,11 +22,11 @@ use crate::memory::datatype_of;
 use crate::objects;
 use crate::selection::{Index, Request};
 
-/// Elements up to this size are read without an array of their own.
+/// The largest size in bytes of an element that is read as a scalar without a temporary array.
 const SMALL_ELEMENT: usize = 64;
 
-/// `dataset[key]`, as elements of the dtype that is `wanted`, if that is not the dataset's own. NumPy is asked to convert them where
-/// the engine cannot.
+/// Returns `dataset[key]`. The elements have the dtype `wanted` if given, else the dataset's own. NumPy
+/// converts the elements if the engine cannot.
 pub(crate) fn item<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -55,13 +55,13 @@ pub(crate) fn item<'py>(
         }
         let extent = dataset.core.shape();
         let request = index.request(&extent)?;
-        // `[...]` of a scalar gives an array; an element picked by integers a NumPy scalar.
+        // `[...]` of a scalar dataset returns an array. An element selected by integers is a NumPy scalar.
         let array_wanted = extent.is_empty() && index.is_ellipsis();
         wanted_item(py, dataset, &request, wanted, array_wanted)
     })
 }
 
-/// The elements of a request as an array, or the one element as a scalar unless `array_wanted`.
+/// Returns the elements of a request as an array. A single element is a scalar, unless `array_wanted`.
 fn wanted_item<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -82,7 +82,7 @@ fn wanted_item<'py>(
     unwrap(array(py, dataset, translation, request, None)?, array_wanted)
 }
 
-/// Reads records of another dtype, and returns some of their fields.
+/// Reads records as the dtype `descr`, and returns the fields that `index` names.
 fn cast_fields<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -103,7 +103,7 @@ fn cast_fields<'py>(
     unwrap(packed.call_method0("copy")?.cast_into()?, array_wanted)
 }
 
-/// The elements of a request as an array of another dtype.
+/// Returns the elements of a request as an array of the dtype `descr`.
 pub(crate) fn cast<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -117,7 +117,7 @@ pub(crate) fn cast<'py>(
     convert_in_numpy(&own, descr)
 }
 
-/// An array converted by NumPy, where HDF5 could convert it too.
+/// Converts an array in NumPy, or raises an exception if libhdf5 would not convert it.
 pub(crate) fn convert_in_numpy<'py>(
     own: &Bound<'py, PyUntypedArray>,
     descr: &Bound<'py, PyArrayDescr>,
@@ -141,7 +141,7 @@ pub(crate) fn convert_in_numpy<'py>(
     Ok(own.call_method1("astype", (descr,))?.cast_into()?)
 }
 
-/// How to read a dataset as `descr` if the engine converts to it.
+/// Returns how to read a dataset as `descr`, or `None` if the engine cannot convert to it.
 pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> PyResult<Option<Translation>> {
     let py = descr.py();
     let widths = dataset.core.file().store().widths();
@@ -166,7 +166,7 @@ pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> P
     }))
 }
 
-/// The datatype of `descr`, in the form in which the dataset has its own: complex numbers may be compounds.
+/// Returns the datatype of `descr` in the form that the dataset uses: complex numbers may be compounds.
 pub(crate) fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
     datatype_of(descr).map(|memory| match (&*dataset.core.datatype(), memory) {
         (Datatype::Compound(stored), Datatype::Complex(complex)) if stored.members.len() == 2 => {
@@ -189,12 +189,13 @@ pub(crate) struct FieldTranslation {
     translation: Translation,
     /// The dtype of the result.
     pub(crate) descr: Py<PyArrayDescr>,
-    /// The member that the result is, if it is not a record.
+    /// The member whose values are the result. `None` if the result has records.
     single: Option<String>,
 }
 
 impl FieldTranslation {
-    /// For the members called `names`; the member itself rather than a record of it if `single`.
+    /// Returns how to read the members `names`. With `single`, the result is the first member itself, not a
+    /// record.
     pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
         let widths = dataset.core.file().store().widths();
         let (translation, descr) = Translation::fields(py, &dataset.core.datatype(), names, single, widths)?;
@@ -202,7 +203,7 @@ impl FieldTranslation {
         Ok(Self { translation, descr, single })
     }
 
-    /// Reads what `index` says, apart from its names.
+    /// Reads the selection of `index`, and ignores its field names.
     pub(crate) fn read<'py>(
         &self,
         py: Python<'py>,
@@ -221,7 +222,7 @@ impl FieldTranslation {
             Some(name) => {
                 let field = array.get_item(name)?;
                 if array.ndim() > 0 {
-                    // A view would keep gaps between elements, and the other members' places in memory.
+                    // A view would have gaps between elements, and keep the other members in memory.
                     return field.py().import("numpy")?.call_method1("ascontiguousarray", (field,));
                 }
                 if array_wanted { Ok(field) } else { field.get_item(PyTuple::empty(py)) }
@@ -230,7 +231,7 @@ impl FieldTranslation {
     }
 }
 
-/// A new array of the elements of a request.
+/// Reads the elements of a request into a new array.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -247,7 +248,7 @@ pub(crate) fn array<'py>(
         raw.resize(bytes, 0);
         let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
         let objects = py.detach(|| {
-            // What is read leads to objects of the heap until they are read, too.
+            // The elements refer to objects in the heap. The guard keeps these objects until they are read.
             let _reading = core.file().reading_vlen();
             if bytes > 0 {
                 let mut destination = Destination::contiguous(&mut raw);
@@ -262,7 +263,7 @@ pub(crate) fn array<'py>(
         let options = options(py, dataset, translation, threads);
         let bytes = buffer::bytes_mut(&mut array)?;
         if options.datatype.is_some() && translation.descr.bind(py).has_fields() {
-            // A conversion leaves the gaps between members as they are.
+            // A conversion does not write the gaps between members.
             bytes.fill(0);
         }
         read(py, dataset, request, Destination::contiguous(bytes).untouched(), &options)?;
@@ -281,7 +282,7 @@ fn read(
     py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()
 }
 
-/// One element as a NumPy scalar; `None` if it is large, an array or a Python object.
+/// Reads one element as a NumPy scalar. `None` if the element is large, an array or a Python object.
 fn element<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -300,7 +301,7 @@ fn element<'py>(
     buffer::scalar(descr, bytes).map(Some)
 }
 
-/// Reads a request into an array that the caller gave, of the same shape and any dtype.
+/// Reads a request into the caller's array `out`, which has the shape of the request and any dtype.
 pub(crate) fn into<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -340,7 +341,7 @@ pub(crate) fn into<'py>(
     out.set_item(py.Ellipsis(), whole)
 }
 
-/// What the engine needs to know of a read.
+/// Returns the engine's options for a read. They name a datatype only if the engine has to convert.
 pub(crate) fn options(
     py: Python<'_>,
     dataset: &Dataset,
@@ -351,7 +352,7 @@ pub(crate) fn options(
     ReadOptions { threads, datatype }
 }
 
-/// An array, or the element of one without dimensions.
+/// Returns the array, or its one element if it has no dimensions and `array_wanted` is false.
 fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 && !array_wanted {
         let py = array.py();
@@ -360,7 +361,7 @@ fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Boun
     Ok(array.into_any())
 }
 
-/// A selection of everything, if none is given.
+/// Returns the request for the selection `sel`, or for the whole dataset without `sel`.
 pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> PyResult<Request> {
     dataset.state.check()?;
     if dataset.core.dataspace() == Dataspace::Null {
