@@ -1,4 +1,4 @@
-//! References, as objects that only a file can follow.
+//! Object and region references. Only a file can resolve a reference to an object.
 
 use hyperslab_format::datatype::{Reference as StoredReference, ReferenceKind};
 use hyperslab_format::{Addr, Width};
@@ -17,9 +17,9 @@ use crate::object::hash_of;
 #[pyclass(frozen, subclass, module = "hyperslab")]
 #[derive(Debug, Clone)]
 pub(crate) struct Reference {
-    /// Its datatype.
+    /// The datatype of the reference.
     pub(crate) kind: StoredReference,
-    /// As the file has it.
+    /// The reference as stored in the file.
     pub(crate) bytes: SmallVec<[u8; 16]>,
 }
 
@@ -33,26 +33,26 @@ pub(crate) struct Reference {
 pub(crate) struct RegionReference;
 
 impl Reference {
-    /// The reference in `bytes`, an element of a dataset or attribute.
+    /// Returns the reference stored in `bytes`, an element of a dataset or attribute.
     pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> Self {
         Self { kind, bytes: SmallVec::from_slice(bytes) }
     }
 
-    /// The reference to the object at `address`, in a file with addresses of this width.
+    /// Returns the reference to the object at `address`, in a file with addresses of the width `width`.
     pub(crate) fn to(address: Addr, width: Width) -> Self {
         Self::stored(object_kind(width.bytes()), &address.get().to_le_bytes()[..width.bytes()])
     }
 }
 
 impl RegionReference {
-    /// The reference in `bytes`, an element of a dataset or attribute.
+    /// Returns the region reference stored in `bytes`, an element of a dataset or attribute.
     pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> PyClassInitializer<Self> {
         PyClassInitializer::from(Reference::stored(kind, bytes)).add_subclass(Self)
     }
 }
 
 fn object_kind(size: usize) -> StoredReference {
-    // At most eight.
+    // The size is an address width, which is at most 8 bytes.
     StoredReference { size: u32::try_from(size).unwrap_or(8), kind: ReferenceKind::Object1 }
 }
 
