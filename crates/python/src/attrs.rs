@@ -60,7 +60,8 @@ impl AttributeManager {
         slf.py().import("hyperslab._write")?.getattr(function)?.call1(args).map(drop)
     }
 
-    /// Sets an attribute to a number or an array of numbers; false for everything else.
+    /// Sets an attribute to a number or an array of numbers. Returns false, without a change, for any other
+    /// value.
     fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<&str>() else { return Ok(false) };
         let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
@@ -277,7 +278,8 @@ impl AttributeManager {
         found(&source, py.detach(|| self.node.rename_attribute(&source, &dest)))
     }
 
-    /// Makes an attribute of the elements of `data`, an array of `dtype`'s elements; None for one without elements.
+    /// Writes an attribute with the elements of `data`, an array of the dtype `dtype`. `data` is None for an
+    /// attribute without elements.
     fn _set(
         &self,
         py: Python<'_>,
@@ -499,7 +501,7 @@ impl AttrID {
     }
 }
 
-/// The datatype whose elements an array's are.
+/// Returns the datatype of the elements of an array.
 fn memory_datatype(
     array: &Bound<'_, PyUntypedArray>,
     stored: &Datatype,
@@ -512,7 +514,7 @@ fn memory_datatype(
     given.ok_or_else(|| PyTypeError::new_err(format!("no conversion from {} to {stored:?}", array.dtype())))
 }
 
-/// The value of an attribute: what h5py makes of it.
+/// Returns the value of an attribute, as h5py returns it.
 fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
     let Attribute { datatype, dataspace, data, .. } = attribute;
     let widths = state.core.store().widths();
@@ -530,7 +532,8 @@ fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyRe
     if array.ndim() == 0 { array.get_item(PyTuple::empty(py)) } else { Ok(array.into_any()) }
 }
 
-/// The datatype of the elements of the array that an attribute becomes.
+/// Returns the datatype of the elements in the array that represents an attribute: the innermost base of
+/// arrays.
 fn innermost(datatype: &Datatype) -> &Datatype {
     match datatype {
         Datatype::Array(array) => innermost(&array.base),
@@ -538,7 +541,7 @@ fn innermost(datatype: &Datatype) -> &Datatype {
     }
 }
 
-/// An array of `bytes` as an array of `str` of the same dtype.
+/// Decodes an array of `bytes` to an array of `str` of the same dtype.
 fn as_text<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
     let text = buffer::empty(py, array.shape(), &array.dtype())?;
