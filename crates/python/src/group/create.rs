@@ -20,7 +20,8 @@ use crate::object::{HLObject, name_required, wrap};
 use crate::plain;
 use crate::state::FileState;
 
-/// The file and the group, to be changed.
+/// Returns the file and the group, or raises `E` if the file is open only for reading. `what` names the
+/// change.
 fn changed<'a, E: PyTypeInfo>(
     slf: &'a Bound<'_, Group>,
     what: &str,
@@ -31,7 +32,8 @@ fn changed<'a, E: PyTypeInfo>(
 }
 
 impl Group {
-    /// `create_dataset(name, data=numbers)` and nothing more; none for every other call.
+    /// Performs a call `create_dataset(name, data=numbers)`. Returns `None` if the call has any other
+    /// arguments.
     fn create_plain<'py>(
         slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
@@ -48,7 +50,8 @@ impl Group {
         let made: hyperslab::Result<_> = py.detach(|| {
             let made = group.create_dataset(path, &options)?;
             if let Err(error) = made.write_with(&Selection::All, bytes, &WriteOptions::default()) {
-                // A dataset of zeros would pass for one that was written; what failed is the news.
+                // Without its elements, the dataset would read as valid zeros. The error of the write is
+                // reported, not that of the removal.
                 let _ = group.remove(path);
                 return Err(error);
             }
@@ -283,7 +286,7 @@ impl Group {
         Self::by_python(slf, "copy", args, kwds).map(drop)
     }
 
-    /// Makes a dataset as `hyperslab._create` has worked it out.
+    /// Creates a dataset from the arguments that `hyperslab._create` has parsed.
     fn _create_dataset<'py>(
         slf: &Bound<'py, Self>,
         path: Option<&str>,
@@ -298,7 +301,7 @@ impl Group {
         wrap(py, state, Node::Dataset(made.or_raise()?))
     }
 
-    /// Makes a link: to an object, or what a soft or external link says.
+    /// Creates a link at `path`: a hard link to an object, or a soft or external link.
     fn _link(slf: &Bound<'_, Self>, path: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let group = &slf.get().group;
@@ -314,7 +317,7 @@ impl Group {
         py.detach(|| group.link_external(path, &link.filename, &link.path)).or_raise()
     }
 
-    /// Commits a datatype.
+    /// Commits the datatype of `dtype` at `path`.
     fn _commit(slf: &Bound<'_, Self>, path: &str, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         let (datatype, _) = datatype(dtype, state)?;
@@ -322,7 +325,7 @@ impl Group {
         py.detach(|| group.commit_datatype(path, &datatype)).or_raise().map(drop)
     }
 
-    /// Copies an object to a path of this group.
+    /// Copies an object to `path` in this group.
     fn _copy(
         slf: &Bound<'_, Self>,
         source: &Bound<'_, HLObject>,
@@ -360,7 +363,7 @@ impl Group {
     }
 }
 
-/// h5py's flags of a copy, by their names.
+/// Returns the options for a copy from h5py's flags, which have the names of the arguments of `copy`.
 fn copy_options(flags: &Bound<'_, PyDict>) -> PyResult<CopyOptions> {
     let mut options = CopyOptions::default();
     for (name, flag) in [
