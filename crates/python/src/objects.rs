@@ -1,7 +1,9 @@
-//! Elements that are Python objects in NumPy: strings and sequences of variable length, references, and records of them.
+//! Reading elements that are Python objects in NumPy: strings and sequences of variable length, references,
+//! and records of them.
 //!
-//! The engine reads such elements as they are stored, ids of the global heap and all. Their heap objects are fetched
-//! together, with the GIL released; then the objects are made, in the order of the elements.
+//! The engine reads such elements in their stored form, which contains ids of the global heap. [`fetch`]
+//! reads all heap objects together, with the GIL released. [`array_of`] then creates the Python objects in
+//! element order.
 
 use hyperslab::File;
 use hyperslab::internals::types::Conversion;
@@ -17,52 +19,52 @@ use crate::dtype::Translation;
 use crate::error::OrRaise;
 use crate::reference::{Reference, RegionReference};
 
-/// How one element becomes a part of a NumPy element.
+/// How to convert one stored element to a part of a NumPy element.
 #[derive(Debug)]
 pub(crate) enum Recipe {
-    /// Its bytes are copied.
+    /// Copies this number of bytes.
     Plain(usize),
-    /// The bytes of a string in the global heap, as `bytes`.
+    /// A string in the global heap, which becomes `bytes`.
     Text(Charset),
-    /// The elements of a sequence in the global heap, as an array.
+    /// A sequence in the global heap, which becomes an array.
     Sequence {
-        /// What its elements become.
+        /// How to convert the elements of the sequence.
         element: Box<Translation>,
-        /// Their datatype in the file.
+        /// The datatype of the elements in the file.
         stored: Box<Datatype>,
-        /// Bytes of one in the file.
+        /// The size of an element in the file, in bytes.
         stored_size: usize,
     },
     /// A reference to an object or to a region.
     Reference(StoredReference),
-    /// Several of the same.
+    /// Several elements of the same kind.
     Repeat {
-        /// How many.
+        /// The number of elements.
         count: usize,
-        /// Bytes from one to the next, as read.
+        /// The distance between elements as read, in bytes.
         from: usize,
-        /// Bytes from one to the next in NumPy.
+        /// The distance between elements in NumPy, in bytes.
         to: usize,
-        /// What each becomes.
+        /// How to convert each element.
         element: Box<Recipe>,
     },
-    /// Members of a record.
+    /// The members of a record.
     Record(Vec<RecordField>),
 }
 
 /// One member of a record.
 #[derive(Debug)]
 pub(crate) struct RecordField {
-    /// Where it begins, as read.
+    /// The offset of the member in the record as read.
     pub(crate) from: usize,
-    /// Where it begins in NumPy.
+    /// The offset of the member in the NumPy record.
     pub(crate) to: usize,
-    /// What it becomes.
+    /// How to convert the member.
     pub(crate) recipe: Recipe,
 }
 
 impl Recipe {
-    /// Whether it makes any Python object.
+    /// Whether the result contains any Python object.
     pub(crate) fn has_objects(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -72,7 +74,7 @@ impl Recipe {
         }
     }
 
-    /// Whether it makes strings alone.
+    /// Whether the result contains only strings.
     pub(crate) fn is_text(&self) -> bool {
         match self {
             Self::Text(_) => true,
@@ -81,7 +83,8 @@ impl Recipe {
         }
     }
 
-    /// Calls `f` with where, in one element as read, an id of the global heap is, and the size of what it counts.
+    /// Calls `f` for each global heap id in an element as read: with the offset of the id, and with the size
+    /// in bytes of the items that the id counts (the characters of a string or the elements of a sequence).
     fn ids(&self, at: usize, f: &mut dyn FnMut(usize, usize)) {
         match self {
             Self::Text(_) => f(at, 1),
@@ -101,7 +104,7 @@ impl Recipe {
     }
 }
 
-/// Makes an array of `shape` of elements that the engine has read into `raw`.
+/// Returns an array of the shape `shape` from the elements that the engine has read into `raw`.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     file: &File,
@@ -113,7 +116,7 @@ pub(crate) fn array<'py>(
     array_of(py, file, translation, raw, objects, shape)
 }
 
-/// The same, where what [`fetch`] gives is there.
+/// Returns the same array as [`array`], from `objects` that [`fetch`] has read already.
 pub(crate) fn array_of<'py>(
     py: Python<'py>,
     file: &File,
@@ -136,11 +139,11 @@ pub(crate) fn array_of<'py>(
     Ok(array)
 }
 
-/// The heap objects of all elements, in the order in which they are used.
+/// Reads the heap objects of all elements, in the order in which [`array_of`] uses them.
 pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyperslab::Result<Vec<Vec<u8>>> {
     let Some(recipe) = &translation.recipe else { return Ok(Vec::new()) };
     let size = translation.memory_size;
-    // Those of one place in the element are fetched together: most elements have one such place.
+    // Fetches the objects at one offset of the element together, because most elements have one id.
     let mut places = Vec::new();
     recipe.ids(0, &mut |at, unit| places.push((at, unit)));
     let id_size = 8 + file.store().widths().offset.bytes();
@@ -175,7 +178,7 @@ impl Maker<'_, '_> {
             Recipe::Plain(len) => self.slots.fill(to, &element[..*len]),
             Recipe::Text(_) => {
                 let text = self.fetched.next().unwrap_or_default();
-                // libhdf5 hands out C strings: they end at the first zero byte, as h5py shows them.
+                // libhdf5 returns C strings, so in h5py a string ends at its first zero byte.
                 let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
                 self.slots.put(to, PyBytes::new(py, &text[..end]).into_any());
             }
@@ -209,7 +212,7 @@ impl Maker<'_, '_> {
     }
 }
 
-/// Elements of one datatype as elements of another.
+/// Converts elements of the datatype `from` to elements of the datatype `to`.
 pub(crate) fn convert(
     from: &Datatype,
     to: &Datatype,
