@@ -18,7 +18,8 @@ use crate::plain::{self, Number};
 use crate::read;
 use crate::selection::Request;
 
-/// `dataset[key] = value`: numbers and arrays of them at once, everything else by way of `hyperslab._write`.
+/// Performs `dataset[key] = value`. Writes numbers and arrays of numbers directly, all else through
+/// `hyperslab._write`.
 pub(crate) fn set_item(
     slf: &Bound<'_, Dataset>,
     key: &Bound<'_, PyAny>,
@@ -49,8 +50,9 @@ fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'
     py.import("hyperslab._write")?.getattr("set_item")?.call1((slf, key, value)).map(drop)
 }
 
-/// Writes an array of the shape of the selection of a dataset of the shape `extent`, and of a dtype that the engine or
-/// `objects_write` knows.
+/// Writes `array` to the selection `key` of a dataset of the shape `extent`.
+///
+/// The array has the shape of the selection, and a dtype that the engine or `objects_write` supports.
 pub(crate) fn write_array(
     dataset: &Dataset,
     key: Option<&Bound<'_, PyAny>>,
@@ -96,7 +98,7 @@ fn write(
     py.detach(|| dataset.core.write_shaped(extent, selection, bytes, &options)).or_raise()
 }
 
-/// The datatype whose elements the array's are, if the engine knows one.
+/// Returns the datatype of the elements of the array, or `None` if the engine does not know it.
 fn memory(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<StoredDatatype>> {
     let py = array.py();
     let translation = dataset.translation(py)?;
