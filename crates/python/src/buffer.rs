@@ -1,4 +1,4 @@
-//! NumPy's memory and C interface: the only file of the package with unsafe code.
+//! Access to NumPy's memory and C API. This is the only file of the package with unsafe code.
 
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
@@ -19,8 +19,10 @@ use smallvec::SmallVec;
 
 use crate::error::OrRaise;
 
-/// A new array of `shape` and `descr`, row by row. Its elements hold anything, or `NULL` (which reads as `None`) where
-/// they are Python objects. A subarray dtype adds its dimensions to the shape, as NumPy does.
+/// Returns a new C-contiguous array of the shape `shape` and the dtype `descr`.
+///
+/// The elements are uninitialized. Elements that are Python objects are `NULL`, which reads as `None`. A
+/// subarray dtype adds its dimensions to the shape, as in NumPy.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[usize],
@@ -31,8 +33,9 @@ pub(crate) fn empty<'py>(
         dims.push(npy_intp::try_from(len).map_err(|_| PyValueError::new_err("array is too big"))?);
     }
     let rank = c_int::try_from(dims.len()).map_err(|_| PyValueError::new_err("too many dimensions"))?;
-    // SAFETY: the call takes the reference to the descriptor that `into_dtype_ptr` gives away, reads `rank` lengths
-    // from `dims`, and returns a new reference or NULL with an exception set, which `from_owned_ptr_or_err` handles.
+    // SAFETY: the call takes over the reference to the descriptor from `into_dtype_ptr`, and reads `rank`
+    // lengths from `dims`. It returns a new reference or NULL with an exception set, which
+    // `from_owned_ptr_or_err` handles.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -49,7 +52,7 @@ pub(crate) fn empty<'py>(
     }
 }
 
-/// The scalar that NumPy makes of one element of `descr`, which holds no Python objects.
+/// Returns the NumPy scalar for one element of the dtype `descr`, which must not contain Python objects.
 pub(crate) fn scalar<'py>(
     descr: &Bound<'py, PyArrayDescr>,
     element: &mut [u8],
@@ -58,8 +61,8 @@ pub(crate) fn scalar<'py>(
     if element.len() != descr.itemsize() || descr.has_object() {
         return Err(PyTypeError::new_err("not an element of this dtype"));
     }
-    // SAFETY: `element` is one element of `descr` (just checked), which the call copies. It borrows the descriptor and
-    // returns a new reference or NULL with an exception set.
+    // SAFETY: `element` is one element of `descr` (just checked), which the call copies. It borrows the
+    // descriptor and returns a new reference or NULL with an exception set.
     unsafe {
         let data = element.as_mut_ptr().cast::<c_void>();
         let scalar = PY_ARRAY_API.PyArray_Scalar(py, data, descr.as_dtype_ptr(), std::ptr::null_mut());
@@ -67,10 +70,10 @@ pub(crate) fn scalar<'py>(
     }
 }
 
-/// The bytes of an array that lies row by row without gaps.
+/// Returns the bytes of a C-contiguous array, for writing.
 ///
-/// The array must be new, or the caller's to write into: whoever passes an array as `out` must not use it until the
-/// call returns, as with every NumPy function that gives up the GIL.
+/// The array must be new, or an array that the caller may write to. A program that passes an array as `out`
+/// must not use the array until the call returns, as with every NumPy function that releases the GIL.
 pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResult<&'a mut [u8]> {
     writable(array)?;
     if !array.is_c_contiguous() || array.dtype().has_object() {
@@ -80,14 +83,16 @@ pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResul
     if len == 0 {
         return Ok(&mut []);
     }
-    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed; it is writable (just
-    // checked), holds no Python objects, so any bytes are valid, and by the contract above nobody else uses it.
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed. The array is
+    // writable (just checked) and has no Python objects, so any bytes are valid. By the contract above, no
+    // other code uses it.
     unsafe { Ok(slice::from_raw_parts_mut((*fields(array)).data.cast(), len)) }
 }
 
-/// The bytes of an array that lies row by row without gaps, to be read.
+/// Returns the bytes of a C-contiguous array, for reading.
 ///
-/// The contract is NumPy's: whoever hands an array to a function that gives up the GIL does not change it meanwhile.
+/// The contract is that of NumPy: a program that passes an array to a function that releases the GIL must not
+/// change the array during the call.
 pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u8]> {
     if !array.is_c_contiguous() || array.dtype().has_object() {
         return Err(PyTypeError::new_err("Array must be C-contiguous"));
@@ -96,13 +101,15 @@ pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u
     if len == 0 {
         return Ok(&[]);
     }
-    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed, and holds no Python objects,
-    // so any bytes are valid; by the contract above nobody writes to it.
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed. It has no Python
+    // objects, so any bytes are valid. By the contract above, no other code writes to it.
     unsafe { Ok(slice::from_raw_parts((*fields(array)).data.cast::<u8>(), len)) }
 }
 
-/// The memory of an array, contiguous or strided, as a destination for elements of the shape `shape`: the array's own
-/// shape with axes of length one added or left out. `None` if the engine cannot write there: an axis runs backwards.
+/// Returns the memory of an array, contiguous or strided, as a destination for elements of the shape `shape`.
+///
+/// `shape` is the shape of the array, with axes of length one added or removed. Returns `None` if the engine
+/// cannot write to the array, for example because an axis has a negative stride.
 ///
 /// The contract is that of [`bytes_mut`].
 pub(crate) fn destination<'a>(
@@ -135,7 +142,7 @@ pub(crate) fn destination<'a>(
     for &len in shape {
         strides.push(if len == 1 { itemsize } else { left.next().map_or(0, |(_, stride)| *stride) });
     }
-    // A subarray dtype has become axes of the array; the elements of the file include them.
+    // The dimensions of a subarray dtype are axes of the array, but parts of an element in the file.
     let inner: usize = left.clone().map(|(len, _)| len).product();
     let mut pitch = itemsize;
     for &(len, stride) in left.rev() {
@@ -147,9 +154,10 @@ pub(crate) fn destination<'a>(
     if inner * itemsize != element_size {
         return Ok(None);
     }
-    // SAFETY: all strides are positive, so the elements lie in the `span` bytes from the first one on, which the array
-    // (or its base) keeps while `array` is borrowed; it is writable (just checked), holds no Python objects, and by the
-    // contract of `bytes_mut` nobody else uses it. Gaps between elements are other elements of the same memory.
+    // SAFETY: no stride is negative, so all elements are in the `span` bytes that begin at the first element.
+    // The array (or its base) keeps these bytes while `array` is borrowed. The array is writable (just
+    // checked) and has no Python objects. By the contract of `bytes_mut`, no other code uses it. Gaps between
+    // elements belong to the same memory.
     let bytes = unsafe { slice::from_raw_parts_mut((*fields(array)).data.cast(), span) };
     Destination::strided(bytes, shape, &strides, element_size).or_raise().map(Some)
 }
@@ -157,7 +165,7 @@ pub(crate) fn destination<'a>(
 /// Whether any two of these contiguous arrays share memory.
 pub(crate) fn overlap(arrays: &[Bound<'_, PyUntypedArray>]) -> bool {
     let span = |array: &Bound<'_, PyUntypedArray>| {
-        // SAFETY: the fields live while `array` does; the address is only compared.
+        // SAFETY: the fields are valid while `array` is alive. The address is only compared.
         let begin = unsafe { (*fields(array)).data } as usize;
         (begin, begin + array.len() * array.dtype().itemsize())
     };
@@ -166,14 +174,14 @@ pub(crate) fn overlap(arrays: &[Bound<'_, PyUntypedArray>]) -> bool {
     spans.iter().zip(spans.iter().skip(1)).any(|((_, end), (begin, _))| begin < end)
 }
 
-/// NumPy's own description of an array, alive while the array is.
+/// Returns NumPy's fields of an array. The pointer is valid while the array is alive.
 fn fields(array: &Bound<'_, PyUntypedArray>) -> *const PyArrayObject_fields {
-    // SAFETY: `as_array_ptr` points to an array object; where its fields begin is all that is worked out.
+    // SAFETY: `as_array_ptr` points to an array object. The call only computes the address of its fields.
     unsafe { _PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const()) }
 }
 
 fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-    // SAFETY: the fields live while `array` does.
+    // SAFETY: the fields are valid while `array` is alive.
     let flags = unsafe { (*fields(array)).flags };
     if flags & NPY_ARRAY_WRITEABLE == 0 {
         return Err(PyTypeError::new_err("Array must be C-contiguous and writable"));
@@ -181,14 +189,15 @@ fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     Ok(())
 }
 
-/// The elements of an array that lies row by row without gaps, some of whose bytes are places of Python objects.
+/// The elements of a C-contiguous array, which may contain references to Python objects.
 pub(crate) struct Places<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     len: usize,
 }
 
 impl<'a, 'py> Places<'a, 'py> {
-    /// Those of an array. What fills them is for a new one, made by [`empty`], which nobody else has seen.
+    /// Returns the elements of an array. `put` and `fill` are only for a new array from [`empty`] that no
+    /// other code refers to.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if !array.is_c_contiguous() {
             return Err(PyTypeError::new_err("Array must be C-contiguous"));
@@ -196,23 +205,24 @@ impl<'a, 'py> Places<'a, 'py> {
         Ok(Self { array, len: array.len() * array.dtype().itemsize() })
     }
 
-    /// Where `len` bytes lie, `offset` bytes from the first on.
+    /// Returns the address of the `len` bytes at `offset` in the array.
     fn at(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(offset <= self.len && len <= self.len - offset);
-        // SAFETY: the bytes lie inside the array (just asserted), which keeps them while it is borrowed.
+        // SAFETY: the bytes are inside the array (just asserted), which keeps them while it is borrowed.
         unsafe { (*fields(self.array)).data.add(offset).cast() }
     }
 
-    /// The same of an object, where the dtype must have one. The address may be unaligned.
+    /// Returns the address of the object reference at `offset`, where the dtype must have an object. The
+    /// address may be unaligned.
     fn object(&self, offset: usize) -> *mut *mut ffi::PyObject {
         self.at(offset, size_of::<*mut ffi::PyObject>()).cast()
     }
 
-    /// Puts `object` where `offset` bytes lie before it. There must be a place for an object in the dtype.
+    /// Stores a reference to `object` at `offset`, where the dtype must have an object.
     pub(crate) fn put(&mut self, offset: usize, object: Bound<'py, PyAny>) {
         let place = self.object(offset);
-        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
-        // array owns, which is replaced and given up.
+        // SAFETY: the place is inside the array. By the contract, it has NULL or a reference that the array
+        // owns. The new reference replaces the old one, which is then released.
         unsafe {
             let before = place.read_unaligned();
             place.write_unaligned(object.into_ptr());
@@ -220,29 +230,31 @@ impl<'a, 'py> Places<'a, 'py> {
         }
     }
 
-    /// The object at `offset` bytes, where the dtype must have one; nothing where its place is empty.
+    /// Returns the object at `offset`, where the dtype must have an object, or `None` for a `NULL` reference.
     pub(crate) fn get(&self, offset: usize) -> Option<Bound<'py, PyAny>> {
-        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a reference that the
-        // array owns, of which a new one is made.
+        // SAFETY: the place is inside the array. By the contract, it has NULL or a reference that the array
+        // owns. The call makes a new reference.
         unsafe { Bound::from_borrowed_ptr_or_opt(self.array.py(), self.object(offset).read_unaligned()) }
     }
 
-    /// Copies bytes that hold no objects to `offset`.
+    /// Copies `bytes` to `offset`. The bytes must not contain objects.
     pub(crate) fn fill(&mut self, offset: usize, bytes: &[u8]) {
-        // SAFETY: the bytes lie inside the array, which is new: nobody else refers to its memory.
+        // SAFETY: the bytes are inside the array, which is new: no other code refers to its memory.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(offset, bytes.len()), bytes.len()) }
     }
 
-    /// Copies bytes that hold no objects from `offset`.
+    /// Copies the bytes at `offset` to `bytes`. The bytes must not contain objects.
     pub(crate) fn copy(&self, offset: usize, bytes: &mut [u8]) {
-        // SAFETY: the bytes lie inside the array, and `bytes` is not part of it: it is borrowed to be changed.
+        // SAFETY: the source is inside the array. `bytes` is borrowed mutably, so it is not part of the
+        // array.
         unsafe {
             std::ptr::copy_nonoverlapping(self.at(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len());
         }
     }
 }
 
-/// An instance of `class`, a named tuple of so many fields: made without calling its constructor, ten times as fast.
+/// Returns an instance of `class`, a named tuple of `N` fields. Does not call its constructor, which takes
+/// ten times as long.
 pub(crate) fn named_tuple<'py, const N: usize>(
     class: &Bound<'py, PyType>,
     values: [Bound<'py, PyAny>; N],
@@ -250,8 +262,8 @@ pub(crate) fn named_tuple<'py, const N: usize>(
     let py = class.py();
     let len = ffi::Py_ssize_t::try_from(N)?;
     assert!(class.is_subclass_of::<PyTuple>()?);
-    // SAFETY: `class` is a tuple by inheritance (just asserted). An instance is allocated as `tuple.__new__` does it, with
-    // `N` empty places, and nobody else has seen it, so that each place may be given a reference.
+    // SAFETY: `class` is a subclass of tuple (just asserted). The call allocates an instance with `N` empty
+    // places, as `tuple.__new__` does. No other code refers to the instance, so each place may be set.
     unsafe {
         let tuple = Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(class.as_type_ptr(), len))?;
         for (place, value) in (0..).zip(values) {
@@ -263,25 +275,26 @@ pub(crate) fn named_tuple<'py, const N: usize>(
 
 /// Whether the caller's reference to an object is the only one.
 pub(crate) fn is_unshared(object: &Bound<'_, PyTuple>) -> bool {
-    // SAFETY: the object is alive; its count of references is read under the GIL.
+    // SAFETY: the object is alive. Its reference count is read under the GIL.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) == 1 }
 }
 
-/// Puts `value` into a tuple of which nobody else can see that it changes.
+/// Sets an element of a tuple that has no other references.
 pub(crate) fn put(tuple: &Bound<'_, PyTuple>, index: usize, value: Bound<'_, PyAny>) -> PyResult<()> {
     let index = ffi::Py_ssize_t::try_from(index)?;
-    // SAFETY: the call takes the reference to `value`. It raises if the tuple has other references, or no such index.
+    // SAFETY: the call takes the reference to `value`. It raises if the tuple has other references, or no
+    // such index.
     let status = unsafe { ffi::PyTuple_SetItem(tuple.as_ptr(), index, value.into_ptr()) };
     if status == 0 { Ok(()) } else { Err(PyErr::fetch(tuple.py())) }
 }
 
-/// `function(argument)`, without a tuple of arguments where the function can do without.
+/// Returns `function(argument)`. Creates no tuple of arguments if the function does not need one.
 pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
     argument: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: borrows both objects, ended by NULL as the call demands, and returns a new reference or NULL with an
-    // exception set.
+    // SAFETY: the call borrows both objects, and NULL ends its arguments as required. It returns a new
+    // reference or NULL with an exception set.
     unsafe {
         let none: *mut ffi::PyObject = std::ptr::null_mut();
         let result = ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), argument.as_ptr(), none);
