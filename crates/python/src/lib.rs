@@ -1,9 +1,10 @@
-//! The Python package's native half: classes like h5py's on top of the engine.
+//! The native part of the Python package: classes like those of h5py on top of the engine.
 //!
-//! One file a concept. Arguments are parsed in [`selection`], dtypes made in [`dtype`], elements moved in [`read`] and
-//! [`objects`]; [`buffer`] holds all the unsafe code. The GIL is released around everything that may read the file.
+//! Each file covers one concept. [`selection`] parses index arguments, [`dtype`] creates dtypes, [`read`] and
+//! [`objects`] read elements, and [`buffer`] has all the unsafe code. The GIL is released around every
+//! operation that may read the file.
 
-// The documentation of Python's classes and methods becomes docstrings, whose markup is not Rust's.
+// The doc comments of Python classes and methods become docstrings, which do not use Rust's markup.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
 
 mod attrs;
@@ -84,7 +85,7 @@ mod _native {
     }
 }
 
-/// A number of threads, given by the caller.
+/// A number of threads that the caller gives: at least 1.
 #[derive(Debug, Clone, Copy)]
 struct Threads(NonZeroUsize);
 
