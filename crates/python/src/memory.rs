@@ -27,7 +27,7 @@ pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
         b'i' => Some(Datatype::Integer(Integer::whole(size, true, order))),
         b'u' => Some(Datatype::Integer(Integer::whole(size, false, order))),
         b'f' if size <= 8 => Some(Datatype::Float(Float::ieee(size, order)?)),
-        // On other machines, the 16-byte float has another format, or does not exist.
+        // On other architectures, `longdouble` has another format or is a double.
         b'f' if size == 16 && cfg!(target_arch = "x86_64") && order == ByteOrder::Little => {
             Some(Datatype::Float(Float::EXTENDED))
         }
