@@ -1,4 +1,5 @@
-//! HDF5 datatypes as NumPy dtypes, with h5py's metadata for what NumPy lacks, and how elements get from one to the other.
+//! HDF5 datatypes as NumPy dtypes, and how to convert their elements. h5py's metadata marks datatypes that
+//! NumPy lacks.
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{
@@ -15,30 +16,31 @@ use crate::error::UnsupportedDtypeError;
 use crate::objects::{Recipe, RecordField};
 use crate::reference;
 
-/// How a datatype appears in NumPy.
+/// The NumPy form of a datatype.
 #[derive(Debug)]
 pub(crate) struct Translation {
     /// The dtype of an array of such elements.
     pub(crate) descr: Py<PyArrayDescr>,
-    /// The datatype in which the engine is to give the elements.
+    /// The datatype of the elements that the engine returns.
     pub(crate) memory: Datatype,
-    /// Bytes of an element of `memory`.
+    /// The size of an element of `memory`, in bytes.
     pub(crate) memory_size: usize,
-    /// How Python objects are made of such elements; `None` if there are none, and the bytes are NumPy's already.
+    /// How to create Python objects from such elements. `None` if the dtype has no objects: then the bytes
+    /// are already in NumPy's form.
     pub(crate) recipe: Option<Recipe>,
 }
 
-/// What one level of a datatype becomes.
+/// The NumPy form of one level of a datatype.
 struct Level<'py> {
     descr: Bound<'py, PyArrayDescr>,
     memory: Datatype,
     recipe: Recipe,
-    /// Bytes that libhdf5 gives an element in memory: it decides the offsets of members behind it.
+    /// The size of an element in libhdf5's memory, in bytes. It determines the offsets of later members.
     libhdf5_size: usize,
 }
 
 impl Translation {
-    /// The dtype that h5py gives for `stored`.
+    /// Returns the NumPy form of `stored`, with the same dtype as in h5py.
     pub(crate) fn new(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Self> {
         let translator = Translator { py, widths, dtype: dtype_type(py) };
         Self::of(translator.level(stored)?, widths)
@@ -53,7 +55,8 @@ impl Translation {
         })
     }
 
-    /// The same for some members of a compound: a record of them without gaps, or the member itself if `single`.
+    /// Returns the NumPy form of some members of a compound, a record without gaps, and the dtype of the
+    /// result. This is the dtype of the record, or of the one member if `single`.
     pub(crate) fn fields(
         py: Python<'_>,
         stored: &Datatype,
@@ -122,7 +125,7 @@ impl<'py> Translator<'py> {
         }
     }
 
-    /// Elements whose bytes are NumPy's once they are of the datatype `memory`.
+    /// Returns the form of elements that are NumPy's own once the engine has converted them to `memory`.
     fn plain(&self, descr: Bound<'py, PyArrayDescr>, memory: Datatype) -> PyResult<Level<'py>> {
         let size = self.size(&memory)?;
         if descr.itemsize() != size {
@@ -181,7 +184,7 @@ impl<'py> Translator<'py> {
         }
     }
 
-    /// The smallest NumPy float that holds every value: h5py's rule.
+    /// Returns the smallest NumPy float that can represent every value, as h5py does.
     fn float(&self, float: Float) -> PyResult<Level<'py>> {
         let sign = order_sign(float.order)?;
         let most = (1i64 << float.exponent_size.min(62)) - i64::from(float.exponent_bias) - 1;
@@ -222,7 +225,7 @@ impl<'py> Translator<'py> {
         self.plain(descr, Datatype::Complex(Complex { base: Box::new(Datatype::Float(part)) }))
     }
 
-    /// A compound of two floats `r` and `i`, h5py's complex numbers before HDF5 2.0.
+    /// Returns the form of a compound of two floats `r` and `i`: h5py's complex numbers before HDF5 2.0.
     fn complex_compound(&self, compound: &Compound) -> PyResult<Level<'py>> {
         let Some(Member { datatype: Datatype::Float(base), .. }) = compound.members.first() else {
             return Err(PyTypeError::new_err("not a complex number"));
@@ -327,7 +330,7 @@ impl<'py> Translator<'py> {
     fn sequence(&self, stored: &Datatype, base: &Datatype) -> PyResult<Level<'py>> {
         let mut element = Translation::new(self.py, base, self.widths)?;
         let descr = element.descr.bind(self.py).clone().into_any();
-        // The sequences themselves are of a plain dtype, as h5py's.
+        // The arrays of the sequences have a dtype without metadata, as in h5py.
         match base {
             Datatype::Enumeration(_) => {
                 element.descr = self.named(&descr.getattr("str")?.extract::<String>()?)?.unbind();
@@ -343,8 +346,8 @@ impl<'py> Translator<'py> {
         self.object(stored, "vlen", &descr, recipe, 16)
     }
 
-    /// A compound as a record, without gaps if it is `packed`. Else members keep their offsets, but for what libhdf5 makes larger
-    /// or smaller in memory.
+    /// Returns a compound as a record, without gaps if `packed`. Otherwise, members keep their offsets, which
+    /// move only after members that libhdf5 makes larger or smaller in memory.
     fn compound(&self, compound: &Compound, packed: bool) -> PyResult<Level<'py>> {
         let mut members = Vec::new();
         for member in &compound.members {
@@ -354,7 +357,8 @@ impl<'py> Translator<'py> {
         }
         let mut by_offset: Vec<usize> = (0..members.len()).collect();
         by_offset.sort_by_key(|&index| members[index].0.offset);
-        // How much members have moved so far: in NumPy's record, and in the engine's.
+        // The distance that members have moved so far, in NumPy's record and in the engine's, and the end of
+        // the last member in a packed record.
         let (mut moved, mut shifted, mut end) = (0i64, 0i64, 0i64);
         let mut places = vec![(0i64, 0i64); members.len()];
         for index in by_offset {
@@ -404,11 +408,12 @@ impl<'py> Translator<'py> {
     }
 }
 
-/// NumPy's floats: bytes, bits of the mantissa, largest and smallest exponent. The last is x86's extended precision.
+/// NumPy's floats: size in bytes, bits of the mantissa, largest and smallest exponent. The last is x86's
+/// extended precision.
 const FLOATS: [(u32, u8, i64, i64); 4] =
     [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
 
-/// h5py's rule: two members `r` and `i` of the same float type.
+/// Whether h5py reads a compound as complex numbers: it has two members `r` and `i` of the same float type.
 fn is_complex(compound: &Compound) -> bool {
     match &compound.members[..] {
         [re, im] => {
@@ -425,7 +430,8 @@ fn size_of(datatype: &Datatype, widths: Widths) -> PyResult<usize> {
     usize::try_from(datatype.size(widths)).map_err(|_| PyValueError::new_err("datatype too large"))
 }
 
-/// Whether the elements of an array are of `descr`; a dtype of arrays gives its axes to the array.
+/// Whether the elements of an array have the dtype `descr`. The dimensions of a subarray dtype are axes of
+/// the array.
 pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArrayDescr>) -> bool {
     let given = array.dtype();
     given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
@@ -441,7 +447,7 @@ fn order_sign(order: ByteOrder) -> PyResult<char> {
     }
 }
 
-/// The dtype that a caller means by `given`; NumPy's default one for None.
+/// Returns `numpy.dtype(given)`: for None, NumPy's default dtype.
 pub(crate) fn descr_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDescr>> {
     Ok(dtype_type(given.py()).call1((given,))?.cast_into()?)
 }
