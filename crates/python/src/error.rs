@@ -1,4 +1,4 @@
-//! The engine's errors as Python exceptions, of the classes that h5py raises.
+//! Converting the engine's errors to Python exceptions, of the classes that h5py raises.
 
 use std::io;
 
@@ -10,7 +10,8 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
-/// Exceptions that the package defines itself, in Python: a class with several built-in bases cannot be made here.
+/// Exceptions of this package. They are defined in Python, because pyo3 cannot create a class with several
+/// built-in bases.
 mod defined {
     pyo3::import_exception!(hyperslab._errors, FormatError);
     pyo3::import_exception!(hyperslab._errors, ClosedError);
@@ -19,11 +20,12 @@ mod defined {
 
 pub(crate) use defined::{ClosedError, UnsupportedDtypeError};
 
-// A dataset was resized between a look at its shape and the read or write that followed. Never leaves the package.
+// Raised if a dataset was resized after its shape was read, and before the read or write of its elements.
+// Never leaves the package.
 pyo3::create_exception!(hyperslab, Reshaped, PyRuntimeError);
 
-/// What `f` does, which looks at the shape of a dataset and then reads or writes; again, where another thread has given the
-/// dataset another shape in between.
+/// Calls `f`, which gets the shape of a dataset and then reads or writes its elements. Repeats the call if
+/// another thread has resized the dataset in between.
 pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>) -> PyResult<T> {
     loop {
         match f() {
@@ -33,9 +35,9 @@ pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>
     }
 }
 
-/// Turns an engine result into one that `?` raises.
+/// Converts a result of the engine to a `PyResult`, so that `?` raises the error.
 pub(crate) trait OrRaise<T> {
-    /// The value, or the exception for the error.
+    /// Returns the value, or the exception for the error.
     fn or_raise(self) -> PyResult<T>;
 }
 
@@ -57,7 +59,7 @@ impl<T> OrRaise<T> for hyperslab_segy::Result<T> {
     }
 }
 
-/// The exception for an `error` of a survey.
+/// Returns the exception for an error of a SEG-Y survey.
 fn survey(error: hyperslab_segy::Error) -> PyErr {
     use hyperslab_segy::Error;
     let message = error.to_string();
@@ -70,7 +72,7 @@ fn survey(error: hyperslab_segy::Error) -> PyErr {
     }
 }
 
-/// The exception for `error`.
+/// Returns the exception for `error`.
 pub(crate) fn exception(error: &Error) -> PyErr {
     let message = error.to_string();
     match error.root() {
@@ -87,7 +89,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     }
 }
 
-/// The exception for an `error` met while opening the file called `name`.
+/// Returns the exception for an `error` that occurred while opening the file `name`.
 pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     match error.root() {
         Error::Io { op: "open", source, .. } => {
@@ -102,7 +104,7 @@ pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     }
 }
 
-/// What the system says, without its number, as the end of a sentence.
+/// Returns the system's message without the error number, with a lowercase first letter.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -110,7 +112,7 @@ fn plain(error: &io::Error) -> String {
     letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
-/// Whether `error` says that a member of a group is not there.
+/// Whether `error` means that a member of a group does not exist.
 pub(crate) fn is_missing(error: &Error) -> bool {
     matches!(
         error.root(),
@@ -122,7 +124,7 @@ pub(crate) fn is_missing(error: &Error) -> bool {
     )
 }
 
-/// The exception for a path that leads nowhere.
+/// Returns the exception for a failed lookup: `KeyError` if the path does not lead to an object.
 pub(crate) fn missing_object(error: &Error) -> PyErr {
     if is_missing(error) {
         PyKeyError::new_err(format!("Unable to open object ({})", error.root()))
@@ -151,17 +153,18 @@ fn request(error: &RequestError, message: String) -> PyErr {
     }
 }
 
-/// Python picks the subclass of `OSError` (`FileNotFoundError`) by the number.
+/// Returns the `OSError` for an error of the system. Python selects the subclass, such as
+/// `FileNotFoundError`, by the error number.
 fn system(error: &io::Error, message: String) -> PyErr {
     if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         return Python::attach(|py| inner.clone_ref(py));
     }
-    // Errors that the driver made itself carry a kind and no number.
+    // Errors that the driver itself creates have a kind but no number.
     let number = error.raw_os_error().or(match error.kind() {
         io::ErrorKind::NotFound => Some(2),
         io::ErrorKind::PermissionDenied => Some(13),
         io::ErrorKind::IsADirectory => Some(21),
-        // Python makes it a BlockingIOError.
+        // EAGAIN, which Python raises as BlockingIOError.
         io::ErrorKind::WouldBlock => Some(if cfg!(target_os = "linux") { 11 } else { 35 }),
         _ => None,
     });
