@@ -1,4 +1,4 @@
-//! Links as h5py shows them.
+//! The Python classes of links.
 
 use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::PyTypeError;
@@ -93,12 +93,12 @@ impl ExternalLink {
     }
 
     fn __repr__(&self) -> String {
-        // Without the closing bracket, as in h5py.
+        // The closing bracket is missing, as in h5py.
         format!("<ExternalLink to \"{}\" in file \"{}\"", self.path, self.filename)
     }
 }
 
-/// The Python object for a link.
+/// Returns the Python object for a link.
 pub(crate) fn link_object<'py>(py: Python<'py>, target: &LinkTarget) -> PyResult<Bound<'py, PyAny>> {
     Ok(match target {
         LinkTarget::Hard(_) => Bound::new(py, HardLink)?.into_any(),
