@@ -1,4 +1,5 @@
-//! Views of a dataset that read it as something else: another dtype, strings, some of its fields.
+//! Views of a dataset that convert elements when reading: to another dtype, to strings, or to some of the
+//! fields.
 
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
@@ -78,7 +79,7 @@ pub(crate) struct AsStrView {
 pub(crate) struct FieldsView {
     /// The dataset.
     pub(crate) dataset: Py<Dataset>,
-    /// How to read them.
+    /// How to read the fields.
     pub(crate) translation: FieldTranslation,
 }
 
@@ -209,7 +210,7 @@ impl AsStrView {
     }
 
     fn decode<'py>(&self, bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        // Python's own decoder says what is wrong with bytes that are no text, and knows every other encoding.
+        // Python's decoder handles all other encodings, and raises the exception for invalid text.
         if matches!(self.encoding.as_str(), "utf-8" | "ascii")
             && let Ok(bytes) = bytes.cast::<PyBytes>()
             && let Ok(text) = std::str::from_utf8(bytes.as_bytes())
