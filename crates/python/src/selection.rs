@@ -1,5 +1,5 @@
-//! The arguments of `dataset[...]` as a selection, by h5py's rules. Nothing here calls Python code for integers,
-//! slices and ellipses.
+//! Converting the arguments of `dataset[...]` to a selection, by h5py's rules. Integers, slices and ellipses
+//! are converted without calls of Python code.
 
 use hyperslab::{Axis, Dim, Selection, Slab};
 use numpy::prelude::*;
@@ -12,32 +12,32 @@ use smallvec::SmallVec;
 use crate::error::OrRaise;
 use crate::reference::RegionReference;
 
-/// What `dataset[args]` asks for.
+/// The elements that `dataset[args]` selects.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// The shape of the dataset for which it was made.
+    /// The shape of the dataset when the request was made.
     pub(crate) extent: SmallVec<[u64; 4]>,
-    /// Which elements.
+    /// The selected elements.
     pub(crate) selection: Selection,
-    /// The shape of the result: that of the selection, without the axes that an integer indexes.
+    /// The shape of the result: the shape of the selection without the axes that an integer indexes.
     pub(crate) shape: ResultShape,
 }
 
 /// The shape of a NumPy array.
 pub(crate) type ResultShape = SmallVec<[usize; 4]>;
 
-/// The parts of an index expression: field names, and the rest.
+/// The parts of an index expression: field names, and all other arguments.
 pub(crate) struct Index<'py> {
     /// The names of fields, in the order given.
     pub(crate) fields: Vec<String>,
-    /// Whether the names were one string alone: then the field itself is wanted, not a record of it.
+    /// Whether `fields` is a single name outside a list. The result is then the field itself, not a record.
     pub(crate) single: bool,
-    /// Everything else.
+    /// All other arguments.
     pub(crate) args: SmallVec<[Bound<'py, PyAny>; 4]>,
 }
 
 impl<'py> Index<'py> {
-    /// Splits what is between the brackets.
+    /// Splits the expression between the brackets.
     pub(crate) fn split(key: &Bound<'py, PyAny>) -> PyResult<Self> {
         let mut index = Self { fields: Vec::new(), single: false, args: SmallVec::new() };
         match key.cast::<PyTuple>() {
@@ -65,17 +65,17 @@ impl<'py> Index<'py> {
         Ok(())
     }
 
-    /// Whether this is `[()]`.
+    /// Whether the expression is `[()]`, apart from field names.
     pub(crate) fn is_empty(&self) -> bool {
         self.args.is_empty()
     }
 
-    /// Whether this is `[...]`.
+    /// Whether the expression is `[...]`, apart from field names.
     pub(crate) fn is_ellipsis(&self) -> bool {
         matches!(&self.args[..], [one] if one.cast::<PyEllipsis>().is_ok())
     }
 
-    /// The selection of a dataset of the shape `extent`.
+    /// Returns the request for a dataset of the shape `extent`.
     pub(crate) fn request(&self, extent: &[u64]) -> PyResult<Request> {
         if self.is_empty() || self.is_ellipsis() {
             return Ok(Request::whole(extent));
@@ -118,14 +118,16 @@ impl<'py> Index<'py> {
 }
 
 impl Request {
-    /// Everything.
+    /// Returns the request for all elements.
     pub(crate) fn whole(extent: &[u64]) -> Self {
         let shape = extent.iter().map(|&len| host(len)).collect();
         Self { extent: extent.into(), selection: Selection::All, shape }
     }
 
-    /// What a key of integers and slices alone asks for: by far the most keys, and for them alone each step counts.
-    /// `None` for any other key, which may still be a good one.
+    /// Returns the request for a key of only integers and slices, or `None` for any other key, which may
+    /// still be valid.
+    ///
+    /// Most keys are of this kind, and their reads are short enough that each step of the conversion counts.
     pub(crate) fn plain(key: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Self>> {
         let rank = extent.len();
         let mut axes = Axes::new(rank);
@@ -149,12 +151,12 @@ impl Request {
     }
 }
 
-/// The axes of a selection, as they are gathered.
+/// The axes of a selection, added one by one.
 struct Axes {
     dims: SmallVec<[Dim; 4]>,
-    /// The one axis that a list indexes; its entry in `dims` only holds the place.
+    /// The one axis that a list indexes, with its indices. Its entry in `dims` is a placeholder.
     list: Option<(usize, Vec<u64>)>,
-    /// Axes that blocks index; their entries too.
+    /// The axes that blocks index, with their indices. Their entries in `dims` are placeholders too.
     blocks: SmallVec<[(usize, Vec<u64>); 1]>,
     shape: ResultShape,
 }
@@ -169,7 +171,7 @@ impl Axes {
         }
     }
 
-    /// Takes `count` whole axes.
+    /// Adds `count` whole axes.
     fn fill(&mut self, count: usize, extent: &[u64]) {
         for _ in 0..count {
             let len = extent[self.dims.len()];
@@ -178,7 +180,7 @@ impl Axes {
         }
     }
 
-    /// Takes an axis that a slice or an integer indexes; `false` if it is neither.
+    /// Adds an axis that a slice or an integer indexes. Returns `false` if `arg` is neither.
     fn push_plain(&mut self, arg: &Bound<'_, PyAny>, len: u64) -> PyResult<bool> {
         if let Ok(slice) = arg.cast::<PySlice>() {
             let dim = slice_dim(slice, len)?;
@@ -244,7 +246,7 @@ impl Axes {
     }
 }
 
-/// A selection that one argument describes alone: a mask of the whole shape.
+/// Returns the request if one argument selects from the whole dataset: a mask of the dataset's shape.
 fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Request>> {
     if arg.cast::<RegionReference>().is_ok() {
         return Err(PyNotImplementedError::new_err("indexing with a region reference is not supported yet"));
@@ -271,7 +273,7 @@ fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Req
     Err(PyTypeError::new_err("Boolean indexing array has incompatible shape"))
 }
 
-/// `[["x", "y"]]`: names of fields in a list.
+/// Returns the field names in a list, as in `[["x", "y"]]`.
 fn field_list(arg: &Bound<'_, PyAny>) -> Option<Vec<String>> {
     let list = arg.cast::<PyList>().ok()?;
     let first = list.get_item(0).ok()?;
@@ -295,7 +297,7 @@ fn slice_dim(slice: &Bound<'_, PySlice>, len: u64) -> PyResult<Dim> {
     })
 }
 
-/// An index as a position along an axis of `len`; `None` if it is not an integer.
+/// Returns an index as a position along an axis of the length `len`, or `None` if `arg` is not an integer.
 fn integer(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<u64>> {
     let out_of_range = |index: &dyn std::fmt::Display| {
         PyIndexError::new_err(match len.checked_sub(1) {
@@ -316,7 +318,8 @@ fn integer(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<u64>> {
     }
 }
 
-/// The start, stride, count and block of a `MultiBlockSlice` along an axis of `len`; `None` if it is none.
+/// Returns the start, stride, count and block of a `MultiBlockSlice` along an axis of the length `len`, or
+/// `None` if `arg` is not a `MultiBlockSlice`.
 fn blocks(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<(u64, u64, u64, u64)>> {
     let class = arg.py().import("hyperslab._selections")?.getattr("MultiBlockSlice")?;
     if !arg.is_instance(&class)? {
@@ -325,7 +328,7 @@ fn blocks(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<(u64, u64, u64, u
     arg.call_method1("indices", (len,))?.extract().map(Some)
 }
 
-/// The indices of a list or an array, or of the true elements of a mask.
+/// Returns the indices in a list or an array, or the indices of the true elements of a mask.
 fn index_list(arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<Vec<i64>> {
     let py = arg.py();
     let array = match arg.cast::<PyUntypedArray>() {
@@ -358,7 +361,7 @@ fn index_list(arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<Vec<i64
     Ok(indices.as_array().iter().copied().collect())
 }
 
-/// h5py's conditions on a list of indices.
+/// Checks h5py's conditions on a list of indices: in range, and increasing.
 fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
     let out_of_range = |most: u64| {
         let outside = indices.iter().any(|&index| counted(index, len) > most);
@@ -369,7 +372,8 @@ fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
             })
         })
     };
-    // h5py lets the length itself pass until the order is known, which decides what it raises.
+    // h5py accepts an index equal to the length until it has checked the order. So a list with both faults
+    // raises the error about the order.
     if let Some(error) = out_of_range(len) {
         return Err(error);
     }
@@ -383,12 +387,14 @@ fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
     }
 }
 
-/// An index that may count from the end; too far from either end it is past the end.
+/// Returns the position of an index, which may count from the end. An index out of range gives a position
+/// past the end.
 fn counted(index: i64, len: u64) -> u64 {
     if index < 0 { len.checked_sub(index.unsigned_abs()).unwrap_or(u64::MAX) } else { index.unsigned_abs() }
 }
 
-/// A length as NumPy has it. One that no memory can hold stays too long for NumPy, which then says so.
+/// Returns a length as `usize`. A length beyond `usize` becomes `usize::MAX`, for which NumPy raises an
+/// exception.
 fn host(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
