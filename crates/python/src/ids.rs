@@ -1,4 +1,4 @@
-//! What h5py calls low-level identifiers: here, views of an object with what programs ask of them.
+//! The low-level identifiers of h5py. Here, they are views of an object, with the methods that programs use.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ pub(crate) struct DatasetID {
 }
 
 impl ObjectID {
-    /// The identifier of an object.
+    /// Returns the identifier of an object.
     pub(crate) fn of<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound<'py, PyAny>> {
         let py = object.py();
         let this = object.get();
@@ -112,7 +112,8 @@ impl ObjectID {
 }
 
 impl ObjectID {
-    /// Returns the object of an identifier, for a constructor, or raises `ValueError` for anything else.
+    /// Returns the object of an identifier, for a constructor. Raises `ValueError` if `bind` is not an
+    /// identifier.
     pub(crate) fn object(bind: &Bound<'_, PyAny>) -> PyResult<(Arc<FileState>, Node)> {
         let not_id =
             |_| PyValueError::new_err(format!("{bind} is not an identifier: give the `id` of an object"));
@@ -202,7 +203,7 @@ impl FileID {
     }
 }
 
-/// How many chunks are handed to Python at a time.
+/// The number of chunks that are passed to Python at a time.
 const BATCH: usize = 4096;
 
 impl DatasetID {
@@ -535,7 +536,7 @@ impl DatasetID {
     }
 }
 
-/// What is said of one chunk.
+/// Returns the `StoreInfo` of one chunk.
 fn stored_info<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -560,7 +561,7 @@ impl TypeID {
     }
 }
 
-/// Chunks on their way to Python.
+/// Chunks that are collected to be passed to Python.
 struct Batch<'a> {
     chunk: &'a [u64],
     base: u64,
@@ -569,7 +570,7 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Calls `func` with each, until it returns something.
+    /// Calls `func` with the `StoreInfo` of each chunk, until a result is not None. Returns that result.
     fn call(&mut self, py: Python<'_>, func: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let mut infos = StoreInfos::new(py, self.chunk, self.base)?;
         for (coord, record) in self.coords.chunks_exact(self.chunk.len().max(1)).zip(&self.records) {
