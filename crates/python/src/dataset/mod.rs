@@ -1,4 +1,4 @@
-//! Datasets: what h5py says of them, and their elements.
+//! Datasets: their properties as in h5py, and access to their elements.
 
 mod properties;
 mod read;
@@ -69,12 +69,12 @@ pub(crate) struct Dataset {
     /// The dataset.
     pub(crate) core: Opened<hyperslab::Dataset>,
     translation: PyOnceLock<Translation>,
-    /// Whether the elements of the file are NumPy's already.
+    /// Whether the elements in the file are already in NumPy's form.
     as_stored: PyOnceLock<bool>,
 }
 
 impl Dataset {
-    /// The Python half of a dataset.
+    /// Returns the Python state of a dataset.
     pub(crate) fn new(state: Arc<FileState>, core: hyperslab::Dataset) -> Self {
         Self::of(state.into(), core.into())
     }
@@ -83,14 +83,14 @@ impl Dataset {
         Self { state, core, translation: PyOnceLock::new(), as_stored: PyOnceLock::new() }
     }
 
-    /// The dataset's dtype, and how its elements get there; made once.
+    /// Returns the dtype of the dataset, and how to convert its elements. Computed once.
     pub(crate) fn translation(&self, py: Python<'_>) -> PyResult<&Translation> {
         self.translation.get_or_try_init(py, || {
             Translation::new(py, &self.core.datatype(), self.core.file().store().widths())
         })
     }
 
-    /// Whether a translation takes elements as the file has them.
+    /// Whether a translation uses elements as stored, without a conversion by the engine.
     pub(crate) fn is_stored_as(&self, py: Python<'_>, translation: &Translation) -> bool {
         let compare = || translation.memory == *self.core.datatype();
         match self.translation.get(py) {
@@ -103,7 +103,7 @@ impl Dataset {
         self.core.dataspace() == Dataspace::Null
     }
 
-    /// The encoding of the strings that the elements are, if they are.
+    /// Returns the encoding of the elements if they are strings.
     fn string_encoding(&self) -> Option<&'static str> {
         let charset = match &*self.core.datatype() {
             Datatype::Text(text) => text.charset,
@@ -113,7 +113,8 @@ impl Dataset {
         Some(if charset == Charset::Utf8 { "utf-8" } else { "ascii" })
     }
 
-    /// The length of the first axis.
+    /// Returns the length of the first axis, or a `TypeError`: with the message `otherwise` for a scalar
+    /// dataset.
     pub(crate) fn first_axis(&self, otherwise: &'static str) -> PyResult<u64> {
         if self.is_null() {
             return Err(PyTypeError::new_err("object of type 'NoneType' has no len()"));
@@ -197,7 +198,7 @@ impl Dataset {
         crate::write::set_item(slf, key, value)
     }
 
-    /// The shape of a selection, and that of the dataset.
+    /// Returns the shape of a selection, and the shape of the dataset.
     #[pyo3(name = "_shape_of", signature = (sel=None))]
     fn shape_of<'py>(
         &self,
