@@ -1,4 +1,4 @@
-//! What a dataset says of itself.
+//! The properties of a dataset.
 
 use hyperslab::ExternalFile;
 use hyperslab_filters::FilterId;
@@ -187,7 +187,7 @@ impl Dataset {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
     }
 
-    /// Whether attributes know in which order they are created.
+    /// Whether the dataset records the order in which its attributes are created.
     #[getter]
     fn _track_order(&self) -> bool {
         self.core.tracks_attribute_order()
@@ -241,7 +241,7 @@ impl Dataset {
         if translation.recipe.as_ref().is_some_and(|recipe| !recipe.is_text())
             && !matches!(self.core.fill_value().value, FillBytes::Defined(_))
         {
-            // h5py leaves the places of objects empty.
+            // As in h5py, an element of objects without a fill value is empty.
             return buffer::empty(py, &[1], translation.descr.bind(py))?.get_item(0);
         }
         let stored = match &self.core.fill_value().value {
@@ -283,7 +283,7 @@ impl Dataset {
     #[getter]
     fn external(&self) -> PyResult<Option<Vec<(String, u64, u64)>>> {
         let files = self.core.external_files().or_raise()?;
-        // Without limit: as h5py says it.
+        // h5py reports an unlimited length as the largest `u64`.
         let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(u64::MAX));
         Ok((!files.is_empty()).then(|| files.into_iter().map(part).collect()))
     }
