@@ -1,4 +1,4 @@
-//! Reading elements.
+//! Reading the elements of a dataset.
 
 use std::num::NonZeroUsize;
 
@@ -57,7 +57,8 @@ impl Dataset {
             };
             let place = dest.get_item(dest_sel)?;
             match place.cast::<PyUntypedArray>() {
-                // Slices give a view of the destination; lists and masks a copy, and integers alone an element.
+                // Slices return a view of the destination, lists and masks a copy, and only integers an
+                // element.
                 Ok(view) if !view.getattr("base")?.is_none() => self.read_or_broadcast(py, &request, view),
                 _ => {
                     let whole = read::array(py, self, self.translation(py)?, &request, None)?;
@@ -283,7 +284,7 @@ impl Dataset {
 }
 
 impl Dataset {
-    /// Reads several selections, each into an array of `out` or a new one.
+    /// Reads several selections, each into an array of `out` or into a new array.
     fn read_all<'py>(
         &self,
         py: Python<'py>,
@@ -359,12 +360,12 @@ impl Dataset {
         })
     }
 
-    /// `dataset[key]`, for the views of it.
+    /// Returns `dataset[key]`, for the views of the dataset.
     pub(crate) fn item<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         read::item(py, self, key, None)
     }
 
-    /// The parts of an index expression that is to hold no names of fields.
+    /// Returns the parts of an index expression. Raises `ValueError` if it has field names.
     pub(crate) fn index<'py>(key: &Bound<'py, PyAny>) -> PyResult<Index<'py>> {
         let index = Index::split(key)?;
         if index.fields.is_empty() {
