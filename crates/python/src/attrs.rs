@@ -60,8 +60,7 @@ impl AttributeManager {
         slf.py().import("hyperslab._write")?.getattr(function)?.call1(args).map(drop)
     }
 
-    /// Sets an attribute to a number or an array of numbers. Returns false, without a change, for any other
-    /// value.
+    /// Sets an attribute to a number or an array of numbers. For any other value, only returns false.
     fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<&str>() else { return Ok(false) };
         let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
@@ -532,8 +531,7 @@ fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyRe
     if array.ndim() == 0 { array.get_item(PyTuple::empty(py)) } else { Ok(array.into_any()) }
 }
 
-/// Returns the datatype of the elements in the array that represents an attribute: the innermost base of
-/// arrays.
+/// Returns the datatype of the elements of an attribute's array: the innermost base of array datatypes.
 fn innermost(datatype: &Datatype) -> &Datatype {
     match datatype {
         Datatype::Array(array) => innermost(&array.base),

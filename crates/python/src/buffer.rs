@@ -245,16 +245,15 @@ impl<'a, 'py> Places<'a, 'py> {
 
     /// Copies the bytes at `offset` to `bytes`. The bytes must not contain objects.
     pub(crate) fn copy(&self, offset: usize, bytes: &mut [u8]) {
-        // SAFETY: the source is inside the array. `bytes` is borrowed mutably, so it is not part of the
-        // array.
+        // SAFETY: the source is inside the array. `bytes` is borrowed mutably, so it is outside the array.
         unsafe {
             std::ptr::copy_nonoverlapping(self.at(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len());
         }
     }
 }
 
-/// Returns an instance of `class`, a named tuple of `N` fields. Does not call its constructor, which takes
-/// ten times as long.
+/// Returns an instance of `class`, a named tuple of `N` fields. The constructor, which takes ten times as
+/// long, is not called.
 pub(crate) fn named_tuple<'py, const N: usize>(
     class: &Bound<'py, PyType>,
     values: [Bound<'py, PyAny>; N],

@@ -1,5 +1,6 @@
-//! HDF5 datatypes as NumPy dtypes, and how to convert their elements. h5py's metadata marks datatypes that
-//! NumPy lacks.
+//! HDF5 datatypes as NumPy dtypes, and how to convert their elements.
+//!
+//! Metadata of the dtype, as in h5py, marks datatypes that NumPy does not have.
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{
@@ -408,8 +409,8 @@ impl<'py> Translator<'py> {
     }
 }
 
-/// NumPy's floats: size in bytes, bits of the mantissa, largest and smallest exponent. The last is x86's
-/// extended precision.
+/// NumPy's floats: size in bytes, mantissa bits, largest and smallest exponent. The last is x86's extended
+/// precision.
 const FLOATS: [(u32, u8, i64, i64); 4] =
     [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
 
@@ -430,8 +431,7 @@ fn size_of(datatype: &Datatype, widths: Widths) -> PyResult<usize> {
     usize::try_from(datatype.size(widths)).map_err(|_| PyValueError::new_err("datatype too large"))
 }
 
-/// Whether the elements of an array have the dtype `descr`. The dimensions of a subarray dtype are axes of
-/// the array.
+/// Whether the elements of an array have the dtype `descr`, whose subarray dimensions are axes of the array.
 pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArrayDescr>) -> bool {
     let given = array.dtype();
     given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))

@@ -10,8 +10,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
-/// Exceptions of this package. They are defined in Python, because pyo3 cannot create a class with several
-/// built-in bases.
+/// Exceptions of this package, defined in Python: pyo3 cannot create a class with several built-in bases.
 mod defined {
     pyo3::import_exception!(hyperslab._errors, FormatError);
     pyo3::import_exception!(hyperslab._errors, ClosedError);
@@ -164,7 +163,7 @@ fn system(error: &io::Error, message: String) -> PyErr {
         io::ErrorKind::NotFound => Some(2),
         io::ErrorKind::PermissionDenied => Some(13),
         io::ErrorKind::IsADirectory => Some(21),
-        // EAGAIN, which Python raises as BlockingIOError.
+        // Python raises BlockingIOError for this number.
         io::ErrorKind::WouldBlock => Some(if cfg!(target_os = "linux") { 11 } else { 35 }),
         _ => None,
     });

@@ -14,8 +14,8 @@ use pyo3::types::PyBytes;
 #[derive(Debug)]
 pub(crate) struct FileObject {
     object: Py<PyAny>,
-    /// Held during each access, because all threads share the position of the object. A forked child has its
-    /// own lock.
+    /// Held during each access: all threads share the position of the object. A forked child has its own
+    /// lock.
     alone: PerProcess<Mutex<()>>,
 }
 
@@ -25,8 +25,8 @@ impl FileObject {
         Self { object: object.clone().unbind(), alone: PerProcess::new(Mutex::new(())) }
     }
 
-    /// Calls `f` with the object while holding the lock. Releases the interpreter while it waits for the
-    /// lock.
+    /// Calls `f` with the object, under the lock. Other threads can use the interpreter during the wait for
+    /// it.
     fn with<T>(&self, f: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
         Python::attach(|py| {
             let object = self.object.bind(py);
@@ -75,11 +75,12 @@ impl Driver for FileObject {
             let mut written = 0;
             while written < src.len() {
                 let rest = PyBytes::new(object.py(), &src[written..]);
-                // A raw file returns the number of bytes written. An object that returns None has written
-                // all.
+                // A raw file returns the number of written bytes. Without a number, all bytes are written.
                 let taken = object.call_method1("write", (rest,))?.extract::<Option<usize>>()?;
                 match taken.unwrap_or(src.len() - written) {
-                    0 => return Err(PyOSError::new_err("the file object takes no more bytes")),
+                    0 => {
+                        return Err(PyOSError::new_err("write() of the file object returned 0"));
+                    }
                     taken => written += taken,
                 }
             }

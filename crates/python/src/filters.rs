@@ -56,8 +56,7 @@ pub(crate) fn scale_offset(pipeline: &FilterPipeline) -> Option<u32> {
     find(pipeline, SCALE_OFFSET)?.client_data.get(1).copied()
 }
 
-/// Returns the name of a filter as libhdf5 reports it: the stored name, or else the name of a built-in
-/// filter.
+/// Returns the name of a filter as in libhdf5: the stored name, or else the name of a built-in filter.
 pub(crate) fn name(filter: &FilterSpec) -> String {
     let own =
         || registered_name(FilterId(filter.id)).filter(|_| filter.id < 256 || filter.id == FilterId::LZF.0);
@@ -67,8 +66,8 @@ pub(crate) fn name(filter: &FilterSpec) -> String {
 /// The stored form of a filter: its number, its flags, its name and its client data.
 type Stored = (u16, u16, Option<String>, Vec<u32>);
 
-/// Returns the stored form of the filter `id` with the parameters of its plugin. Raises `KeyError` for an
-/// unknown filter.
+/// Returns the stored form of a filter, given the parameters of its plugin. `KeyError`: the filter is
+/// unknown.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python lists become vectors.
 #[pyo3(name = "_filter")]

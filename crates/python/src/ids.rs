@@ -112,8 +112,7 @@ impl ObjectID {
 }
 
 impl ObjectID {
-    /// Returns the object of an identifier, for a constructor. Raises `ValueError` if `bind` is not an
-    /// identifier.
+    /// Returns the object of an identifier, for a constructor. `ValueError`: `bind` is not an identifier.
     pub(crate) fn object(bind: &Bound<'_, PyAny>) -> PyResult<(Arc<FileState>, Node)> {
         let not_id =
             |_| PyValueError::new_err(format!("{bind} is not an identifier: give the `id` of an object"));

@@ -1,5 +1,4 @@
-//! The base class of files, groups, datasets and committed datatypes, and the functions that create their
-//! objects.
+//! The base class of files, groups, datasets and committed datatypes, and how to create their objects.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;

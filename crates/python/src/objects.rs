@@ -116,7 +116,7 @@ pub(crate) fn array<'py>(
     array_of(py, file, translation, raw, objects, shape)
 }
 
-/// Returns the same array as [`array`], from `objects` that [`fetch`] has read already.
+/// Returns the same array as [`array()`], from `objects` that [`fetch`] has read already.
 pub(crate) fn array_of<'py>(
     py: Python<'py>,
     file: &File,

@@ -80,7 +80,7 @@ pub(crate) fn array<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'
     is_plain.then_some(array)
 }
 
-/// Returns `value` like [`array`], with the datatype for a new object. Returns `None` if the dtype has
+/// Returns `value` like [`array()`], with the datatype for a new object. Returns `None` if the dtype has
 /// metadata, by which h5py marks other datatypes.
 pub(crate) fn new_array<'a, 'py>(
     value: &'a Bound<'py, PyAny>,

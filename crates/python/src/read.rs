@@ -194,8 +194,7 @@ pub(crate) struct FieldTranslation {
 }
 
 impl FieldTranslation {
-    /// Returns how to read the members `names`. With `single`, the result is the first member itself, not a
-    /// record.
+    /// Returns how to read the members `names`: as records, or with `single`, as the first member itself.
     pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
         let widths = dataset.core.file().store().widths();
         let (translation, descr) = Translation::fields(py, &dataset.core.datatype(), names, single, widths)?;

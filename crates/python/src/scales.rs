@@ -1,5 +1,5 @@
-//! Dimension scales and axis labels, for `hyperslab._dims`. Invalid arguments raise `RuntimeError`, as in
-//! h5py.
+//! Dimension scales and axis labels for `hyperslab._dims`. As in h5py, invalid arguments raise
+//! `RuntimeError`.
 
 use hyperslab::{Error, Node, RequestError};
 use pyo3::exceptions::PyRuntimeError;
@@ -24,8 +24,7 @@ fn look<T: Send>(
     })
 }
 
-/// Calls `f` with a dataset of a writable file. `f` changes the dataset; `what` names the change in the
-/// error.
+/// Calls `f`, which changes the dataset. The file must be writable; `what` names the change in the error.
 fn change(
     dataset: &Bound<'_, Dataset>,
     what: &str,

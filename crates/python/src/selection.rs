@@ -387,14 +387,12 @@ fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
     }
 }
 
-/// Returns the position of an index, which may count from the end. An index out of range gives a position
-/// past the end.
+/// Returns the position of an index that may count from the end: past the end for an index out of range.
 fn counted(index: i64, len: u64) -> u64 {
     if index < 0 { len.checked_sub(index.unsigned_abs()).unwrap_or(u64::MAX) } else { index.unsigned_abs() }
 }
 
-/// Returns a length as `usize`. A length beyond `usize` becomes `usize::MAX`, for which NumPy raises an
-/// exception.
+/// Returns a length as `usize`, or if it is too large, `usize::MAX`, for which NumPy raises an exception.
 fn host(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }

@@ -1,5 +1,4 @@
-//! Information about stored chunks: instances of the named tuple `StoreInfo`, created fast enough for
-//! millions of chunks.
+//! Information about stored chunks: the named tuple `StoreInfo`, created fast enough for millions of chunks.
 
 use hyperslab::ChunkRecord;
 use hyperslab::internals::select::first_along;

@@ -13,8 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use crate::memory::datatype_of;
 use crate::reference::{Reference as ObjectReference, RegionReference};
 
-/// Returns the datatype in which elements of `descr` are stored. `width` is the size of the file's addresses
-/// in bytes.
+/// Returns the datatype in which elements of `descr` are stored. `width` is the size of an address, in bytes.
 pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<Datatype> {
     if descr.has_subarray() {
         let shape = descr.shape().into_iter().map(u32::try_from).collect::<Result<_, _>>()?;

@@ -1,5 +1,4 @@
-//! Views of a dataset that convert elements when reading: to another dtype, to strings, or to some of the
-//! fields.
+//! Views of a dataset that convert the elements they read: to another dtype, to strings, or to some fields.
 
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};

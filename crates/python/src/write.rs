@@ -18,8 +18,7 @@ use crate::plain::{self, Number};
 use crate::read;
 use crate::selection::Request;
 
-/// Performs `dataset[key] = value`. Writes numbers and arrays of numbers directly, all else through
-/// `hyperslab._write`.
+/// Performs `dataset[key] = value`: directly for numbers and arrays of numbers, else in `hyperslab._write`.
 pub(crate) fn set_item(
     slf: &Bound<'_, Dataset>,
     key: &Bound<'_, PyAny>,

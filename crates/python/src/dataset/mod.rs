@@ -113,8 +113,8 @@ impl Dataset {
         Some(if charset == Charset::Utf8 { "utf-8" } else { "ascii" })
     }
 
-    /// Returns the length of the first axis, or a `TypeError`: with the message `otherwise` for a scalar
-    /// dataset.
+    /// Returns the length of the first axis. For a scalar dataset, raises `TypeError` with the text
+    /// `otherwise`.
     pub(crate) fn first_axis(&self, otherwise: &'static str) -> PyResult<u64> {
         if self.is_null() {
             return Err(PyTypeError::new_err("object of type 'NoneType' has no len()"));

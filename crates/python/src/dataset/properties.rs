@@ -216,7 +216,7 @@ impl Dataset {
 
     #[setter]
     fn set_skip_fill_chunks(&self, skips: bool) -> PyResult<()> {
-        writable::<PyValueError>(&self.state, "leave out chunks")?;
+        writable::<PyValueError>(&self.state, "set skip_fill_chunks")?;
         self.core.set_skip_fill_chunks(skips);
         Ok(())
     }

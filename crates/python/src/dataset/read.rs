@@ -57,8 +57,7 @@ impl Dataset {
             };
             let place = dest.get_item(dest_sel)?;
             match place.cast::<PyUntypedArray>() {
-                // Slices return a view of the destination, lists and masks a copy, and only integers an
-                // element.
+                // Slices give a view of the destination, lists and masks a copy, integers only one element.
                 Ok(view) if !view.getattr("base")?.is_none() => self.read_or_broadcast(py, &request, view),
                 _ => {
                     let whole = read::array(py, self, self.translation(py)?, &request, None)?;

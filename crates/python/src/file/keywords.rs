@@ -19,14 +19,13 @@ const WITHOUT_EFFECT: [&str; 9] = [
     "block_size",
 ];
 
-/// Warns, once for each keyword, that the keyword has no effect. The default value of a keyword gives no
-/// warning.
+/// Warns, once for each keyword, that the keyword has no effect. Does not warn for the default value.
 fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_default = !value.is_truthy()? || (key.starts_with("alignment") && value.eq(1)?);
     if is_default {
         return Ok(());
     }
-    let why = "it is about caches and buffers of libhdf5";
+    let why = "the keyword is for caches and buffers of libhdf5";
     value.py().import("hyperslab._warn")?.getattr("without_effect")?.call1(("File", key, why)).map(drop)
 }
 
@@ -87,7 +86,7 @@ impl Keywords {
                 "fs_threshold" if value.eq(1)? => {}
                 "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" if value.is_truthy()? => {
                     return Err(if mode.creates() {
-                        PyNotImplementedError::new_err("a file that manages its free space")
+                        PyNotImplementedError::new_err("files that manage their free space are not supported")
                     } else {
                         PyValueError::new_err("Unable to set file space strategy of an existing file")
                     });
@@ -173,8 +172,8 @@ fn version(name: &str) -> PyResult<LibVersion> {
 /// Returns the error for `swmr=True`.
 pub(super) fn no_swmr() -> PyErr {
     PyNotImplementedError::new_err(
-        "reading and writing at the same time (SWMR): to follow a file that another program extends, open it with \
-         locking=False, and refresh() it or a dataset",
+        "SWMR mode is not supported: to follow a file that another program extends, open the file with \
+         locking=False, and call refresh() of the file or of a dataset",
     )
 }
 

@@ -40,8 +40,7 @@ fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> h
     Ok(opened)
 }
 
-/// Opens or creates a file that is held entirely in memory. With a backing store, changes are written to
-/// `path`.
+/// Opens or creates a file entirely in memory. With a backing store, changes are written to `path`.
 fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
     let found = match mode {
         Mode::Replace => None,

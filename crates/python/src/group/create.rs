@@ -20,7 +20,7 @@ use crate::object::{HLObject, name_required, wrap};
 use crate::plain;
 use crate::state::FileState;
 
-/// Returns the file and the group, or raises `E` if the file is open only for reading. `what` names the
+/// Returns the file and the group, or raises `E` if the file is open only for reading; `what` names the
 /// change.
 fn changed<'a, E: PyTypeInfo>(
     slf: &'a Bound<'_, Group>,
@@ -32,8 +32,7 @@ fn changed<'a, E: PyTypeInfo>(
 }
 
 impl Group {
-    /// Performs a call `create_dataset(name, data=numbers)`. Returns `None` if the call has any other
-    /// arguments.
+    /// Performs a call `create_dataset(name, data=numbers)`. Returns `None` if the call has other arguments.
     fn create_plain<'py>(
         slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
