@@ -122,7 +122,7 @@ pub(crate) fn destination<'a>(
     }
     writable(array)?;
     if array.dtype().has_object() {
-        return Err(PyTypeError::new_err("an array of Python objects is not a destination"));
+        return Err(PyTypeError::new_err("an array of Python objects cannot be a destination"));
     }
     let itemsize = array.dtype().itemsize();
     let mut own: SmallVec<[(usize, usize); 8]> = SmallVec::new();

@@ -78,9 +78,7 @@ impl Driver for FileObject {
                 // A raw file returns the number of written bytes. Without a number, all bytes are written.
                 let taken = object.call_method1("write", (rest,))?.extract::<Option<usize>>()?;
                 match taken.unwrap_or(src.len() - written) {
-                    0 => {
-                        return Err(PyOSError::new_err("write() of the file object returned 0"));
-                    }
+                    0 => return Err(PyOSError::new_err("write() of the file object returned 0")),
                     taken => written += taken,
                 }
             }

@@ -163,7 +163,7 @@ impl Mode {
     }
 }
 
-/// Returns the library version that the version bound `name` stands for.
+/// Returns the library version of the bound `name`: the oldest version that must read new objects.
 fn version(name: &str) -> PyResult<LibVersion> {
     let unknown = || PyValueError::new_err(format!("Invalid library version bound {name:?}"));
     LibVersion::named(name).ok_or_else(unknown)
