@@ -21,7 +21,7 @@ use crate::error::OrRaise;
 
 /// Returns a new C-contiguous array of the shape `shape` and the dtype `descr`.
 ///
-/// The elements are uninitialized. Elements that are Python objects are `NULL`, which reads as `None`. A
+/// The elements have arbitrary values. Elements that are Python objects are `NULL`, which reads as `None`. A
 /// subarray dtype adds its dimensions to the shape, as in NumPy.
 pub(crate) fn empty<'py>(
     py: Python<'py>,

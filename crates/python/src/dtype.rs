@@ -331,7 +331,7 @@ impl<'py> Translator<'py> {
     fn sequence(&self, stored: &Datatype, base: &Datatype) -> PyResult<Level<'py>> {
         let mut element = Translation::new(self.py, base, self.widths)?;
         let descr = element.descr.bind(self.py).clone().into_any();
-        // The arrays of the sequences have a dtype without metadata, as in h5py.
+        // As in h5py, sequences of enumerations and of Python objects have dtypes without metadata.
         match base {
             Datatype::Enumeration(_) => {
                 element.descr = self.named(&descr.getattr("str")?.extract::<String>()?)?.unbind();

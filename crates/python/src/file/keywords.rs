@@ -163,7 +163,8 @@ impl Mode {
     }
 }
 
-/// Returns the library version of the bound `name`: the oldest version that must read new objects.
+/// Returns the library version of the bound `name`: the oldest version that can read objects within the
+/// bound.
 fn version(name: &str) -> PyResult<LibVersion> {
     let unknown = || PyValueError::new_err(format!("Invalid library version bound {name:?}"));
     LibVersion::named(name).ok_or_else(unknown)
