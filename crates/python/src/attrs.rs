@@ -60,7 +60,7 @@ impl AttributeManager {
         slf.py().import("hyperslab._write")?.getattr(function)?.call1(args).map(drop)
     }
 
-    /// Sets an attribute to a number or an array of numbers. Returns false for any other value.
+    /// Sets an attribute to a number or an array of numbers. For any other value, only returns false.
     fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<&str>() else { return Ok(false) };
         let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
@@ -277,7 +277,7 @@ impl AttributeManager {
         found(&source, py.detach(|| self.node.rename_attribute(&source, &dest)))
     }
 
-    /// Creates an attribute with the elements of `data`, an array of elements of `dtype`. None creates an
+    /// Writes an attribute with the elements of `data`, an array of the dtype `dtype`. `data` is None for an
     /// attribute without elements.
     fn _set(
         &self,
@@ -500,7 +500,7 @@ impl AttrID {
     }
 }
 
-/// The datatype whose elements an array's are.
+/// Returns the datatype of the elements of an array.
 fn memory_datatype(
     array: &Bound<'_, PyUntypedArray>,
     stored: &Datatype,
@@ -513,7 +513,7 @@ fn memory_datatype(
     given.ok_or_else(|| PyTypeError::new_err(format!("no conversion from {} to {stored:?}", array.dtype())))
 }
 
-/// The value of an attribute: what h5py makes of it.
+/// Returns the value of an attribute, as h5py returns it.
 fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
     let Attribute { datatype, dataspace, data, .. } = attribute;
     let widths = state.core.store().widths();
@@ -531,7 +531,7 @@ fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyRe
     if array.ndim() == 0 { array.get_item(PyTuple::empty(py)) } else { Ok(array.into_any()) }
 }
 
-/// The datatype of the elements of the array that an attribute becomes.
+/// Returns the datatype of the elements of an attribute's array: the innermost base of array datatypes.
 fn innermost(datatype: &Datatype) -> &Datatype {
     match datatype {
         Datatype::Array(array) => innermost(&array.base),
@@ -539,7 +539,7 @@ fn innermost(datatype: &Datatype) -> &Datatype {
     }
 }
 
-/// An array of `bytes` as an array of `str` of the same dtype.
+/// Decodes an array of `bytes` to an array of `str` of the same dtype.
 fn as_text<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
     let text = buffer::empty(py, array.shape(), &array.dtype())?;

@@ -1,4 +1,4 @@
-//! The memory and the C interface of NumPy: the only file of the package with unsafe code.
+//! Access to NumPy's memory and C API. This is the only file of the package with unsafe code.
 
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
@@ -19,8 +19,10 @@ use smallvec::SmallVec;
 
 use crate::error::OrRaise;
 
-/// Returns a new row-major array of `shape` and `descr`. Its elements hold arbitrary bytes, or `NULL` (which
-/// reads as `None`) for Python objects. A subarray dtype adds its dimensions to the shape, as in NumPy.
+/// Returns a new C-contiguous array of the shape `shape` and the dtype `descr`.
+///
+/// The elements have arbitrary values. Elements that are Python objects are `NULL`, which reads as `None`. A
+/// subarray dtype adds its dimensions to the shape, as in NumPy.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[usize],
@@ -31,8 +33,8 @@ pub(crate) fn empty<'py>(
         dims.push(npy_intp::try_from(len).map_err(|_| PyValueError::new_err("array is too big"))?);
     }
     let rank = c_int::try_from(dims.len()).map_err(|_| PyValueError::new_err("too many dimensions"))?;
-    // SAFETY: the call takes the reference to the descriptor that `into_dtype_ptr` gives away, reads `rank`
-    // lengths from `dims`, and returns a new reference or NULL with an exception set, which
+    // SAFETY: the call takes over the reference to the descriptor from `into_dtype_ptr`, and reads `rank`
+    // lengths from `dims`. It returns a new reference or NULL with an exception set, which
     // `from_owned_ptr_or_err` handles.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
@@ -50,7 +52,7 @@ pub(crate) fn empty<'py>(
     }
 }
 
-/// Returns the NumPy scalar of one element of `descr`, which holds no Python objects.
+/// Returns the NumPy scalar for one element of the dtype `descr`, which must not contain Python objects.
 pub(crate) fn scalar<'py>(
     descr: &Bound<'py, PyArrayDescr>,
     element: &mut [u8],
@@ -68,10 +70,10 @@ pub(crate) fn scalar<'py>(
     }
 }
 
-/// Returns the bytes of a row-major array without gaps.
+/// Returns the bytes of a C-contiguous array, for writing.
 ///
-/// The array must be new, or passed by the caller to be written. A caller that passes an array as `out` must
-/// not use it until the call returns, as with every NumPy function that releases the GIL.
+/// The array must be new, or an array that the caller may write to. A program that passes an array as `out`
+/// must not use the array until the call returns, as with every NumPy function that releases the GIL.
 pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResult<&'a mut [u8]> {
     writable(array)?;
     if !array.is_c_contiguous() || array.dtype().has_object() {
@@ -81,16 +83,16 @@ pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResul
     if len == 0 {
         return Ok(&mut []);
     }
-    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed; it is writable
-    // (just checked), holds no Python objects, so any bytes are valid, and by the contract above no other
-    // code uses it.
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed. The array is
+    // writable (just checked) and has no Python objects, so any bytes are valid. By the contract above, no
+    // other code uses it.
     unsafe { Ok(slice::from_raw_parts_mut((*fields(array)).data.cast(), len)) }
 }
 
-/// Returns the bytes of a row-major array without gaps, for reading.
+/// Returns the bytes of a C-contiguous array, for reading.
 ///
-/// The contract is that of NumPy: a caller that passes an array to a function that releases the GIL does not
-/// change it meanwhile.
+/// The contract is that of NumPy: a program that passes an array to a function that releases the GIL must not
+/// change the array during the call.
 pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u8]> {
     if !array.is_c_contiguous() || array.dtype().has_object() {
         return Err(PyTypeError::new_err("Array must be C-contiguous"));
@@ -99,14 +101,15 @@ pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u
     if len == 0 {
         return Ok(&[]);
     }
-    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed, and holds no
-    // Python objects, so any bytes are valid; by the contract above no other code writes to it.
+    // SAFETY: a contiguous array of `len` bytes keeps its memory while `array` is borrowed. It has no Python
+    // objects, so any bytes are valid. By the contract above, no other code writes to it.
     unsafe { Ok(slice::from_raw_parts((*fields(array)).data.cast::<u8>(), len)) }
 }
 
 /// Returns the memory of an array, contiguous or strided, as a destination for elements of the shape `shape`.
-/// This is the shape of the array, up to axes of length one. Returns `None` if an axis runs backward: the
-/// engine cannot write there.
+///
+/// `shape` is the shape of the array, with axes of length one added or removed. Returns `None` if the engine
+/// cannot write to the array, for example because an axis has a negative stride.
 ///
 /// The contract is that of [`bytes_mut`].
 pub(crate) fn destination<'a>(
@@ -119,7 +122,7 @@ pub(crate) fn destination<'a>(
     }
     writable(array)?;
     if array.dtype().has_object() {
-        return Err(PyTypeError::new_err("an array of Python objects is not a destination"));
+        return Err(PyTypeError::new_err("an array of Python objects cannot be a destination"));
     }
     let itemsize = array.dtype().itemsize();
     let mut own: SmallVec<[(usize, usize); 8]> = SmallVec::new();
@@ -139,7 +142,7 @@ pub(crate) fn destination<'a>(
     for &len in shape {
         strides.push(if len == 1 { itemsize } else { left.next().map_or(0, |(_, stride)| *stride) });
     }
-    // A subarray dtype has become axes of the array; the elements of the file include them.
+    // The dimensions of a subarray dtype are axes of the array, but parts of an element in the file.
     let inner: usize = left.clone().map(|(len, _)| len).product();
     let mut pitch = itemsize;
     for &(len, stride) in left.rev() {
@@ -151,10 +154,10 @@ pub(crate) fn destination<'a>(
     if inner * itemsize != element_size {
         return Ok(None);
     }
-    // SAFETY: all strides are positive, so the elements lie in the `span` bytes from the first one on, which
-    // the array (or its base) keeps while `array` is borrowed; it is writable (just checked), holds no Python
-    // objects, and by the contract of `bytes_mut` no other code uses it. Gaps between elements are other
-    // elements of the same memory.
+    // SAFETY: no stride is negative, so all elements are in the `span` bytes that begin at the first element.
+    // The array (or its base) keeps these bytes while `array` is borrowed. The array is writable (just
+    // checked) and has no Python objects. By the contract of `bytes_mut`, no other code uses it. Gaps between
+    // elements belong to the same memory.
     let bytes = unsafe { slice::from_raw_parts_mut((*fields(array)).data.cast(), span) };
     Destination::strided(bytes, shape, &strides, element_size).or_raise().map(Some)
 }
@@ -162,7 +165,7 @@ pub(crate) fn destination<'a>(
 /// Returns whether any two of these contiguous arrays share memory.
 pub(crate) fn overlap(arrays: &[Bound<'_, PyUntypedArray>]) -> bool {
     let span = |array: &Bound<'_, PyUntypedArray>| {
-        // SAFETY: the fields live while `array` does; the address is only compared.
+        // SAFETY: the fields are valid while `array` is alive. The address is only compared.
         let begin = unsafe { (*fields(array)).data } as usize;
         (begin, begin + array.len() * array.dtype().itemsize())
     };
@@ -171,14 +174,14 @@ pub(crate) fn overlap(arrays: &[Bound<'_, PyUntypedArray>]) -> bool {
     spans.iter().zip(spans.iter().skip(1)).any(|((_, end), (begin, _))| begin < end)
 }
 
-/// Returns NumPy's own description of an array, which lives as long as the array.
+/// Returns NumPy's fields of an array. The pointer is valid while the array is alive.
 fn fields(array: &Bound<'_, PyUntypedArray>) -> *const PyArrayObject_fields {
-    // SAFETY: `as_array_ptr` points to an array object; only the address of its fields is computed.
+    // SAFETY: `as_array_ptr` points to an array object. The call only computes the address of its fields.
     unsafe { _PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const()) }
 }
 
 fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-    // SAFETY: the fields live while `array` does.
+    // SAFETY: the fields are valid while `array` is alive.
     let flags = unsafe { (*fields(array)).flags };
     if flags & NPY_ARRAY_WRITEABLE == 0 {
         return Err(PyTypeError::new_err("Array must be C-contiguous and writable"));
@@ -186,15 +189,15 @@ fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     Ok(())
 }
 
-/// The elements of a row-major array without gaps. Some of their bytes are places of Python objects.
+/// The elements of a C-contiguous array, which may contain references to Python objects.
 pub(crate) struct Places<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     len: usize,
 }
 
 impl<'a, 'py> Places<'a, 'py> {
-    /// Returns the elements of an array. Methods that write need a new array of [`empty`], which no other
-    /// code refers to.
+    /// Returns the elements of an array. `put` and `fill` are only for a new array from [`empty`] that no
+    /// other code refers to.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if !array.is_c_contiguous() {
             return Err(PyTypeError::new_err("Array must be C-contiguous"));
@@ -202,24 +205,24 @@ impl<'a, 'py> Places<'a, 'py> {
         Ok(Self { array, len: array.len() * array.dtype().itemsize() })
     }
 
-    /// Returns the address of `len` bytes at `offset`.
+    /// Returns the address of the `len` bytes at `offset` in the array.
     fn at(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(offset <= self.len && len <= self.len - offset);
-        // SAFETY: the bytes lie inside the array (just asserted), which keeps them while it is borrowed.
+        // SAFETY: the bytes are inside the array (just asserted), which keeps them while it is borrowed.
         unsafe { (*fields(self.array)).data.add(offset).cast() }
     }
 
-    /// Returns the address of an object at `offset`. The dtype must have an object there. The address may be
-    /// unaligned.
+    /// Returns the address of the object reference at `offset`, where the dtype must have an object. The
+    /// address may be unaligned.
     fn object(&self, offset: usize) -> *mut *mut ffi::PyObject {
         self.at(offset, size_of::<*mut ffi::PyObject>()).cast()
     }
 
-    /// Stores `object` at `offset`. The dtype must have a place for an object there.
+    /// Stores a reference to `object` at `offset`, where the dtype must have an object.
     pub(crate) fn put(&mut self, offset: usize, object: Bound<'py, PyAny>) {
         let place = self.object(offset);
-        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a
-        // reference that the array owns, which is replaced and given up.
+        // SAFETY: the place is inside the array. By the contract, it has NULL or a reference that the array
+        // owns. The new reference replaces the old one, which is then released.
         unsafe {
             let before = place.read_unaligned();
             place.write_unaligned(object.into_ptr());
@@ -227,31 +230,30 @@ impl<'a, 'py> Places<'a, 'py> {
         }
     }
 
-    /// Returns the object at `offset`, or `None` if its place is empty. The dtype must have an object there.
+    /// Returns the object at `offset`, where the dtype must have an object, or `None` for a `NULL` reference.
     pub(crate) fn get(&self, offset: usize) -> Option<Bound<'py, PyAny>> {
-        // SAFETY: by the contract the place, which lies inside the array, is one of an object: NULL or a
-        // reference that the array owns, of which a new one is made.
+        // SAFETY: the place is inside the array. By the contract, it has NULL or a reference that the array
+        // owns. The call makes a new reference.
         unsafe { Bound::from_borrowed_ptr_or_opt(self.array.py(), self.object(offset).read_unaligned()) }
     }
 
-    /// Copies bytes that hold no objects to `offset`.
+    /// Copies `bytes` to `offset`. The bytes must not contain objects.
     pub(crate) fn fill(&mut self, offset: usize, bytes: &[u8]) {
-        // SAFETY: the bytes lie inside the array, which is new: no other code refers to its memory.
+        // SAFETY: the bytes are inside the array, which is new: no other code refers to its memory.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(offset, bytes.len()), bytes.len()) }
     }
 
-    /// Copies bytes that hold no objects from `offset`.
+    /// Copies the bytes at `offset` to `bytes`. The bytes must not contain objects.
     pub(crate) fn copy(&self, offset: usize, bytes: &mut [u8]) {
-        // SAFETY: the bytes lie inside the array, and `bytes` is not part of it: it is borrowed to be
-        // changed.
+        // SAFETY: the source is inside the array. `bytes` is borrowed mutably, so it is outside the array.
         unsafe {
             std::ptr::copy_nonoverlapping(self.at(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len());
         }
     }
 }
 
-/// Returns an instance of `class`, a named tuple of `N` fields, without calling its constructor. This is ten
-/// times as fast.
+/// Returns an instance of `class`, a named tuple of `N` fields. The constructor, which takes ten times as
+/// long, is not called.
 pub(crate) fn named_tuple<'py, const N: usize>(
     class: &Bound<'py, PyType>,
     values: [Bound<'py, PyAny>; N],
@@ -259,9 +261,8 @@ pub(crate) fn named_tuple<'py, const N: usize>(
     let py = class.py();
     let len = ffi::Py_ssize_t::try_from(N)?;
     assert!(class.is_subclass_of::<PyTuple>()?);
-    // SAFETY: `class` is a tuple by inheritance (just asserted). An instance is allocated as `tuple.__new__`
-    // does it, with `N` empty places, and no other code has seen it, so that each place may be given a
-    // reference.
+    // SAFETY: `class` is a subclass of tuple (just asserted). The call allocates an instance with `N` empty
+    // places, as `tuple.__new__` does. No other code refers to the instance, so each place may be set.
     unsafe {
         let tuple = Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(class.as_type_ptr(), len))?;
         for (place, value) in (0..).zip(values) {
@@ -273,11 +274,11 @@ pub(crate) fn named_tuple<'py, const N: usize>(
 
 /// Returns whether the reference of the caller is the only one to an object.
 pub(crate) fn is_unshared(object: &Bound<'_, PyTuple>) -> bool {
-    // SAFETY: the object is alive; its count of references is read under the GIL.
+    // SAFETY: the object is alive. Its reference count is read under the GIL.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) == 1 }
 }
 
-/// Stores `value` in a tuple that no other code refers to.
+/// Sets an element of a tuple that has no other references.
 pub(crate) fn put(tuple: &Bound<'_, PyTuple>, index: usize, value: Bound<'_, PyAny>) -> PyResult<()> {
     let index = ffi::Py_ssize_t::try_from(index)?;
     // SAFETY: the call takes the reference to `value`. It raises if the tuple has other references, or no
@@ -286,13 +287,13 @@ pub(crate) fn put(tuple: &Bound<'_, PyTuple>, index: usize, value: Bound<'_, PyA
     if status == 0 { Ok(()) } else { Err(PyErr::fetch(tuple.py())) }
 }
 
-/// Calls `function(argument)`, without a tuple of arguments if the function allows it.
+/// Returns `function(argument)`. Creates no tuple of arguments if the function does not need one.
 pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
     argument: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: borrows both objects, ended by NULL as the call demands, and returns a new reference or NULL
-    // with an exception set.
+    // SAFETY: the call borrows both objects, and NULL ends its arguments as required. It returns a new
+    // reference or NULL with an exception set.
     unsafe {
         let none: *mut ffi::PyObject = std::ptr::null_mut();
         let result = ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), argument.as_ptr(), none);

@@ -16,7 +16,7 @@ pub(crate) fn method<'py>(
     py.import(format!("hyperslab.{module}"))?.getattr(function)?.call(all, kwds)
 }
 
-/// Returns a view of a mapping, as `dict` has it.
+/// Returns a view of a mapping: an instance of the class `hyperslab._mapping.<class>`.
 pub(crate) fn view<'py>(mapping: &Bound<'py, PyAny>, class: &str) -> PyResult<Bound<'py, PyAny>> {
     mapping.py().import("hyperslab._mapping")?.getattr(class)?.call1((mapping,))
 }

@@ -1,4 +1,4 @@
-//! Checking files. `hyperslab._check` names the findings.
+//! Checking files. `hyperslab._check` converts the findings to objects with named fields.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::fileobj::FileObject;
 /// A finding: severity, message, structure, section of the specification, address, path.
 type Found = (String, String, &'static str, &'static str, Option<u64>, Option<String>);
 
-/// Checks the file at the path `file`, or behind a file object.
+/// Checks the file at the path `file`, or the file of a file object.
 #[pyfunction(name = "_check")]
 pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>> {
     let py = file.py();

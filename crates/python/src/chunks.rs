@@ -21,15 +21,14 @@ use crate::dataset::Dataset;
 #[derive(Debug)]
 pub(crate) struct ChunkIterator {
     chunk: Vec<u64>,
-    /// The first element and the end of the region along each axis.
+    /// The start and the stop of the region along each axis.
     region: Vec<(u64, u64)>,
-    /// The number of the next chunk among those that the region touches.
+    /// The number of the next chunk, counted over the chunks that the region touches.
     next: AtomicU64,
 }
 
 impl ChunkIterator {
-    /// Returns an iterator over the chunks that `sel` touches, or over all chunks without `sel`. `sel` has
-    /// slices and integers.
+    /// Iterates over the chunks that `sel` (slices and integers) touches, or over all chunks without `sel`.
     pub(crate) fn new(shape: &[u64], chunk: &[u64], sel: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let region = match sel {
             None => shape.iter().map(|&len| (0, len)).collect(),
@@ -59,7 +58,7 @@ fn region(shape: &[u64], sel: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
         ));
     }
     let bound = |value: Bound<'_, PyAny>, default: u64| -> PyResult<u64> {
-        // As in h5py, a stop of 0 stands for the end of the axis, and not for an empty region.
+        // As in h5py, a bound of 0 means the default, even as the stop of the region.
         match value.extract::<Option<i64>>()? {
             None | Some(0) => Ok(default),
             Some(value) => u64::try_from(value).map_err(|_| outside()),
@@ -105,7 +104,7 @@ fn slice(py: Python<'_>, start: u64, stop: u64) -> PyResult<Bound<'_, PySlice>> 
     Ok(PySlice::new(py, isize::try_from(start)?, isize::try_from(stop)?, 1))
 }
 
-/// Yields `dataset[0]`, `dataset[1]` and so on.
+/// Yields `dataset[0]`, `dataset[1]` and so on along the first axis.
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct DatasetIterator {
@@ -115,7 +114,7 @@ pub(crate) struct DatasetIterator {
 }
 
 impl DatasetIterator {
-    /// Returns an iterator over the first axis, which has length `len`.
+    /// Iterates over the first axis, of length `len`.
     pub(crate) fn new(dataset: Py<Dataset>, len: u64) -> Self {
         Self { dataset, len, next: 0.into() }
     }

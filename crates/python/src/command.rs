@@ -1,4 +1,4 @@
-//! The command `hyperslab`, as the wheel brings it.
+//! The command `hyperslab`, as installed by the wheel.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,4 @@
-//! Creating objects and links, with the arguments that `hyperslab._create` has derived from those of h5py.
+//! Creating objects and links from the arguments that `hyperslab._create` has parsed.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::objects_write;
 use crate::state::FileState;
 use crate::stored::stored_datatype;
 
-/// One filter: its number, its flags, its name if it is to be stored, and its client data.
+/// A filter: its number, its flags, its name if the file stores the name, and its client data.
 type Filter = (u16, u16, Option<String>, Vec<u32>);
 
 /// The arguments of `_create_dataset`: a dict with one item for each field.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Request<'py> {
-    /// None for a dataset without elements.
+    /// `None` for a null dataspace.
     shape: Option<Vec<u64>>,
     maxshape: Option<Vec<Option<u64>>>,
     /// A dtype, or a committed datatype.
@@ -75,7 +75,7 @@ impl Request<'_> {
     }
 }
 
-/// Returns the datatype, and the committed datatype if `dtype` is one of this file.
+/// Returns the stored datatype for `dtype`, and the committed datatype if `dtype` is one of the same file.
 pub(crate) fn datatype(
     dtype: &Bound<'_, PyAny>,
     state: &FileState,
@@ -83,7 +83,7 @@ pub(crate) fn datatype(
     if let Ok(committed) = dtype.cast::<Datatype>() {
         let named = committed.get().datatype.clone();
         if !named.file().is_same(&state.core) {
-            // It belongs to another file: only the datatype itself is used.
+            // A file cannot refer to a committed datatype of another file, so the new object stores a copy.
             return Ok((named.datatype().clone(), None));
         }
         return Ok((named.datatype().clone(), Some(named)));
@@ -92,7 +92,7 @@ pub(crate) fn datatype(
     Ok((stored_datatype(&descr, state.core.store().widths().offset.bytes())?, None))
 }
 
-/// Returns the dataspace of a shape, or a null dataspace without a shape.
+/// Returns the dataspace of a shape, or the null dataspace without a shape.
 pub(crate) fn dataspace(shape: Option<Vec<u64>>, max_shape: Option<Vec<Option<u64>>>) -> Dataspace {
     match shape {
         None => Dataspace::Null,
@@ -101,7 +101,7 @@ pub(crate) fn dataspace(shape: Option<Vec<u64>>, max_shape: Option<Vec<Option<u6
     }
 }
 
-/// Returns one element of the stored datatype.
+/// Returns the fill value as one element of the stored datatype.
 fn fill_bytes(
     value: &Bound<'_, PyUntypedArray>,
     datatype: &StoredDatatype,
@@ -129,7 +129,7 @@ fn fill_bytes(
     Ok(FillBytes::Defined(stored))
 }
 
-/// Refuses to change a file that is open for reading, with the exception of h5py.
+/// Raises `E`, the exception type of h5py, if the file is open only for reading. `what` names the change.
 pub(crate) fn writable<E: pyo3::PyTypeInfo>(state: &Arc<FileState>, what: &str) -> PyResult<()> {
     state.check()?;
     if state.core.is_writable() {

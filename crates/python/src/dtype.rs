@@ -1,5 +1,6 @@
-//! HDF5 datatypes as NumPy dtypes, with the metadata of h5py for datatypes that NumPy lacks, and the
-//! conversion of elements.
+//! HDF5 datatypes as NumPy dtypes, and how to convert their elements.
+//!
+//! Metadata of the dtype, as in h5py, marks datatypes that NumPy does not have.
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{
@@ -16,31 +17,31 @@ use crate::error::UnsupportedDtypeError;
 use crate::objects::{Recipe, RecordField};
 use crate::reference;
 
-/// The translation of a datatype to NumPy.
+/// The NumPy form of a datatype.
 #[derive(Debug)]
 pub(crate) struct Translation {
     /// The dtype of an array of these elements.
     pub(crate) descr: Py<PyArrayDescr>,
     /// The datatype of the elements that the engine returns.
     pub(crate) memory: Datatype,
-    /// The size of an element of `memory` in bytes.
+    /// The size of an element of `memory`, in bytes.
     pub(crate) memory_size: usize,
-    /// The recipe for Python objects in the elements. `None` if the elements hold no objects, and their bytes
-    /// are those of NumPy.
+    /// How to create Python objects from such elements. `None` if the dtype has no objects: then the bytes
+    /// are already in NumPy's form.
     pub(crate) recipe: Option<Recipe>,
 }
 
-/// The translation of one level of a datatype.
+/// The NumPy form of one level of a datatype.
 struct Level<'py> {
     descr: Bound<'py, PyArrayDescr>,
     memory: Datatype,
     recipe: Recipe,
-    /// The size of an element in the memory of libhdf5, in bytes. It decides the offsets of later members.
+    /// The size of an element in libhdf5's memory, in bytes. It determines the offsets of later members.
     libhdf5_size: usize,
 }
 
 impl Translation {
-    /// Returns the translation of `stored`, with the dtype of h5py.
+    /// Returns the NumPy form of `stored`, with the same dtype as in h5py.
     pub(crate) fn new(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Self> {
         let translator = Translator { py, widths, dtype: dtype_type(py) };
         Self::of(translator.level(stored)?, widths)
@@ -55,8 +56,8 @@ impl Translation {
         })
     }
 
-    /// Returns the translation of some members of a compound: a record of the members without gaps, or the
-    /// member itself if `single`.
+    /// Returns the NumPy form of some members of a compound, a record without gaps, and the dtype of the
+    /// result. This is the dtype of the record, or of the one member if `single`.
     pub(crate) fn fields(
         py: Python<'_>,
         stored: &Datatype,
@@ -125,7 +126,7 @@ impl<'py> Translator<'py> {
         }
     }
 
-    /// Returns the translation of elements whose bytes are those of NumPy in the datatype `memory`.
+    /// Returns the form of elements that are NumPy's own once the engine has converted them to `memory`.
     fn plain(&self, descr: Bound<'py, PyArrayDescr>, memory: Datatype) -> PyResult<Level<'py>> {
         let size = self.size(&memory)?;
         if descr.itemsize() != size {
@@ -184,7 +185,7 @@ impl<'py> Translator<'py> {
         }
     }
 
-    /// Returns the smallest NumPy float that holds every value, by the rule of h5py.
+    /// Returns the smallest NumPy float that can represent every value, as h5py does.
     fn float(&self, float: Float) -> PyResult<Level<'py>> {
         let sign = order_sign(float.order)?;
         let most = (1i64 << float.exponent_size.min(62)) - i64::from(float.exponent_bias) - 1;
@@ -225,7 +226,7 @@ impl<'py> Translator<'py> {
         self.plain(descr, Datatype::Complex(Complex { base: Box::new(Datatype::Float(part)) }))
     }
 
-    /// A compound of two floats `r` and `i`, h5py's complex numbers before HDF5 2.0.
+    /// Returns the form of a compound of two floats `r` and `i`: h5py's complex numbers before HDF5 2.0.
     fn complex_compound(&self, compound: &Compound) -> PyResult<Level<'py>> {
         let Some(Member { datatype: Datatype::Float(base), .. }) = compound.members.first() else {
             return Err(PyTypeError::new_err("not a complex number"));
@@ -330,7 +331,7 @@ impl<'py> Translator<'py> {
     fn sequence(&self, stored: &Datatype, base: &Datatype) -> PyResult<Level<'py>> {
         let mut element = Translation::new(self.py, base, self.widths)?;
         let descr = element.descr.bind(self.py).clone().into_any();
-        // The sequences themselves have a plain dtype, as in h5py.
+        // As in h5py, sequences of enumerations and of Python objects have dtypes without metadata.
         match base {
             Datatype::Enumeration(_) => {
                 element.descr = self.named(&descr.getattr("str")?.extract::<String>()?)?.unbind();
@@ -346,8 +347,8 @@ impl<'py> Translator<'py> {
         self.object(stored, "vlen", &descr, recipe, 16)
     }
 
-    /// Returns a compound as a record, without gaps if it is `packed`. Otherwise members keep their offsets,
-    /// adjusted for members that have another size in the memory of libhdf5.
+    /// Returns a compound as a record, without gaps if `packed`. Otherwise, members keep their offsets, which
+    /// move only after members that libhdf5 makes larger or smaller in memory.
     fn compound(&self, compound: &Compound, packed: bool) -> PyResult<Level<'py>> {
         let mut members = Vec::new();
         for member in &compound.members {
@@ -357,7 +358,8 @@ impl<'py> Translator<'py> {
         }
         let mut by_offset: Vec<usize> = (0..members.len()).collect();
         by_offset.sort_by_key(|&index| members[index].0.offset);
-        // The shift of the members so far: in the record of NumPy, and in that of the engine.
+        // The distance that members have moved so far, in NumPy's record and in the engine's, and the end of
+        // the last member in a packed record.
         let (mut moved, mut shifted, mut end) = (0i64, 0i64, 0i64);
         let mut places = vec![(0i64, 0i64); members.len()];
         for index in by_offset {
@@ -407,12 +409,12 @@ impl<'py> Translator<'py> {
     }
 }
 
-/// The floats of NumPy: size in bytes, bits of the mantissa, largest and smallest exponent. The last one is
-/// the extended precision of x86.
+/// NumPy's floats: size in bytes, mantissa bits, largest and smallest exponent. The last is x86's extended
+/// precision.
 const FLOATS: [(u32, u8, i64, i64); 4] =
     [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
 
-/// By the rule of h5py: two members `r` and `i` of the same float type.
+/// Whether h5py reads a compound as complex numbers: it has two members `r` and `i` of the same float type.
 fn is_complex(compound: &Compound) -> bool {
     match &compound.members[..] {
         [re, im] => {
@@ -429,8 +431,7 @@ fn size_of(datatype: &Datatype, widths: Widths) -> PyResult<usize> {
     usize::try_from(datatype.size(widths)).map_err(|_| PyValueError::new_err("datatype too large"))
 }
 
-/// Returns whether the elements of an array have the dtype `descr`. A subarray dtype gives its axes to the
-/// array.
+/// Whether the elements of an array have the dtype `descr`, whose subarray dimensions are axes of the array.
 pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArrayDescr>) -> bool {
     let given = array.dtype();
     given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
@@ -446,7 +447,7 @@ fn order_sign(order: ByteOrder) -> PyResult<char> {
     }
 }
 
-/// Returns the dtype that `given` describes. None describes the default dtype of NumPy.
+/// Returns `numpy.dtype(given)`: for None, NumPy's default dtype.
 pub(crate) fn descr_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDescr>> {
     Ok(dtype_type(given.py()).call1((given,))?.cast_into()?)
 }

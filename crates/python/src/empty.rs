@@ -1,4 +1,4 @@
-//! The value of datasets and attributes without a dataspace.
+//! The value of datasets and attributes with a null dataspace: a dtype without elements.
 
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) struct Empty {
 }
 
 impl Empty {
-    /// Returns an `Empty` with this dtype.
+    /// Returns the empty value of `dtype`.
     pub(crate) fn new(dtype: Py<PyArrayDescr>) -> Self {
         Self { dtype }
     }

@@ -1,4 +1,4 @@
-//! The errors of the engine as Python exceptions of the classes that h5py raises.
+//! Converting the engine's errors to Python exceptions, of the classes that h5py raises.
 
 use std::io;
 
@@ -10,8 +10,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
-/// Exceptions that the package defines in Python, because a class with several built-in bases cannot be
-/// defined here.
+/// Exceptions of this package, defined in Python: pyo3 cannot create a class with several built-in bases.
 mod defined {
     pyo3::import_exception!(hyperslab._errors, FormatError);
     pyo3::import_exception!(hyperslab._errors, ClosedError);
@@ -20,12 +19,12 @@ mod defined {
 
 pub(crate) use defined::{ClosedError, UnsupportedDtypeError};
 
-// A dataset was resized between a look at its shape and the following read or write. This exception never
-// leaves the package.
+// Raised if a dataset was resized after its shape was read, and before the read or write of its elements.
+// Never leaves the package.
 pyo3::create_exception!(hyperslab, Reshaped, PyRuntimeError);
 
-/// Runs `f`, which looks at the shape of a dataset and then reads or writes. Runs `f` again if another thread
-/// changes the shape in between.
+/// Calls `f`, which gets the shape of a dataset and then reads or writes its elements. Repeats the call if
+/// another thread has resized the dataset in between.
 pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>) -> PyResult<T> {
     loop {
         match f() {
@@ -35,7 +34,7 @@ pub(crate) fn in_one_shape<T>(py: Python<'_>, mut f: impl FnMut() -> PyResult<T>
     }
 }
 
-/// Converts a result of the engine into one that `?` raises.
+/// Converts a result of the engine to a `PyResult`, so that `?` raises the error.
 pub(crate) trait OrRaise<T> {
     /// Returns the value, or the exception for the error.
     fn or_raise(self) -> PyResult<T>;
@@ -59,7 +58,7 @@ impl<T> OrRaise<T> for hyperslab_segy::Result<T> {
     }
 }
 
-/// Returns the exception for an `error` of a survey.
+/// Returns the exception for an error of a SEG-Y survey.
 fn survey(error: hyperslab_segy::Error) -> PyErr {
     use hyperslab_segy::Error;
     let message = error.to_string();
@@ -89,7 +88,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     }
 }
 
-/// Returns the exception for an `error` from opening the file `name`.
+/// Returns the exception for an `error` that occurred while opening the file `name`.
 pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     match error.root() {
         Error::Io { op: "open", source, .. } => {
@@ -104,7 +103,7 @@ pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     }
 }
 
-/// Returns the message of the system without its number, as the end of a sentence.
+/// Returns the system's message without the error number, with a lowercase first letter.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -112,7 +111,7 @@ fn plain(error: &io::Error) -> String {
     letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
-/// Returns whether `error` is about a missing member of a group.
+/// Whether `error` means that a member of a group does not exist.
 pub(crate) fn is_missing(error: &Error) -> bool {
     matches!(
         error.root(),
@@ -124,7 +123,7 @@ pub(crate) fn is_missing(error: &Error) -> bool {
     )
 }
 
-/// Returns the exception for a path that leads nowhere.
+/// Returns the exception for a failed lookup: `KeyError` if the path does not lead to an object.
 pub(crate) fn missing_object(error: &Error) -> PyErr {
     if is_missing(error) {
         PyKeyError::new_err(format!("Unable to open object ({})", error.root()))
@@ -153,17 +152,18 @@ fn request(error: &RequestError, message: String) -> PyErr {
     }
 }
 
-/// Python selects the subclass of `OSError` (`FileNotFoundError`) by the number.
+/// Returns the `OSError` for an error of the system. Python selects the subclass, such as
+/// `FileNotFoundError`, by the error number.
 fn system(error: &io::Error, message: String) -> PyErr {
     if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         return Python::attach(|py| inner.clone_ref(py));
     }
-    // Errors from the driver itself have a kind and no number.
+    // Errors that the driver itself creates have a kind but no number.
     let number = error.raw_os_error().or(match error.kind() {
         io::ErrorKind::NotFound => Some(2),
         io::ErrorKind::PermissionDenied => Some(13),
         io::ErrorKind::IsADirectory => Some(21),
-        // Python turns this number into a BlockingIOError.
+        // Python raises BlockingIOError for this number.
         io::ErrorKind::WouldBlock => Some(if cfg!(target_os = "linux") { 11 } else { 35 }),
         _ => None,
     });

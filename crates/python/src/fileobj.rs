@@ -1,4 +1,4 @@
-//! Python file objects as a driver: anything with `read` and `seek`.
+//! A driver for Python file objects: any object with the methods `read` and `seek`.
 
 use std::io;
 use std::sync::Mutex;
@@ -10,28 +10,29 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 
-/// A Python file object.
+/// The driver of a file behind a Python file object.
 #[derive(Debug)]
 pub(crate) struct FileObject {
     object: Py<PyAny>,
-    /// All readers share one position, so one thread reads at a time. A forked child has its own lock.
+    /// Held during each access: all threads share the position of the object. A forked child has its own
+    /// lock.
     alone: PerProcess<Mutex<()>>,
 }
 
 impl FileObject {
-    /// Returns a driver that reads from `object`.
+    /// Returns a driver for `object`.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
         Self { object: object.clone().unbind(), alone: PerProcess::new(Mutex::new(())) }
     }
 
-    /// Calls `f` with the object while no other thread uses it. The GIL is released while this thread waits
-    /// for its turn.
+    /// Calls `f` with the object, under the lock. Other threads can use the interpreter during the wait for
+    /// it.
     fn with<T>(&self, f: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
         Python::attach(|py| {
             let object = self.object.bind(py);
             if self.alone.own().is_none() && object.call_method0("fileno").is_ok() {
-                let why = "this process and the one that it was forked from share the position of the file object: \
-                           open the file here";
+                let why = "this process shares the position of the file object with its parent process: open the \
+                           file again in this process";
                 return Err(io::Error::other(PyRuntimeError::new_err(why)));
             }
             let _alone = self.alone.get(|_| Mutex::new(())).lock_py_attached(py);
@@ -74,10 +75,10 @@ impl Driver for FileObject {
             let mut written = 0;
             while written < src.len() {
                 let rest = PyBytes::new(object.py(), &src[written..]);
-                // Raw files return the number of bytes that they wrote; other objects write all bytes.
+                // A raw file returns the number of written bytes. Without a number, all bytes are written.
                 let taken = object.call_method1("write", (rest,))?.extract::<Option<usize>>()?;
                 match taken.unwrap_or(src.len() - written) {
-                    0 => return Err(PyOSError::new_err("the file object takes no more bytes")),
+                    0 => return Err(PyOSError::new_err("write() of the file object returned 0")),
                     taken => written += taken,
                 }
             }
@@ -88,7 +89,7 @@ impl Driver for FileObject {
     fn set_len(&self, len: u64) -> io::Result<()> {
         let is_longer = self.len()? < len;
         if is_longer && len > 0 {
-            // Not every object grows when it is "truncated".
+            // `truncate` does not extend every kind of file object; writing the last byte does.
             return self.write_at(len - 1, &[0]);
         }
         self.with(|object| object.call_method1("truncate", (len,)).map(drop))

@@ -1,4 +1,4 @@
-//! The filters of a dataset under the names of h5py.
+//! The filters of a dataset, in the terms of h5py.
 
 use hyperslab_filters::FilterId;
 use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice};
@@ -9,16 +9,16 @@ use pyo3::prelude::*;
 
 const SZIP: FilterId = FilterId(4);
 const SCALE_OFFSET: FilterId = FilterId(6);
-/// The filters that h5py has a name for.
+/// The filters that have a name or a property in h5py.
 const NAMED: [FilterId; 6] =
     [FilterId::DEFLATE, SZIP, FilterId::LZF, FilterId::SHUFFLE, FilterId::FLETCHER32, SCALE_OFFSET];
 
-/// Returns the filter `id`, if the pipeline has it.
+/// Returns the filter `id` of the pipeline, or `None`.
 pub(crate) fn find(pipeline: &FilterPipeline, id: FilterId) -> Option<&FilterSpec> {
     pipeline.filters.iter().find(|filter| filter.id == id.0)
 }
 
-/// Returns `Dataset.compression`: a name that h5py knows, "unknown" for any other filter, or None.
+/// Returns `Dataset.compression`: h5py's name of the compression, "unknown" for any other filter, or `None`.
 pub(crate) fn compression(pipeline: &FilterPipeline) -> Option<&'static str> {
     let known = [(FilterId::DEFLATE, "gzip"), (FilterId::LZF, "lzf"), (SZIP, "szip")];
     let known = known.into_iter().find(|(id, _)| find(pipeline, *id).is_some());
@@ -51,25 +51,25 @@ pub(crate) fn compression_opts<'py>(
     }
 }
 
-/// Returns `Dataset.scaleoffset`: the number of bits or decimal places that are kept.
+/// Returns `Dataset.scaleoffset`: the number of bits or of decimal places that the filter keeps.
 pub(crate) fn scale_offset(pipeline: &FilterPipeline) -> Option<u32> {
     find(pipeline, SCALE_OFFSET)?.client_data.get(1).copied()
 }
 
-/// Returns the name of a filter as libhdf5 reports it: the stored name, or the name of a built-in filter.
+/// Returns the name of a filter as in libhdf5: the stored name, or else the name of a built-in filter.
 pub(crate) fn name(filter: &FilterSpec) -> String {
     let own =
         || registered_name(FilterId(filter.id)).filter(|_| filter.id < 256 || filter.id == FilterId::LZF.0);
     filter.name.clone().unwrap_or_else(|| own().unwrap_or_default().to_owned())
 }
 
-/// The stored description of a filter: its number, flags, name and client data.
+/// The stored form of a filter: its number, its flags, its name and its client data.
 type Stored = (u16, u16, Option<String>, Vec<u32>);
 
-/// Returns the stored description of the filter `id` with the parameters of its plugin. Raises `KeyError` for
-/// an unknown filter.
+/// Returns the stored form of a filter, given the parameters of its plugin. `KeyError`: the filter is
+/// unknown.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // Lists of Python's become vectors.
+#[allow(clippy::needless_pass_by_value)] // Python lists become vectors.
 #[pyo3(name = "_filter")]
 pub(crate) fn stored_filter(
     id: u16,
@@ -85,7 +85,7 @@ pub(crate) fn stored_filter(
     Ok((id, choice.flags(), name, data))
 }
 
-/// Returns a filter with its parameters, which are in the order of hdf5plugin.
+/// Returns a filter with its parameters, which have the order of hdf5plugin.
 pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
     let option = |index: usize, otherwise: i64| options.get(index).copied().unwrap_or(otherwise);
     let number = |index: usize, otherwise: i64| {
@@ -125,14 +125,14 @@ pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
     })
 }
 
-/// Returns a level, which may be given as two's complement in an unsigned number.
+/// Returns a level that is given as a signed number, or as its two's complement in an unsigned number.
 fn level(value: i64) -> i32 {
     i32::try_from(value).or_else(|_| u32::try_from(value).map(u32::cast_signed)).unwrap_or(i32::MAX)
 }
 
 /// Returns the default shape of chunks.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // Lists of Python's become vectors.
+#[allow(clippy::needless_pass_by_value)] // Python lists become vectors.
 #[pyo3(name = "_auto_chunks")]
 pub(crate) fn auto_chunks(
     shape: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Low-level identifiers, as h5py calls them: handles of an object with the methods that programs use.
+//! The low-level identifiers of h5py. Here, they are views of an object, with the methods that programs use.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl ObjectID {
 }
 
 impl ObjectID {
-    /// Returns the object of an identifier, for a constructor, or raises `ValueError` for anything else.
+    /// Returns the object of an identifier, for a constructor. `ValueError`: `bind` is not an identifier.
     pub(crate) fn object(bind: &Bound<'_, PyAny>) -> PyResult<(Arc<FileState>, Node)> {
         let not_id =
             |_| PyValueError::new_err(format!("{bind} is not an identifier: give the `id` of an object"));
@@ -557,7 +557,7 @@ impl DatasetID {
     }
 }
 
-/// Returns the information of one chunk.
+/// Returns the `StoreInfo` of one chunk.
 fn stored_info<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -585,7 +585,7 @@ impl TypeID {
     }
 }
 
-/// Chunks on their way to Python.
+/// Chunks that are collected to be passed to Python.
 struct Batch<'a> {
     chunk: &'a [u64],
     base: u64,
@@ -594,7 +594,7 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Calls `func` with each, until it returns something.
+    /// Calls `func` with the `StoreInfo` of each chunk, until a result is not None. Returns that result.
     fn call(&mut self, py: Python<'_>, func: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let mut infos = StoreInfos::new(py, self.chunk, self.base)?;
         for (coord, record) in self.coords.chunks_exact(self.chunk.len().max(1)).zip(&self.records) {

@@ -1,10 +1,10 @@
-//! The native half of the Python package: classes like those of h5py, on top of the engine.
+//! The native part of the Python package: classes like those of h5py on top of the engine.
 //!
-//! Each file has one concept: [`selection`] parses arguments, [`dtype`] translates datatypes, [`read`] and
-//! [`objects`] move elements, and [`buffer`] holds all unsafe code. The GIL is released during everything
-//! that may read the file.
+//! Each file covers one concept. [`selection`] parses index arguments, [`dtype`] creates dtypes, [`read`] and
+//! [`objects`] read elements, and [`buffer`] has all the unsafe code. The GIL is released around every
+//! operation that may read the file.
 
-// The documentation of Python's classes and methods becomes docstrings, whose markup is not Rust's.
+// The doc comments of Python classes and methods become docstrings, which do not use Rust's markup.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
 
 mod attrs;
@@ -85,7 +85,7 @@ mod _native {
     }
 }
 
-/// A number of threads, given by the caller.
+/// A number of threads that the caller gives: at least 1.
 #[derive(Debug, Clone, Copy)]
 struct Threads(NonZeroUsize);
 

@@ -1,4 +1,4 @@
-//! Links, as in h5py.
+//! The Python classes of links.
 
 use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::PyTypeError;
@@ -122,7 +122,7 @@ impl ExternalLink {
     }
 
     fn __repr__(&self) -> String {
-        // Without the closing bracket, as in h5py.
+        // The closing bracket is missing, as in h5py.
         format!("<ExternalLink to \"{}\" in file \"{}\"", self.path, self.filename)
     }
 }

@@ -1,4 +1,4 @@
-//! NumPy dtypes as HDF5 datatypes, for conversions of the engine.
+//! NumPy dtypes as HDF5 datatypes: the datatypes that the engine converts elements to.
 
 use hyperslab_format::datatype::{
     Array, ByteOrder, Charset, Complex, Compound, Datatype, Float, Integer, Member, Opaque, Padding, Text,
@@ -7,8 +7,8 @@ use numpy::PyArrayDescr;
 use numpy::prelude::*;
 use pyo3::prelude::*;
 
-/// Returns the datatype whose elements have the bytes of `descr`, or `None` for Python objects, dates and
-/// UTF-32.
+/// Returns the datatype whose elements have the same bytes as those of `descr`. `None` for dtypes without
+/// such a datatype: Python objects, dates, UTF-32.
 pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
     if descr.has_object() {
         return None;
@@ -27,7 +27,7 @@ pub(crate) fn datatype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
         b'i' => Some(Datatype::Integer(Integer::whole(size, true, order))),
         b'u' => Some(Datatype::Integer(Integer::whole(size, false, order))),
         b'f' if size <= 8 => Some(Datatype::Float(Float::ieee(size, order)?)),
-        // On other machines it has other bits, or is a double.
+        // On other architectures, `longdouble` has another format or is a double.
         b'f' if size == 16 && cfg!(target_arch = "x86_64") && order == ByteOrder::Little => {
             Some(Datatype::Float(Float::EXTENDED))
         }

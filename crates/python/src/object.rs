@@ -1,4 +1,4 @@
-//! The common part of files, groups, datasets and committed datatypes, and their creation.
+//! The base class of files, groups, datasets and committed datatypes, and how to create their objects.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(crate) struct HLObject {
     pub(crate) state: Opened<Arc<FileState>>,
     /// The object.
     pub(crate) node: Opened<Node>,
-    /// The path of an object that was reached by a reference, searched on first use.
+    /// The path that a search of the file found for an object reached by a reference. The search runs once.
     found: PyOnceLock<Option<String>>,
 }
 
@@ -60,14 +60,14 @@ impl HLObject {
         Self { state: Opened::not_yet(), node: Opened::not_yet(), found: PyOnceLock::new() }
     }
 
-    /// Opens the object.
+    /// Sets the file and the object. Raises `RuntimeError` if they are already set.
     pub(crate) fn open(&self, state: Arc<FileState>, node: Node) -> PyResult<()> {
         self.state.set(state)?;
         self.node.set(node)
     }
 
-    /// Returns the path of the object. For an object reached by a reference, this is the first path that
-    /// leads to it.
+    /// Returns the path of the object. For an object reached by a reference, searches the file and returns
+    /// the first path that leads to the object.
     pub(crate) fn path(&self, py: Python<'_>) -> PyResult<Option<&str>> {
         if !self.node.path().is_empty() {
             return Ok(Some(self.node.path()));
@@ -76,7 +76,7 @@ impl HLObject {
         Ok(self.found.get_or_try_init(py, search)?.as_deref())
     }
 
-    /// Returns the identity of the file and the address of the object.
+    /// Returns the identity of the file and the address of the object in the file.
     pub(crate) fn identity(&self) -> ((u64, u64), u64) {
         (self.state.identity(), self.node.address().get())
     }
@@ -96,14 +96,14 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
     })
 }
 
-/// Returns the Python object of an open file.
+/// Returns the initializer of the Python object for an open file.
 pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     let group = state.core.root();
     let base = HLObject::new(state, Node::Group(group.clone()));
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
-/// Returns a name given as `str` or `bytes`, or `None` for anything else.
+/// Returns a name given as `str` or `bytes`, or `None` for an object of another type.
 pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = name.cast::<PyString>() {
         return Ok(Some(text.to_cow()?.into_owned()));
@@ -114,7 +114,7 @@ pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(None)
 }
 
-/// Returns a name given as `str` or `bytes`, or the exception of h5py.
+/// Returns a name given as `str` or `bytes`. Raises h5py's `TypeError` for an object of another type.
 pub(crate) fn name_required(name: &Bound<'_, PyAny>) -> PyResult<String> {
     name_of(name)?.ok_or_else(|| {
         PyTypeError::new_err(format!("A name should be string or bytes, not {}", name.get_type()))
@@ -134,7 +134,7 @@ pub(crate) fn parent_of(path: &str) -> &str {
     }
 }
 
-/// Returns the hash of a value, for Python.
+/// Returns the hash of `value`, for `__hash__` in Python.
 pub(crate) fn hash_of(value: impl Hash) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
@@ -239,7 +239,8 @@ impl HLObject {
         self.state.is_open()
     }
 
-    /// Other types compare themselves: an array compares its elements.
+    // Takes only objects of a file. For any other operand, pyo3 returns `NotImplemented`, so the other
+    // operand compares itself: an array compares its elements.
     fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
         other.get().identity() == self.identity()
     }
@@ -258,7 +259,8 @@ impl HLObject {
         slf.py().import("hyperslab._pickle")?.getattr("reduce")?.call1((slf,))
     }
 
-    /// Returns the absolute path and the keywords to open the file again, or None if that is not possible.
+    /// Returns the absolute path and the keywords to open the file again with, or None if the file cannot be
+    /// opened again by path.
     fn _reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
         self.state.reopening(py)
     }

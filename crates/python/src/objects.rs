@@ -1,8 +1,9 @@
-//! Elements that are Python objects in NumPy: strings and sequences of variable length, references, and
-//! records of these.
+//! Reading elements that are Python objects in NumPy: strings and sequences of variable length, references,
+//! and records of them.
 //!
-//! The engine reads the stored elements, with their ids of the global heap. The heap objects are fetched
-//! together, with the GIL released. Then the Python objects are created, in the order of the elements.
+//! The engine reads such elements in their stored form, which contains ids of the global heap. [`fetch`]
+//! reads all heap objects together, with the GIL released. [`array_of`] then creates the Python objects in
+//! element order.
 
 use hyperslab::File;
 use hyperslab::internals::types::Conversion;
@@ -18,52 +19,52 @@ use crate::dtype::Translation;
 use crate::error::OrRaise;
 use crate::reference::{Reference, RegionReference};
 
-/// The recipe for one element, or for a part of one.
+/// How to convert one stored element to a part of a NumPy element.
 #[derive(Debug)]
 pub(crate) enum Recipe {
-    /// The bytes are copied.
+    /// Copies this number of bytes.
     Plain(usize),
-    /// The bytes of a string in the global heap, as `bytes`.
+    /// A string in the global heap, which becomes `bytes`.
     Text(Charset),
-    /// The elements of a sequence in the global heap, as an array.
+    /// A sequence in the global heap, which becomes an array.
     Sequence {
-        /// The recipe for the elements of the sequence.
+        /// How to convert the elements of the sequence.
         element: Box<Translation>,
-        /// The stored datatype of the elements.
+        /// The datatype of the elements in the file.
         stored: Box<Datatype>,
-        /// The stored size of an element in bytes.
+        /// The size of an element in the file, in bytes.
         stored_size: usize,
     },
     /// A reference to an object or to a region.
     Reference(StoredReference),
-    /// Several values of the same kind.
+    /// Several elements of the same kind.
     Repeat {
-        /// The number of values.
+        /// The number of elements.
         count: usize,
-        /// The distance of two values in the bytes that were read.
+        /// The distance between elements as read, in bytes.
         from: usize,
-        /// The distance of two values in NumPy, in bytes.
+        /// The distance between elements in NumPy, in bytes.
         to: usize,
-        /// The recipe for each value.
+        /// How to convert each element.
         element: Box<Recipe>,
     },
-    /// Members of a record.
+    /// The members of a record.
     Record(Vec<RecordField>),
 }
 
 /// One member of a record.
 #[derive(Debug)]
 pub(crate) struct RecordField {
-    /// The offset in the bytes that were read.
+    /// The offset of the member in the record as read.
     pub(crate) from: usize,
-    /// The offset in the NumPy element.
+    /// The offset of the member in the NumPy record.
     pub(crate) to: usize,
-    /// The recipe.
+    /// How to convert the member.
     pub(crate) recipe: Recipe,
 }
 
 impl Recipe {
-    /// Returns whether the recipe creates any Python object.
+    /// Whether the result contains any Python object.
     pub(crate) fn has_objects(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -73,7 +74,7 @@ impl Recipe {
         }
     }
 
-    /// Returns whether the recipe creates only strings.
+    /// Whether the result contains only strings.
     pub(crate) fn is_text(&self) -> bool {
         match self {
             Self::Text(_) => true,
@@ -82,8 +83,8 @@ impl Recipe {
         }
     }
 
-    /// Calls `f` with the offset of each id of the global heap in an element, and the size of the values that
-    /// the id counts.
+    /// Calls `f` for each global heap id in an element as read: with the offset of the id, and with the size
+    /// in bytes of the items that the id counts (the characters of a string or the elements of a sequence).
     fn ids(&self, at: usize, f: &mut dyn FnMut(usize, usize)) {
         match self {
             Self::Text(_) => f(at, 1),
@@ -103,7 +104,7 @@ impl Recipe {
     }
 }
 
-/// Returns an array of `shape` with the elements that the engine has read into `raw`.
+/// Returns an array of the shape `shape` from the elements that the engine has read into `raw`.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     file: &File,
@@ -115,7 +116,7 @@ pub(crate) fn array<'py>(
     array_of(py, file, translation, raw, objects, shape)
 }
 
-/// Does the same with the result of [`fetch`].
+/// Returns the same array as [`array()`], from `objects` that [`fetch`] has read already.
 pub(crate) fn array_of<'py>(
     py: Python<'py>,
     file: &File,
@@ -138,11 +139,11 @@ pub(crate) fn array_of<'py>(
     Ok(array)
 }
 
-/// Returns the heap objects of all elements, in the order of their use.
+/// Reads the heap objects of all elements, in the order in which [`array_of`] uses them.
 pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyperslab::Result<Vec<Vec<u8>>> {
     let Some(recipe) = &translation.recipe else { return Ok(Vec::new()) };
     let size = translation.memory_size;
-    // The objects of one place in the elements are fetched together: most elements have one such place.
+    // Fetches the objects at one offset of the element together, because most elements have one id.
     let mut places = Vec::new();
     recipe.ids(0, &mut |at, unit| places.push((at, unit)));
     let id_size = 8 + file.store().widths().offset.bytes();
@@ -177,7 +178,7 @@ impl Maker<'_, '_> {
             Recipe::Plain(len) => self.slots.fill(to, &element[..*len]),
             Recipe::Text(_) => {
                 let text = self.fetched.next().unwrap_or_default();
-                // libhdf5 returns C strings, which end at the first zero byte. h5py shows them like that.
+                // libhdf5 returns C strings, so in h5py a string ends at its first zero byte.
                 let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
                 self.slots.put(to, PyBytes::new(py, &text[..end]).into_any());
             }
@@ -211,7 +212,7 @@ impl Maker<'_, '_> {
     }
 }
 
-/// Converts elements of one datatype to another.
+/// Converts elements of the datatype `from` to elements of the datatype `to`.
 pub(crate) fn convert(
     from: &Datatype,
     to: &Datatype,

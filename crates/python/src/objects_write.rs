@@ -1,8 +1,8 @@
 //! Writing arrays of Python objects: strings and sequences of variable length, references, and records of
-//! these. The counterpart of `objects`.
+//! them. The counterpart of `objects`.
 //!
-//! Values of variable length are written to the global heap first, all of one kind together. The elements
-//! then hold their ids.
+//! Data of variable length are first written to the global heap, all of one kind together. The elements then
+//! contain the ids of the heap objects.
 
 use hyperslab::File;
 use hyperslab_format::datatype::{Charset, Reference as StoredReference};
@@ -20,8 +20,8 @@ use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
 use crate::reference::Reference;
 
-/// Returns the elements of `array` for the engine. Raises `TypeError` if the array does not have the dtype of
-/// `translation`.
+/// Returns the elements of `array` in the form that the engine writes. Raises `TypeError` if the array cannot
+/// be converted to the dtype of `translation`.
 pub(crate) fn elements(
     file: &File,
     translation: &Translation,
@@ -30,8 +30,8 @@ pub(crate) fn elements(
     let py = array.py();
     let Some(recipe) = &translation.recipe else { return Ok(buffer::bytes(array)?.to_vec()) };
     let descr = translation.descr.bind(py);
-    // Python objects are expected at the places of this dtype. An array of another dtype has other bytes
-    // there.
+    // The code below reads Python objects at the offsets of `descr`, so an array of another dtype is
+    // converted first.
     let converted;
     let array = if holds(array, descr) {
         array
@@ -44,7 +44,7 @@ pub(crate) fn elements(
         return Err(PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())));
     }
     let itemsize = descr.itemsize();
-    // A subarray dtype gives its axes to the array.
+    // The dimensions of a subarray dtype are axes of the array, so an element may span several items.
     let count = array.len() * array.dtype().itemsize() / itemsize.max(1);
     let mut taker = Taker {
         file,
@@ -63,14 +63,14 @@ struct Taker<'a, 'py> {
     file: &'a File,
     places: Places<'a, 'py>,
     out: Vec<u8>,
-    /// The offsets of the ids of strings, and the strings.
+    /// The offset of each string's id in `out`, and the string.
     texts: Vec<(usize, Vec<u8>)>,
-    /// The offsets of the ids of sequences, the size of an element in bytes, and the elements.
+    /// The offset of each sequence's id in `out`, the size of an element in bytes, and the elements.
     sequences: Vec<(usize, usize, Vec<u8>)>,
 }
 
 impl Taker<'_, '_> {
-    /// Takes one element, or a part of one, from the offset `from` of the array to the offset `to`.
+    /// Takes one element, or a part of one, from the offset `from` of the array to the offset `to` of `out`.
     fn take(&mut self, py: Python<'_>, recipe: &Recipe, from: usize, to: usize) -> PyResult<()> {
         match recipe {
             Recipe::Plain(len) => self.places.copy(from, &mut self.out[to..to + len]),
@@ -105,7 +105,7 @@ impl Taker<'_, '_> {
         Ok(())
     }
 
-    /// Writes values of variable length to the heap, and stores their ids.
+    /// Writes the strings and sequences to the heap, and their ids to `out`. Returns `out`.
     fn finish(mut self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let (places, texts): (Vec<usize>, Vec<Vec<u8>>) = std::mem::take(&mut self.texts).into_iter().unzip();
         self.put(py, &places, |file| file.put_text(&texts))?;
@@ -140,7 +140,7 @@ impl Taker<'_, '_> {
     }
 }
 
-/// Returns the bytes of a string.
+/// Returns the bytes of a string, or an error if they contain a zero byte.
 fn text(object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<Vec<u8>> {
     let bytes = if let Ok(bytes) = object.cast::<PyBytes>() {
         bytes.as_bytes().to_vec()
@@ -161,7 +161,7 @@ fn text(object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the stored elements of a sequence.
+/// Returns the elements of a sequence in the form that the file stores.
 fn sequence(
     py: Python<'_>,
     file: &File,
@@ -190,12 +190,12 @@ fn sequence(
     objects::convert(&given, stored, file.store().widths(), buffer::bytes(&array)?)
 }
 
-/// Returns the bytes of a reference.
+/// Returns the stored bytes of a reference.
 fn reference(kind: StoredReference, object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let reference = object.cast::<Reference>().map_err(|_| PyTypeError::new_err("not a reference"))?;
     let bytes = &reference.get().bytes;
     if bytes.len() != kind.size as usize {
-        return Err(PyTypeError::new_err("a reference of another kind than the dataset's"));
+        return Err(PyTypeError::new_err("the reference is of another kind than those of the dataset"));
     }
     Ok(bytes.to_vec())
 }

@@ -1,8 +1,8 @@
-//! Objects that `__init__` opens.
+//! Values of an object that `__init__` sets.
 //!
-//! The `__init__` of a subclass may have other arguments. So `__new__` takes any arguments and opens nothing.
-//! `__init__` of the native class opens the object, when the subclass calls it. Before that, the object
-//! behaves like an object of a closed file.
+//! The `__init__` of a subclass may have its own arguments. Therefore `__new__` takes any arguments and opens
+//! nothing. The `__init__` of the native class opens the object when the subclass calls it. Until then, the
+//! object behaves like an object of a closed file.
 
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -18,12 +18,12 @@ use crate::state::FileState;
 pub(crate) struct Opened<T>(OnceLock<T>);
 
 impl<T> Opened<T> {
-    /// Returns the place of a value that `__init__` will set.
+    /// Returns an empty cell that `__init__` will set.
     pub(crate) const fn not_yet() -> Self {
         Self(OnceLock::new())
     }
 
-    /// Sets the value, or raises `RuntimeError` if it is set.
+    /// Sets the value, or raises `RuntimeError` if it is already set.
     pub(crate) fn set(&self, value: T) -> PyResult<()> {
         let again = |_| PyRuntimeError::new_err("__init__ was called twice: the object is open already");
         self.0.set(value).map_err(again)
@@ -45,13 +45,13 @@ impl<T: Unopened> Deref for Opened<T> {
     }
 }
 
-/// A type with a value for objects that are not open.
+/// A type that has a value for objects that are not open.
 pub(crate) trait Unopened: 'static {
-    /// Returns the value.
+    /// Returns the value for objects that are not open.
     fn unopened() -> &'static Self;
 }
 
-/// The objects of a closed file in memory.
+/// The objects of a closed file in memory. They are the values of objects that are not open.
 struct Closed {
     state: Arc<FileState>,
     root: Node,
@@ -71,7 +71,7 @@ fn closed() -> hyperslab::Result<Closed> {
     Ok(Closed { state: FileState::unopened(file), root, group, dataset, datatype })
 }
 
-/// Names the field of [`Closed`] for each type.
+/// Implements [`Unopened`] for each type with the given field of [`Closed`].
 macro_rules! unopened {
     ($($type:ty: $field:ident),*) => {
         $(impl Unopened for $type {

@@ -1,5 +1,5 @@
-//! Plain numbers and arrays of them. Most written values are of this kind, and they need none of the rules of
-//! h5py (`hyperslab._arrays`).
+//! Plain numbers and arrays of plain numbers. Most written values are of this kind, and they need none of
+//! h5py's conversion rules (`hyperslab._arrays`).
 
 use hyperslab_format::datatype::{ByteOrder, Datatype, Float, Integer};
 use numpy::PyUntypedArray;
@@ -9,7 +9,7 @@ use pyo3::types::{PyFloat, PyInt};
 
 use crate::memory::datatype_of;
 
-/// A number of Python: not a `bool`, not a NumPy scalar, not a subclass.
+/// A Python `int` or `float`: no `bool`, no NumPy scalar, no instance of another subclass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Integer(i64),
@@ -17,7 +17,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Returns `value`, if it is a plain number that fits into eight bytes.
+    /// Returns `value` if it is a plain number that fits in eight bytes.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> Option<Self> {
         if let Ok(float) = value.cast_exact::<PyFloat>() {
             return Some(Self::Float(float.value()));
@@ -25,7 +25,7 @@ impl Number {
         value.cast_exact::<PyInt>().ok()?.extract().ok().map(Self::Integer)
     }
 
-    /// Returns the number in the default dtype of NumPy: `int64` or `float64`.
+    /// Returns the number as an element of NumPy's default dtype, `int64` or `float64`.
     pub(crate) fn as_new_element(self) -> (Datatype, Vec<u8>) {
         match self {
             Self::Integer(value) => {
@@ -36,9 +36,11 @@ impl Number {
         }
     }
 
-    /// Returns the number for the engine, which converts it to a stored datatype. Returns `None` if NumPy
-    /// would raise or round in another way: for every datatype except integers that can hold the number, and
-    /// IEEE floats of four and eight bytes.
+    /// Returns the number in the form that the engine converts to an element of the datatype `stored`.
+    ///
+    /// Returns a number only for integers of whole bytes that can represent it, and for IEEE floats of four
+    /// and eight bytes. Returns `None` for other datatypes, and where NumPy would raise an exception or round
+    /// differently.
     pub(crate) fn for_element_of(self, stored: &Datatype) -> Option<Self> {
         match (self, stored) {
             (Self::Integer(value), Datatype::Integer(stored)) => fits_integer(value, stored).then_some(self),
@@ -71,15 +73,15 @@ fn fits_float(value: f64, stored: &Float) -> bool {
     is_plain && is_in_range && Some(*stored) == Float::ieee(stored.size, stored.order)
 }
 
-/// Returns `value` as a row-major array of plain numbers, if it is one.
+/// Returns `value` if it is a C-contiguous array of plain numbers.
 pub(crate) fn array<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
     let array = value.cast::<PyUntypedArray>().ok()?;
     let is_plain = array.is_c_contiguous() && matches!(array.dtype().kind(), b'i' | b'u' | b'f');
     is_plain.then_some(array)
 }
 
-/// Returns the array together with the datatype of a new object. Returns `None` if the metadata of h5py
-/// change the datatype.
+/// Returns `value` like [`array()`], with the datatype for a new object. Returns `None` if the dtype has
+/// metadata, by which h5py marks other datatypes.
 pub(crate) fn new_array<'a, 'py>(
     value: &'a Bound<'py, PyAny>,
 ) -> PyResult<Option<(&'a Bound<'py, PyUntypedArray>, Datatype)>> {

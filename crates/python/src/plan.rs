@@ -1,4 +1,4 @@
-//! What a read will do, for people who want to know before.
+//! The plan of a read, which describes the read before it happens.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

@@ -1,4 +1,4 @@
-//! Reading a selection of a dataset into a NumPy array, or into one element.
+//! Reading a selection of a dataset as a NumPy array, or one element as a scalar.
 
 use std::num::NonZeroUsize;
 
@@ -22,11 +22,11 @@ use crate::memory::datatype_of;
 use crate::objects;
 use crate::selection::{Index, Request};
 
-/// Elements up to this size are read without a new array.
+/// The largest size in bytes of an element that is read as a scalar without a temporary array.
 const SMALL_ELEMENT: usize = 64;
 
-/// Returns `dataset[key]`, as elements of the dtype `wanted` if one is given. NumPy converts the elements if
-/// the engine cannot.
+/// Returns `dataset[key]`. The elements have the dtype `wanted` if given, else the dataset's own. NumPy
+/// converts the elements if the engine cannot.
 pub(crate) fn item<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -55,13 +55,13 @@ pub(crate) fn item<'py>(
         }
         let extent = dataset.core.shape();
         let request = index.request(&extent)?;
-        // `[...]` of a scalar returns an array. An element selected by integers is a NumPy scalar.
+        // `[...]` of a scalar dataset returns an array. An element selected by integers is a NumPy scalar.
         let array_wanted = extent.is_empty() && index.is_ellipsis();
         wanted_item(py, dataset, &request, wanted, array_wanted)
     })
 }
 
-/// Returns the elements of a request as an array, or a single element as a scalar unless `array_wanted`.
+/// Returns the elements of a request as an array. A single element is a scalar, unless `array_wanted`.
 fn wanted_item<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -82,7 +82,7 @@ fn wanted_item<'py>(
     unwrap(array(py, dataset, translation, request, None)?, array_wanted)
 }
 
-/// Reads records of another dtype, and returns some of their fields.
+/// Reads records as the dtype `descr`, and returns the fields that `index` names.
 fn cast_fields<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -103,7 +103,7 @@ fn cast_fields<'py>(
     unwrap(packed.call_method0("copy")?.cast_into()?, array_wanted)
 }
 
-/// Returns the elements of a request as an array of another dtype.
+/// Returns the elements of a request as an array of the dtype `descr`.
 pub(crate) fn cast<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -117,7 +117,7 @@ pub(crate) fn cast<'py>(
     convert_in_numpy(&own, descr)
 }
 
-/// Returns an array converted by NumPy, if HDF5 has the conversion, too.
+/// Converts an array in NumPy, or raises an exception if libhdf5 would not convert it.
 pub(crate) fn convert_in_numpy<'py>(
     own: &Bound<'py, PyUntypedArray>,
     descr: &Bound<'py, PyArrayDescr>,
@@ -141,7 +141,7 @@ pub(crate) fn convert_in_numpy<'py>(
     Ok(own.call_method1("astype", (descr,))?.cast_into()?)
 }
 
-/// Returns the translation of a dataset to `descr`, if the engine has the conversion.
+/// Returns how to read a dataset as `descr`, or `None` if the engine cannot convert to it.
 pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> PyResult<Option<Translation>> {
     let py = descr.py();
     let widths = dataset.core.file().store().widths();
@@ -166,7 +166,7 @@ pub(crate) fn converted(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> P
     }))
 }
 
-/// Returns the datatype of `descr` in the form of the dataset: complex numbers may be compounds.
+/// Returns the datatype of `descr` in the form that the dataset uses: complex numbers may be compounds.
 pub(crate) fn memory_for(dataset: &Dataset, descr: &Bound<'_, PyArrayDescr>) -> Option<Datatype> {
     datatype_of(descr).map(|memory| match (&*dataset.core.datatype(), memory) {
         (Datatype::Compound(stored), Datatype::Complex(complex)) if stored.members.len() == 2 => {
@@ -189,13 +189,12 @@ pub(crate) struct FieldTranslation {
     translation: Translation,
     /// The dtype of the result.
     pub(crate) descr: Py<PyArrayDescr>,
-    /// The name of the member, if the result is not a record.
+    /// The member whose values are the result. `None` if the result has records.
     single: Option<String>,
 }
 
 impl FieldTranslation {
-    /// Returns the translation of the members `names`. With `single`, the result is the member itself and not
-    /// a record.
+    /// Returns how to read the members `names`: as records, or with `single`, as the first member itself.
     pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
         let widths = dataset.core.file().store().widths();
         let (translation, descr) = Translation::fields(py, &dataset.core.datatype(), names, single, widths)?;
@@ -203,7 +202,7 @@ impl FieldTranslation {
         Ok(Self { translation, descr, single })
     }
 
-    /// Reads the selection of `index`.
+    /// Reads the selection of `index`, and ignores its field names.
     pub(crate) fn read<'py>(
         &self,
         py: Python<'py>,
@@ -222,7 +221,7 @@ impl FieldTranslation {
             Some(name) => {
                 let field = array.get_item(name)?;
                 if array.ndim() > 0 {
-                    // A view would keep the other members in memory, and gaps between elements.
+                    // A view would have gaps between elements, and keep the other members in memory.
                     return field.py().import("numpy")?.call_method1("ascontiguousarray", (field,));
                 }
                 if array_wanted { Ok(field) } else { field.get_item(PyTuple::empty(py)) }
@@ -231,7 +230,7 @@ impl FieldTranslation {
     }
 }
 
-/// Returns a new array with the elements of a request.
+/// Reads the elements of a request into a new array.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -248,7 +247,7 @@ pub(crate) fn array<'py>(
         raw.resize(bytes, 0);
         let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
         let objects = py.detach(|| {
-            // The guard keeps the objects of the heap until they are read, too.
+            // The elements refer to objects in the heap. The guard keeps these objects until they are read.
             let _reading = core.file().reading_vlen();
             if bytes > 0 {
                 let mut destination = Destination::contiguous(&mut raw);
@@ -282,7 +281,7 @@ fn read(
     py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()
 }
 
-/// Returns one element as a NumPy scalar, or `None` if it is large, an array or a Python object.
+/// Reads one element as a NumPy scalar. `None` if the element is large, an array or a Python object.
 fn element<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -301,7 +300,7 @@ fn element<'py>(
     buffer::scalar(descr, bytes).map(Some)
 }
 
-/// Reads a request into an array of the caller, of the same shape and any dtype.
+/// Reads a request into the caller's array `out`, which has the shape of the request and any dtype.
 pub(crate) fn into<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -341,7 +340,7 @@ pub(crate) fn into<'py>(
     out.set_item(py.Ellipsis(), whole)
 }
 
-/// Returns the options of a read for the engine.
+/// Returns the engine's options for a read. They name a datatype only if the engine has to convert.
 pub(crate) fn options(
     py: Python<'_>,
     dataset: &Dataset,
@@ -352,7 +351,7 @@ pub(crate) fn options(
     ReadOptions::default().threads(threads).datatype(datatype)
 }
 
-/// Returns an array, or the element of an array without dimensions.
+/// Returns the array, or its one element if it has no dimensions and `array_wanted` is false.
 fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 && !array_wanted {
         let py = array.py();
@@ -361,7 +360,7 @@ fn unwrap(array: Bound<'_, PyUntypedArray>, array_wanted: bool) -> PyResult<Boun
     Ok(array.into_any())
 }
 
-/// Returns the request of a selection. Without a selection, everything is selected.
+/// Returns the request for the selection `sel`, or for the whole dataset without `sel`.
 pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> PyResult<Request> {
     dataset.state.check()?;
     if dataset.core.dataspace() == Dataspace::Null {

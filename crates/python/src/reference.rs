@@ -1,4 +1,4 @@
-//! References to objects and regions, which only their file can follow.
+//! Object and region references. Only a file can resolve a reference to an object.
 
 use hyperslab_format::datatype::{Reference as StoredReference, ReferenceKind};
 use hyperslab_format::{Addr, Width};
@@ -26,9 +26,9 @@ use crate::object::hash_of;
 #[pyclass(frozen, subclass, module = "hyperslab")]
 #[derive(Debug, Clone)]
 pub(crate) struct Reference {
-    /// The stored datatype.
+    /// The datatype of the reference.
     pub(crate) kind: StoredReference,
-    /// The stored bytes.
+    /// The reference as stored in the file.
     pub(crate) bytes: SmallVec<[u8; 16]>,
 }
 
@@ -48,26 +48,26 @@ pub(crate) struct Reference {
 pub(crate) struct RegionReference;
 
 impl Reference {
-    /// Returns the reference in `bytes`, an element of a dataset or attribute.
+    /// Returns the reference stored in `bytes`, an element of a dataset or attribute.
     pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> Self {
         Self { kind, bytes: SmallVec::from_slice(bytes) }
     }
 
-    /// Returns the reference to the object at `address`, in a file with addresses of this width.
+    /// Returns the reference to the object at `address`, in a file with addresses of the width `width`.
     pub(crate) fn to(address: Addr, width: Width) -> Self {
         Self::stored(object_kind(width.bytes()), &address.get().to_le_bytes()[..width.bytes()])
     }
 }
 
 impl RegionReference {
-    /// Returns the reference in `bytes`, an element of a dataset or attribute.
+    /// Returns the region reference stored in `bytes`, an element of a dataset or attribute.
     pub(crate) fn stored(kind: StoredReference, bytes: &[u8]) -> PyClassInitializer<Self> {
         PyClassInitializer::from(Reference::stored(kind, bytes)).add_subclass(Self)
     }
 }
 
 fn object_kind(size: usize) -> StoredReference {
-    // A width has at most eight bytes.
+    // The size is an address width, which is at most 8 bytes.
     StoredReference { size: u32::try_from(size).unwrap_or(8), kind: ReferenceKind::Object1 }
 }
 

@@ -1,5 +1,5 @@
-//! Dimension scales and labels of axes, for `hyperslab._dims`. Errors are the `RuntimeError` that h5py
-//! raises.
+//! Dimension scales and axis labels for `hyperslab._dims`. As in h5py, invalid arguments raise
+//! `RuntimeError`.
 
 use hyperslab::{Error, Node, RequestError};
 use pyo3::exceptions::PyRuntimeError;
@@ -11,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::exception;
 use crate::object::wrap;
 
-/// Returns the result of `f` for a dataset.
+/// Calls `f` with the dataset, which must belong to an open file. `f` only reads.
 fn look<T: Send>(
     dataset: &Bound<'_, Dataset>,
     f: impl Send + FnOnce(&hyperslab::Dataset) -> hyperslab::Result<T>,
@@ -24,7 +24,7 @@ fn look<T: Send>(
     })
 }
 
-/// Does the same for an `f` that changes the dataset.
+/// Calls `f`, which changes the dataset. The file must be writable; `what` names the change in the error.
 fn change(
     dataset: &Bound<'_, Dataset>,
     what: &str,
@@ -34,19 +34,19 @@ fn change(
     look(dataset, f)
 }
 
-/// Makes a dataset a scale.
+/// Makes a dataset a dimension scale called `name`.
 pub(crate) fn make_scale(dataset: &Bound<'_, Dataset>, name: &str) -> PyResult<()> {
     change(dataset, "make a dimension scale", |dataset| dataset.make_scale(name))
 }
 
-/// Returns the name of a scale.
+/// Returns the name of a dimension scale.
 #[pyfunction]
 #[pyo3(name = "_scale_name")]
 pub(crate) fn scale_name<'py>(scale: &Bound<'py, Dataset>) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(scale.py(), &look(scale, hyperslab::Dataset::scale_name)?))
 }
 
-/// Returns the scales of an axis.
+/// Returns the dimension scales of an axis.
 #[pyfunction]
 #[pyo3(name = "_scales")]
 pub(crate) fn scales<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -55,7 +55,7 @@ pub(crate) fn scales<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyResul
     scales.into_iter().map(|scale| wrap(dataset.py(), state, Node::Dataset(scale))).collect()
 }
 
-/// Attaches a scale to an axis, or detaches it.
+/// Attaches a dimension scale to an axis, or detaches it if `is_attached` is false.
 #[pyfunction]
 #[pyo3(name = "_attach_scale")]
 pub(crate) fn attach_scale(

@@ -1,4 +1,4 @@
-//! SEG-Y surveys: the arguments of `hyperslab.segy`, for the crate `hyperslab-segy`.
+//! SEG-Y surveys: passes the arguments that `hyperslab.segy` has parsed to the crate `hyperslab-segy`.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::error::OrRaise;
 use crate::file::{File, open_state};
 use crate::filters;
 
-/// How to interpret a SEG-Y file, and the place of its geometry.
+/// How to read a SEG-Y file, and which trace header fields hold its geometry.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Taking {
@@ -48,11 +48,11 @@ impl Taking {
     }
 }
 
-/// How to store the survey in HDF5.
+/// How to store the survey in an HDF5 file.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Storing {
-    /// The numbers of filters, with the parameters of their plugins.
+    /// The number of each filter, with the parameters that its plugin takes.
     filters: Vec<(u16, Vec<i64>)>,
     chunks: Option<Vec<u64>>,
     depth: bool,
@@ -64,7 +64,7 @@ fn field(text: Option<String>) -> PyResult<Option<Field>> {
     text.map(|text| text.parse::<Field>().or_raise()).transpose()
 }
 
-/// Returns two fields, of which neither is useful without the other.
+/// Parses two fields that must be given together, or returns `None` if neither is given.
 fn both(
     first_name: &str,
     first: Option<String>,
@@ -74,7 +74,7 @@ fn both(
     match (field(first)?, field(second)?) {
         (Some(first), Some(second)) => Ok(Some((first, second))),
         (None, None) => Ok(None),
-        _ => Err(PyValueError::new_err(format!("{first_name} and {second_name}: name both, or neither"))),
+        _ => Err(PyValueError::new_err(format!("{first_name} and {second_name}: give both, or neither"))),
     }
 }
 
@@ -85,10 +85,10 @@ fn kind(name: &str) -> PyResult<Kind> {
     })
 }
 
-/// Calls a Python function with the progress, and lets the user interrupt.
+/// Reports progress to a Python function, and stops the work on an interrupt.
 struct Told {
     function: Option<Py<PyAny>>,
-    /// The exception of the function, or of a signal.
+    /// The exception that the function or a signal handler has raised.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -111,7 +111,7 @@ impl Told {
         }
     }
 
-    /// Returns the result of the work, or the exception of the function.
+    /// Returns the result of the work, or the exception that the function or a signal handler has raised.
     fn result<T>(self, done: hyperslab_segy::Result<T>) -> PyResult<T> {
         match self.raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
             Some(error) => Err(error),
@@ -120,7 +120,7 @@ impl Told {
     }
 }
 
-/// Converts SEG-Y into HDF5.
+/// Writes the survey of a SEG-Y file to an HDF5 file.
 #[pyfunction]
 #[pyo3(name = "_segy_ingest")]
 pub(crate) fn ingest(
@@ -155,7 +155,7 @@ pub(crate) fn ingest(
     Ok(said)
 }
 
-/// Converts HDF5 back into SEG-Y.
+/// Writes the survey of an HDF5 file back to a SEG-Y file.
 #[pyfunction]
 #[pyo3(name = "_segy_export")]
 pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
@@ -166,7 +166,7 @@ pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<Py
     told.result(done)
 }
 
-/// Writes the traces at one number of an axis as a SEG-Y file.
+/// Writes the traces at one number of an axis to a SEG-Y file.
 #[pyfunction]
 #[pyo3(name = "_segy_extract")]
 pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathBuf) -> PyResult<()> {
@@ -180,8 +180,7 @@ pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathB
         .or_raise()
 }
 
-/// Returns the description of the survey in a file. Raises an exception if the file has no survey, or an
-/// incomplete one.
+/// Describes the survey in a file. Raises an exception if the file has no survey, or an incomplete one.
 #[pyfunction]
 #[pyo3(name = "_segy_describe")]
 pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDict>> {
@@ -207,7 +206,7 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
     Ok(said)
 }
 
-/// Returns the description of a SEG-Y file, or of a survey.
+/// Summarizes a SEG-Y file, or an HDF5 file made from one.
 #[pyfunction]
 #[pyo3(name = "_segy_scan")]
 pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {

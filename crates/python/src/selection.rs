@@ -1,5 +1,5 @@
-//! The arguments of `dataset[...]` as a selection, by the rules of h5py. Integers, slices and ellipses are
-//! handled without calling Python code.
+//! Converting the arguments of `dataset[...]` to a selection, by h5py's rules. Integers, slices and ellipses
+//! are converted without calls of Python code.
 
 use hyperslab::{Axis, Dim, Selection, Slab};
 use numpy::prelude::*;
@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 use crate::error::OrRaise;
 use crate::reference::RegionReference;
 
-/// The selection of `dataset[args]`.
+/// The elements that `dataset[args]` selects.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// The shape of the dataset for which the request was made.
+    /// The shape of the dataset when the request was made.
     pub(crate) extent: SmallVec<[u64; 4]>,
     /// The selected elements.
     pub(crate) selection: Selection,
@@ -26,13 +26,13 @@ pub(crate) struct Request {
 /// The shape of a NumPy array.
 pub(crate) type ResultShape = SmallVec<[usize; 4]>;
 
-/// The parts of an index expression: names of fields, and the rest.
+/// The parts of an index expression: field names, and all other arguments.
 pub(crate) struct Index<'py> {
     /// The names of fields, in the order given.
     pub(crate) fields: Vec<String>,
-    /// Whether a single string named the field. Then the result is the field itself, and not a record.
+    /// Whether `fields` is a single name outside a list. The result is then the field itself, not a record.
     pub(crate) single: bool,
-    /// The other parts.
+    /// All other arguments.
     pub(crate) args: SmallVec<[Bound<'py, PyAny>; 4]>,
 }
 
@@ -65,17 +65,17 @@ impl<'py> Index<'py> {
         Ok(())
     }
 
-    /// Returns whether this is `[()]`.
+    /// Whether the expression is `[()]`, apart from field names.
     pub(crate) fn is_empty(&self) -> bool {
         self.args.is_empty()
     }
 
-    /// Returns whether this is `[...]`.
+    /// Whether the expression is `[...]`, apart from field names.
     pub(crate) fn is_ellipsis(&self) -> bool {
         matches!(&self.args[..], [one] if one.cast::<PyEllipsis>().is_ok())
     }
 
-    /// Returns the selection of a dataset of the shape `extent`.
+    /// Returns the request for a dataset of the shape `extent`.
     pub(crate) fn request(&self, extent: &[u64]) -> PyResult<Request> {
         if self.is_empty() || self.is_ellipsis() {
             return Ok(Request::whole(extent));
@@ -118,14 +118,16 @@ impl<'py> Index<'py> {
 }
 
 impl Request {
-    /// Returns the selection of everything.
+    /// Returns the request for all elements.
     pub(crate) fn whole(extent: &[u64]) -> Self {
         let shape = extent.iter().map(|&len| host(len)).collect();
         Self { extent: extent.into(), selection: Selection::All, shape }
     }
 
-    /// Returns the selection of a key of only integers and slices, or `None` for any other key. Most keys are
-    /// of this kind, so this path is short.
+    /// Returns the request for a key of only integers and slices, or `None` for any other key, which may
+    /// still be valid.
+    ///
+    /// Most keys are of this kind, and their reads are short enough that each step of the conversion counts.
     pub(crate) fn plain(key: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Self>> {
         let rank = extent.len();
         let mut axes = Axes::new(rank);
@@ -149,12 +151,12 @@ impl Request {
     }
 }
 
-/// The axes of a selection under construction.
+/// The axes of a selection, added one by one.
 struct Axes {
     dims: SmallVec<[Dim; 4]>,
-    /// The axis that a list indexes. Its entry in `dims` is a placeholder.
+    /// The one axis that a list indexes, with its indices. Its entry in `dims` is a placeholder.
     list: Option<(usize, Vec<u64>)>,
-    /// The axes that blocks index. Their entries in `dims` are placeholders.
+    /// The axes that blocks index, with their indices. Their entries in `dims` are placeholders too.
     blocks: SmallVec<[(usize, Vec<u64>); 1]>,
     shape: ResultShape,
 }
@@ -169,7 +171,7 @@ impl Axes {
         }
     }
 
-    /// Selects `count` whole axes.
+    /// Adds `count` whole axes.
     fn fill(&mut self, count: usize, extent: &[u64]) {
         for _ in 0..count {
             let len = extent[self.dims.len()];
@@ -178,7 +180,7 @@ impl Axes {
         }
     }
 
-    /// Selects on an axis by a slice or an integer. Returns `false` for any other index.
+    /// Adds an axis that a slice or an integer indexes. Returns `false` if `arg` is neither.
     fn push_plain(&mut self, arg: &Bound<'_, PyAny>, len: u64) -> PyResult<bool> {
         if let Ok(slice) = arg.cast::<PySlice>() {
             let dim = slice_dim(slice, len)?;
@@ -244,7 +246,7 @@ impl Axes {
     }
 }
 
-/// Returns the selection of a mask with the shape of the dataset, if the only argument is one.
+/// Returns the request if one argument selects from the whole dataset: a mask of the dataset's shape.
 fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Request>> {
     if arg.cast::<RegionReference>().is_ok() {
         return Err(PyNotImplementedError::new_err("indexing with a region reference is not supported yet"));
@@ -271,7 +273,7 @@ fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Req
     Err(PyTypeError::new_err("Boolean indexing array has incompatible shape"))
 }
 
-/// Returns the names of fields in a list: `[["x", "y"]]`.
+/// Returns the field names in a list, as in `[["x", "y"]]`.
 fn field_list(arg: &Bound<'_, PyAny>) -> Option<Vec<String>> {
     let list = arg.cast::<PyList>().ok()?;
     let first = list.get_item(0).ok()?;
@@ -295,7 +297,7 @@ fn slice_dim(slice: &Bound<'_, PySlice>, len: u64) -> PyResult<Dim> {
     })
 }
 
-/// Returns an index as a position along an axis of length `len`, or `None` if it is not an integer.
+/// Returns an index as a position along an axis of the length `len`, or `None` if `arg` is not an integer.
 fn integer(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<u64>> {
     let out_of_range = |index: &dyn std::fmt::Display| {
         PyIndexError::new_err(match len.checked_sub(1) {
@@ -316,8 +318,8 @@ fn integer(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<u64>> {
     }
 }
 
-/// Returns the start, stride, count and block of a `MultiBlockSlice` along an axis of length `len`, or `None`
-/// for any other index.
+/// Returns the start, stride, count and block of a `MultiBlockSlice` along an axis of the length `len`, or
+/// `None` if `arg` is not a `MultiBlockSlice`.
 fn blocks(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<(u64, u64, u64, u64)>> {
     let class = arg.py().import("hyperslab._selections")?.getattr("MultiBlockSlice")?;
     if !arg.is_instance(&class)? {
@@ -326,7 +328,7 @@ fn blocks(arg: &Bound<'_, PyAny>, len: u64) -> PyResult<Option<(u64, u64, u64, u
     arg.call_method1("indices", (len,))?.extract().map(Some)
 }
 
-/// Returns the indices of a list or an array, or of the true elements of a mask.
+/// Returns the indices in a list or an array, or the indices of the true elements of a mask.
 fn index_list(arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<Vec<i64>> {
     let py = arg.py();
     let array = match arg.cast::<PyUntypedArray>() {
@@ -359,7 +361,7 @@ fn index_list(arg: &Bound<'_, PyAny>, len: u64, rank: usize) -> PyResult<Vec<i64
     Ok(indices.as_array().iter().copied().collect())
 }
 
-/// Checks the conditions of h5py on a list of indices.
+/// Checks h5py's conditions on a list of indices: in range, and increasing.
 fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
     let out_of_range = |most: u64| {
         let outside = indices.iter().any(|&index| counted(index, len) > most);
@@ -370,7 +372,8 @@ fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
             })
         })
     };
-    // h5py accepts the length itself until the order is known, which decides the exception.
+    // h5py accepts an index equal to the length until it has checked the order. So a list with both faults
+    // raises the error about the order.
     if let Some(error) = out_of_range(len) {
         return Err(error);
     }
@@ -384,12 +387,12 @@ fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
     }
 }
 
-/// Returns an index that may count from the end. An index out of range becomes one past the end.
+/// Returns the position of an index that may count from the end: past the end for an index out of range.
 fn counted(index: i64, len: u64) -> u64 {
     if index < 0 { len.checked_sub(index.unsigned_abs()).unwrap_or(u64::MAX) } else { index.unsigned_abs() }
 }
 
-/// Returns a length for NumPy. A length beyond the address space stays too long, so that NumPy raises.
+/// Returns a length as `usize`, or if it is too large, `usize::MAX`, for which NumPy raises an exception.
 fn host(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! The state that the Python objects of one open file share.
+//! The state that all Python objects of one open file share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use pyo3::types::PyDict;
 
 use crate::error::{ClosedError, OrRaise};
 
-/// An open file, as Python sees it.
+/// One opening of a file from Python.
 #[derive(Debug)]
 pub(crate) struct FileState {
-    /// One opening of the file.
+    /// The engine's handle of the file.
     pub(crate) core: File,
-    /// The name, as the caller gave it.
+    /// The name that the caller gave.
     pub(crate) name: String,
     /// The name of the driver in h5py.
     pub(crate) driver: &'static str,
-    /// The mode in h5py: "r" or "r+".
+    /// h5py's name of the mode: "r" or "r+".
     pub(crate) mode: &'static str,
-    /// The version bounds of the caller. They have no meaning for a reader.
+    /// The version bounds that the caller gave. They have no effect on reading.
     pub(crate) libver: (String, String),
-    /// The absolute path of a file that was opened for reading, to open it again elsewhere.
+    /// The absolute path of a file that was opened for reading. Unpickling opens the file by this path.
     path: Option<PathBuf>,
-    /// The keyword arguments to open it with.
+    /// The keyword arguments to open the file again with.
     keywords: Option<Py<PyDict>>,
-    /// The identity of the file: equal for two openings of the same file.
+    /// Equal for two openings of the same file.
     identity: (u64, u64),
     closed: AtomicBool,
 }
@@ -47,8 +47,8 @@ impl FileState {
         Arc::new(Self { core, name, driver, mode, libver, path, keywords, identity, closed })
     }
 
-    /// Returns the absolute path and the keyword arguments to open the file again. Returns `None` if the file
-    /// can be changed or has no path.
+    /// Returns the absolute path and the keyword arguments to open the file again with. `None` if the file is
+    /// open for writing or has no path.
     pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
         let Some(path) = &self.path else { return Ok(None) };
         let keywords =
@@ -57,20 +57,20 @@ impl FileState {
         Ok(Some((path, keywords)))
     }
 
-    /// Returns the state of an object that `__init__` has not opened: that of a closed file without a driver.
+    /// Returns the state of an object that `__init__` has not opened: a closed file without a driver.
     pub(crate) fn unopened(core: File) -> Arc<Self> {
         let state = Self::new(core, String::new(), "", (String::new(), String::new()), None);
         state.closed.store(true, Ordering::Release);
         state
     }
 
-    /// Returns the state of another file behind an external link.
+    /// Returns the state of another file that was opened through an external link.
     pub(crate) fn external(&self, core: &File) -> Arc<Self> {
         let name = core.path().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
         Self::new(core.clone(), name, self.driver, self.libver.clone(), None)
     }
 
-    /// Returns whether the file is open.
+    /// Whether `close` has not been called.
     pub(crate) fn is_open(&self) -> bool {
         !self.closed.load(Ordering::Acquire)
     }
@@ -100,7 +100,7 @@ impl FileState {
         py.detach(|| self.core.clone().close()).or_raise()
     }
 
-    /// Raises an exception if the file is closed.
+    /// Raises `ClosedError` if the file is closed.
     #[inline]
     pub(crate) fn check(&self) -> PyResult<()> {
         if self.is_open() { Ok(()) } else { Err(self.closed_error()) }
@@ -109,13 +109,13 @@ impl FileState {
     #[cold]
     fn closed_error(&self) -> PyErr {
         ClosedError::new_err(if self.driver.is_empty() {
-            "the object is not open: __init__ of the subclass calls super().__init__() first"
+            "the object is not open: __init__ of the subclass must call super().__init__() first"
         } else {
             "the file is closed"
         })
     }
 
-    /// Returns the identity of the file.
+    /// Returns a value that is equal for two openings of the same file.
     pub(crate) fn identity(&self) -> (u64, u64) {
         self.identity
     }
@@ -136,7 +136,7 @@ fn on_disk(core: &File) -> Option<(u64, u64)> {
     Some((u64::MAX - 1, hasher.finish()))
 }
 
-/// Returns the device and inode, or a unique number for a file that is only in memory.
+/// Returns the identity of the file on disk, or a unique number for a file that is only in memory.
 fn identity(core: &File) -> (u64, u64) {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     on_disk(core).unwrap_or_else(|| (u64::MAX, NEXT.fetch_add(1, Ordering::Relaxed)))

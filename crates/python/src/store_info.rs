@@ -1,4 +1,4 @@
-//! Instances of the named tuple `StoreInfo`, created fast enough for millions of chunks.
+//! Information about stored chunks: the named tuple `StoreInfo`, created fast enough for millions of chunks.
 
 use hyperslab::internals::select::first_along;
 use hyperslab::storage::ChunkRecord;
@@ -10,9 +10,9 @@ use smallvec::SmallVec;
 
 use crate::buffer;
 
-/// Creates the information of one chunk after the other.
+/// Creates the `StoreInfo` of one chunk after another.
 ///
-/// Like `zip` in Python, this reuses the last tuple if no other code keeps it.
+/// Like Python's `zip`, reuses the last returned tuple if the caller has kept no reference to it.
 pub(crate) struct StoreInfos<'a, 'py> {
     class: &'a Bound<'py, PyType>,
     chunk: &'a [u64],
@@ -21,7 +21,7 @@ pub(crate) struct StoreInfos<'a, 'py> {
     last: Option<Described<'py>>,
 }
 
-/// A tuple and its fields.
+/// A tuple, and the values that it was made from.
 struct Described<'py> {
     info: Bound<'py, PyTuple>,
     coord: SmallVec<[u64; 4]>,
@@ -29,17 +29,17 @@ struct Described<'py> {
 }
 
 impl<'a, 'py> StoreInfos<'a, 'py> {
-    /// Returns the maker for chunks of the shape `chunk` in a file whose addresses begin at `base`.
+    /// Describes chunks of the shape `chunk` in a file whose addresses are relative to `base`.
     pub(crate) fn new(py: Python<'py>, chunk: &'a [u64], base: u64) -> PyResult<Self>
     where
         'py: 'a,
     {
-        // From Python 3.14 on, a tuple caches its hash.
+        // Since Python 3.14, a tuple caches its hash, so a changed tuple would have a wrong hash.
         let recycles = py.version_info() < (3, 14);
         Ok(Self { class: class(py)?, chunk, base, recycles, last: None })
     }
 
-    /// Returns the information of a chunk. Its coordinates count chunks.
+    /// Returns the information about the chunk at `coord`, in units of chunks.
     pub(crate) fn next(&mut self, coord: &[u64], record: ChunkRecord) -> PyResult<&Bound<'py, PyTuple>> {
         let last = match self.last.take() {
             Some(mut last) if self.recycles && buffer::is_unshared(&last.info) => {
@@ -64,7 +64,7 @@ impl<'a, 'py> StoreInfos<'a, 'py> {
 }
 
 impl Described<'_> {
-    /// Changes the fields of the tuple.
+    /// Changes the tuple to describe another chunk.
     fn become_of(&mut self, chunk: &[u64], base: u64, coord: &[u64], record: ChunkRecord) -> PyResult<()> {
         let py = self.info.py();
         let first = self.info.get_borrowed_item(0)?;
@@ -92,7 +92,7 @@ impl Described<'_> {
     }
 }
 
-/// Returns the information of a chunk that is not stored.
+/// Returns the information about a chunk that is not stored.
 pub(crate) fn not_stored(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     let none = || py.None().into_bound(py);
     buffer::named_tuple(class(py)?, [none(), 0.into_bound_py_any(py)?, none(), 0.into_bound_py_any(py)?])
@@ -104,7 +104,7 @@ fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     CLASS.import(py, "hyperslab._chunks", "StoreInfo")
 }
 
-/// Returns the coordinates of the first element of a chunk, whose own coordinates count chunks.
+/// Returns the coordinates of the first element of the chunk at `coord`, in units of chunks.
 fn first_element<'py>(py: Python<'py>, coord: &[u64], chunk: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, coord.iter().zip(chunk).map(|(&at, &len)| first_along(at, len)))
 }

@@ -1,4 +1,4 @@
-//! NumPy dtypes as stored datatypes: those of `memory`, and those that the metadata of h5py add.
+//! NumPy dtypes as datatypes to store: the datatypes of `memory`, and those that h5py marks with metadata.
 
 use hyperslab_format::datatype::{
     Array, Charset, Compound, Datatype, Enumeration, Member, Opaque, Padding, Reference, ReferenceKind,
@@ -13,8 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use crate::memory::datatype_of;
 use crate::reference::{Reference as ObjectReference, RegionReference};
 
-/// Returns the datatype in which elements of `descr` are stored. `width` is the width of addresses in the
-/// file.
+/// Returns the datatype in which elements of `descr` are stored. `width` is the size of an address, in bytes.
 pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<Datatype> {
     if descr.has_subarray() {
         let shape = descr.shape().into_iter().map(u32::try_from).collect::<Result<_, _>>()?;
@@ -54,7 +53,7 @@ fn no_equivalent(descr: &Bound<'_, PyArrayDescr>) -> PyErr {
     ))
 }
 
-/// The mark of h5py on a dtype.
+/// Returns the value of `key` in h5py's metadata of a dtype.
 fn mark<'py>(descr: &Bound<'py, PyArrayDescr>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     let metadata = descr.getattr("metadata")?;
     if metadata.is_none() {
@@ -64,7 +63,7 @@ fn mark<'py>(descr: &Bound<'py, PyArrayDescr>, key: &str) -> PyResult<Option<Bou
     Ok(Some(found).filter(|found| !found.is_none()))
 }
 
-/// Returns the members in the order of the record. Objects have the size of ids in the file.
+/// Returns the compound for a record. Members that are Python objects have their size in the file.
 fn record(
     descr: &Bound<'_, PyArrayDescr>,
     names: Vec<String>,
@@ -80,7 +79,7 @@ fn record(
             Member { name, offset: 0, datatype: stored_datatype(&field, width)? },
         ));
     }
-    // Objects are pointers in NumPy, and ids of another size in the file, so later members move.
+    // An object is a pointer in NumPy, and an id of another size in the file. So the members after it move.
     let mut by_offset: Vec<usize> = (0..members.len()).collect();
     by_offset.sort_by_key(|&index| members[index].0);
     let mut moved = 0_i64;
@@ -128,7 +127,7 @@ fn boolean() -> Datatype {
     })
 }
 
-/// Complex numbers are records of two floats, which every HDF5 program reads.
+/// Returns the datatype of complex numbers: a compound of two floats, which every HDF5 program can read.
 fn complex(descr: &Bound<'_, PyArrayDescr>) -> PyResult<Datatype> {
     let Some(Datatype::Complex(complex)) = datatype_of(descr) else { return Err(no_equivalent(descr)) };
     let half = u32::try_from(descr.itemsize() / 2)?;

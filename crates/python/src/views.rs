@@ -1,4 +1,4 @@
-//! Views of a dataset: as another dtype, as strings, or with some of its fields.
+//! Views of a dataset that convert the elements they read: to another dtype, to strings, or to some fields.
 
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
@@ -78,7 +78,7 @@ pub(crate) struct AsStrView {
 pub(crate) struct FieldsView {
     /// The dataset.
     pub(crate) dataset: Py<Dataset>,
-    /// The translation of the members.
+    /// How to read the fields.
     pub(crate) translation: FieldTranslation,
 }
 
@@ -209,7 +209,7 @@ impl AsStrView {
     }
 
     fn decode<'py>(&self, bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        // The decoder of Python raises for bytes that are not text, and knows every other encoding.
+        // Python's decoder handles all other encodings, and raises the exception for invalid text.
         if matches!(self.encoding.as_str(), "utf-8" | "ascii")
             && let Ok(bytes) = bytes.cast::<PyBytes>()
             && let Ok(text) = std::str::from_utf8(bytes.as_bytes())

@@ -18,8 +18,7 @@ use crate::plain::{self, Number};
 use crate::read;
 use crate::selection::Request;
 
-/// Does `dataset[key] = value`: numbers and arrays of numbers directly, everything else through
-/// `hyperslab._write`.
+/// Performs `dataset[key] = value`: directly for numbers and arrays of numbers, else in `hyperslab._write`.
 pub(crate) fn set_item(
     slf: &Bound<'_, Dataset>,
     key: &Bound<'_, PyAny>,
@@ -50,8 +49,9 @@ fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'
     py.import("hyperslab._write")?.getattr("set_item")?.call1((slf, key, value)).map(drop)
 }
 
-/// Writes an array with the shape of the selection to a dataset of the shape `extent`. The engine or
-/// `objects_write` knows the dtype.
+/// Writes `array` to the selection `key` of a dataset of the shape `extent`.
+///
+/// The array has the shape of the selection, and a dtype that the engine or `objects_write` supports.
 pub(crate) fn write_array(
     dataset: &Dataset,
     key: Option<&Bound<'_, PyAny>>,
@@ -97,7 +97,7 @@ fn write(
     py.detach(|| dataset.core.write_shaped(extent, selection, bytes, &options)).or_raise()
 }
 
-/// Returns the datatype of the elements of an array, if the engine knows one.
+/// Returns the datatype of the elements of the array, or `None` if the engine does not know it.
 fn memory(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<StoredDatatype>> {
     let py = array.py();
     let translation = dataset.translation(py)?;

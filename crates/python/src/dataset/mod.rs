@@ -1,4 +1,4 @@
-//! Datasets: their properties as in h5py, and their elements.
+//! Datasets: their properties as in h5py, and access to their elements.
 
 mod properties;
 mod read;
@@ -69,12 +69,12 @@ pub(crate) struct Dataset {
     /// The dataset.
     pub(crate) core: Opened<hyperslab::Dataset>,
     translation: PyOnceLock<Translation>,
-    /// Whether the stored elements have the bytes of NumPy.
+    /// Whether the elements in the file are already in NumPy's form.
     as_stored: PyOnceLock<bool>,
 }
 
 impl Dataset {
-    /// Returns the Python object of a dataset.
+    /// Returns the Python state of a dataset.
     pub(crate) fn new(state: Arc<FileState>, core: hyperslab::Dataset) -> Self {
         Self::of(state.into(), core.into())
     }
@@ -83,14 +83,14 @@ impl Dataset {
         Self { state, core, translation: PyOnceLock::new(), as_stored: PyOnceLock::new() }
     }
 
-    /// Returns the translation of the datatype, which is created once.
+    /// Returns the dtype of the dataset, and how to convert its elements. Computed once.
     pub(crate) fn translation(&self, py: Python<'_>) -> PyResult<&Translation> {
         self.translation.get_or_try_init(py, || {
             Translation::new(py, &self.core.datatype(), self.core.file().store().widths())
         })
     }
 
-    /// Returns whether a translation takes stored elements without conversion.
+    /// Whether a translation uses elements as stored, without a conversion by the engine.
     pub(crate) fn is_stored_as(&self, py: Python<'_>, translation: &Translation) -> bool {
         let compare = || translation.memory == *self.core.datatype();
         match self.translation.get(py) {
@@ -103,7 +103,7 @@ impl Dataset {
         self.core.dataspace() == Dataspace::Null
     }
 
-    /// Returns the encoding of the elements, if they are strings.
+    /// Returns the encoding of the elements if they are strings.
     fn string_encoding(&self) -> Option<&'static str> {
         let charset = match &*self.core.datatype() {
             Datatype::Text(text) => text.charset,
@@ -113,7 +113,8 @@ impl Dataset {
         Some(if charset == Charset::Utf8 { "utf-8" } else { "ascii" })
     }
 
-    /// Returns the length of the first axis.
+    /// Returns the length of the first axis. For a scalar dataset, raises `TypeError` with the text
+    /// `otherwise`.
     pub(crate) fn first_axis(&self, otherwise: &'static str) -> PyResult<u64> {
         if self.is_null() {
             return Err(PyTypeError::new_err("object of type 'NoneType' has no len()"));

@@ -187,13 +187,7 @@ impl Dataset {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
     }
 
-    /// The client data of each filter.
-    #[getter]
-    fn _filter_data(&self) -> Vec<Vec<u32>> {
-        self.core.filters().filters.iter().map(|filter| filter.client_data.clone()).collect()
-    }
-
-    /// Whether the dataset tracks the creation order of attributes.
+    /// Whether the dataset records the order in which its attributes are created.
     #[getter]
     fn _track_order(&self) -> bool {
         self.core.tracks_attribute_order()
@@ -222,7 +216,7 @@ impl Dataset {
 
     #[setter]
     fn set_skip_fill_chunks(&self, skips: bool) -> PyResult<()> {
-        writable::<PyValueError>(&self.state, "leave out chunks")?;
+        writable::<PyValueError>(&self.state, "set skip_fill_chunks")?;
         self.core.set_skip_fill_chunks(skips);
         Ok(())
     }
@@ -247,7 +241,7 @@ impl Dataset {
         if translation.recipe.as_ref().is_some_and(|recipe| !recipe.is_text())
             && !matches!(self.core.fill_value().value, FillBytes::Defined(_))
         {
-            // h5py leaves the places of objects empty.
+            // As in h5py, an element of objects without a fill value is empty.
             return buffer::empty(py, &[1], translation.descr.bind(py))?.get_item(0);
         }
         let stored = match &self.core.fill_value().value {
@@ -289,7 +283,7 @@ impl Dataset {
     #[getter]
     fn external(&self) -> PyResult<Option<Vec<(String, u64, u64)>>> {
         let files = self.core.external_files().or_raise()?;
-        // h5py shows a part without limit like this.
+        // h5py reports an unlimited length as the largest `u64`.
         let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(u64::MAX));
         Ok((!files.is_empty()).then(|| files.into_iter().map(part).collect()))
     }

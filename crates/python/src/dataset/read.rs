@@ -1,4 +1,4 @@
-//! Reading elements.
+//! Reading the elements of a dataset.
 
 use std::num::NonZeroUsize;
 
@@ -57,8 +57,7 @@ impl Dataset {
             };
             let place = dest.get_item(dest_sel)?;
             match place.cast::<PyUntypedArray>() {
-                // Slices return a view of the destination, lists and masks a copy, and only integers an
-                // element.
+                // Slices give a view of the destination, lists and masks a copy, integers only one element.
                 Ok(view) if !view.getattr("base")?.is_none() => self.read_or_broadcast(py, &request, view),
                 _ => {
                     let whole = read::array(py, self, self.translation(py)?, &request, None)?;
@@ -284,7 +283,7 @@ impl Dataset {
 }
 
 impl Dataset {
-    /// Reads several selections, each into an array of `out` or a new one.
+    /// Reads several selections, each into an array of `out` or into a new array.
     fn read_all<'py>(
         &self,
         py: Python<'py>,
@@ -365,7 +364,7 @@ impl Dataset {
         read::item(py, self, key, None)
     }
 
-    /// Returns the parts of an index expression, which must not hold names of fields.
+    /// Returns the parts of an index expression. Raises `ValueError` if it has field names.
     pub(crate) fn index<'py>(key: &Bound<'py, PyAny>) -> PyResult<Index<'py>> {
         let index = Index::split(key)?;
         if index.fields.is_empty() {

@@ -1,4 +1,4 @@
-//! Writing elements, and changing the shape of a dataset.
+//! Writing the elements of a dataset, and resizing it.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -43,7 +43,8 @@ impl Dataset {
         self.state.flush(py)
     }
 
-    /// Writes an array of the shape of the selection of a dataset of this shape.
+    /// Writes an array to a selection of the dataset. `shape` is the shape of the dataset for which the
+    /// caller made the array.
     #[expect(clippy::needless_pass_by_value, reason = "a list of Python becomes a vector")]
     #[pyo3(name = "_write")]
     fn write_array(

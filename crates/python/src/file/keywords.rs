@@ -1,4 +1,4 @@
-//! The keyword arguments of a file, and its mode.
+//! The keyword arguments of `File`, and its mode.
 
 use hyperslab::driver::Locking;
 use hyperslab::{Durability, File as CoreFile, LibVersion, OpenOptions};
@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// Keyword arguments of `File` in h5py about caches, buffers and allocation of libhdf5.
+/// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
 const WITHOUT_EFFECT: [&str; 9] = [
     "rdcc_nslots",
     "rdcc_w0",
@@ -19,13 +19,13 @@ const WITHOUT_EFFECT: [&str; 9] = [
     "block_size",
 ];
 
-/// Warns, once for each keyword, that a keyword has no effect. A default value causes no warning.
+/// Warns, once for each keyword, that the keyword has no effect. Does not warn for the default value.
 fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_default = !value.is_truthy()? || (key.starts_with("alignment") && value.eq(1)?);
     if is_default {
         return Ok(());
     }
-    let why = "it is about caches and buffers of libhdf5";
+    let why = "the keyword is for caches and buffers of libhdf5";
     value.py().import("hyperslab._warn")?.getattr("without_effect")?.call1(("File", key, why)).map(drop)
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    /// Parses the keywords of a file; `driver` is given if the caller named "core" or "fileobj".
+    /// Parses the keywords of a file. `driver` is `None` unless the driver is "core" or "fileobj".
     pub(super) fn parse(given: &Bound<'_, PyDict>, driver: Option<&str>, mode: Mode) -> PyResult<Self> {
         let mut options = CoreFile::options();
         let mut user_block = 0;
@@ -86,7 +86,7 @@ impl Keywords {
                 "fs_threshold" if value.eq(1)? => {}
                 "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" if value.is_truthy()? => {
                     return Err(if mode.creates() {
-                        PyNotImplementedError::new_err("a file that manages its free space")
+                        PyNotImplementedError::new_err("files that manage their free space are not supported")
                     } else {
                         PyValueError::new_err("Unable to set file space strategy of an existing file")
                     });
@@ -118,7 +118,7 @@ impl Keywords {
     }
 }
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// "r": reads an existing file.
@@ -134,7 +134,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// Parses a mode of h5py.
+    /// Parses a mode string of h5py.
     pub(super) fn parse(mode: &str) -> PyResult<Self> {
         Ok(match mode {
             "r" => Self::Read,
@@ -151,7 +151,7 @@ impl Mode {
         matches!(self, Self::Replace | Self::New | Self::Append)
     }
 
-    /// Returns `options` for opening a file in this mode.
+    /// Returns `options` with the access that this mode needs.
     pub(super) fn applied_to(self, options: OpenOptions) -> OpenOptions {
         match self {
             Self::Read => options,
@@ -163,17 +163,18 @@ impl Mode {
     }
 }
 
-/// The oldest library version that can read what a bound of this name allows.
+/// Returns the library version of the bound `name`: the oldest version that can read objects within the
+/// bound.
 fn version(name: &str) -> PyResult<LibVersion> {
     let unknown = || PyValueError::new_err(format!("Invalid library version bound {name:?}"));
     LibVersion::named(name).ok_or_else(unknown)
 }
 
-/// The error about `swmr=True`.
+/// Returns the error for `swmr=True`.
 pub(super) fn no_swmr() -> PyErr {
     PyNotImplementedError::new_err(
-        "reading and writing at the same time (SWMR): to follow a file that another program extends, open it with \
-         locking=False, and refresh() it or a dataset",
+        "SWMR mode is not supported: to follow a file that another program extends, open the file with \
+         locking=False, and call refresh() of the file or of a dataset",
     )
 }
 

@@ -1,4 +1,4 @@
-//! Files: opening them by name, from memory or through a Python object, and what h5py says of an open one.
+//! Files: opening them by path, from memory or through a Python object, and the properties of an open file.
 
 mod keywords;
 mod open;
@@ -98,14 +98,14 @@ fn state<'a>(slf: &'a Bound<'_, File>) -> &'a Arc<FileState> {
 }
 
 impl File {
-    /// Opens the file object.
+    /// Attaches the open file `state` to the Python object.
     fn open(slf: &Bound<'_, Self>, state: Arc<FileState>) -> PyResult<()> {
         let root = state.core.root();
         slf.as_super().get().group.set(root.clone())?;
         slf.as_super().as_super().get().open(state, Node::Group(root))
     }
 
-    /// Returns an open file of the class `cls`, whose `__init__` is not called.
+    /// Returns an open file of the class `cls`. Does not call its `__init__`.
     fn made<'py>(cls: &Bound<'py, PyType>, state: Arc<FileState>) -> PyResult<Bound<'py, Self>> {
         let made = cls.call_method1("__new__", (cls,))?.cast_into::<Self>()?;
         Self::open(&made, state)?;
@@ -113,7 +113,7 @@ impl File {
     }
 }
 
-/// Returns the state of a file, which must be open.
+/// Returns the state of a file, or an error if the file is closed.
 pub(crate) fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileState>> {
     let state = state(slf);
     state.check()?;

@@ -15,10 +15,10 @@ use crate::error::open_exception;
 use crate::fileobj::FileObject;
 use crate::state::FileState;
 
-/// The name of a file that has none.
+/// The name shown for a file that has no path.
 const IN_MEMORY: &str = "in memory";
 
-/// Copies the bytes of an object with a buffer.
+/// Copies the bytes of an object that supports the buffer protocol.
 fn bytes_of(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let py = buffer.py();
     let view = py.get_type::<PyMemoryView>().call1((buffer,))?;
@@ -34,13 +34,13 @@ fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> h
     let opened = mode.applied_to(options.clone()).open(path)?;
     if mode == Mode::Append && keywords.user_block != 0 && keywords.user_block != opened.store().base() {
         let what = format!("user block of {} bytes", keywords.user_block);
-        let why = "the file that is there has one of another size";
+        let why = "the existing file has a user block of another size";
         return Err(hyperslab::RequestError::Argument { what, why }.into());
     }
     Ok(opened)
 }
 
-/// Opens or creates a file that is in memory as a whole. With a backing store, changes are written to `path`.
+/// Opens or creates a file entirely in memory. With a backing store, changes are written to `path`.
 fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
     let found = match mode {
         Mode::Replace => None,
@@ -64,7 +64,7 @@ fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Re
     open_on(Arc::new(medium), Some(path), access, &keywords.options)
 }
 
-/// Opens or creates the file on `medium`. External links are relative to `path`, if there is one.
+/// Opens or creates the file on `medium`. External links are relative to `path`, if given.
 fn open_on(
     medium: Arc<dyn Driver>,
     path: Option<&Path>,
@@ -76,7 +76,7 @@ fn open_on(
     options.open_on(medium)
 }
 
-/// Opens a file with `open`, and applies the keywords that concern the open file.
+/// Opens a file with `open`, then applies the keywords that change settings of an open file.
 fn opened(
     name: String,
     driver: &'static str,
@@ -85,14 +85,14 @@ fn opened(
     open: impl Send + FnOnce(&Keywords) -> hyperslab::Result<CoreFile>,
 ) -> PyResult<Arc<FileState>> {
     let core = kwds.py().detach(|| open(&keywords)).map_err(|error| open_exception(&error, &name))?;
-    // A file that is open already keeps the setting of its first opening.
+    // Without the keyword, a file that is already open keeps the setting of its first opening.
     if let Some(skips) = keywords.skip_fill_chunks {
         core.set_skip_fill_chunks(skips);
     }
     Ok(FileState::new(core, name, driver, keywords.libver, Some(kwds.clone().unbind())))
 }
 
-/// Opens the file in these bytes, for reading.
+/// Opens a copy of `bytes` as a file, for reading.
 pub(super) fn image(bytes: &Bound<'_, PyAny>, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
     let keywords = Keywords::parse(kwds, Some("core"), Mode::Read)?;
     let image = bytes_of(bytes)?;
@@ -127,7 +127,7 @@ pub(super) fn object(
     })
 }
 
-/// Opens the file of this name.
+/// Opens or creates the file at the path `name`.
 pub(super) fn named(
     name: &Bound<'_, PyAny>,
     mode: &str,
@@ -160,7 +160,7 @@ pub(crate) fn path_of(name: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     }
     if name.cast::<PyBytes>().is_ok_and(|bytes| bytes.as_bytes().contains(&0)) {
         return Err(PyValueError::new_err(
-            "a path holds no zero bytes; File.from_bytes opens the bytes of a file",
+            "a path cannot contain zero bytes; File.from_bytes opens the bytes of a file",
         ));
     }
     name.py().import("os")?.call_method1("fsdecode", (name,))?.extract()

@@ -20,7 +20,8 @@ use crate::object::{HLObject, name_required, wrap};
 use crate::plain;
 use crate::state::FileState;
 
-/// Returns the file and the group for a change, or raises `E` if the file is open for reading.
+/// Returns the file and the group, or raises `E` if the file is open only for reading; `what` names the
+/// change.
 fn changed<'a, E: PyTypeInfo>(
     slf: &'a Bound<'_, Group>,
     what: &str,
@@ -31,7 +32,7 @@ fn changed<'a, E: PyTypeInfo>(
 }
 
 impl Group {
-    /// Handles `create_dataset(name, data=numbers)`. Returns `None` for every other call.
+    /// Performs a call `create_dataset(name, data=numbers)`. Returns `None` if the call has other arguments.
     fn create_plain<'py>(
         slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
@@ -48,8 +49,8 @@ impl Group {
         let made: hyperslab::Result<_> = py.detach(|| {
             let made = group.create_dataset(path, &options)?;
             if let Err(error) = made.write_with(&Selection::All, bytes, &WriteOptions::default()) {
-                // A dataset of zeros would look like written data, so it is removed. The first error is the
-                // one to report.
+                // Without its elements, the dataset would read as valid zeros. The error of the write is
+                // reported, not that of the removal.
                 let _ = group.remove(path);
                 return Err(error);
             }
@@ -335,7 +336,7 @@ impl Group {
         Self::by_python(slf, "copy", args, kwds).map(drop)
     }
 
-    /// Creates a dataset with the options of `hyperslab._create`.
+    /// Creates a dataset from the arguments that `hyperslab._create` has parsed.
     fn _create_dataset<'py>(
         slf: &Bound<'py, Self>,
         path: Option<&str>,
@@ -350,7 +351,7 @@ impl Group {
         wrap(py, state, Node::Dataset(made.or_raise()?))
     }
 
-    /// Creates a hard link to an object, or a soft or external link.
+    /// Creates a link at `path`: a hard link to an object, or a soft or external link.
     fn _link(slf: &Bound<'_, Self>, path: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let group = &slf.get().group;
@@ -366,7 +367,7 @@ impl Group {
         py.detach(|| group.link_external(path, &link.filename, &link.path)).or_raise()
     }
 
-    /// Commits a datatype.
+    /// Commits the datatype of `dtype` at `path`.
     fn _commit(slf: &Bound<'_, Self>, path: &str, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, state) = (slf.py(), &slf.as_super().get().state);
         let (datatype, _) = datatype(dtype, state)?;
@@ -374,7 +375,7 @@ impl Group {
         py.detach(|| group.commit_datatype(path, &datatype)).or_raise().map(drop)
     }
 
-    /// Copies an object to a path of this group.
+    /// Copies an object to `path` in this group.
     fn _copy(
         slf: &Bound<'_, Self>,
         source: &Bound<'_, HLObject>,
@@ -415,7 +416,7 @@ impl Group {
     }
 }
 
-/// Returns the options of a copy from the flags of h5py.
+/// Returns the options for a copy from h5py's flags, which have the names of the arguments of `copy`.
 fn copy_options(flags: &Bound<'_, PyDict>) -> PyResult<CopyOptions> {
     let mut options = CopyOptions::default();
     for (name, flag) in [

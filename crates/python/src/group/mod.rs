@@ -56,7 +56,7 @@ pub(crate) struct Group {
     pub(crate) group: Opened<hyperslab::Group>,
 }
 
-/// Returns the file of a group, which must be open.
+/// Returns the state of the file of a group, or raises an exception if the file is closed.
 fn open_state<'a>(slf: &'a Bound<'_, Group>) -> PyResult<&'a Arc<FileState>> {
     let state = &slf.as_super().get().state;
     state.check()?;
@@ -88,7 +88,7 @@ impl Group {
         wrap(py, state, node)
     }
 
-    /// Returns the link at the end of `path`, if everything before it exists.
+    /// Returns the link at the end of `path`, or `None` if the link or a group before it does not exist.
     fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
         let path = path.trim_end_matches('/');
         let found = py.detach(|| match path.rsplit_once('/') {
@@ -240,7 +240,7 @@ impl Group {
         let py = slf.py();
         if elink_mode.is_some_and(|mode| mode != "r") {
             return Err(PyValueError::new_err(
-                "files behind external links are opened for reading: mode 'r'",
+                "external links open files only for reading: elink_mode must be 'r'",
             ));
         }
         if !(getclass || getlink) {
@@ -401,7 +401,7 @@ impl Group {
     }
 }
 
-/// Returns the Python class of a node.
+/// Returns the Python class for a node.
 fn class_of<'py>(py: Python<'py>, node: &Node) -> Bound<'py, PyType> {
     match node {
         Node::Group(_) => py.get_type::<Group>(),

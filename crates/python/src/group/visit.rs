@@ -1,4 +1,4 @@
-//! Visiting everything below a group.
+//! Visiting all objects or all links below a group.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::links::link_object;
 use crate::object::wrap;
 
 impl Group {
-    /// Calls `func` with the arguments that `arguments` makes of each step, until it returns something.
+    /// Calls `func` with `arguments(step)` for each step of the walk. Stops at the first result that is not
+    /// None, and returns it. Without `every_link`, visits each object once, under its first path.
     fn walk<'py>(
         slf: &Bound<'py, Self>,
         every_link: bool,
