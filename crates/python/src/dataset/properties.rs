@@ -187,6 +187,12 @@ impl Dataset {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
     }
 
+    /// Returns the client data of each filter.
+    #[getter]
+    fn _filter_data(&self) -> Vec<Vec<u32>> {
+        self.core.filters().filters.iter().map(|filter| filter.client_data.clone()).collect()
+    }
+
     /// Whether the dataset records the order in which its attributes are created.
     #[getter]
     fn _track_order(&self) -> bool {
