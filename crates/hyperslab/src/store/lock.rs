@@ -92,8 +92,7 @@ impl<T> Ranked<RwLock<T>> {
     /// Waits for shared access, behind threads that already wait for exclusive access: readers that follow
     /// each other without a gap do not keep a writer waiting.
     ///
-    /// After [`PATIENCE`], the thread goes first all the same, because a reader may wait for this thread: the
-    /// callback of a read may read, too.
+    /// After [`PATIENCE`], the thread goes first all the same, because it may share the lock already.
     pub fn read_in_turn(&self) -> Guard<RwLockReadGuard<'_, T>> {
         self.take(true, |lock| lock.try_read_for(PATIENCE).unwrap_or_else(|| lock.read_recursive()))
     }

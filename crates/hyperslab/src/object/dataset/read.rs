@@ -129,6 +129,8 @@ impl Dataset {
     /// `sink` receives whole elements. Blocks of one chunk come in order. Blocks of different chunks come in
     /// any order, and at the same time.
     ///
+    /// `sink` must not use the file: it may run during a call of the driver.
+    ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
     /// use hyperslab::{File, Selection};
