@@ -137,8 +137,8 @@ def test_a_file_that_is_not_segy_is_refused(tmp_path):
 def test_errors_for_wrong_arguments_say_what_is_allowed(tmp_path):
     (tmp_path / "a.sgy").write_bytes(image())
     wrong = [
-        ({"inline_byte": 5}, "name both"),
-        ({"x_byte": 5}, "name both"),
+        ({"inline_byte": 5}, "give both"),
+        ({"x_byte": 5}, "give both"),
         ({"inline_byte": 238, "crossline_byte": 1}, "1 to 240"),
         ({"inline_byte": "5:i3", "crossline_byte": 1}, "kinds are"),
         ({"kind": "cube"}, "kind must be one of"),
