@@ -13,26 +13,37 @@ use pyo3::prelude::*;
 
 use crate::state::FileState;
 
-/// A value that `__init__` sets once.
+/// A value that is known from the beginning, or that `__init__` sets once.
 #[derive(Debug)]
-pub(crate) struct Opened<T>(OnceLock<T>);
+pub(crate) enum Opened<T> {
+    /// The value of an object that the package creates. It costs no atomic operation.
+    Given(T),
+    /// The value of an object that Python code constructs.
+    Later(OnceLock<T>),
+}
 
 impl<T> Opened<T> {
     /// Returns an empty cell that `__init__` will set.
     pub(crate) const fn not_yet() -> Self {
-        Self(OnceLock::new())
+        Self::Later(OnceLock::new())
     }
 
     /// Sets the value, or raises `RuntimeError` if it is already set.
     pub(crate) fn set(&self, value: T) -> PyResult<()> {
-        let again = |_| PyRuntimeError::new_err("__init__ was called twice: the object is open already");
-        self.0.set(value).map_err(again)
+        let is_set = match self {
+            Self::Given(_) => false,
+            Self::Later(place) => place.set(value).is_ok(),
+        };
+        if is_set {
+            return Ok(());
+        }
+        Err(PyRuntimeError::new_err("__init__ was called twice: the object is open already"))
     }
 }
 
 impl<T> From<T> for Opened<T> {
     fn from(value: T) -> Self {
-        Self(OnceLock::from(value))
+        Self::Given(value)
     }
 }
 
@@ -41,7 +52,10 @@ impl<T: Unopened> Deref for Opened<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.0.get().unwrap_or_else(|| T::unopened())
+        match self {
+            Self::Given(value) => value,
+            Self::Later(place) => place.get().unwrap_or_else(|| T::unopened()),
+        }
     }
 }
 
