@@ -80,3 +80,25 @@ fn a_rollback_undoes_links_and_unlinked_objects_of_the_transaction() {
     assert_eq!(file.root().names().unwrap(), ["kept"]);
     assert_eq!(file.dataset("kept").unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4, 5]);
 }
+
+#[test]
+fn a_group_is_not_moved_below_itself() {
+    let (_, file) = new_file(LibVersion::Earliest);
+    let root = file.root();
+    let group = root.create_group("a/b").unwrap();
+    root.link_soft("soft", "/a").unwrap();
+    for target in ["a/x", "a/b/x", "a/new/x", "soft/x"] {
+        let error = root.rename("a", target).unwrap_err();
+        assert!(error.to_string().contains("cannot be moved below itself"), "{error}");
+    }
+    let error = group.rename("/a", "x").unwrap_err();
+    assert!(error.to_string().contains("cannot be moved below itself"), "{error}");
+    assert_eq!(root.names().unwrap(), ["a", "soft"]);
+    // An absolute path does not lead through the groups above the caller.
+    group.rename("/a", "/c").unwrap();
+    root.rename("c", "a").unwrap();
+    // A second hard link still leads to the group.
+    root.link_to("second", &root.group("a").unwrap()).unwrap();
+    root.rename("a", "a/x").unwrap();
+    assert_eq!(file.group("second/x/b").unwrap().address(), group.address());
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
 use super::file::external;
-use super::{Group, Node};
+use super::{Group, Node, Object};
 use crate::error::{Error, RequestError, Result};
 
 /// The number of soft and external links that one path may lead through. libhdf5 stops at 16; deeper nesting
@@ -140,8 +140,6 @@ impl Place<'_> {
 /// Returns the place of a link at `path`, from the root of the file if `path` begins with `/`, else from
 /// `start`.
 pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
-    let mut budget = Budget::new();
-    let mut group = if path.starts_with('/') { start.file().root() } else { start.clone() };
     let mut components: Vec<&str> = names(path).collect();
     // As in libhdf5, `group/.` is the group itself and not a link.
     let is_itself = path.rsplit('/').find(|component| !component.is_empty()) == Some(".");
@@ -149,13 +147,41 @@ pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
         let why = "does not end with the name of a link";
         return Err(RequestError::Argument { what: format!("path {path:?}"), why }.into());
     };
-    for (depth, component) in components.iter().enumerate() {
-        let Some(link) = group.link(component)? else {
-            return Ok(Place { group, missing: components[depth..].to_vec(), name });
-        };
+    let (group, passed) = groups_on_the_way(start, path, |_| {})?;
+    Ok(Place { group, missing: components[passed..].to_vec(), name })
+}
+
+/// Follows `path` up to its last component, as far as groups exist. Calls `f` with each group on the way, and
+/// returns the last with the number of components that lead to it.
+fn groups_on_the_way(start: &Group, path: &str, mut f: impl FnMut(&Group)) -> Result<(Group, usize)> {
+    let mut budget = Budget::new();
+    let mut group = if path.starts_with('/') { start.file().root() } else { start.clone() };
+    f(&group);
+    let mut components = names(path).peekable();
+    let mut passed = 0;
+    while let Some(component) = components.next()
+        && components.peek().is_some()
+        && let Some(link) = group.link(component)?
+    {
         group = follow(&group, &link, &mut budget)?.into_group()?;
+        f(&group);
+        passed += 1;
     }
-    Ok(Place { group, missing: Vec::new(), name })
+    Ok((group, passed))
+}
+
+/// Whether `path` leads through `object`. A relative path also leads through the groups above `start`.
+pub(super) fn leads_through(start: &Group, path: &str, object: &Object) -> Result<bool> {
+    let mut found = false;
+    let mut look = |group: &Group| {
+        found |= group.address() == object.address() && group.file().is_same(object.file());
+    };
+    groups_on_the_way(start, path, &mut look)?;
+    if !path.starts_with('/') {
+        // A path that leads nowhere is stale: the groups above `start` are unknown then.
+        groups_on_the_way(&start.file().root(), start.path(), &mut look).ok();
+    }
+    Ok(found)
 }
 
 fn missing(path: &str) -> Error {

@@ -137,6 +137,8 @@ impl Group {
 
     /// Moves the link at `from` to `to`. The object that it leads to does not change.
     ///
+    /// Errors: `Request` if `to` exists, or is below the group at `from` and no other hard link leads there.
+    ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
     /// file.root().create_group("draft")?;
@@ -152,6 +154,15 @@ impl Group {
         if !source.group.file().is_same(target.group.file()) {
             let why = "a link can only be moved within its file: copy the object";
             return Err(RequestError::Argument { what: format!("link {from:?}"), why }.into());
+        }
+        // If the only link to a group were moved below the group, no path would lead there afterwards.
+        if let Some(Link { target: LinkTarget::Hard(address), .. }) = source.group.link(source.name)?
+            && let Node::Group(moved) = Node::open(source.group.file(), address, &source.path())?
+            && moved.hard_links()? < 2
+            && path::leads_through(self, to, &moved)?
+        {
+            let why = "a group cannot be moved below itself";
+            return Err(RequestError::Argument { what: format!("link {:?}", moved.path()), why }.into());
         }
         let renamed = source.group.step(|txn| {
             let link = link_edit::remove(txn, source.group.address(), source.name)?;
