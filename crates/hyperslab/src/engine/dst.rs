@@ -80,8 +80,10 @@ impl<'a> Destination<'a> {
         strides: &[usize],
         element_size: usize,
     ) -> Result<Self> {
+        let is_empty = shape.contains(&0);
+        let axes = strides.iter().copied().zip(shape.iter().copied());
         let mut axes: SmallVec<[(usize, u64); 4]> =
-            strides.iter().copied().zip(shape.iter().copied()).filter(|&(_, count)| count > 1).collect();
+            axes.filter(|&(_, count)| count > 1 && !is_empty).collect();
         axes.sort_unstable();
         // Sorted by size, each stride must step over everything that the smaller strides span.
         let mut span = element_size as u64;
@@ -94,9 +96,9 @@ impl<'a> Destination<'a> {
             };
             span = wider;
         }
-        let is_empty = shape.contains(&0);
-        if shape.len() != strides.len() || (!is_empty && span > bytes.len() as u64) {
-            return Err(RequestError::DestinationSize { expected: span, found: bytes.len() as u64 }.into());
+        let expected = if is_empty { 0 } else { span };
+        if shape.len() != strides.len() || expected > bytes.len() as u64 {
+            return Err(RequestError::DestinationSize { expected, found: bytes.len() as u64 }.into());
         }
         let strides = strides.iter().map(|&stride| stride as u64).collect();
         let strided = Some(Strided { shape: shape.into(), element_size, strides });

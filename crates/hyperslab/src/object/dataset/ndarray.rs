@@ -68,14 +68,8 @@ impl Dataset {
         mut array: ArrayViewMut<'_, T, D>,
     ) -> Result<()> {
         let what = what.into();
-        let shape: Vec<u64> = array.shape().iter().map(|&len| len as u64).collect();
         let extent = self.shape();
-        let wanted = what.shape(&extent);
-        if *wanted != *shape {
-            let what = format!("array of shape {shape:?} for a selection of shape {wanted:?}");
-            let why = "the shapes differ";
-            return Err(crate::Error::from(RequestError::Argument { what, why }).at(self.path()));
-        }
+        let shape = self.check_shape(&what, &extent, array.shape())?;
         let strides: Option<Vec<usize>> = array.strides().iter().map(|&s| usize::try_from(s).ok()).collect();
         if let Some(strides) = strides
             && let Some(bytes) = array.as_slice_memory_order_mut().and_then(T::bytes_mut)
@@ -92,7 +86,7 @@ impl Dataset {
     /// Writes an array of any layout to the elements of `what`. If the dataset stores another type, the
     /// elements are converted.
     ///
-    /// Errors: those of [`write`](Self::write).
+    /// Errors: those of [`write`](Self::write); `Request` if the array has another shape than the selection.
     ///
     /// ```
     /// use ndarray::array;
@@ -108,10 +102,24 @@ impl Dataset {
         what: impl Into<Selection>,
         array: &ArrayBase<S, D>,
     ) -> Result<()> {
+        let what = what.into();
+        self.check_shape(&what, &self.shape(), array.shape())?;
         match array.as_slice() {
             Some(values) => self.write(what, values),
             None => self.write(what, &array.iter().cloned().collect::<Vec<_>>()),
         }
+    }
+
+    /// Checks that an array has the shape of `what`, and returns this shape.
+    fn check_shape(&self, what: &Selection, extent: &[u64], array: &[usize]) -> Result<Vec<u64>> {
+        let shape: Vec<u64> = array.iter().map(|&len| len as u64).collect();
+        let wanted = what.shape(extent);
+        if *wanted == *shape {
+            return Ok(shape);
+        }
+        let what = format!("array of shape {shape:?} for a selection of shape {wanted:?}");
+        let why = "the shapes differ";
+        Err(crate::Error::from(RequestError::Argument { what, why }).at(self.path()))
     }
 }
 
