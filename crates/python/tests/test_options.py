@@ -224,6 +224,8 @@ def test_keywords_of_a_file_are_refused_by_name(tmp_path, keywords, error):
     with pytest.raises(error):
         hs.File(tmp_path / "f.h5", "w", **keywords)
     hs.File(tmp_path / "f.h5", "w").close()
+    with pytest.raises(error):
+        hs.File.in_memory(**keywords)
     if "fs_page_size" in keywords:
         with pytest.raises(ValueError, match="existing file"):
             hs.File(tmp_path / "f.h5", "r", **keywords)

@@ -41,9 +41,22 @@ pub(super) struct Keywords {
     pub(super) skip_fill_chunks: Option<bool>,
 }
 
+/// Where the bytes of a file are. Some keywords belong to some media.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Medium {
+    /// A file of the system.
+    Path,
+    /// Memory that may have a file behind it.
+    Core,
+    /// Memory without a file.
+    Memory,
+    /// A Python object.
+    Object,
+}
+
 impl Keywords {
-    /// Parses the keywords of a file. `driver` is `None` unless the driver is "core" or "fileobj".
-    pub(super) fn parse(given: &Bound<'_, PyDict>, driver: Option<&str>, mode: Mode) -> PyResult<Self> {
+    /// Parses the keywords of a file on this medium.
+    pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
         let mut options = CoreFile::options();
         let mut user_block = 0;
         let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
@@ -95,7 +108,10 @@ impl Keywords {
                     return Err(PyNotImplementedError::new_err("a root group that tracks times"));
                 }
                 "swmr" | "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" | "track_times" => {}
-                "backing_store" | "block_size" if driver.is_none() => return Err(unknown(&key)),
+                "backing_store" if medium != Medium::Core => return Err(unknown(&key)),
+                "block_size" if !matches!(medium, Medium::Core | Medium::Memory) => {
+                    return Err(unknown(&key));
+                }
                 "locking" => {
                     options = options.locking(match value.extract::<bool>() {
                         Ok(true) => Locking::Required,

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 
-use super::keywords::{Keywords, Mode};
+use super::keywords::{Keywords, Medium, Mode};
 use crate::error::open_exception;
 use crate::fileobj::FileObject;
 use crate::state::FileState;
@@ -94,7 +94,7 @@ fn opened(
 
 /// Opens a copy of `bytes` as a file, for reading.
 pub(super) fn image(bytes: &Bound<'_, PyAny>, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
-    let keywords = Keywords::parse(kwds, Some("core"), Mode::Read)?;
+    let keywords = Keywords::parse(kwds, Medium::Memory, Mode::Read)?;
     let image = bytes_of(bytes)?;
     opened(IN_MEMORY.to_owned(), "core", keywords, kwds, |keywords| {
         keywords.options.clone().open_on(Arc::new(Memory::new(image)))
@@ -103,7 +103,7 @@ pub(super) fn image(bytes: &Bound<'_, PyAny>, kwds: &Bound<'_, PyDict>) -> PyRes
 
 /// Creates an empty file in memory.
 pub(super) fn new_in_memory(kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
-    let keywords = Keywords::parse(kwds, Some("core"), Mode::Replace)?;
+    let keywords = Keywords::parse(kwds, Medium::Memory, Mode::Replace)?;
     opened(IN_MEMORY.to_owned(), "core", keywords, kwds, |keywords| {
         keywords.options.clone().create(true).open_on(Arc::new(Memory::default()))
     })
@@ -120,7 +120,7 @@ pub(super) fn object(
         return Err(PyValueError::new_err("Driver must be 'fileobj' for file-like object if specified."));
     }
     let mode = Mode::parse(mode)?;
-    let keywords = Keywords::parse(kwds, Some("fileobj"), mode)?;
+    let keywords = Keywords::parse(kwds, Medium::Object, mode)?;
     let medium = Arc::new(FileObject::new(object));
     opened(object.repr()?.to_string(), "fileobj", keywords, kwds, |keywords| {
         open_on(medium, None, mode, &keywords.options)
@@ -144,7 +144,7 @@ pub(super) fn named(
         Some(other) => return Err(PyValueError::new_err(format!("Unknown driver type '{other}'"))),
     };
     let is_core = driver == "core";
-    let keywords = Keywords::parse(kwds, is_core.then_some(driver), mode)?;
+    let keywords = Keywords::parse(kwds, if is_core { Medium::Core } else { Medium::Path }, mode)?;
     if filename.is_empty() {
         return Err(PyOSError::new_err("Unable to open file (invalid file name)"));
     }
