@@ -213,3 +213,12 @@ def test_the_command_of_the_wheel_says_where_pictures_are_drawn(tmp_path):
         assert done.returncode == code, done.stderr
     assert "cargo install hyperslab-cli" in done.stderr
     assert not (tmp_path / "line.png").exists()
+
+
+def test_members_are_removed_until_nothing_is_left():
+    with hs.File.in_memory() as f:
+        for mapping in (f, f.attrs):
+            mapping["a"], mapping["b"] = 1, 2
+            assert [mapping.popitem()[0], mapping.popitem()[0]] == ["a", "b"]
+            with pytest.raises(KeyError, match="nothing is left"):
+                mapping.popitem()

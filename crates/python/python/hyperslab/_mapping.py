@@ -16,7 +16,6 @@ class _Named(Protocol):
 
 
 # The methods of a mutable mapping, which the native classes call.
-popitem = MutableMapping.popitem
 setdefault = MutableMapping.setdefault
 update = MutableMapping.update
 
@@ -38,6 +37,14 @@ def pop(self: Any, key: str, default: Any = ...) -> Any:
         return default
     del self[key]
     return value
+
+
+def popitem(self: Any) -> tuple[str, Any]:
+    """Removes the first member and returns its name and the member."""
+    name = next(iter(self), None)
+    if name is None:
+        raise KeyError("popitem(): nothing is left")
+    return name, pop(self, name)
 
 
 class KeysViewHDF5(KeysView[str], Reversible[str]):
