@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
-use hyperslab::{Destination, File, ReadOptions, Selection};
+use hyperslab::{Destination, File, ReadOptions};
 
 fn main() -> hyperslab::Result<()> {
     let file = File::in_memory()?;
@@ -23,7 +23,7 @@ fn main() -> hyperslab::Result<()> {
     let mut values = vec![0_u32; 64 * 1000];
     let mut destination = Destination::contiguous(bytemuck::cast_slice_mut(&mut values));
     let options = ReadOptions::default().threads(NonZeroUsize::new(2));
-    dataset.read_with(&Selection::All, &mut destination, &options)?;
+    dataset.read_with(.., &mut destination, &options)?;
     assert!(
         values.chunks(8000).zip((0..64).step_by(8)).all(|(rows, at)| rows.iter().all(|&value| value == at))
     );

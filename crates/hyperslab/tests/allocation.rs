@@ -142,7 +142,7 @@ fn touch(bytes: Vec<u8>) {
         if bytes.max(dataset.len_bytes()) <= 16 << 10 && dataset.size() <= 16 << 10 {
             let mut dst = vec![0; usize::try_from(dataset.len_bytes()).unwrap()];
             let options = ReadOptions::default().threads(NonZeroUsize::new(1));
-            let _ = dataset.read_with(&Selection::All, &mut Destination::contiguous(&mut dst), &options);
+            let _ = dataset.read_with(.., &mut Destination::contiguous(&mut dst), &options);
         }
     }
 }

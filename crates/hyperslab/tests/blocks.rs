@@ -40,7 +40,7 @@ fn by_blocks(dataset: &Dataset, what: &Selection, columns: &[Range<usize>]) -> H
 fn by_read(dataset: &Dataset, starts: &[u64], steps: &[u64], counts: &[u64]) -> HashMap<Vec<u64>, Vec<u8>> {
     let (shape, size) = (dataset.shape(), dataset.element_size());
     let mut all = vec![0; usize::try_from(dataset.size()).unwrap() * size];
-    dataset.read_into(&Selection::All, &mut all).unwrap();
+    dataset.read_into(.., &mut all).unwrap();
     let total: u64 = counts.iter().product();
     let coord = |mut number: u64| {
         let mut coord = vec![0; shape.len()];
@@ -68,9 +68,8 @@ fn blocks_pass_each_selected_element_once_with_the_requested_columns() {
         let file = File::open(&path).unwrap();
         for dataset in entry.datasets.iter().filter(|dataset| !dataset.refused) {
             let Ok(dataset) = file.dataset(&dataset.path) else { continue };
-            let readable = dataset
-                .read_into(&Selection::All, &mut vec![0; usize::try_from(dataset.len_bytes()).unwrap()])
-                .is_ok();
+            let readable =
+                dataset.read_into(.., &mut vec![0; usize::try_from(dataset.len_bytes()).unwrap()]).is_ok();
             if !readable || dataset.size() == 0 || dataset.size() > 5000 || dataset.shape().is_empty() {
                 continue;
             }
@@ -117,11 +116,11 @@ fn an_error_from_the_sink_ends_the_read_and_columns_out_of_bounds_are_refused() 
     let names = file.root().names().unwrap();
     let dataset = names.iter().find_map(|name| file.dataset(name).ok()).unwrap();
     let refusal = || hyperslab::RequestError::Argument { what: "this".into(), why: "enough" };
-    let failed = dataset.blocks(&Selection::All, &[], None, &|_| Err(refusal().into()));
+    let failed = dataset.blocks(.., &[], None, &|_| Err(refusal().into()));
     assert!(failed.unwrap_err().to_string().contains("enough"));
     let size = dataset.element_size();
     for column in [0..size + 1, 1..1] {
         let columns = std::slice::from_ref(&column);
-        assert!(dataset.blocks(&Selection::All, columns, None, &|_| Ok(())).is_err());
+        assert!(dataset.blocks(.., columns, None, &|_| Ok(())).is_err());
     }
 }

@@ -62,7 +62,7 @@ fn elements(dataset: &Dataset) -> Option<Vec<Vec<u8>>> {
         return None;
     }
     let mut stored = vec![0; usize::try_from(dataset.len_bytes()).unwrap()];
-    dataset.read_into(&Selection::All, &mut stored).ok()?;
+    dataset.read_into(.., &mut stored).ok()?;
     Some(values(dataset.file(), &dataset.datatype(), &stored))
 }
 
@@ -208,7 +208,7 @@ fn tree() -> (Arc<Memory>, File) {
     let mut stored = file.object_reference(&data).unwrap();
     stored.extend(file.object_reference(&outside).unwrap());
     stored.extend([0; 8]);
-    references.write_with(&Selection::All, &stored, &WriteOptions::default()).unwrap();
+    references.write_with(.., &stored, &WriteOptions::default()).unwrap();
     let datatype = top.commit_datatype("kept/type", &i32::datatype()).unwrap();
     let mut options = DatasetOptions::new(space(&[2]), i32::datatype());
     options.committed = Some(datatype.clone());
@@ -228,7 +228,7 @@ fn referenced(file: &File, path: &str) -> Vec<Option<Addr>> {
     let dataset = file.dataset(path).unwrap();
     let Datatype::Reference(kind) = &*dataset.datatype() else { panic!("{path}") };
     let mut stored = vec![0; 24];
-    dataset.read_into(&Selection::All, &mut stored).unwrap();
+    dataset.read_into(.., &mut stored).unwrap();
     stored
         .chunks(8)
         .map(|one| file.reference_target(kind, one).unwrap().map(|target| target.object))

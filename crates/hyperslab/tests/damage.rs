@@ -150,7 +150,7 @@ fn is_whole(bytes: &[u8]) -> bool {
             }
             Node::Dataset(dataset) => {
                 let mut values = vec![0; usize::try_from(dataset.len_bytes()).unwrap()];
-                is_whole &= dataset.read_into(&Selection::All, &mut values).is_ok();
+                is_whole &= dataset.read_into(.., &mut values).is_ok();
             }
             Node::Datatype(_) => {}
         }

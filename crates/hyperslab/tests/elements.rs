@@ -108,7 +108,7 @@ fn the_error_for_text_that_is_not_utf8_gives_the_index_of_the_string() {
     let file = File::in_memory().unwrap();
     let datatype = Datatype::Text(Text { size: 2, padding: Padding::NullPadded, charset: Charset::Ascii });
     let dataset = file.root().new_dataset_of("d", datatype).shape([2]).create().unwrap();
-    dataset.write_with(&Selection::All, b"ok\xff\xfe", &hyperslab::WriteOptions::default()).unwrap();
+    dataset.write_with(.., b"ok\xff\xfe", &hyperslab::WriteOptions::default()).unwrap();
     let error = dataset.read::<String>(..).unwrap_err();
     assert!(error.to_string().contains("string 1"), "{error}");
 }

@@ -192,7 +192,7 @@ fn a_medium_that_serves_many_requests_at_once_gets_many_requests_at_once() {
     let deep = Arc::new(Deep::new(build::chunked(&values, 300)));
     let file = File::options().open_on(Arc::clone(&deep) as Arc<dyn Driver>).unwrap();
     let dataset = file.dataset("values").unwrap();
-    dataset.plan(&Selection::All).unwrap();
+    dataset.plan(..).unwrap();
     for (what, requests) in [(Selection::All, 1000), (Selection::from(0..4500), 15)] {
         deep.take();
         let mut dst = vec![0; usize::try_from(what.count(&dataset.shape()).unwrap()).unwrap()];

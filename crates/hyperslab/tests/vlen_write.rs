@@ -128,7 +128,7 @@ fn strings(len: u64) -> DatasetOptions {
 fn texts(file: &File, path: &str) -> Vec<String> {
     let dataset = file.dataset(path).unwrap();
     let mut stored = vec![0; usize::try_from(dataset.len_bytes()).unwrap()];
-    dataset.read_into(&Selection::All, &mut stored).unwrap();
+    dataset.read_into(.., &mut stored).unwrap();
     let ids = file.vlen_ids(&stored).unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     file.vlen_many(&ids, 1).unwrap().into_iter().map(text).collect()
@@ -146,7 +146,7 @@ fn strings_written_by_their_heap_ids_are_read_back() {
         // An empty string has its own heap object, because readers in C take a null id for a null pointer.
         assert!(ids.iter().all(|id| !id.id.is_null()));
         let as_stored = WriteOptions::default().datatype(Some(options.datatype.clone()));
-        dataset.write_with(&Selection::All, &file.vlen_stored(&ids), &as_stored).unwrap();
+        dataset.write_with(.., &file.vlen_stored(&ids), &as_stored).unwrap();
         assert_eq!(texts(&file, "texts"), words);
         file.close().unwrap();
         assert_sound(&driver.bytes());
@@ -206,12 +206,12 @@ fn object_references_lead_to_the_objects_they_were_made_from() {
     let options =
         DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, Datatype::Reference(kind));
     let dataset = file.root().create_dataset("references", &options).unwrap();
-    dataset.write_with(&Selection::All, &stored, &WriteOptions::default()).unwrap();
+    dataset.write_with(.., &stored, &WriteOptions::default()).unwrap();
     file.close().unwrap();
     assert_sound(&driver.bytes());
     let file = reopened(&driver);
     let mut stored = vec![0; 24];
-    file.dataset("references").unwrap().read_into(&Selection::All, &mut stored).unwrap();
+    file.dataset("references").unwrap().read_into(.., &mut stored).unwrap();
     assert_eq!(
         file.dereference(&kind, &stored[..8]).unwrap().address(),
         file.group("a/b").unwrap().address()
@@ -272,7 +272,7 @@ fn strings_replaced_by_many_threads_are_each_removed_from_the_heap_once() {
                     }
                     let records = file.dataset("records").unwrap();
                     let bytes = element(file, 7, ["a", &"b".repeat(turn), "c"]);
-                    records.write_with(&Selection::All, &bytes, &WriteOptions::default()).unwrap();
+                    records.write_with(.., &bytes, &WriteOptions::default()).unwrap();
                 }
             });
         }
@@ -295,11 +295,11 @@ fn the_space_of_strings_in_overwritten_records_is_reused() {
     for round in 0..8 {
         let long = "x".repeat(500 + round);
         let records: Vec<u8> = (0..50).flat_map(|number| element(&file, number, ["a", &long, "b"])).collect();
-        dataset.write_with(&Selection::All, &records, &WriteOptions::default()).unwrap();
+        dataset.write_with(.., &records, &WriteOptions::default()).unwrap();
         // Strings that are written again are not removed.
-        dataset.write_with(&Selection::All, &records, &WriteOptions::default()).unwrap();
+        dataset.write_with(.., &records, &WriteOptions::default()).unwrap();
         let mut stored = vec![0; 56 * 50];
-        dataset.read_into(&Selection::All, &mut stored).unwrap();
+        dataset.read_into(.., &mut stored).unwrap();
         let ids = file.vlen_ids(&stored[56 * 49 + 8..]).unwrap();
         assert_eq!(file.vlen_many(&ids, 1).unwrap(), [b"a".as_slice(), long.as_bytes(), b"b"]);
         assert_accounted(&file, 0);
@@ -325,7 +325,7 @@ fn overwriting_elements_does_not_remove_the_string_of_the_fill_value() {
         // No two elements share a heap object, because libhdf5 removes the object of an element that it
         // replaces.
         let mut stored = vec![0; 16 * 4];
-        dataset.read_into(&(0..4).into(), &mut stored).unwrap();
+        dataset.read_into(0..4, &mut stored).unwrap();
         let mut ids: Vec<u32> = file.vlen_ids(&stored).unwrap().iter().map(|id| id.id.index).collect();
         ids.push(fill[0].id.index);
         ids.sort_unstable();

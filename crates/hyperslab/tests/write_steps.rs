@@ -14,7 +14,7 @@ use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
 use hyperslab::internals::select::Coord;
 use hyperslab::internals::types::Scalar;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Dataset, File, Selection};
+use hyperslab::{Dataset, File};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::{Addr, Extent};
@@ -122,7 +122,7 @@ fn small_chunks_are_adjacent_in_the_file_and_written_in_few_calls() {
         let values = random(3000 * 64);
         driver.take();
         let options = WriteOptions::default().threads(NonZeroUsize::new(threads));
-        dataset.write_with(&Selection::All, i32::bytes(&values), &options).unwrap();
+        dataset.write_with(.., i32::bytes(&values), &options).unwrap();
         let calls = driver.take();
         assert!((3..30).contains(&calls.len()), "{} calls on {threads} threads", calls.len());
         for call in &calls {
@@ -188,7 +188,7 @@ fn a_failed_write_leaves_the_latest_old_elements_or_the_new_ones() {
     for writes in 0..3 {
         driver.left.store(writes, Ordering::SeqCst);
         let options = WriteOptions::default().threads(NonZeroUsize::new(1));
-        let written = dataset.write_with(&Selection::All, i32::bytes(&vec![3; 3 << 14]), &options);
+        let written = dataset.write_with(.., i32::bytes(&vec![3; 3 << 14]), &options);
         assert!(written.unwrap_err().to_string().contains("the disk is gone"));
         driver.left.store(usize::MAX, Ordering::SeqCst);
         let found = dataset.read::<i32>(0..10).unwrap();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hyperslab::{Dataset, Selection};
+use hyperslab::Dataset;
 
 use crate::cube::{self, Cube};
 use crate::error::{Error, Result};
@@ -68,7 +68,7 @@ impl<'a> Encoder<'a> {
     pub(crate) fn headers(&self, traces: Range<u64>) -> Result<Vec<u8>> {
         let count = usize::try_from(traces.end - traces.start).unwrap_or(0);
         let mut first = vec![0; count * TRACE_HEADER_BYTES];
-        self.headers.read_into(&traces.clone().into(), &mut first)?;
+        self.headers.read_into(traces.clone(), &mut first)?;
         let Some(further) = &self.further else { return Ok(first) };
         let width = self.header_bytes() - TRACE_HEADER_BYTES;
         let others: Vec<u8> = further.read(ranges(&[traces, 0..width as u64]))?;
@@ -130,7 +130,7 @@ fn words(cube: &Cube) -> Result<Vec<(u64, u32, u32)>> {
     }
     let dataset = root.dataset(cube::IBM_WORDS)?;
     let mut bytes = vec![0; usize::try_from(dataset.len_bytes()).unwrap_or(0)];
-    dataset.read_into(&Selection::All, &mut bytes)?;
+    dataset.read_into(.., &mut bytes)?;
     let (records, _) = bytes.as_chunks::<16>();
     let mut words: Vec<(u64, u32, u32)> = records
         .iter()

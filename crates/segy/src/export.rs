@@ -133,7 +133,7 @@ impl Export<'_> {
         let len = usize::try_from(samples.end - samples.start).unwrap_or(0);
         let row = len * format.stored().size();
         let mut values = vec![0; piece.places() * row];
-        self.cube.data.read_into(&ranges(&piece.ranges), &mut values)?;
+        self.cube.data.read_into(ranges(&piece.ranges), &mut values)?;
         let slots = piece.slots(&self.survey.map, shape);
         let most =
             usize::try_from(RUN_BYTES / self.encoder.trace_bytes(self.encoder.samples()).max(1)).unwrap_or(1);

@@ -43,7 +43,7 @@ fn bytes(cube: &Cube, axis: usize, index: u64) -> Result<Vec<u8>> {
     let row = shape[shape.len() - 1] * source.format.stored().size() as u64;
     let row = usize::try_from(row).unwrap_or(0);
     let mut values = vec![0; traces.len() * row];
-    cube.data.read_into(&cube.plane(axis, index), &mut values)?;
+    cube.data.read_into(cube.plane(axis, index), &mut values)?;
     let mut bytes: Vec<u8> = cube.file.dataset(cube::FILE_HEADER)?.read(Selection::All)?;
     let found = traces.iter().filter(|&&trace| trace >= 0).count() as u64;
     recount(cube, &mut bytes, found);

@@ -248,6 +248,13 @@ impl Selection {
     }
 }
 
+/// A copy of the selection.
+impl From<&Selection> for Selection {
+    fn from(what: &Selection) -> Self {
+        what.clone()
+    }
+}
+
 impl From<RangeFull> for Selection {
     fn from(_: RangeFull) -> Self {
         Self::All

@@ -154,7 +154,7 @@ fn dangling_strings_and_references_are_found() {
         let mut options = DatasetOptions::new(simple(&[3], Some(&[None])), datatype);
         options.storage = NewStorage::Chunked(vec![2]);
         let dataset = root.create_dataset(name, &options).unwrap();
-        dataset.write_with(&Selection::All, bytes, &WriteOptions::default()).unwrap();
+        dataset.write_with(.., bytes, &WriteOptions::default()).unwrap();
     };
     let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
     let ids = file.put_vlen(&["one", "", "three"], 1).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
-use hyperslab::{Dataset, File, Group, Node, Object, Result, Selection};
+use hyperslab::{Dataset, File, Group, Node, Object, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 
@@ -70,7 +70,7 @@ impl State {
         let text = format!("{:?} {:?}", dataset.dataspace(), dataset.datatype());
         self.object(dataset, &text)?;
         let mut bytes = vec![0xEE; usize::try_from(dataset.len_bytes()).unwrap()];
-        dataset.read_into(&Selection::All, &mut bytes)?;
+        dataset.read_into(.., &mut bytes)?;
         self.values.insert(dataset.path().to_owned(), bytes);
         Ok(())
     }

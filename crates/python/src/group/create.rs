@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab::internals::DatasetOptions;
-use hyperslab::{CopyOptions, Group as CoreGroup, Node, Selection, WriteOptions};
+use hyperslab::{CopyOptions, Group as CoreGroup, Node, WriteOptions};
 use numpy::prelude::*;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyValueError};
@@ -48,7 +48,7 @@ impl Group {
         let bytes = buffer::bytes(array)?;
         let made: hyperslab::Result<_> = py.detach(|| {
             let made = group.create_dataset(path, &options)?;
-            if let Err(error) = made.write_with(&Selection::All, bytes, &WriteOptions::default()) {
+            if let Err(error) = made.write_with(.., bytes, &WriteOptions::default()) {
                 // Without its elements, the dataset would read as valid zeros. The error of the write is
                 // reported, not that of the removal.
                 let _ = group.remove(path);

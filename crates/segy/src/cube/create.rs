@@ -216,7 +216,7 @@ fn create_headers(file: &File, segy: &SegyFile, options: &IngestOptions) -> Resu
     let datatype = datatypes::header(tables::BINARY_HEADER, BINARY_HEADER_BYTES, layout.order);
     let made =
         root.create_dataset(super::BINARY_HEADER, &DatasetOptions::new(Dataspace::Scalar, datatype))?;
-    made.write_with(&Selection::All, &binary, &hyperslab::WriteOptions::default())?;
+    made.write_with(.., &binary, &hyperslab::WriteOptions::default())?;
     Ok(())
 }
 

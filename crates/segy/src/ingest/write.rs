@@ -52,7 +52,7 @@ impl<'a> Writer<'a> {
     /// Writes a piece with everything that belongs to it.
     pub(super) fn write(&self, filled: &Filled) -> Result<()> {
         let by_chunks = WriteOptions::default().by_chunks(true);
-        self.data.write_with(&ranges(&filled.piece.ranges), &filled.samples, &by_chunks)?;
+        self.data.write_with(ranges(&filled.piece.ranges), &filled.samples, &by_chunks)?;
         self.keep_words(&filled.words)?;
         if filled.piece.samples().start == 0 {
             self.write_positions(filled)?;
@@ -101,12 +101,12 @@ impl<'a> Writer<'a> {
             rest = others;
             let traces = run[0].trace..run[0].trace + run.len() as u64;
             let Some(further) = &self.further else {
-                self.headers.write_with(&traces.into(), headers, &WriteOptions::default())?;
+                self.headers.write_with(traces, headers, &WriteOptions::default())?;
                 continue;
             };
             let (first, others): (Vec<&[u8]>, Vec<&[u8]>) =
                 headers.chunks(self.header_bytes).map(|all| all.split_at(TRACE_HEADER_BYTES)).unzip();
-            self.headers.write_with(&traces.clone().into(), &first.concat(), &WriteOptions::default())?;
+            self.headers.write_with(traces.clone(), &first.concat(), &WriteOptions::default())?;
             let width = (self.header_bytes - TRACE_HEADER_BYTES) as u64;
             further.write(ranges(&[traces, 0..width]), &others.concat())?;
         }
@@ -141,7 +141,7 @@ impl<'a> Writer<'a> {
                 bytes
             })
             .collect();
-        dataset.write_with(&(start..end).into(), &bytes, &WriteOptions::default())?;
+        dataset.write_with(start..end, &bytes, &WriteOptions::default())?;
         Ok(())
     }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use hyperslab::File;
 use hyperslab::driver::Memory;
 use hyperslab::internals::auto_chunks;
-use hyperslab::{File, Selection};
 
 use super::model::{Ratio, real};
 use super::sample::Sample;
@@ -63,7 +63,7 @@ fn read_back(recipe: &Recipe<'_>, sample: &Sample, chunk: &[u64]) -> hyperslab::
     let mut seconds = f64::INFINITY;
     for _ in 0..READS {
         let begun = Instant::now();
-        dataset.read_into(&Selection::All, &mut read)?;
+        dataset.read_into(.., &mut read)?;
         seconds = seconds.min(begun.elapsed().as_secs_f64());
     }
     let chunks: u64 = sample.shape.iter().zip(chunk).map(|(len, side)| len.div_ceil(*side)).product();

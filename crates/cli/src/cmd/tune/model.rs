@@ -437,7 +437,7 @@ mod tests {
         let dataset = written.root().create_dataset("d", &options).unwrap();
         // One thread writes, so that chunks are in order in the file.
         let alone = WriteOptions::default().threads(NonZeroUsize::new(1));
-        dataset.write_with(&Selection::All, &vec![1; 4 * 64 * 64 * 64], &alone).unwrap();
+        dataset.write_with(.., &vec![1; 4 * 64 * 64 * 64], &alone).unwrap();
         written.close().unwrap();
         let driver = Arc::new(Trace::new(Posix::new(std::fs::File::open(&path).unwrap())));
         std::fs::remove_file(&path).unwrap();

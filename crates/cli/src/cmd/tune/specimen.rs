@@ -66,7 +66,7 @@ impl Recipe<'_> {
             options.storage = NewStorage::Chunked(chunk.to_vec());
         }
         let written = file.root().create_dataset(NAME, &options)?;
-        written.write_with(&Selection::All, &sample.bytes, &WriteOptions::default())
+        written.write_with(.., &sample.bytes, &WriteOptions::default())
     }
 }
 

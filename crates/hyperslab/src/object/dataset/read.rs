@@ -32,11 +32,11 @@ impl Dataset {
     /// let file = hyperslab::File::in_memory()?;
     /// let dataset = file.root().new_dataset::<u16>("d").shape([4]).create_with(&[1, 2, 3, 4])?;
     /// let mut bytes = [0; 4];
-    /// dataset.read_into(&(1..3).into(), &mut bytes)?;
+    /// dataset.read_into(1..3, &mut bytes)?;
     /// assert_eq!(bytes, [2, 0, 3, 0]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn read_into(&self, what: &Selection, dst: &mut [u8]) -> Result<()> {
+    pub fn read_into(&self, what: impl Into<Selection>, dst: &mut [u8]) -> Result<()> {
         self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
     }
 
@@ -61,17 +61,18 @@ impl Dataset {
     /// let mut bytes = [0; 6];
     /// let mut destination = Destination::contiguous(&mut bytes);
     /// let options = ReadOptions::default().threads(NonZeroUsize::MIN);
-    /// dataset.read_with(&(..).into(), &mut destination, &options)?;
+    /// dataset.read_with(.., &mut destination, &options)?;
     /// assert_eq!(bytes, [1, 2, 3, 4, 5, 6]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn read_with(
         &self,
-        what: &Selection,
+        what: impl Into<Selection>,
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        self.with_reading(None, |reading| reading.read(what, dst, options))
+        let what = what.into();
+        self.with_reading(None, |reading| reading.read(&what, dst, options))
     }
 
     /// Does the same as [`read_with`](Self::read_with) for a `dst` that was made for a dataset of this shape.
@@ -133,12 +134,11 @@ impl Dataset {
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
-    /// use hyperslab::{File, Selection};
     ///
-    /// let file = File::in_memory()?;
+    /// let file = hyperslab::File::in_memory()?;
     /// let dataset = file.root().new_dataset::<u8>("d").shape([1000]).chunks([100]).create_with(&[2; 1000])?;
     /// let sum = AtomicU64::new(0);
-    /// dataset.blocks(&Selection::All, &[], None, &|block| {
+    /// dataset.blocks(.., &[], None, &|block| {
     ///     sum.fetch_add(block.elements.iter().map(|&value| u64::from(value)).sum(), Ordering::Relaxed);
     ///     Ok(())
     /// })?;
@@ -147,12 +147,13 @@ impl Dataset {
     /// ```
     pub fn blocks(
         &self,
-        what: &Selection,
+        what: impl Into<Selection>,
         columns: &[Range<usize>],
         threads: Option<NonZeroUsize>,
         sink: &Sink<'_>,
     ) -> Result<()> {
-        self.with_reading(None, |reading| reading.blocks(what, columns, threads, sink))
+        let what = what.into();
+        self.with_reading(None, |reading| reading.blocks(&what, columns, threads, sink))
     }
 
     /// Returns the plan of reading `what`: the chunks, their bytes and their routes. Reads no elements.
@@ -160,13 +161,14 @@ impl Dataset {
     /// ```
     /// let file = hyperslab::File::in_memory()?;
     /// let dataset = file.root().new_dataset::<u8>("d").shape([10, 10]).chunks([5, 5]).create()?;
-    /// let plan = dataset.plan(&[0..10, 0..1].into())?;
+    /// let plan = dataset.plan([0..10, 0..1])?;
     /// assert_eq!((plan.tasks.len(), plan.result_bytes), (2, 10));
     /// println!("{plan}");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
-        self.with_reading(None, |reading| reading.plan(what))
+    pub fn plan(&self, what: impl Into<Selection>) -> Result<ReadPlan> {
+        let what = what.into();
+        self.with_reading(None, |reading| reading.plan(&what))
     }
 
     /// Calls `f` with the coordinate (counted in chunks) and the record of every stored chunk, in the order

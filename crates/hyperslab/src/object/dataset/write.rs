@@ -32,12 +32,12 @@ impl Dataset {
     /// let dataset = file.root().new_dataset::<f32>("d").shape([2]).create()?;
     /// // The elements are f64, and are converted to f32.
     /// let bytes: Vec<u8> = [1.5_f64, 2.5].iter().flat_map(|value| value.to_ne_bytes()).collect();
-    /// dataset.write_with(&(..).into(), &bytes, &WriteOptions::default().datatype(f64::datatype()))?;
+    /// dataset.write_with(.., &bytes, &WriteOptions::default().datatype(f64::datatype()))?;
     /// assert_eq!(dataset.read::<f32>(..)?, [1.5, 2.5]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn write_with(&self, what: &Selection, bytes: &[u8], options: &WriteOptions) -> Result<()> {
-        self.write_unnamed(None, what, bytes, options).map_err(|error| error.at(self.path()))
+    pub fn write_with(&self, what: impl Into<Selection>, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+        self.write_unnamed(None, &what.into(), bytes, options).map_err(|error| error.at(self.path()))
     }
 
     /// Does the same as [`write_with`](Self::write_with) for `what` of a dataset of this shape. If the shape
