@@ -29,15 +29,15 @@ WORDS = {
 """Habits, as regular expressions, and what to do about them."""
 
 COMMENT = {".rs": re.compile(r"^\s*//[/!]?"), ".py": re.compile(r"^\s*#"), ".pyi": re.compile(r"^\s*#")}
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 HABIT = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.IGNORECASE)
 LINK = re.compile(r"\]\(|https?://|^\[")
 
 
 def docstring_lines(text: str) -> set[int]:
     """Returns the numbers of the lines of all docstrings in the Python source `text`."""
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, DOCUMENTED)]
-    docs = [node.body[0] for node in nodes if ast.get_docstring(node) is not None]
+    # A docstring is a statement that is only a string. Those of attributes follow the attribute.
+    alone = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)]
+    docs = [node.value for node in alone if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)]
     return {number for doc in docs for number in range(doc.lineno, (doc.end_lineno or doc.lineno) + 1)}
 
 

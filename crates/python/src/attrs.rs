@@ -282,7 +282,7 @@ impl AttributeManager {
     fn _set(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: &Bound<'_, PyAny>,
         shape: Option<Vec<u64>>,
         dtype: &Bound<'_, PyAny>,
         data: Option<&Bound<'_, PyUntypedArray>>,
@@ -303,7 +303,7 @@ impl AttributeManager {
                 }
             }
         };
-        let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
+        let attribute = Attribute { name: name_required(name)?, datatype, dataspace, data };
         py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
     }
 

@@ -1,7 +1,7 @@
 //! The Python classes of links.
 
 use hyperslab_format::message::link::LinkTarget;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// A link to an object of the same file, as returned by `Group.get` with `getlink=True`.
@@ -111,9 +111,12 @@ impl SoftLink {
 #[pymethods]
 impl ExternalLink {
     #[new]
-    fn new(filename: std::path::PathBuf, path: String) -> Self {
+    fn new(filename: std::path::PathBuf, path: String) -> PyResult<Self> {
         let filename = filename.into_os_string().into_string();
-        Self { filename: filename.unwrap_or_else(|name| name.to_string_lossy().into_owned()), path }
+        let not_utf8 = |name: std::ffi::OsString| {
+            PyValueError::new_err(format!("the file name {} is not UTF-8", name.display()))
+        };
+        Ok(Self { filename: filename.map_err(not_utf8)?, path })
     }
 
     /// Returns the arguments that pickling passes to the constructor.

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use crate::attrs::AttributeManager;
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
-use crate::error::{ClosedError, OrRaise};
+use crate::error::OrRaise;
 use crate::file::File;
 use crate::group::Group;
 use crate::ids::ObjectID;
@@ -27,8 +27,10 @@ use crate::state::FileState;
 /// the same file, whatever path led to them, and equal objects have equal hashes. The truth value of an
 /// object is True while the file is open.
 ///
-/// After the file is closed, `name` is None, and every other use of the object raises `ClosedError`, except
-/// where the text of a member says otherwise. The use of an object that was deleted raises KeyError.
+/// After the file is closed, `name` is None. Facts that the object has in memory remain: its hash, `id`, and
+/// the `shape`, `dtype` and storage of a dataset. Every other use of the object raises `ClosedError`. That is
+/// also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
+/// was deleted raises KeyError.
 ///
 /// A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
 /// handle opens the file again. Any other handle raises TypeError.
@@ -76,9 +78,12 @@ impl HLObject {
         Ok(self.found.get_or_try_init(py, search)?.as_deref())
     }
 
-    /// Returns the identity of the file and the address of the object in the file.
+    /// Returns the identity of the file and the address of the object in the file. An object that is not open
+    /// is equal only to itself.
     pub(crate) fn identity(&self) -> ((u64, u64), u64) {
-        (self.state.identity(), self.node.address().get())
+        let object = || std::ptr::from_ref(self).addr() as u64;
+        let address = if self.node.check_not_set().is_ok() { object() } else { self.node.address().get() };
+        (self.state.identity(), address)
     }
 }
 
@@ -103,13 +108,20 @@ pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
-/// Returns a name given as `str` or `bytes`, or `None` for an object of another type.
+/// Returns a name given as `str` or `bytes`, or `None` for an object of another type. Raises `ValueError` for
+/// bytes that are not UTF-8.
 pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = name.cast::<PyString>() {
         return Ok(Some(text.to_cow()?.into_owned()));
     }
     if let Ok(bytes) = name.cast::<PyBytes>() {
-        return Ok(Some(String::from_utf8_lossy(bytes.as_bytes()).into_owned()));
+        let text = std::str::from_utf8(bytes.as_bytes()).map_err(|_| {
+            PyValueError::new_err(format!(
+                "the name {} is not UTF-8, as names in HDF5 files are",
+                bytes.as_any()
+            ))
+        })?;
+        return Ok(Some(text.to_owned()));
     }
     Ok(None)
 }
@@ -176,7 +188,7 @@ impl HLObject {
     /// The parent of the root group is the root group.
     ///
     /// Raises:
-    ///     ValueError: No path leads to the object, or the file is closed.
+    ///     ValueError: No path leads to the object.
     ///     KeyError: The group no longer exists.
     ///
     /// Example:
@@ -184,7 +196,8 @@ impl HLObject {
     ///     <HDF5 group "/surface" (1 members)>
     #[getter]
     fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let path = self.name(py)?;
+        self.state.check()?;
+        let path = self.path(py)?;
         let path = path.ok_or_else(|| PyValueError::new_err("Parent of an anonymous object is undefined"))?;
         let node = py.detach(|| self.state.core.get(parent_of(path))).or_raise()?;
         wrap(py, &self.state, node)
@@ -201,8 +214,8 @@ impl HLObject {
     #[getter]
     fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
         let this = slf.get();
-        if slf.is_instance_of::<File>() && !this.state.is_open() {
-            return Err(ClosedError::new_err("the file is closed"));
+        if slf.is_instance_of::<File>() {
+            this.state.check()?;
         }
         Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone() })
     }

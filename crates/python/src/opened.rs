@@ -7,7 +7,9 @@
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use hyperslab::{File, Node};
+use hyperslab::internals::DatasetOptions;
+use hyperslab::{Element, File, Node};
+use hyperslab_format::message::dataspace::Dataspace;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -28,17 +30,25 @@ impl<T> Opened<T> {
         Self::Later(OnceLock::new())
     }
 
+    /// Raises `RuntimeError` if the value is already set.
+    pub(crate) fn check_not_set(&self) -> PyResult<()> {
+        match self {
+            Self::Later(place) if place.get().is_none() => Ok(()),
+            _ => Err(called_twice()),
+        }
+    }
+
     /// Sets the value, or raises `RuntimeError` if it is already set.
     pub(crate) fn set(&self, value: T) -> PyResult<()> {
-        let is_set = match self {
-            Self::Given(_) => false,
-            Self::Later(place) => place.set(value).is_ok(),
-        };
-        if is_set {
-            return Ok(());
+        match self {
+            Self::Later(place) => place.set(value).map_err(|_| called_twice()),
+            Self::Given(_) => Err(called_twice()),
         }
-        Err(PyRuntimeError::new_err("__init__ was called twice: the object is open already"))
     }
+}
+
+fn called_twice() -> PyErr {
+    PyRuntimeError::new_err("__init__ was called twice: the object is open already")
 }
 
 impl<T> From<T> for Opened<T> {
@@ -79,7 +89,9 @@ static CLOSED: LazyLock<Closed> = LazyLock::new(|| closed().expect("an empty fil
 fn closed() -> hyperslab::Result<Closed> {
     let file = File::in_memory()?;
     let group = file.root();
-    let dataset = group.new_dataset::<u8>("d").shape([0]).create()?;
+    // Without a shape, so that no property looks like that of data.
+    let dataset =
+        group.create_dataset("d", &DatasetOptions::new(Dataspace::Null, <u8 as Element>::datatype()))?;
     let datatype = group.commit_datatype("t", &dataset.datatype())?;
     let root = Node::Group(group.clone());
     Ok(Closed { state: FileState::unopened(file), root, group, dataset, datatype })

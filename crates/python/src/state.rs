@@ -1,10 +1,12 @@
 //! The state that all Python objects of one open file share.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyperslab::{Error, File};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,7 +18,7 @@ pub(crate) struct FileState {
     /// The engine's handle of the file.
     pub(crate) core: File,
     /// The name that the caller gave.
-    pub(crate) name: String,
+    pub(crate) name: OsString,
     /// The name of the driver in h5py.
     pub(crate) driver: &'static str,
     /// h5py's name of the mode: "r" or "r+".
@@ -26,25 +28,28 @@ pub(crate) struct FileState {
     /// The absolute path of a file that was opened for reading. Unpickling opens the file by this path.
     path: Option<PathBuf>,
     /// The keyword arguments to open the file again with.
-    keywords: Option<Py<PyDict>>,
+    keywords: Option<Arc<Py<PyDict>>>,
     /// Equal for two openings of the same file.
     identity: (u64, u64),
     closed: AtomicBool,
+    /// Whether a transaction that began through this opening has not ended.
+    transaction: AtomicBool,
 }
 
 impl FileState {
     /// Returns the state of a file that was just opened.
     pub(crate) fn new(
         core: File,
-        name: String,
+        name: OsString,
         driver: &'static str,
         libver: (String, String),
-        keywords: Option<Py<PyDict>>,
+        keywords: Option<Arc<Py<PyDict>>>,
     ) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
         let path = core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok());
-        let (identity, closed) = (identity(&core), AtomicBool::new(false));
-        Arc::new(Self { core, name, driver, mode, libver, path, keywords, identity, closed })
+        let (identity, closed, transaction) =
+            (identity(&core), AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Self { core, name, driver, mode, libver, path, keywords, identity, closed, transaction })
     }
 
     /// Returns the absolute path and the keyword arguments to open the file again with. `None` if the file is
@@ -59,15 +64,15 @@ impl FileState {
 
     /// Returns the state of an object that `__init__` has not opened: a closed file without a driver.
     pub(crate) fn unopened(core: File) -> Arc<Self> {
-        let state = Self::new(core, String::new(), "", (String::new(), String::new()), None);
+        let state = Self::new(core, OsString::new(), "", (String::new(), String::new()), None);
         state.closed.store(true, Ordering::Release);
         state
     }
 
     /// Returns the state of another file that was opened through an external link.
     pub(crate) fn external(&self, core: &File) -> Arc<Self> {
-        let name = core.path().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
-        Self::new(core.clone(), name, self.driver, self.libver.clone(), None)
+        let name = core.path().map_or_else(OsString::new, |path| path.as_os_str().to_owned());
+        Self::new(core.clone(), name, self.driver, self.libver.clone(), self.keywords.clone())
     }
 
     /// Whether `close` has not been called.
@@ -92,8 +97,26 @@ impl FileState {
         .or_raise()
     }
 
+    /// Begins a transaction.
+    pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.core.begin_transaction()).or_raise()?;
+        self.transaction.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Ends the transaction: its changes are kept or rolled back.
+    pub(crate) fn end(&self, py: Python<'_>, is_kept: bool) -> PyResult<()> {
+        self.transaction.store(false, Ordering::Release);
+        py.detach(|| self.core.end_transaction(is_kept)).or_raise()
+    }
+
     /// Writes all changes to the file, and makes every object of this opening unusable.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_open() && self.transaction.load(Ordering::Acquire) {
+            return Err(PyValueError::new_err(
+                "a transaction has not ended: leave its block, then close the file",
+            ));
+        }
         if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }

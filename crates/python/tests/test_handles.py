@@ -49,6 +49,12 @@ class Kind(hs.Datatype):
     pass
 
 
+class Counted(hs.File):
+    def __init__(self, name, mode="r", count=1):
+        super().__init__(name, mode)
+        self.count = count
+
+
 class Slim(hs.Dataset):
     __slots__ = ("unit",)
 
@@ -74,10 +80,15 @@ def test_subclasses_of_objects_wrap_an_identifier(path):
             hs.Dataset("x")
 
 
-def test_class_methods_return_the_subclass_without_its_init(path):
-    with Experiment.from_bytes(path.read_bytes()) as f, Experiment.in_memory() as empty:
-        assert type(f) is type(empty) is Experiment
+def test_class_methods_call_the_subclass_with_an_identifier(path):
+    image = path.read_bytes()
+    with Counted.from_bytes(image) as f, Counted.in_memory(image) as copy, Counted.in_memory() as empty:
+        assert type(f) is type(copy) is type(empty) is Counted and (f.count, empty.count) == (1, 1)
         assert "g/x" in f and list(empty) == []
+        copy["new"] = 1
+        assert (f.mode, copy.mode, list(copy)) == ("r", "r+", ["g", "new"])
+    with pytest.raises(TypeError, match="directory"):
+        Experiment.in_memory()
 
 
 def test_an_object_whose_subclass_forgets_super_is_like_a_closed_one(path):
@@ -89,8 +100,20 @@ def test_an_object_whose_subclass_forgets_super_is_like_a_closed_one(path):
     assert not made and repr(made) == "<Closed HDF5 dataset>" and made.name is None
     with pytest.raises(hs.ClosedError, match=r"super\(\).__init__"):
         made[...]
+    assert made.shape is None and made == made and made != Forgetful()
+    for call in (made.flush, lambda: made.resize((3,)), lambda: hs.File.__new__(hs.File).attrs):
+        with pytest.raises(hs.ClosedError, match="not open"):
+            call()
+
+
+def test_a_second_init_is_refused_before_it_changes_another_file(path):
+    other = path.parent / "other.h5"
+    with hs.File(other, "w") as f:
+        f["precious"] = 1
     with hs.File(path) as f, pytest.raises(RuntimeError, match="twice"):
-        f.__init__(path)
+        f.__init__(other, "w")
+    with hs.File(other) as f:
+        assert list(f) == ["precious"]
 
 
 @pytest.mark.parametrize("driver", [None, "core"])
@@ -126,7 +149,7 @@ def test_another_process_reads_through_a_pickled_handle(path):
 def test_a_handle_behind_an_external_link_pickles(path):
     with hs.File(path.parent / "linking.h5", "w") as f:
         f["there"] = hs.ExternalLink("f.h5", "/g/x")
-    with hs.File(path.parent / "linking.h5") as f:
+    with hs.File(path.parent / "linking.h5", locking=False) as f:
         again = pickle.loads(pickle.dumps(f["there"]))
     np.testing.assert_array_equal(again[...], VALUES)
     assert again.file.filename == str(path)
@@ -156,6 +179,11 @@ def test_other_handles_do_not_pickle(path):
         pickle.dumps(f)
     with hs.File(path) as f:
         gone = pickle.dumps(f["g/x"])
+    with hs.File(path, "r+") as f:
+        del f["g/x"]
+        f.create_group("g/x")
+    with pytest.raises(TypeError, match="is a Group now"):
+        pickle.loads(gone)
     path.unlink()
     with pytest.raises(FileNotFoundError):
         pickle.loads(gone)
@@ -195,6 +223,56 @@ def test_a_keyword_without_effect_warns_once_by_name(path, monkeypatch):
         ["create_dataset", " rdcc_nslots= has no effect"],
     ]
     assert {one.filename for one in told} == {__file__}
+
+
+def test_a_warning_that_a_filter_turns_into_an_exception_is_raised_again(path, monkeypatch):
+    monkeypatch.setattr(_warn, "_told", set())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(UserWarning, match="rdcc_w0"):
+                hs.File(path, rdcc_w0=0.5)
+
+
+def test_a_file_is_not_closed_in_a_transaction(path):
+    with hs.File(path, "r+") as f:
+        with f.transaction():
+            f["kept"] = 1
+            with pytest.raises(ValueError, match="transaction"):
+                f.close()
+        assert "kept" in f
+    with hs.File(path) as f:
+        assert "kept" in f
+
+
+def test_names_in_bytes_are_utf_8(path):
+    calls = (
+        lambda f, name: f[name],
+        lambda f, name: f.create_group(name),
+        lambda f, name: f.create_dataset(name, data=1),
+        lambda f, name: f.__setitem__(name, hs.SoftLink("/g")),
+        lambda f, name: f.__setitem__(name, np.dtype("f4")),
+        lambda f, name: f.copy("g", name),
+        lambda f, name: f.attrs.__setitem__(name, 1),
+        lambda f, name: f.attrs.create(name, "text"),
+    )
+    with hs.File(path, "r+") as f:
+        for number, call in enumerate(calls):
+            with pytest.raises(ValueError, match="is not UTF-8"):
+                call(f, b"\xff")
+            if number:
+                call(f, f"é{number}".encode())
+        assert list(f) == ["g", *(f"é{number}" for number in range(1, 6))] and list(f.attrs) == ["é6", "é7"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes")
+def test_the_name_of_a_file_may_be_any_bytes(tmp_path):
+    with hs.File(bytes(tmp_path) + b"/\xff.h5", "w") as f:
+        name = f.filename
+    with hs.File(name) as f:
+        assert f.filename == name and repr(f).startswith("<HDF5 file")
+    with pytest.raises(ValueError, match="not UTF-8"):
+        hs.ExternalLink(name, "/x")
 
 
 def test_the_command_of_the_wheel_says_where_pictures_are_drawn(tmp_path):

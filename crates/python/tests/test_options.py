@@ -217,6 +217,8 @@ def test_a_keyword_without_effect_is_named_in_a_warning(tmp_path, monkeypatch):
         ({"fileobj": 1}, TypeError),
         ({"backing_store": True}, TypeError),
         ({"libver": ("v110", "nonsense")}, ValueError),
+        ({"libver": ("v200", "earliest")}, ValueError),
+        ({"libver": 5}, TypeError),
         ({"track_ordre": True}, TypeError),
     ],
 )
@@ -279,3 +281,39 @@ def test_a_dataset_like_another_has_its_compression(tmp_path, compression):
         other[...] = np.arange(800.0).reshape(8, 100)
     with hs.File(tmp_path / "f.h5") as f:
         assert np.array_equal(f["c"][...], np.arange(800.0).reshape(8, 100))
+
+
+LENGTHS = {
+    "a negative length": lambda f: f.create_dataset("x", (-1,), "f4"),
+    "a negative chunk": lambda f: f.create_dataset("x", (4,), "f4", chunks=(-1,)),
+    "a negative maxshape": lambda f: f.create_dataset("x", (4,), "f4", maxshape=(-1,)),
+    "a length of 2**70": lambda f: f.create_dataset("x", (2**70,), "f4"),
+    "a length of text": lambda f: f.create_dataset("x", ("a",), "f4"),
+    "a chunk of text": lambda f: f.create_dataset("x", (4,), "f4", chunks=("a",)),
+    "a length of None": lambda f: f.create_dataset("x", (4, None), "f4"),
+    "a whole float": lambda f: f.create_dataset("x", (np.float64(4),), "f4").shape,
+    "resize to a negative length": lambda f: f["d"].resize((-1, 2)),
+    "resize an axis to a negative length": lambda f: f["d"].resize(-1, axis=0),
+    "resize to another rank": lambda f: f["d"].resize((1,)),
+    "resize a negative axis": lambda f: f["d"].resize(2, axis=-1),
+    "resize a missing axis": lambda f: f["d"].resize(2, axis=2),
+    "resize an axis to a tuple": lambda f: f["d"].resize((1, 2), axis=0),
+    "resize to text": lambda f: f["d"].resize("a"),
+    "set the shape": lambda f: (setattr(f["d"], "shape", (5, 2)), f["d"].shape),
+    "copy the root without a name": lambda f: f.copy(f["/"], f["g"]),
+    "move what is missing": lambda f: f.move("missing", "x"),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_lengths_are_accepted_and_refused_as_in_h5py(tmp_path, name):
+    def outcome(module, path):
+        with module.File(path, "w") as f:
+            f.create_group("g")
+            f.create_dataset("d", (2, 2), "f4", maxshape=(None, None))
+            try:
+                return LENGTHS[name](f)
+            except Exception as error:
+                return type(error)
+
+    assert outcome(hs, tmp_path / "f.h5") == outcome(h5py, tmp_path / "g.h5")

@@ -21,8 +21,8 @@ class Finding(NamedTuple):
     """
 
     severity: Literal["note", "warning", "error"]
-    """An error violates the specification. A warning is harmless: unreachable space, or a count that is too large. A
-    note names something that was not checked."""
+    """An error violates the specification. A warning is harmless: unreachable space, or a count that is too
+    large. A note names something that was not checked."""
     message: str
     """What is wrong."""
     structure: str

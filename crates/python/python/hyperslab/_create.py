@@ -13,22 +13,13 @@ from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._filters import Bitshuffle, Blosc, Blosc2
 from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
 from ._native import Reference as Reference
+from ._shapes import lengths
 from ._warn import without_effect
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 _GZIP, _SHUFFLE, _FLETCHER32, _SCALEOFFSET, _SZIP = 1, 2, 3, 6, 4
-
-
-def _path(name: "str | bytes") -> str:
-    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
-
-
-def _tuple(value: Any) -> Any:
-    if value is None:
-        return None
-    return (int(value),) if isinstance(value, int | np.integer) else tuple(value)
 
 
 def require_group(group: Group, name: "str | bytes") -> Any:
@@ -56,9 +47,9 @@ def require_dataset(
     found = group[name]
     if not isinstance(found, Dataset):
         raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
-    wanted = _tuple(shape)
+    wanted = lengths("shape", shape)
     if wanted != found.shape:
-        same_limits = "maxshape" in kwds and _tuple(kwds["maxshape"]) == found.maxshape
+        same_limits = "maxshape" in kwds and lengths("maxshape", kwds["maxshape"]) == found.maxshape
         if not same_limits:
             raise TypeError(f"Shapes do not match (existing {found.shape} vs new {wanted})")
     if exact:
@@ -105,9 +96,9 @@ def set_item(group: Group, name: "str | bytes", value: Any) -> None:
     new dataset.
     """
     if isinstance(value, HLObject | SoftLink | ExternalLink):
-        group._link(_path(name), value)
+        group._link(name, value)
     elif isinstance(value, np.dtype):
-        group._commit(_path(name), value)
+        group._commit(name, value)
     else:
         group.create_dataset(name, data=value)
 
@@ -128,14 +119,16 @@ def copy(
     if isinstance(dest, Group):
         target = dest
         if name is None:
-            name = (node.name or "").rsplit("/", 1)[-1] or node.file.filename.rsplit("/", 1)[-1]
+            name = (node.name or "").rsplit("/", 1)[-1]
+            if not name:
+                raise RuntimeError("the object has no name: give the copy one with name=")
         path = name
     elif isinstance(dest, HLObject):
         raise TypeError("Destination must be path or Group object")
     elif name is not None:
         raise TypeError("name= is for a copy into a Group: a path names the copy itself")
     else:
-        target, path = group, _path(dest)
+        target, path = group, dest
     flags = {
         "shallow": shallow,
         "expand_soft": expand_soft,
@@ -185,10 +178,10 @@ def create_dataset(
             data = Empty(dtype)
         extent = data.shape
     else:
-        extent = _tuple(shape)
+        extent = lengths("shape", shape)
         if data is not None and math.prod(extent) != math.prod(data.shape):
             raise ValueError("Shape tuple is incompatible with data")
-    limits = _tuple(maxshape)
+    limits = lengths("maxshape", maxshape)
     if dtype is None:
         if data is None:
             warnings.warn("a dataset without data or a dtype: 'f4' is taken", DeprecationWarning, stacklevel=2)
@@ -216,7 +209,7 @@ def create_dataset(
         raise ValueError(f"fill_time must be 'ifset', 'alloc' or 'never', not {fill_time!r}")
     fill = None if fillvalue is None else _fill(fillvalue, kind)
     made = group._create_dataset(
-        None if name is None else _path(name),
+        name,
         {
             "shape": None if isinstance(data, Empty) else extent,
             "maxshape": limits,
@@ -236,7 +229,7 @@ def create_dataset(
             made[...] = data.reshape(extent) if kind.subdtype is None else data
         except BaseException:
             if name is not None:
-                del group[_path(name)]
+                del group[name]
             raise
     return made
 
@@ -279,14 +272,14 @@ def _chunks(chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_nee
     if chunks is None or chunks is True:
         itemsize = 16 if dtype.hasobject else dtype.itemsize
         return list(_auto_chunks(list(shape), None if limits is None else list(limits), itemsize))
-    sides = _tuple(chunks)
+    sides = lengths("chunks", chunks)
     assert sides is not None
     largest = shape if limits is None else limits
     if any(side > size for side, size in zip(sides, largest, strict=False) if size is not None):
         raise ValueError(
             f"Chunk shape must not be greater than data shape in any dimension. {sides} is not compatible with {shape}"
         )
-    return [int(side) for side in sides]
+    return list(sides)
 
 
 def _filters(

@@ -170,8 +170,10 @@ class HLObject:
     the same file, whatever path led to them, and equal objects have equal hashes. The truth value of an
     object is True while the file is open.
 
-    After the file is closed, `name` is None, and every other use of the object raises `ClosedError`, except
-    where the text of a member says otherwise. The use of an object that was deleted raises KeyError.
+    After the file is closed, `name` is None. Facts that the object has in memory remain: its hash, `id`, and
+    the `shape`, `dtype` and storage of a dataset. Every other use of the object raises `ClosedError`. That is
+    also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
+    was deleted raises KeyError.
 
     A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
     handle opens the file again. Any other handle raises TypeError.
@@ -217,7 +219,7 @@ class HLObject:
         The parent of the root group is the root group.
 
         Raises:
-            ValueError: No path leads to the object, or the file is closed.
+            ValueError: No path leads to the object.
             KeyError: The group no longer exists.
 
         Example:
@@ -693,6 +695,7 @@ class Group(HLObject):
         Raises:
             ValueError: The name of the copy exists, or the file of the copy is open for reading.
             KeyError: The source does not exist.
+            RuntimeError: The source is the root group or has no path, and `name` is not given.
             TypeError: `dest` is neither a path nor a group, or `name` is given with a path.
 
         Example:
@@ -714,8 +717,8 @@ class Group(HLObject):
             dest: The new path.
 
         Raises:
-            ValueError: `dest` exists, or the file is open for reading.
-            KeyError: `source` does not exist.
+            ValueError: `source` does not exist, `dest` exists or is below the group `source`, or the file is
+                open for reading.
             TypeError: A part of `dest` is not a group, or an argument is not a name.
 
         Example:
@@ -822,8 +825,8 @@ class File(Group):
     """An open file, which is also its root group.
 
     Leaving a `with` block closes the file. A file without a `with` block is closed by `close`, or when no
-    object of the file is left. After that, `name` is None, `name in file` is False, a second `close` does
-    nothing, and every other use of an object of the file raises `ClosedError`.
+    object of the file is left. After that, `name in file` is False, a second `close` does nothing, and
+    objects of the file behave as `HLObject` says.
 
     Changes are in the file after `flush`, `close` or the end of a `with` block: all of them, or none.
     Elements of datasets without filters are an exception. They are written in place, and after a crash each
@@ -910,7 +913,7 @@ class File(Group):
     ) -> None: ...
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview, **kwds: Any) -> Self:
-        """Opens the bytes of a file, for reading. The bytes are copied.
+        """Opens a copy of the bytes of a file, for reading.
 
         Args:
             data: The bytes, as `bytes` or any other buffer.
@@ -928,14 +931,14 @@ class File(Group):
         """
     @classmethod
     def in_memory(cls, file_image: bytes | bytearray | memoryview | None = None, **kwds: Any) -> Self:
-        """Creates a new file in memory, or opens the bytes of a file for reading.
+        """Creates a new file in memory, or opens a copy of the bytes of a file for changing.
 
         Args:
-            file_image: The bytes of a file. They are copied. None creates an empty file, open for writing.
+            file_image: The bytes of a file. None creates an empty file.
             kwds: Keywords of `File`.
 
         Returns:
-            The file. Its mode is "r" with `file_image`, else "r+".
+            The file. Its mode is "r+".
 
         Raises:
             FormatError: The bytes are not an HDF5 file.
@@ -957,6 +960,7 @@ class File(Group):
 
         Raises:
             OSError: The changes cannot be written. The file is closed all the same.
+            ValueError: A transaction of the file has not ended. The file stays open.
 
         Example:
             >>> file = hs.File("climate.h5")
@@ -968,7 +972,7 @@ class File(Group):
         """Writes all changes to the file, or none of them.
 
         From then on the changes survive what `durability` says. In a file that is open for reading, nothing
-        happens.
+        happens. In a transaction, nothing happens either: its end writes the changes.
 
         Raises:
             OSError: The changes cannot be written.
@@ -1144,9 +1148,6 @@ class Dataset(HLObject):
     A mask of the shape of the dataset (an array of bool) selects elements into a 1-D array. Names of fields
     select members of a compound. `dataset[()]` reads all elements.
 
-    After the file is closed, members that need the file raise `ClosedError`. Facts that the object has in
-    memory, such as `shape` and `dtype`, remain.
-
     Args:
         bind: The identifier of a dataset, such as `file["x"].id`. Subclasses use this constructor.
 
@@ -1191,7 +1192,8 @@ class Dataset(HLObject):
         """
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The length of each axis in elements: () for a scalar, None for an empty dataset.
+        """The length of each axis in elements: () for a scalar, None for an empty dataset. Assigning a shape is
+        the same as `resize`.
 
         Example:
             >>> dataset.shape
@@ -1689,9 +1691,10 @@ class Dataset(HLObject):
             axis: The number of the axis, from 0.
 
         Raises:
-            TypeError: The dataset is not stored in chunks, or `size` is not an integer although `axis` is
-                given.
-            ValueError: The shape exceeds `maxshape` or has another number of axes, or there is no such axis.
+            TypeError: The dataset is not stored in chunks, `size` has another number of axes, or it is not an
+                integer although `axis` is given.
+            ValueError: The shape exceeds `maxshape`, or there is no such axis.
+            OverflowError: A length is negative.
             RuntimeError: The file is open for reading.
 
         Example:

@@ -15,7 +15,7 @@ def reduce(node: HLObject) -> tuple[Any, ...]:
     if how is None:
         raise TypeError(
             f"cannot pickle {node!r}: only a file that is open for reading, by path, can be opened again elsewhere "
-            "(open it with mode 'r')"
+            "(open it with mode 'r' while this process does not have it open for writing)"
         )
     path, keywords = how
     # The attributes of a subclass, in its `__dict__` or in slots.
@@ -38,6 +38,9 @@ def _open_object(cls: Any, path: str, keywords: dict[str, Any], name: str) -> An
     found = File(path, "r", **keywords)[name]
     if type(found) is cls:
         return found
+    kind = type(found)
+    if not issubclass(cls, kind):
+        raise TypeError(f"cannot unpickle a {cls.__name__}: {name!r} in {path!r} is a {kind.__name__} now")
     made = cls.__new__(cls)
-    type(found).__init__(made, found.id)
+    kind.__init__(made, found.id)
     return made

@@ -15,5 +15,6 @@ def without_effect(call: str, key: str, why: str, depth: int = 1) -> None:
         depth: The number of Python functions between the caller of hyperslab and this function, which counts.
     """
     if (call, key) not in _told:
-        _told.add((call, key))
         warnings.warn(f"{call}: {key}= has no effect: {why}", UserWarning, stacklevel=depth + 1)
+        # Not before: a warning that a filter turns into an exception is raised again at the next call.
+        _told.add((call, key))

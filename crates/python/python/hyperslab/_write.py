@@ -8,6 +8,7 @@ import numpy as np
 from ._arrays import array_for_new_object, check_texts, item_type, vlen_array
 from ._dtypes import check_string_dtype, check_vlen_dtype
 from ._native import Datatype, Empty
+from ._shapes import lengths
 
 if TYPE_CHECKING:
     from ._native import AttributeManager, Dataset
@@ -112,12 +113,11 @@ def write_direct(dataset: "Dataset", source: Any, source_sel: Any = None, dest_s
 
 def set_attribute(attrs: "AttributeManager", name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
     """Creates an attribute, or replaces an attribute of the same name."""
-    name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
     if isinstance(data, Empty):
         attrs._set(name, None, data.dtype if dtype is None else dtype, None)
         return
     array = array_for_new_object(data, dtype)
-    extent = array.shape if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+    extent = array.shape if shape is None else lengths("shape", shape)
     kind = array.dtype if dtype is None else dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
     if kind.subdtype is not None:
         base, inner = kind.subdtype

@@ -40,9 +40,6 @@ use crate::state::FileState;
 /// A mask of the shape of the dataset (an array of bool) selects elements into a 1-D array. Names of fields
 /// select members of a compound. `dataset[()]` reads all elements.
 ///
-/// After the file is closed, members that need the file raise `ClosedError`. Facts that the object has in
-/// memory, such as `shape` and `dtype`, remain.
-///
 /// Args:
 ///     bind: The identifier of a dataset, such as `file["x"].id`. Subclasses use this constructor.
 ///

@@ -18,7 +18,8 @@ use crate::objects;
 
 #[pymethods]
 impl Dataset {
-    /// The length of each axis in elements: () for a scalar, None for an empty dataset.
+    /// The length of each axis in elements: () for a scalar, None for an empty dataset. Assigning a shape is
+    /// the same as `resize`.
     ///
     /// Example:
     ///     >>> dataset.shape
@@ -26,6 +27,11 @@ impl Dataset {
     #[getter]
     pub(super) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         if self.is_null() { Ok(None) } else { PyTuple::new(py, self.core.shape()).map(Some) }
+    }
+
+    #[setter]
+    fn set_shape(&self, py: Python<'_>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.resize(py, shape, None)
     }
 
     /// The dtype of the elements. Strings, enumerations and references have h5py's metadata in the dtype.

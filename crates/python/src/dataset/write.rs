@@ -11,6 +11,11 @@ use crate::object::name_required;
 use crate::scales;
 use crate::write;
 
+/// Returns the lengths that Python accepts for a shape, as a tuple.
+fn lengths<'py>(size: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    size.py().import("hyperslab._shapes")?.getattr("lengths")?.call1(("size", size))
+}
+
 #[pymethods]
 impl Dataset {
     /// Looks at the file again, which another program extends.
@@ -92,9 +97,10 @@ impl Dataset {
     ///     axis: The number of the axis, from 0.
     ///
     /// Raises:
-    ///     TypeError: The dataset is not stored in chunks, or `size` is not an integer although `axis` is
-    ///         given.
-    ///     ValueError: The shape exceeds `maxshape` or has another number of axes, or there is no such axis.
+    ///     TypeError: The dataset is not stored in chunks, `size` has another number of axes, or it is not an
+    ///         integer although `axis` is given.
+    ///     ValueError: The shape exceeds `maxshape`, or there is no such axis.
+    ///     OverflowError: A length is negative.
     ///     RuntimeError: The file is open for reading.
     ///
     /// Example:
@@ -103,21 +109,34 @@ impl Dataset {
     ///     (5, 2, 3)
     ///     >>> dataset.resize((2, 2, 3))
     #[pyo3(signature = (size, axis=None))]
-    fn resize(&self, py: Python<'_>, size: &Bound<'_, PyAny>, axis: Option<usize>) -> PyResult<()> {
+    pub(super) fn resize(&self, py: Python<'_>, size: &Bound<'_, PyAny>, axis: Option<i64>) -> PyResult<()> {
+        self.state.check()?;
         if self.core.chunk_shape().is_none() {
             return Err(PyTypeError::new_err("Only chunked datasets can be resized"));
         }
         writable::<PyRuntimeError>(&self.state, "resize the dataset")?;
         let Some(axis) = axis else {
-            let shape: Vec<u64> = size.extract().or_else(|_| size.extract().map(|size| vec![size]))?;
+            // The slow way accepts more, and has the errors.
+            let shape: Vec<u64> = match size.extract() {
+                Ok(shape) => shape,
+                Err(_) => lengths(size)?.extract()?,
+            };
+            let rank = self.core.shape().len();
+            if shape.len() != rank {
+                let message = format!("New shape length ({}) must match dataset rank ({rank})", shape.len());
+                return Err(PyTypeError::new_err(message));
+            }
             return py.detach(|| self.core.resize(&shape)).or_raise();
         };
         let rank = self.core.shape().len();
-        if axis >= rank {
-            return Err(PyValueError::new_err(format!("Invalid axis (0 to {} allowed)", rank - 1)));
-        }
+        let axis = usize::try_from(axis).ok().filter(|&axis| axis < rank).ok_or_else(|| {
+            PyValueError::new_err(format!("Invalid axis (0 to {} allowed)", rank.saturating_sub(1)))
+        })?;
         let single = |_| PyTypeError::new_err("Argument must be a single int if axis is specified");
-        let size: u64 = size.extract().map_err(single)?;
+        let size = match size.extract::<u64>() {
+            Ok(size) => size,
+            Err(_) => lengths(size)?.extract::<[u64; 1]>().map_err(single)?[0],
+        };
         py.detach(|| self.core.resize_axis(axis, size)).or_raise()
     }
 

@@ -4,7 +4,7 @@ use hyperslab::driver::Locking;
 use hyperslab::{Durability, File as CoreFile, LibVersion, OpenOptions};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::PyDict;
 
 /// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
 const WITHOUT_EFFECT: [&str; 9] = [
@@ -69,12 +69,17 @@ impl Keywords {
             }
             match key.as_str() {
                 "libver" => {
-                    libver = match value.cast::<PyTuple>() {
-                        Ok(pair) => pair.extract()?,
-                        Err(_) => bounds(value.cast::<PyString>()?.to_str()?),
+                    libver = match value.extract::<String>() {
+                        Ok(low) => bounds(&low),
+                        Err(_) => two_bounds(&value)?,
                     };
-                    version(&libver.1)?;
-                    options = options.version(version(&libver.0)?);
+                    let (low, high) = (version(&libver.0)?, version(&libver.1)?);
+                    if low > high {
+                        return Err(PyValueError::new_err(
+                            "Invalid (low,high) combination of library version bound",
+                        ));
+                    }
+                    options = options.version(low);
                 }
                 "rdcc_nbytes" => options = options.chunk_cache_bytes(value.extract()?),
                 "track_order" => options = options.track_order(value.extract()?),
@@ -196,6 +201,13 @@ pub(super) fn no_swmr() -> PyErr {
 
 fn unknown(key: &str) -> PyErr {
     PyTypeError::new_err(format!("'{key}' is an invalid keyword argument for this function"))
+}
+
+fn two_bounds(value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+    let [low, high] = value
+        .extract::<[String; 2]>()
+        .map_err(|_| PyTypeError::new_err("libver must be the name of a version, or a pair of names"))?;
+    Ok((low, high))
 }
 
 fn bounds(low: &str) -> (String, String) {

@@ -3,6 +3,7 @@
 mod keywords;
 mod open;
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use hyperslab::Node;
@@ -13,7 +14,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::error::OrRaise;
 use crate::group::Group;
 use crate::ids::ObjectID;
-use crate::object::{HLObject, base_name};
+use crate::object::{HLObject, base_name, file_object};
 use crate::opened::Opened;
 use crate::state::FileState;
 
@@ -22,8 +23,8 @@ pub(crate) use self::open::path_of;
 /// An open file, which is also its root group.
 ///
 /// Leaving a `with` block closes the file. A file without a `with` block is closed by `close`, or when no
-/// object of the file is left. After that, `name` is None, `name in file` is False, a second `close` does
-/// nothing, and every other use of an object of the file raises `ClosedError`.
+/// object of the file is left. After that, `name in file` is False, a second `close` does nothing, and
+/// objects of the file behave as `HLObject` says.
 ///
 /// Changes are in the file after `flush`, `close` or the end of a `with` block: all of them, or none.
 /// Elements of datasets without filters are an exception. They are written in place, and after a crash each
@@ -105,11 +106,13 @@ impl File {
         slf.as_super().as_super().get().open(state, Node::Group(root))
     }
 
-    /// Returns an open file of the class `cls`. Does not call its `__init__`.
+    /// Returns an open file of the class `cls`. A subclass is called with the identifier of the file.
     fn made<'py>(cls: &Bound<'py, PyType>, state: Arc<FileState>) -> PyResult<Bound<'py, Self>> {
-        let made = cls.call_method1("__new__", (cls,))?.cast_into::<Self>()?;
-        Self::open(&made, state)?;
-        Ok(made)
+        let file = Bound::new(cls.py(), file_object(state))?;
+        if cls.is(file.get_type()) {
+            return Ok(file);
+        }
+        Ok(cls.call1((ObjectID::of(file.as_super().as_super())?,))?.cast_into::<Self>()?)
     }
 }
 
@@ -143,6 +146,8 @@ impl File {
         libver: Option<&Bound<'_, PyAny>>,
         kwds: Option<Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        // Before a mode such as "w" changes another file.
+        slf.as_super().get().group.check_not_set()?;
         let kwds = kwds.unwrap_or_else(|| PyDict::new(slf.py()));
         if let Some(libver) = libver {
             kwds.set_item("libver", libver)?;
@@ -157,7 +162,7 @@ impl File {
         Self::open(slf, state)
     }
 
-    /// Opens the bytes of a file, for reading. The bytes are copied.
+    /// Opens a copy of the bytes of a file, for reading.
     ///
     /// Args:
     ///     data: The bytes, as `bytes` or any other buffer.
@@ -182,14 +187,14 @@ impl File {
         Self::made(cls, open::image(data, &kwds.unwrap_or_else(|| PyDict::new(cls.py())))?)
     }
 
-    /// Creates a new file in memory, or opens the bytes of a file for reading.
+    /// Creates a new file in memory, or opens a copy of the bytes of a file for changing.
     ///
     /// Args:
-    ///     file_image: The bytes of a file. They are copied. None creates an empty file, open for writing.
+    ///     file_image: The bytes of a file. None creates an empty file.
     ///     kwds: Keywords of `File`.
     ///
     /// Returns:
-    ///     The file. Its mode is "r" with `file_image`, else "r+".
+    ///     The file. Its mode is "r+".
     ///
     /// Raises:
     ///     FormatError: The bytes are not an HDF5 file.
@@ -210,7 +215,7 @@ impl File {
         kwds: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         let kwds = kwds.unwrap_or_else(|| PyDict::new(cls.py()));
-        let state = file_image.map_or_else(|| open::new_in_memory(&kwds), |data| open::image(data, &kwds))?;
+        let state = open::in_memory(file_image, &kwds)?;
         Self::made(cls, state)
     }
 
@@ -221,6 +226,7 @@ impl File {
     ///
     /// Raises:
     ///     OSError: The changes cannot be written. The file is closed all the same.
+    ///     ValueError: A transaction of the file has not ended. The file stays open.
     ///
     /// Example:
     ///     >>> file = hs.File("climate.h5")
@@ -234,7 +240,7 @@ impl File {
     /// Writes all changes to the file, or none of them.
     ///
     /// From then on the changes survive what `durability` says. In a file that is open for reading, nothing
-    /// happens.
+    /// happens. In a transaction, nothing happens either: its end writes the changes.
     ///
     /// Raises:
     ///     OSError: The changes cannot be written.
@@ -293,13 +299,11 @@ impl File {
     }
 
     fn _begin(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let state = open_state(slf)?;
-        slf.py().detach(|| state.core.begin_transaction()).or_raise()
+        open_state(slf)?.begin(slf.py())
     }
 
     fn _end(slf: &Bound<'_, Self>, is_kept: bool) -> PyResult<()> {
-        let state = open_state(slf)?;
-        slf.py().detach(|| state.core.end_transaction(is_kept)).or_raise()
+        open_state(slf)?.end(slf.py(), is_kept)
     }
 
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
@@ -320,7 +324,7 @@ impl File {
     ///     ...     file.filename
     ///     'climate.h5'
     #[getter]
-    fn filename<'a>(slf: &'a Bound<'_, Self>) -> PyResult<&'a str> {
+    fn filename<'a>(slf: &'a Bound<'_, Self>) -> PyResult<&'a OsStr> {
         Ok(&open_state(slf)?.name)
     }
 
@@ -403,7 +407,7 @@ impl File {
     fn __repr__(slf: &Bound<'_, Self>) -> String {
         let state = state(slf);
         if state.is_open() {
-            format!("<HDF5 file \"{}\" (mode {})>", base_name(&state.name), state.mode)
+            format!("<HDF5 file \"{}\" (mode {})>", base_name(&state.name.to_string_lossy()), state.mode)
         } else {
             "<Closed HDF5 file>".to_owned()
         }

@@ -1,5 +1,6 @@
 //! Opening files: by path, in memory, or through a Python object.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,34 +79,42 @@ fn open_on(
 
 /// Opens a file with `open`, then applies the keywords that change settings of an open file.
 fn opened(
-    name: String,
+    name: OsString,
     driver: &'static str,
     keywords: Keywords,
     kwds: &Bound<'_, PyDict>,
     open: impl Send + FnOnce(&Keywords) -> hyperslab::Result<CoreFile>,
 ) -> PyResult<Arc<FileState>> {
-    let core = kwds.py().detach(|| open(&keywords)).map_err(|error| open_exception(&error, &name))?;
+    let core = kwds
+        .py()
+        .detach(|| open(&keywords))
+        .map_err(|error| open_exception(&error, &name.to_string_lossy()))?;
     // Without the keyword, a file that is already open keeps the setting of its first opening.
     if let Some(skips) = keywords.skip_fill_chunks {
         core.set_skip_fill_chunks(skips);
     }
-    Ok(FileState::new(core, name, driver, keywords.libver, Some(kwds.clone().unbind())))
+    Ok(FileState::new(core, name, driver, keywords.libver, Some(Arc::new(kwds.clone().unbind()))))
 }
 
 /// Opens a copy of `bytes` as a file, for reading.
 pub(super) fn image(bytes: &Bound<'_, PyAny>, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
     let keywords = Keywords::parse(kwds, Medium::Memory, Mode::Read)?;
     let image = bytes_of(bytes)?;
-    opened(IN_MEMORY.to_owned(), "core", keywords, kwds, |keywords| {
-        keywords.options.clone().open_on(Arc::new(Memory::new(image)))
+    opened(IN_MEMORY.into(), "core", keywords, kwds, |keywords| {
+        open_on(Arc::new(Memory::new(image)), None, Mode::Read, &keywords.options)
     })
 }
 
-/// Creates an empty file in memory.
-pub(super) fn new_in_memory(kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
-    let keywords = Keywords::parse(kwds, Medium::Memory, Mode::Replace)?;
-    opened(IN_MEMORY.to_owned(), "core", keywords, kwds, |keywords| {
-        keywords.options.clone().create(true).open_on(Arc::new(Memory::default()))
+/// Opens a copy of `bytes` as a file for changing, or creates an empty file in memory.
+pub(super) fn in_memory(
+    bytes: Option<&Bound<'_, PyAny>>,
+    kwds: &Bound<'_, PyDict>,
+) -> PyResult<Arc<FileState>> {
+    let mode = if bytes.is_some() { Mode::Change } else { Mode::Replace };
+    let keywords = Keywords::parse(kwds, Medium::Memory, mode)?;
+    let image = bytes.map(bytes_of).transpose()?.unwrap_or_default();
+    opened(IN_MEMORY.into(), "core", keywords, kwds, |keywords| {
+        open_on(Arc::new(Memory::new(image)), None, mode, &keywords.options)
     })
 }
 
@@ -122,7 +131,7 @@ pub(super) fn object(
     let mode = Mode::parse(mode)?;
     let keywords = Keywords::parse(kwds, Medium::Object, mode)?;
     let medium = Arc::new(FileObject::new(object));
-    opened(object.repr()?.to_string(), "fileobj", keywords, kwds, |keywords| {
+    opened(object.repr()?.to_string().into(), "fileobj", keywords, kwds, |keywords| {
         open_on(medium, None, mode, &keywords.options)
     })
 }
@@ -136,7 +145,7 @@ pub(super) fn named(
 ) -> PyResult<Arc<FileState>> {
     let mode = Mode::parse(mode)?;
     let path = path_of(name)?;
-    let filename = path.to_string_lossy().into_owned();
+    let filename = path.as_os_str().to_owned();
     let driver = match driver {
         None | Some("sec2" | "windows") => "sec2",
         Some("stdio") => "stdio",

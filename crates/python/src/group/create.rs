@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab::internals::DatasetOptions;
-use hyperslab::{CopyOptions, Group as CoreGroup, Node, WriteOptions};
+use hyperslab::{CopyOptions, Group as CoreGroup, Node, RequestError, WriteOptions};
 use numpy::prelude::*;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyValueError};
@@ -14,7 +14,7 @@ use super::Group;
 use crate::buffer;
 use crate::calls;
 use crate::create::{Request, dataspace, datatype, writable};
-use crate::error::{OrRaise, missing_object};
+use crate::error::{OrRaise, exception, missing_object};
 use crate::links::{ExternalLink, SoftLink};
 use crate::object::{HLObject, name_required, wrap};
 use crate::plain;
@@ -313,6 +313,7 @@ impl Group {
     /// Raises:
     ///     ValueError: The name of the copy exists, or the file of the copy is open for reading.
     ///     KeyError: The source does not exist.
+    ///     RuntimeError: The source is the root group or has no path, and `name` is not given.
     ///     TypeError: `dest` is neither a path nor a group, or `name` is given with a path.
     ///
     /// Example:
@@ -339,12 +340,13 @@ impl Group {
     /// Creates a dataset from the arguments that `hyperslab._create` has parsed.
     fn _create_dataset<'py>(
         slf: &Bound<'py, Self>,
-        path: Option<&str>,
+        name: &Bound<'py, PyAny>,
         request: Request<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a dataset")?);
         let options = request.options(state)?;
-        let made = py.detach(|| match path {
+        let path = if name.is_none() { None } else { Some(name_required(name)?) };
+        let made = py.detach(|| match &path {
             Some(path) => group.create_dataset(path, &options),
             None => group.file().create_unlinked_dataset(&options),
         });
@@ -352,40 +354,40 @@ impl Group {
     }
 
     /// Creates a link at `path`: a hard link to an object, or a soft or external link.
-    fn _link(slf: &Bound<'_, Self>, path: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = slf.py();
+    fn _link(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, path) = (slf.py(), name_required(name)?);
         let group = &slf.get().group;
         if let Ok(target) = object.cast::<HLObject>() {
             let node = &target.get().node;
-            return py.detach(|| group.link_to(path, node)).or_raise();
+            return py.detach(|| group.link_to(&path, node)).or_raise();
         }
         if let Ok(link) = object.cast::<SoftLink>() {
             let target = &link.get().path;
-            return py.detach(|| group.link_soft(path, target)).or_raise();
+            return py.detach(|| group.link_soft(&path, target)).or_raise();
         }
         let link = object.cast::<ExternalLink>()?.get();
-        py.detach(|| group.link_external(path, &link.filename, &link.path)).or_raise()
+        py.detach(|| group.link_external(&path, &link.filename, &link.path)).or_raise()
     }
 
     /// Commits the datatype of `dtype` at `path`.
-    fn _commit(slf: &Bound<'_, Self>, path: &str, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn _commit(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, state) = (slf.py(), &slf.as_super().get().state);
-        let (datatype, _) = datatype(dtype, state)?;
+        let ((datatype, _), path) = (datatype(dtype, state)?, name_required(name)?);
         let group = &slf.get().group;
-        py.detach(|| group.commit_datatype(path, &datatype)).or_raise().map(drop)
+        py.detach(|| group.commit_datatype(&path, &datatype)).or_raise().map(drop)
     }
 
     /// Copies an object to `path` in this group.
     fn _copy(
         slf: &Bound<'_, Self>,
         source: &Bound<'_, HLObject>,
-        path: &str,
+        dest: &Bound<'_, PyAny>,
         flags: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         source.get().state.check()?;
         let (_, group) = changed::<PyValueError>(slf, "copy an object into the file")?;
-        let (options, node) = (copy_options(flags)?, &source.get().node);
-        slf.py().detach(|| group.copy(node, path, &options)).or_raise().map(drop)
+        let (options, node, path) = (copy_options(flags)?, &source.get().node, name_required(dest)?);
+        slf.py().detach(|| group.copy(node, &path, &options)).or_raise().map(drop)
     }
 
     /// Gives a link another path. The object that the link leads to does not move.
@@ -397,8 +399,8 @@ impl Group {
     ///     dest: The new path.
     ///
     /// Raises:
-    ///     ValueError: `dest` exists, or the file is open for reading.
-    ///     KeyError: `source` does not exist.
+    ///     ValueError: `source` does not exist, `dest` exists or is below the group `source`, or the file is
+    ///         open for reading.
     ///     TypeError: A part of `dest` is not a group, or an argument is not a name.
     ///
     /// Example:
@@ -412,7 +414,13 @@ impl Group {
         if source == dest {
             return Ok(());
         }
-        slf.py().detach(|| group.rename(&source, &dest)).or_raise()
+        // As in h5py, a missing `source` is a ValueError here.
+        slf.py().detach(|| group.rename(&source, &dest)).map_err(|error| match error.root() {
+            hyperslab::Error::Request(RequestError::NoSuchObject { .. }) => {
+                PyValueError::new_err(format!("Unable to move link ({})", error.root()))
+            }
+            _ => exception(&error),
+        })
     }
 }
 

@@ -86,11 +86,12 @@ class Survey:
         self.text: str = said["text"]
         """The textual header: lines of at most 80 characters."""
         self.axes: dict[str, _Array] = {name: _read_only(file[name][()]) for name in (*said["axes"], self.sample_axis)}
-        """The numbers of lines, offsets or traces along each axis, rising; and times or depths in their unit."""
+        """The numbers of lines, offsets or traces along each axis, in increasing order, and the times or depths
+        in their unit."""
         length = text_of(file["cdp_x"].attrs.get("units", "m"))
         self.units: dict[str, str] = {self.sample_axis: said["sample_unit"], "cdp_x": length, "cdp_y": length}
-        """The units of the samples' axis and of coordinates: "ms", "m" or "ft"; for coordinates also "degrees",
-        "arcsec" or "DDDMMSS.ss"."""
+        """The units of the axis of samples and of coordinates: "ms", "m" or "ft"; for coordinates also
+        "degrees", "arcsec" or "DDDMMSS.ss"."""
         names = (
             "name",
             "bytes",
@@ -102,9 +103,9 @@ class Survey:
             "padded",
         )
         self.source: dict[str, Any] = {name: said[name] for name in names}
-        """Facts about the SEG-Y file: name, bytes, revision ("1.0"), sample_format, byte_order, headers_per_trace,
-        padded, and geometry_fields: the header fields that placed the traces, such as "inline 189:i4, crossline
-        193:i4, x 181:i4, y 185:i4", or None."""
+        """Facts about the SEG-Y file: name, bytes, revision ("1.0"), sample_format, byte_order,
+        headers_per_trace, padded, and geometry_fields: the header fields that placed the traces, such as
+        "inline 189:i4, crossline 193:i4, x 181:i4, y 185:i4", or None."""
         self._ground_axes: int = said["ground_axes"]
 
     def close(self) -> None:

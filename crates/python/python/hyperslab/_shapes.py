@@ -1,0 +1,28 @@
+"""Shapes and lengths that a caller gives."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+
+def length(what: str, value: Any) -> int:
+    """Returns a number of elements as an `int`. `what` names the argument in errors."""
+    if isinstance(value, float | np.floating) and value.is_integer():
+        value = int(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: {value!r} is not an integer") from None
+    if not 0 <= number < 1 << 64:
+        raise OverflowError(f"{what}: {number} is not a number of elements")
+    return number
+
+
+def lengths(what: str, value: Any) -> Any:
+    """Returns a shape as a tuple. One number is a shape of one axis, and a length may be None in `maxshape`."""
+    if value is None:
+        return None
+    if np.ndim(value) == 0:
+        value = (value,)
+    return tuple(None if n is None and what == "maxshape" else length(what, n) for n in value)
