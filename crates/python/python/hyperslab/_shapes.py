@@ -20,7 +20,7 @@ def length(what: str, value: Any) -> int:
 
 
 def lengths(what: str, value: Any) -> Any:
-    """Returns a shape as a tuple. One number is a shape of one axis, and a length may be None in `maxshape`."""
+    """Returns a shape as a tuple. A number gives a shape of one axis. Lengths of `maxshape` may be None."""
     if value is None:
         return None
     if np.ndim(value) == 0:

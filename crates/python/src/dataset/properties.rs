@@ -18,8 +18,9 @@ use crate::objects;
 
 #[pymethods]
 impl Dataset {
-    /// The length of each axis in elements: () for a scalar, None for an empty dataset. Assigning a shape is
-    /// the same as `resize`.
+    /// The length of each axis in elements: () for a scalar, None for an empty dataset.
+    ///
+    /// Assigning a shape is the same as `resize`.
     ///
     /// Example:
     ///     >>> dataset.shape

@@ -157,8 +157,8 @@ impl File {
     /// Ends this opening: writes all changes, and closes the file if this is the last opening. Other handles
     /// of this opening then return errors.
     ///
-    /// Returns an error if the changes cannot be written. The opening has ended all the same. The changes of a
-    /// transaction that has not ended are lost if this is the last opening.
+    /// Returns an error if the changes cannot be written. The opening has ended all the same. If this is the
+    /// last opening, the changes of a transaction that has not ended are lost.
     ///
     /// ```
     /// let directory = tempfile::tempdir()?;

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = str | os.PathLike[str]
 FieldPlace: TypeAlias = int | str
-"""The first byte of a field of the trace header, counted from 1, such as `189`. A type other than i4 follows the
-byte, as in `"189:i2"`: i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
+"""The first byte of a field of the trace header, counted from 1, such as `189`. A type other than i4 follows
+the byte, as in `"189:i2"`: i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
 Progress: TypeAlias = Callable[[int, int], object]
 
 _SHUFFLE, _FLETCHER32 = 2, 3

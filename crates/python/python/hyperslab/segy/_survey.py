@@ -86,8 +86,8 @@ class Survey:
         self.text: str = said["text"]
         """The textual header: lines of at most 80 characters."""
         self.axes: dict[str, _Array] = {name: _read_only(file[name][()]) for name in (*said["axes"], self.sample_axis)}
-        """The numbers of lines, offsets or traces along each axis, in increasing order, and the times or depths
-        in their unit."""
+        """The numbers of lines, offsets or traces along each axis, in increasing order, and the times or
+        depths in their unit."""
         length = text_of(file["cdp_x"].attrs.get("units", "m"))
         self.units: dict[str, str] = {self.sample_axis: said["sample_unit"], "cdp_x": length, "cdp_y": length}
         """The units of the axis of samples and of coordinates: "ms", "m" or "ft"; for coordinates also
