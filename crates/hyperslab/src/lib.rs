@@ -86,6 +86,7 @@ pub mod internals {
 
     pub use crate::object::{
         DatasetOptions, NewStorage, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
+        scalar_attribute,
     };
     pub use crate::store::CommitOptions;
     pub use hyperslab_format::heap::global::VariableElement as VlenId;

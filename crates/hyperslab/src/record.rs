@@ -5,7 +5,8 @@
 ///
 /// Fields can be of any [`FixedSize`](crate::FixedSize) type, including other records. Members are found by
 /// their names. A dataset can therefore be read as the struct even if it has more members, another order of
-/// members, or other number types.
+/// members, or other number types. A dataset that lacks a field of the struct cannot be read, and one that
+/// has more members cannot be written.
 ///
 /// ```
 /// hyperslab::record! {
@@ -64,6 +65,12 @@ macro_rules! record {
                     $crate::FixedSize::put(&self.$field, field);
                 })*
                 debug_assert!(bytes.is_empty());
+            }
+        }
+
+        impl $crate::AttributeValue for $name {
+            fn attribute(&self, name: &str, file: &$crate::File) -> $crate::Result<$crate::Attribute> {
+                $crate::internals::scalar_attribute(name, file, ::std::slice::from_ref(self))
             }
         }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use hyperslab::{Dataset, Error, File, RequestError, Result};
+use hyperslab_testkit::sound::assert_accounted;
 use ndarray::{Array1, Array2, Array3, ArrayView2, ShapeBuilder, array, s};
 
 fn grid(file: &File) -> Dataset {
@@ -62,6 +63,7 @@ fn an_array_of_any_layout_is_written() {
     }
     grid.write_array([1..3, 2..4], &array![[-1, -2], [-3, -4]]).unwrap();
     assert_eq!(grid.read_array::<i32, _>([1..3, 2..4]).unwrap(), array![[-1, -2], [-3, -4]]);
+    assert_accounted(&file, 0);
 }
 
 #[test]

@@ -155,9 +155,84 @@ fn a_dataset_builder_refuses_inconsistent_options() {
     assert!(new().shape([4]).max_shape([Some(3)]).create().is_err());
     assert!(new().chunks([1]).create().is_err(), "a scalar has no chunks");
     assert!(new().shape([4]).fill_value([1.0_f32, 2.0]).create().is_err());
+    assert!(new().max_shape([None]).create().is_err(), "a maximum without a shape");
+    assert!(new().shape([4]).chunks([2]).compact().create().is_err());
+    assert!(new().shape([4]).filter(hyperslab::filter::Shuffle).compact().create().is_err());
+    assert!(new().shape([4]).create_with(&[1.0_f32]).is_err());
     assert!(file.root().names().unwrap().is_empty(), "nothing was created");
     let grows = new().shape([0]).max_shape([None]).fill_value(7_i8).create().unwrap();
     grows.resize(&[3]).unwrap();
     assert_eq!(grows.read::<f32>(..).unwrap(), [7.0; 3]);
     assert!(new().create().is_err(), "the name is taken");
+}
+
+#[test]
+fn a_string_with_a_zero_byte_is_refused() {
+    let file = File::in_memory().unwrap();
+    let root = file.root();
+    let cut = ["a\0b".to_owned()];
+    let fixed = Datatype::Text(Text { size: 4, padding: Padding::NullPadded, charset: Charset::Utf8 });
+    for dataset in [root.new_dataset::<String>("any"), root.new_dataset_of("fixed", fixed)] {
+        let dataset = dataset.shape([1]).create().unwrap();
+        let error = dataset.write(.., &cut).unwrap_err();
+        assert!(error.to_string().contains("zero byte"), "{error}");
+        assert_eq!(dataset.read::<String>(..).unwrap(), [""]);
+    }
+    assert!(root.set_attribute("a", "a\0b").is_err());
+    assert!(root.attribute_names().unwrap().is_empty());
+}
+
+hyperslab::record! {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Labelled {
+        r#type: u8,
+        summary: [Summary; 2],
+    }
+}
+
+#[test]
+fn the_member_of_a_raw_identifier_has_the_plain_name() {
+    let Datatype::Compound(compound) = Labelled::datatype() else { panic!("a record is a compound") };
+    let names: Vec<&str> = compound.members.iter().map(|member| member.name.as_str()).collect();
+    assert_eq!(names, ["type", "summary"]);
+}
+
+#[test]
+fn a_record_is_an_attribute() {
+    let file = File::in_memory().unwrap();
+    let value = Summary { energy: 1.5, id: 7 };
+    file.root().set_attribute("one", value).unwrap();
+    file.root().set_attribute("two", [value, value]).unwrap();
+    file.root().set_attribute("texts", vec!["a", "b"]).unwrap();
+    assert_eq!(file.root().attribute_value::<Summary>("one").unwrap(), value);
+    assert_eq!(file.root().attribute_values::<Summary>("two").unwrap(), [value, value]);
+    assert_eq!(file.root().attribute_values::<String>("texts").unwrap(), ["a", "b"]);
+}
+
+#[test]
+fn a_record_and_its_dataset_never_lose_a_member() {
+    let file = File::in_memory().unwrap();
+    let root = file.root();
+    let particle = Particle { id: 1, position: [1.0; 3], is_charged: true, energy: 2.0 };
+    let particles = root.new_dataset::<Particle>("particles").shape([1]).create_with(&[particle]).unwrap();
+    // A summary lacks members of a particle: it can be read, but not written.
+    assert_eq!(particles.read::<Summary>(..).unwrap(), [Summary { energy: 2.0, id: 1 }]);
+    let error = particles.write(.., &[Summary { energy: 3.0, id: 3 }]).unwrap_err();
+    assert!(error.to_string().contains("\"position\""), "{error}");
+    assert_eq!(particles.read::<Particle>(..).unwrap(), [particle]);
+    // A particle has members that a summary lacks: it cannot be read, and writing would drop nothing stored.
+    let summaries = root.new_dataset::<Summary>("summaries").shape([1]).create().unwrap();
+    let error = summaries.read::<Particle>(..).unwrap_err();
+    assert!(
+        error.to_string().contains("/summaries") && error.to_string().contains("\"position\""),
+        "{error}"
+    );
+    summaries.write(.., &[particle]).unwrap();
+    assert_eq!(summaries.read::<Summary>(..).unwrap(), [Summary { energy: 2.0, id: 1 }]);
+    // The same inside arrays and sequences.
+    let inner = root.new_dataset::<[Summary; 2]>("arrays").shape([1]).create().unwrap();
+    assert!(inner.read::<[Particle; 2]>(..).is_err());
+    let sequences = root.new_dataset::<Vec<Summary>>("sequences").shape([1]).create().unwrap();
+    sequences.write(.., &[vec![Summary { energy: 1.0, id: 1 }]]).unwrap();
+    assert!(sequences.read::<Vec<Particle>>(..).is_err());
 }

@@ -31,6 +31,7 @@ use crate::store::{Store, Txn};
 
 pub use attribute::Attribute;
 pub use attribute::value::AttributeValue;
+pub use attribute::value::scalar as scalar_attribute;
 pub use copy::CopyOptions;
 pub use copy::repack::{RepackChunks, RepackOptions};
 pub use dataset::Dataset;

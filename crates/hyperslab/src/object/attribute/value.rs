@@ -7,15 +7,16 @@ use crate::error::{Error, RequestError, Result};
 use crate::object::element::Element;
 use crate::object::{File, Object};
 
-/// A value for an attribute: an [`Element`], a `&str`, or an array, slice or vector of elements, which makes
-/// one dimension.
+/// A value for an attribute: a number, a string, a record, or an array, slice or vector of elements or `&str`,
+/// which makes one dimension.
 pub trait AttributeValue {
     /// Returns the attribute `name` with this value. Data of variable length are written to the file.
     #[doc(hidden)]
     fn attribute(&self, name: &str, file: &File) -> Result<Attribute>;
 }
 
-fn scalar<T: Element>(name: &str, file: &File, element: &[T]) -> Result<Attribute> {
+/// Returns a scalar attribute with the value of one element.
+pub fn scalar<T: Element>(name: &str, file: &File, element: &[T]) -> Result<Attribute> {
     let (name, data) = (name.to_owned(), T::encode(file, element)?);
     Ok(Attribute { name, datatype: T::datatype(), dataspace: Dataspace::Scalar, data })
 }
@@ -40,6 +41,18 @@ scalars! { i8 u8 i16 u16 i32 u32 i64 u64 half::f16 half::bf16 f32 f64 bool Strin
 impl AttributeValue for &str {
     fn attribute(&self, name: &str, file: &File) -> Result<Attribute> {
         scalar(name, file, &[(*self).to_owned()])
+    }
+}
+
+impl AttributeValue for &String {
+    fn attribute(&self, name: &str, file: &File) -> Result<Attribute> {
+        self.as_str().attribute(name, file)
+    }
+}
+
+impl AttributeValue for Vec<&str> {
+    fn attribute(&self, name: &str, file: &File) -> Result<Attribute> {
+        self.as_slice().attribute(name, file)
     }
 }
 

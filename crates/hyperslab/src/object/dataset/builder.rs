@@ -7,7 +7,7 @@ use hyperslab_format::message::fill::FillBytes;
 
 use super::chunking::auto_chunks;
 use super::create::{DatasetOptions, NewStorage};
-use crate::error::Result;
+use crate::error::{Error, RequestError, Result};
 use crate::object::element::{Element, FixedSize, packed};
 use crate::object::{Dataset, Group, NamedDatatype};
 use crate::select::Selection;
@@ -173,7 +173,8 @@ impl DatasetBuilder {
         group.create_dataset(&path, &options)
     }
 
-    /// Creates the dataset and writes all of its elements, in row-major order.
+    /// Creates the dataset and writes all of its elements, in row-major order. After an error, there is no
+    /// dataset.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -183,16 +184,21 @@ impl DatasetBuilder {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn create_with<T: Element>(self, values: &[T]) -> Result<Dataset> {
+        let (group, path) = (self.group.clone(), self.path.clone());
         let dataset = self.create()?;
-        dataset.write(Selection::All, values)?;
+        if let Err(error) = dataset.write(Selection::All, values) {
+            group.remove(&path)?;
+            return Err(error);
+        }
         Ok(dataset)
     }
 
     fn options(self) -> Result<DatasetOptions> {
         let widths = self.group.store().widths();
-        let dataspace = match self.shape {
-            Some(shape) => Dataspace::Simple { shape, max_shape: self.max_shape },
-            None => Dataspace::Scalar,
+        let dataspace = match (self.shape, self.max_shape) {
+            (Some(shape), max_shape) => Dataspace::Simple { shape, max_shape },
+            (None, None) => Dataspace::Scalar,
+            (None, Some(_)) => return Err(argument("maximum shape", "give the shape, too")),
         };
         let is_chunked = self.chunks.is_some() || !self.filters.is_empty() || grows(&dataspace);
         let mut options = DatasetOptions::new(dataspace, self.datatype);
@@ -206,6 +212,9 @@ impl DatasetBuilder {
             options.fill = FillBytes::Defined(stored);
         }
         if self.is_compact {
+            if is_chunked {
+                return Err(argument("compact storage", "it has no chunks, filters or room to grow"));
+            }
             options.storage = NewStorage::Compact;
         }
         if !is_chunked {
@@ -218,6 +227,10 @@ impl DatasetBuilder {
         });
         options.chunked(&chunks, &self.filters)
     }
+}
+
+fn argument(what: &str, why: &'static str) -> Error {
+    RequestError::Argument { what: what.to_owned(), why }.into()
 }
 
 /// Returns whether the dataset may grow.

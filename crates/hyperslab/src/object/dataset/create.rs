@@ -126,6 +126,11 @@ impl DatasetOptions {
                     argument("chunks", "a chunk has the rank of the dataset, and no side of 0").into()
                 );
             }
+            // libhdf5 refuses such chunks, too: a part of each could never hold an element.
+            let largest = |axis: usize| max_shape.as_ref().map_or(Some(shape[axis]), |max| max[axis]);
+            if (0..chunk.len()).any(|axis| largest(axis).is_some_and(|max| chunk[axis] > max.max(1))) {
+                return Err(argument("chunks", "a side is longer than the dataset can become").into());
+            }
             let elements = chunk.iter().try_fold(1_u64, |all, &len| all.checked_mul(len));
             let chunk_bytes = elements.and_then(|elements| elements.checked_mul(size));
             if chunk_bytes.is_none_or(|bytes| bytes > u64::from(u32::MAX)) {

@@ -65,12 +65,14 @@ pub trait Element: Sized + Send + Sync + 'static {
 
 /// Writes `bytes`, which are elements of `datatype`.
 fn write_as(dataset: &Dataset, what: &Selection, datatype: Datatype, bytes: &[u8]) -> Result<()> {
+    record::check_members(&datatype, &dataset.datatype())?;
     let options = WriteOptions { datatype: Some(datatype), ..WriteOptions::default() };
     dataset.write_with(what, bytes, &options)
 }
 
 /// Converts `stored` elements of `from` into elements of `to`.
 fn converted(file: &File, from: &Datatype, to: &Datatype, stored: &[u8]) -> Result<Vec<u8>> {
+    record::check_members(from, to)?;
     let conversion = Conversion::with_widths(from, to, file.store().widths())?;
     let count = stored.len() / conversion.src_size().max(1);
     let mut elements = vec![0; count * conversion.dst_size()];
@@ -127,6 +129,7 @@ impl Element for String {
     }
 
     fn encode(file: &File, elements: &[Self]) -> Result<Vec<u8>> {
+        elements.iter().try_for_each(|element| text::check(element))?;
         Ok(file.vlen_stored(&file.put_text(elements)?))
     }
 
@@ -146,17 +149,18 @@ impl Dataset {
     /// # Ok(()) }
     /// ```
     ///
-    /// Errors: `Request` if `what` leaves the dataset or its elements cannot be converted; `Format` or
-    /// `Chunk` if the file is damaged.
+    /// Errors: `Request` if `what` leaves the dataset, if its elements cannot be converted, or if they lack a
+    /// member of a record; `Format` or `Chunk` if the file is damaged.
     pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
-        T::read(self, &what.into())
+        T::read(self, &what.into()).map_err(|error| error.at(self.path()))
     }
 
     /// Writes `values` to the elements of `what` in row-major order. If the dataset stores another type, the
     /// values are converted.
     ///
-    /// Errors: `Request` if `what` leaves the dataset, if `values` has another number of elements, or if the
-    /// values cannot be converted; `Io` if the medium fails.
+    /// Errors: `Request` if `what` leaves the dataset, if `values` has another number of elements, if the
+    /// values cannot be converted, if a record lacks a member of the elements, or if a string has a zero
+    /// byte; `Io` if the medium fails.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -167,7 +171,7 @@ impl Dataset {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn write<T: Element>(&self, what: impl Into<Selection>, values: &[T]) -> Result<()> {
-        T::write(self, &what.into(), values)
+        T::write(self, &what.into(), values).map_err(|error| error.at(self.path()))
     }
 
     /// Reads scalars straight into new memory.

@@ -3,18 +3,36 @@
 use hyperslab_format::datatype::{Compound, Datatype, Member};
 
 use super::FixedSize;
-use crate::error::Result;
+use crate::error::{RequestError, Result};
 use crate::object::File;
 
 /// Returns the compound of members with these names, datatypes and bytes, one after another.
 pub fn compound<const N: usize>(members: [(&str, Datatype, usize); N]) -> Datatype {
     let mut size = 0_u32;
     let members = members.map(|(name, datatype, bytes)| {
-        let member = Member::new(name, size, datatype);
+        // The name of a raw identifier, such as `r#type`, is the word after the prefix.
+        let member = Member::new(name.trim_start_matches("r#"), size, datatype);
         size = size.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
         member
     });
     Datatype::Compound(Compound { size, members: members.into() })
+}
+
+/// Checks that elements of `from` have all members of `to`: a conversion would set the others to zero.
+pub(super) fn check_members(from: &Datatype, to: &Datatype) -> Result<()> {
+    match (from, to) {
+        (Datatype::Compound(from), Datatype::Compound(to)) => to.members.iter().try_for_each(|member| {
+            let source = from.members.iter().find(|source| source.name == member.name);
+            let missing = || {
+                let why = "only one of the struct and the stored compound has this member: add it to the struct, \
+                           or remove it";
+                RequestError::Argument { what: format!("member {:?}", member.name), why }
+            };
+            check_members(&source.ok_or_else(missing)?.datatype, &member.datatype)
+        }),
+        (Datatype::Array(from), Datatype::Array(to)) => check_members(&from.base, &to.base),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the elements that `stored` holds in `datatype`.

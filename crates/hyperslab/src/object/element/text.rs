@@ -49,18 +49,30 @@ fn no_text() -> crate::Error {
 /// Writes strings to a dataset of strings.
 pub(super) fn write(dataset: &Dataset, what: &Selection, elements: &[String]) -> Result<()> {
     match &*dataset.datatype() {
-        Datatype::VariableText(_) => dataset.replace_vlen(what, elements),
+        Datatype::VariableText(_) => {
+            elements.iter().try_for_each(|element| check(element))?;
+            dataset.replace_vlen(what, elements)
+        }
         Datatype::Text(text) => {
-            let padded = elements.iter().map(|element| padded(element, *text)).collect::<Result<Vec<_>>>();
-            let padded = padded.map_err(|error| error.at(dataset.path()))?;
+            let padded = elements.iter().map(|element| padded(element, *text)).collect::<Result<Vec<_>>>()?;
             dataset.write_with(what, &padded.concat(), &WriteOptions::default())
         }
-        _ => Err(no_text().at(dataset.path())),
+        _ => Err(no_text()),
     }
+}
+
+/// Refuses a string that readers would cut short.
+pub(super) fn check(element: &str) -> Result<()> {
+    if element.contains('\0') {
+        let what = format!("string {element:?}");
+        return Err(RequestError::Argument { what, why: "a string in HDF5 ends at a zero byte" }.into());
+    }
+    Ok(())
 }
 
 /// Returns the bytes of a string of fixed length.
 fn padded(element: &str, text: Text) -> Result<Vec<u8>> {
+    check(element)?;
     let size = text.size as usize;
     let room = if text.padding == Padding::NullTerminated { size.saturating_sub(1) } else { size };
     if element.len() > room {
