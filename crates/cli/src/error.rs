@@ -31,7 +31,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 pub(crate) fn opening(path: &Path, error: Error) -> anyhow::Error {
     let shown = path.display().to_string();
     match error {
-        Error::Io { op: "open", source, .. } => anyhow::Error::new(source).context(shown),
+        Error::Io { op: "open", cause, .. } => anyhow::Error::new(cause).context(shown),
         error => anyhow::Error::new(error).context(shown),
     }
 }

@@ -1,5 +1,6 @@
 //! Filters in the notation of the command line: `zstd:3`, `blosc2:lz4:5:bitshuffle`.
 
+use hyperslab::filter::{Bitshuffle, Blosc, Blosc2, Deflate, Lz4, Zstd};
 use hyperslab_filters::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice};
 
 use crate::error::Usage;
@@ -10,10 +11,10 @@ Filters:
   gzip[:LEVEL]                     LEVEL is 0 to 9, by default 4
   zstd[:LEVEL]                     LEVEL is at most 22, by default 3
   lz4   lzf   shuffle   fletcher32
-  bitshuffle[:lz4|:zstd[:LEVEL]]
+  bitshuffle[:lz4|:zstd[:LEVEL]|:none]   by default with lz4
   blosc[:CODEC[:LEVEL[:shuffle|bitshuffle|noshuffle]]]
-  blosc2, with the same parts      CODEC is blosclz (default), lz4, lz4hc, zlib or zstd;
-                                   LEVEL is by default 5, and the filter shuffle
+  blosc2, with the same parts      CODEC is blosclz (default of blosc2), lz4 (default of blosc),
+                                   lz4hc, zlib or zstd; LEVEL is by default 5, and the filter shuffle
   none                             no filter at all";
 
 /// A filter, or `None` for the word `none`.
@@ -34,21 +35,26 @@ pub(crate) fn parse(text: &str) -> Result<Choice, String> {
     let name = parts.next().unwrap_or_default();
     let choice = match name {
         "none" => None,
-        "gzip" | "deflate" => Some(FilterChoice::Deflate { level: number(parts.next(), 4)? }),
-        "zstd" => Some(FilterChoice::Zstd { level: number(parts.next(), 3)? }),
-        "lz4" => Some(FilterChoice::Lz4 { block_size: 0 }),
+        "gzip" | "deflate" => {
+            Some(Deflate::default().level(number(parts.next(), Deflate::default().level)?).into())
+        }
+        "zstd" => Some(Zstd::default().level(number(parts.next(), Zstd::default().level)?).into()),
+        "lz4" => Some(Lz4::default().into()),
         "lzf" => Some(FilterChoice::Lzf),
         "shuffle" => Some(FilterChoice::Shuffle),
         "fletcher32" => Some(FilterChoice::Fletcher32),
-        "bitshuffle" => Some(FilterChoice::Bitshuffle { block: 0, codec: bitshuffle_codec(&mut parts)? }),
-        "blosc" | "blosc2" => {
-            let (codec, level) = (codec(parts.next())?, number(parts.next(), 5)?);
-            let filter = shuffle(parts.next())?;
-            Some(if name == "blosc" {
-                FilterChoice::Blosc { codec, level, filter }
-            } else {
-                FilterChoice::Blosc2 { codec, level, filter }
-            })
+        "bitshuffle" => Some(Bitshuffle::default().codec(bitshuffle_codec(&mut parts)?).into()),
+        "blosc" => {
+            let Blosc { codec, level, filter, .. } = Blosc::default();
+            let blosc = Blosc::default().codec(blosc_codec(parts.next(), codec)?);
+            let blosc = blosc.level(number(parts.next(), level)?);
+            Some(blosc.filter(blosc_filter(parts.next(), filter)?).into())
+        }
+        "blosc2" => {
+            let Blosc2 { codec, level, filter, .. } = Blosc2::default();
+            let blosc = Blosc2::default().codec(blosc_codec(parts.next(), codec)?);
+            let blosc = blosc.level(number(parts.next(), level)?);
+            Some(blosc.filter(blosc_filter(parts.next(), filter)?).into())
         }
         other => return Err(format!("unknown filter {other:?}")),
     };
@@ -64,16 +70,18 @@ fn number<T: std::str::FromStr>(text: Option<&str>, otherwise: T) -> Result<T, S
 
 fn bitshuffle_codec<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Result<BitshuffleCodec, String> {
     Ok(match parts.next() {
-        None => BitshuffleCodec::None,
+        None => Bitshuffle::default().codec,
+        Some("none") => BitshuffleCodec::None,
         Some("lz4") => BitshuffleCodec::Lz4,
-        Some("zstd") => BitshuffleCodec::Zstd { level: number(parts.next(), 3)? },
+        Some("zstd") => BitshuffleCodec::Zstd { level: number(parts.next(), Zstd::default().level)? },
         Some(other) => return Err(format!("bitshuffle has no codec {other:?}")),
     })
 }
 
-fn codec(text: Option<&str>) -> Result<BloscCodec, String> {
+fn blosc_codec(text: Option<&str>, otherwise: BloscCodec) -> Result<BloscCodec, String> {
     Ok(match text {
-        None | Some("blosclz") => BloscCodec::BloscLz,
+        None => otherwise,
+        Some("blosclz") => BloscCodec::BloscLz,
         Some("lz4") => BloscCodec::Lz4,
         Some("lz4hc") => BloscCodec::Lz4Hc,
         Some("zlib") => BloscCodec::Zlib,
@@ -82,9 +90,10 @@ fn codec(text: Option<&str>) -> Result<BloscCodec, String> {
     })
 }
 
-fn shuffle(text: Option<&str>) -> Result<BloscFilter, String> {
+fn blosc_filter(text: Option<&str>, otherwise: BloscFilter) -> Result<BloscFilter, String> {
     Ok(match text {
-        None | Some("shuffle") => BloscFilter::Shuffle,
+        None => otherwise,
+        Some("shuffle") => BloscFilter::Shuffle,
         Some("bitshuffle") => BloscFilter::BitShuffle,
         Some("noshuffle") => BloscFilter::None,
         Some(other) => return Err(format!("Blosc has no filter {other:?}")),
@@ -103,7 +112,11 @@ mod tests {
             ("gzip", Some(FilterChoice::Deflate { level: 4 })),
             ("zstd:-5", Some(FilterChoice::Zstd { level: -5 })),
             ("lzf", Some(FilterChoice::Lzf)),
+            ("gzip:9", Some(FilterChoice::Deflate { level: 9 })),
+            ("blosc", Some(Blosc::default().into())),
             ("blosc2", Some(blosc2(BloscCodec::BloscLz, 5, BloscFilter::Shuffle))),
+            ("bitshuffle", Some(Bitshuffle::default().into())),
+            ("bitshuffle:none", Some(Bitshuffle::default().codec(BitshuffleCodec::None).into())),
             ("blosc2:lz4:9:bitshuffle", Some(blosc2(BloscCodec::Lz4, 9, BloscFilter::BitShuffle))),
             (
                 "bitshuffle:zstd:1",

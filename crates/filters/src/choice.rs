@@ -7,6 +7,7 @@ use crate::filter::FilterId;
 
 /// A filter and its user-visible parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FilterChoice {
     /// zlib.
     Deflate {
@@ -59,6 +60,7 @@ pub enum FilterChoice {
 
 /// The codecs inside bitshuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BitshuffleCodec {
     /// No codec.
     None,
@@ -73,6 +75,7 @@ pub enum BitshuffleCodec {
 
 /// The codecs inside Blosc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BloscCodec {
     /// BloscLZ, Blosc's own codec.
     BloscLz = 0,
@@ -88,6 +91,7 @@ pub enum BloscCodec {
 
 /// The filters that Blosc applies before the codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BloscFilter {
     /// No filter.
     None = 0,

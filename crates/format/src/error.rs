@@ -120,11 +120,8 @@ impl fmt::Display for FormatError {
     }
 }
 
-impl std::error::Error for FormatError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.kind)
-    }
-}
+// Without a source: the text has the kind.
+impl std::error::Error for FormatError {}
 
 /// Returns a text that lists the offsets searched for the format signature in a file of `file_len` bytes.
 fn unsigned(file_len: u64) -> &'static str {

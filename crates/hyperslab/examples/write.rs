@@ -14,13 +14,13 @@ fn main() -> hyperslab::Result<()> {
         .max_shape([None, Some(20), Some(10)])
         .chunks([1, 20, 10])
         .filter(Shuffle)
-        .filter(Zstd { level: 6 })
+        .filter(Zstd::default().level(6))
         .fill_value(f32::NAN)
         .create()?;
     for day in 0..30_u16 {
         let values = [270.0 + f32::from(day); 200];
         let day = u64::from(day);
-        days.resize(&[day + 1, 20, 10])?;
+        days.resize([day + 1, 20, 10])?;
         days.write([day..day + 1, 0..20, 0..10], &values)?;
         if day % 10 == 9 {
             file.flush()?;

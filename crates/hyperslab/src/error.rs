@@ -11,6 +11,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why an operation failed.
 ///
+/// The text of an error has its whole cause. `std::error::Error::source` therefore returns `None`.
+///
 /// ```
 /// use hyperslab::{Error, File, RequestError};
 ///
@@ -24,13 +26,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The file is damaged or not an HDF5 file.
-    #[error("{0}")]
-    Format(#[source] FormatError),
+    #[error(transparent)]
+    Format(FormatError),
     /// A chunk cannot be decoded.
-    #[error("{source}, in the chunk at {coord:?} of {len} bytes at {addr:#x}")]
+    #[error("{cause}, in the chunk at {coord:?} of {len} bytes at {addr:#x}")]
     Chunk {
         /// The error of the filter.
-        source: FilterError,
+        cause: FilterError,
         /// The index of the chunk's first element.
         coord: Vec<u64>,
         /// The chunk's address in the file.
@@ -39,24 +41,24 @@ pub enum Error {
         len: u64,
     },
     /// A chunk cannot be encoded.
-    #[error("{source}, encoding the chunk at {coord:?}")]
+    #[error("{cause}, encoding the chunk at {coord:?}")]
     Encode {
         /// The error of the filter.
-        source: FilterError,
+        cause: FilterError,
         /// The index of the chunk's first element.
         coord: Vec<u64>,
     },
     /// The filters of a dataset are invalid.
-    #[error("{source}")]
+    #[error("{cause}")]
     Filter {
         /// The error of the filter.
-        source: FilterError,
+        cause: FilterError,
     },
     /// The caller's request cannot be fulfilled.
-    #[error("{0}")]
+    #[error(transparent)]
     Request(#[from] RequestError),
     /// The medium failed.
-    #[error("{op}{} failed: {source}", span(*.offset, *.len))]
+    #[error("{op}{} failed: {cause}", span(*.offset, *.len))]
     Io {
         /// The failed operation: "read", "open".
         op: &'static str,
@@ -65,7 +67,7 @@ pub enum Error {
         /// The number of bytes.
         len: u64,
         /// The error of the system.
-        source: io::Error,
+        cause: io::Error,
     },
     /// Valid HDF5, or a valid request, that hyperslab does not handle yet.
     #[error("{feature} is not supported yet (HDF5 spec {spec})")]
@@ -86,12 +88,12 @@ pub enum Error {
     #[error("an earlier commit failed half-way: close the file and open it again")]
     Poisoned,
     /// Any other error, with the object of the file at which it occurred.
-    #[error("{source} ({path})")]
+    #[error("{cause} ({path})")]
     At {
         /// The path of the object.
         path: String,
         /// The error at that object.
-        source: Box<Error>,
+        cause: Box<Error>,
     },
 }
 
@@ -103,14 +105,14 @@ impl Error {
     pub fn at(self, path: &str) -> Self {
         match self {
             named @ Self::At { .. } => named,
-            source => Self::At { path: path.to_owned(), source: Box::new(source) },
+            cause => Self::At { path: path.to_owned(), cause: Box::new(cause) },
         }
     }
 
     /// Returns the error without the object's path.
     pub fn root(&self) -> &Self {
         match self {
-            Self::At { source, .. } => source.root(),
+            Self::At { cause, .. } => cause.root(),
             error => error,
         }
     }
@@ -130,7 +132,7 @@ impl Error {
     /// Returns a function that makes an error of the medium.
     #[doc(hidden)]
     pub fn io(op: &'static str, offset: u64, len: u64) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { op, offset, len, source }
+        move |cause| Self::Io { op, offset, len, cause }
     }
 }
 
@@ -276,7 +278,7 @@ pub enum RequestError {
         found: u64,
     },
     /// The file is open for reading only.
-    #[error("the file is open for reading: open it with mode \"r+\" or \"a\" to change it")]
+    #[error("the file is open for reading: open it for writing (mode \"r+\" in Python) to change it")]
     ReadOnly,
     /// The file was closed.
     #[error("the file is closed")]

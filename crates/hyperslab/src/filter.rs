@@ -1,4 +1,5 @@
-//! The filters that encode chunks for the file (spec IV.A.2.l), each with its usual parameters as defaults.
+//! The filters that encode chunks for the file (spec IV.A.2.l). The defaults of their parameters are those of
+//! the Python package `hdf5plugin`.
 //!
 //! ```
 //! # fn main() -> hyperslab::Result<()> {
@@ -7,22 +8,34 @@
 //!
 //! let root = File::in_memory()?.root();
 //! let small = root.new_dataset::<i32>("small").shape([1000, 1000]).chunks([100, 100]);
-//! small.filter(Shuffle).filter(Deflate { level: 9 }).create()?;
+//! small.filter(Shuffle).filter(Deflate::default().level(9)).create()?;
 //! let fast = root.new_dataset::<i32>("fast").shape([1000, 1000]).chunks([100, 100]);
-//! fast.filter(Blosc2 { codec: BloscCodec::Lz4, ..Blosc2::default() }).create()?;
+//! fast.filter(Blosc2::default().codec(BloscCodec::Lz4)).create()?;
 //! # Ok(()) }
 //! ```
 
 pub use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter};
 pub use hyperslab_filters::{FilterChoice as Filter, FilterError, Parameters, Registry};
 
-/// Declares a filter's parameters and their defaults, and its conversion to a [`Filter`].
+/// Declares a filter's parameters with their defaults and setters, and its conversion to a [`Filter`].
 macro_rules! filters {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty = $default:expr,)* })*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $kind,)*
+        }
+
+        impl $name {
+            $(
+                #[doc = concat!("Sets `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, $field: $kind) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )*
         }
 
         impl Default for $name {
@@ -72,14 +85,15 @@ filters! {
         codec: BloscCodec = BloscCodec::Lz4,
         /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32 = 5,
-        /// The filter that rearranges the elements of a block before the codec.
+        /// The filter that rearranges the elements of a block before the codec. Only Blosc 2 has
+        /// [`BloscFilter::Delta`] and [`BloscFilter::Truncate`].
         filter: BloscFilter = BloscFilter::Shuffle,
     }
 
     /// Blosc 2. If a chunk has several dimensions, a part of it can be decoded.
     Blosc2 {
         /// The codec for the blocks.
-        codec: BloscCodec = BloscCodec::Lz4,
+        codec: BloscCodec = BloscCodec::BloscLz,
         /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32 = 5,
         /// The filter that rearranges the elements of a block before the codec.

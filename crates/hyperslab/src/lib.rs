@@ -49,10 +49,14 @@ pub mod filter;
 pub use engine::{Block, Destination, ReadOptions, ReadPlan, WriteOptions, set_threads, threads};
 pub use error::{Error, RequestError, Result};
 #[doc(inline)]
+/// The 16-bit floats [`f16`](half::f16) and [`bf16`](half::bf16), which are elements.
+pub use half;
 pub use hyperslab_format::datatype;
 pub use hyperslab_format::message::dataspace::Dataspace;
 pub use hyperslab_format::message::link::{Link, LinkTarget};
 pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
     Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,

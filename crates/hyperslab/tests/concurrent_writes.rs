@@ -144,7 +144,7 @@ fn resizing_a_dataset_keeps_what_other_threads_write_to_the_part_that_stays() {
         }
         let mut random = Random::new(9);
         for turn in 0..200 {
-            dataset.resize(&[stays * CHUNK + random.u64() % 300]).unwrap();
+            dataset.resize([stays * CHUNK + random.u64() % 300]).unwrap();
             let len = dataset.shape()[0];
             if len > stays * CHUNK {
                 dataset
@@ -159,7 +159,7 @@ fn resizing_a_dataset_keeps_what_other_threads_write_to_the_part_that_stays() {
     for chunk in 0..stays {
         write_chunk(&dataset, chunk, 7);
     }
-    dataset.resize(&[stays * CHUNK]).unwrap();
+    dataset.resize([stays * CHUNK]).unwrap();
     assert_accounted(&file, 0);
     file.close().unwrap();
     let file = File::from_bytes(driver.bytes()).unwrap();

@@ -159,10 +159,25 @@ fn a_dataset_builder_refuses_inconsistent_options() {
     assert!(new().shape([4]).chunks([2]).compact().create().is_err());
     assert!(new().shape([4]).filter(hyperslab::filter::Shuffle).compact().create().is_err());
     assert!(new().shape([4]).create_with(&[1.0_f32]).is_err());
+    assert!(new().shape([4]).skip_fill_chunks(true).create().is_err());
+    assert!(new().shape([4]).max_shape([Some(5)]).chunks([6]).create().is_err(), "no chunk can be full");
+    assert!(new().shape([]).chunks([]).create().is_err());
+    assert!(new().shape([]).filter(hyperslab::filter::Shuffle).create().is_err());
+    let bytes = || file.root().new_dataset::<u8>("d").shape([1]);
+    assert!(bytes().fill_value(300).create().is_err());
+    assert!(bytes().fill_value(f64::NAN).create().is_err());
+    let other = File::in_memory().unwrap().root().commit_datatype("t", &f32::datatype()).unwrap();
+    assert!(new().committed(other).create().is_err());
     assert!(file.root().names().unwrap().is_empty(), "nothing was created");
+    assert_eq!(new().shape([]).create().unwrap().shape(), [0; 0]);
+    file.root().remove("d").unwrap();
     let grows = new().shape([0]).max_shape([None]).fill_value(7_i8).create().unwrap();
-    grows.resize(&[3]).unwrap();
+    grows.resize([3]).unwrap();
     assert_eq!(grows.read::<f32>(..).unwrap(), [7.0; 3]);
+    assert_eq!(grows.read::<f32>(1..=2).unwrap(), grows.read::<f32>([1..=2]).unwrap());
+    assert!(grows.read::<f32>(1..=u64::MAX).is_err());
+    assert!(grows.resize_axis(1, 5).is_err());
+    grows.resize_axis(0, 2).unwrap();
     assert!(new().create().is_err(), "the name is taken");
 }
 
@@ -235,4 +250,32 @@ fn a_record_and_its_dataset_never_lose_a_member() {
     let sequences = root.new_dataset::<Vec<Summary>>("sequences").shape([1]).create().unwrap();
     sequences.write(.., &[vec![Summary { energy: 1.0, id: 1 }]]).unwrap();
     assert!(sequences.read::<Vec<Particle>>(..).is_err());
+}
+
+#[test]
+fn an_attribute_whose_data_do_not_fit_its_shape_is_refused() {
+    let file = File::in_memory().unwrap();
+    let mut attribute = hyperslab::Attribute::number("a", 1_i32);
+    attribute.data.clear();
+    assert!(matches!(
+        file.root().put_attribute(&attribute).unwrap_err().root(),
+        Error::Request(RequestError::SourceSize { expected: 4, found: 0 })
+    ));
+    assert!(file.root().attribute_names().unwrap().is_empty());
+}
+
+#[test]
+fn elements_that_memory_has_no_room_for_are_an_error() {
+    let file = File::in_memory().unwrap();
+    let texts = file.root().new_dataset::<String>("d").shape([1 << 55]).chunks([1 << 10]).create().unwrap();
+    let error = texts.read::<String>(..).unwrap_err();
+    assert!(matches!(error.root(), Error::Request(RequestError::TooMany { .. })), "{error}");
+}
+
+#[test]
+fn the_text_of_an_error_has_its_cause_once() {
+    let error = File::in_memory().unwrap().dataset("missing").unwrap_err();
+    assert!(std::error::Error::source(&error).is_none());
+    let error = File::from_bytes(vec![0; 600]).unwrap_err();
+    assert!(std::error::Error::source(&error).is_none() && error.to_string().contains("not an HDF5 file"));
 }

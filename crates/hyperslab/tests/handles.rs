@@ -37,7 +37,7 @@ fn assert_gone(file: &File, dataset: &Dataset) {
     assert!(is_gone(dataset.attributes()));
     assert!(is_gone(dataset.write(Selection::All, &[0; 8])));
     assert!(is_gone(dataset.write(1..2, &[0])));
-    assert!(is_gone(dataset.resize(&[3])));
+    assert!(is_gone(dataset.resize([3])));
     assert!(is_gone(dataset.read::<i32>(Selection::All)));
     assert!(is_gone(file.root().link_to("again", dataset)));
 }

@@ -67,7 +67,7 @@ fn step(file: &File, step: i32) -> Result<()> {
         let root = file.root();
         let series = file.dataset("series")?;
         let rows = (ROWS * (step - 1)) as u64..(ROWS * step) as u64;
-        series.resize(&[rows.end])?;
+        series.resize([rows.end])?;
         series.write(rows.clone(), &values(step))?;
         let steps = file.group("steps")?;
         let new = steps.create_dataset(&format!("step {step}"), &chunked(40))?;

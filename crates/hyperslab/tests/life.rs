@@ -302,7 +302,7 @@ fn a_refresh_shows_what_another_process_has_written() {
         read.refresh().unwrap();
         (0..8).for_each(|_| assert_eq!(read.read::<i32>(3..4).unwrap(), [value]));
     }
-    written.resize(&[50_000]).unwrap();
+    written.resize([50_000]).unwrap();
     written.write(20..50_000, &(20..50_000).collect::<Vec<_>>()).unwrap();
     writer.root().create_group("new").unwrap();
     writer.flush().unwrap();
@@ -320,7 +320,7 @@ fn reads_during_a_refresh_see_either_the_old_or_the_new_state() {
     let (writer, reader) = writer_and_reader(&directory.path().join("f.h5"));
     let written = writer.dataset("series").unwrap();
     for len in 21..80 {
-        written.resize(&[len]).unwrap();
+        written.resize([len]).unwrap();
         written.write(len - 1..len, &[1]).unwrap();
         writer.flush().unwrap();
         let start = Barrier::new(4);
@@ -356,4 +356,41 @@ fn refreshing_a_file_that_was_replaced_is_an_error() {
     assert!(matches!(error.root(), Error::Request(RequestError::OtherFile)), "{error}");
     std::fs::write(&path, "no HDF5").unwrap();
     assert!(matches!(reader.refresh().unwrap_err().root(), Error::Format(_)));
+}
+
+#[test]
+fn create_new_counts_more_than_create_as_in_std() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.h5");
+    // A setting that is refused makes no file.
+    assert!(File::options().create_new(true).user_block(100).open(&path).is_err() && !path.exists());
+    File::options().create_new(true).open(&path).unwrap().close().unwrap();
+    let options = File::options();
+    for options in
+        [options.clone().create_new(true).create(true), options.clone().create(false).create_new(true)]
+    {
+        assert!(options.open(&path).is_err());
+    }
+    File::options().truncate(true).write(false).open(&path).unwrap().close().unwrap();
+    assert_sound(&std::fs::read(&path).unwrap());
+}
+
+#[test]
+fn a_panic_in_a_transaction_rolls_it_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.h5");
+    let file = File::create(&path).unwrap();
+    file.root().create_group("before").unwrap();
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        file.transaction(|| -> Result<()> {
+            file.root().create_group("half").unwrap();
+            panic!("in the middle");
+        })
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(file.root().names().unwrap(), ["before"]);
+    file.transaction(|| file.root().create_group("after")).unwrap();
+    file.close().unwrap();
+    assert_eq!(File::open(&path).unwrap().root().names().unwrap(), ["after", "before"]);
+    assert_sound(&std::fs::read(&path).unwrap());
 }

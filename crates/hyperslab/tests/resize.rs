@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use hyperslab::driver::Memory;
 use hyperslab::internals::types::Scalar;
@@ -185,8 +187,8 @@ fn resizing_to_an_invalid_shape_is_refused_and_changes_nothing() {
     assert_eq!(dataset.shape(), [5, 6]);
     let plain = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, i32::datatype());
     let plain = file.root().create_dataset("plain", &plain).unwrap();
-    assert!(plain.resize(&[2]).unwrap_err().to_string().contains("not stored in chunks"));
-    assert!(plain.resize(&[4]).unwrap_err().to_string().contains("maximum is 3"));
+    assert!(plain.resize([2]).unwrap_err().to_string().contains("not stored in chunks"));
+    assert!(plain.resize([4]).unwrap_err().to_string().contains("maximum is 3"));
     assert_accounted(&file, 0);
 }
 
@@ -199,12 +201,12 @@ fn a_dataset_without_a_maximum_shape_shrinks_and_grows_back_to_its_first_shape()
     options.storage = NewStorage::Chunked(vec![3, 4]);
     let dataset = file.root().create_dataset("values", &options).unwrap();
     dataset.write(.., &(0..100).collect::<Vec<i32>>()).unwrap();
-    dataset.resize(&[7, 5]).unwrap();
+    dataset.resize([7, 5]).unwrap();
     file.close().unwrap();
     let file = File::options().write(true).open_on(driver.clone()).unwrap();
     let dataset = file.dataset("values").unwrap();
-    assert!(dataset.resize(&[11, 10]).is_err());
-    dataset.resize(&[10, 10]).unwrap();
+    assert!(dataset.resize([11, 10]).is_err());
+    dataset.resize([10, 10]).unwrap();
     let expected: Vec<i32> = (0..100).map(|k| if k / 10 < 7 && k % 10 < 5 { k } else { 0 }).collect();
     assert_eq!(dataset.read::<i32>(..).unwrap(), expected);
     file.close().unwrap();
@@ -225,11 +227,11 @@ fn the_space_of_chunks_cut_off_by_a_resize_is_reused() {
     let dataset = file.dataset("values").unwrap();
     let mut lengths = Vec::new();
     for _ in 0..6 {
-        dataset.resize(&[256 * 100]).unwrap();
+        dataset.resize([256 * 100]).unwrap();
         dataset.write(.., &vec![1; 256 * 100]).unwrap();
         file.flush().unwrap();
         assert_eq!(dataset.stored_chunks().unwrap(), 100);
-        dataset.resize(&[10]).unwrap();
+        dataset.resize([10]).unwrap();
         file.flush().unwrap();
         assert_eq!(dataset.stored_chunks().unwrap(), 1);
         lengths.push(file.store().len_bytes());
@@ -316,7 +318,7 @@ fn a_read_during_a_resize_sees_a_single_shape() {
                         }
                     });
                 }
-                (1..60).rev().for_each(|rows| dataset.resize(&[rows, 5]).unwrap());
+                (1..60).rev().for_each(|rows| dataset.resize([rows, 5]).unwrap());
             });
             // A read or write for an outdated shape is refused.
             let mut place = vec![0_u8; 20];
@@ -336,4 +338,37 @@ fn a_read_during_a_resize_sees_a_single_shape() {
         file.close().unwrap();
         assert_sound(&driver.bytes());
     }
+}
+
+#[test]
+fn readers_that_overlap_without_a_gap_do_not_keep_a_resize_waiting() {
+    let file = File::in_memory().unwrap();
+    let dataset = file.root().new_dataset::<i32>("d").shape([8]).chunks([4]).create_with(&[1; 8]).unwrap();
+    let (is_shrunk, blocks) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for reader in 0..2 {
+            let (file, is_shrunk, blocks) = (&file, &is_shrunk, &blocks);
+            scope.spawn(move || {
+                let dataset = file.dataset("d").unwrap();
+                // A read of one thread ends while a read of the other thread is half done.
+                std::thread::sleep(Duration::from_millis(80 * reader));
+                let slow = |_: hyperslab::Block<'_>| {
+                    blocks.fetch_add(1, Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(80));
+                    Ok(())
+                };
+                let one = Some(std::num::NonZeroUsize::MIN);
+                let reads = (0..30).take_while(|_| !is_shrunk.load(Ordering::Acquire));
+                let reads = reads.map(|_| dataset.blocks(.., &[], one, &slow).unwrap()).count();
+                assert!(reads < 30, "the resize waited for the last of {reads} reads");
+            });
+        }
+        // Both threads are reading after a few blocks.
+        while blocks.load(Ordering::Relaxed) < 4 {
+            std::thread::yield_now();
+        }
+        dataset.resize([4]).unwrap();
+        is_shrunk.store(true, Ordering::Release);
+    });
+    assert_accounted(&file, 0);
 }

@@ -160,7 +160,7 @@ proptest! {
                 Action::Resize(percent) => {
                     let most = kind.max_shape.map(|max| max.unwrap_or(20));
                     shape = [most[0] * percent[0] / 100, most[1] * percent[1] / 100];
-                    dataset.resize(&shape).unwrap();
+                    dataset.resize(shape).unwrap();
                     model.retain(|at, _| at[0] < shape[0] && at[1] < shape[1]);
                 }
                 Action::Write(from, count, every) => {

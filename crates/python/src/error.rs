@@ -65,7 +65,7 @@ fn survey(error: hyperslab_segy::Error) -> PyErr {
     match error {
         Error::Argument { .. } | Error::Geometry(_) => PyValueError::new_err(message),
         Error::Unsupported(_) => PyNotImplementedError::new_err(message),
-        Error::Io { source, .. } => system(&source, message),
+        Error::Io { cause, .. } => system(&cause, message),
         Error::Hdf5(source) => exception(&source),
         _ => defined::FormatError::new_err(message),
     }
@@ -76,9 +76,9 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     let message = error.to_string();
     match error.root() {
         Error::Request(cause) => request(cause, message),
-        Error::Io { source, .. } => system(source, message),
+        Error::Io { cause, .. } => system(cause, message),
         Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
-        Error::Chunk { source, .. } | Error::Filter { source } => match source {
+        Error::Chunk { cause, .. } | Error::Filter { cause } => match cause {
             FilterError::Unknown { .. } | FilterError::Unsupported { .. } => {
                 PyNotImplementedError::new_err(message)
             }
@@ -91,10 +91,10 @@ pub(crate) fn exception(error: &Error) -> PyErr {
 /// Returns the exception for an `error` that occurred while opening the file `name`.
 pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     match error.root() {
-        Error::Io { op: "open", source, .. } => {
-            system(source, format!("Unable to open file '{name}': {}", plain(source)))
+        Error::Io { op: "open", cause, .. } => {
+            system(cause, format!("Unable to open file '{name}': {}", plain(cause)))
         }
-        Error::Io { source, .. } => system(source, format!("Unable to open file '{name}': {error}")),
+        Error::Io { cause, .. } => system(cause, format!("Unable to open file '{name}': {error}")),
         Error::Request(RequestError::AlreadyOpen { why }) => {
             PyOSError::new_err(format!("Unable to open file '{name}': {why}"))
         }

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 
+import h5py
 import hyperslab as hs
 import numpy as np
 import pytest
@@ -275,6 +276,37 @@ def test_the_name_of_a_file_may_be_any_bytes(tmp_path):
         hs.ExternalLink(name, "/x")
 
 
+def command(directory, *arguments):
+    """Runs the command of the wheel."""
+    code = "import sys; from hyperslab._native import run_cli; sys.exit(run_cli(['hyperslab', *sys.argv[1:]]))"
+    call = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(call, cwd=directory, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("zstd", hs.Zstd()),
+        ("lz4", hs.LZ4()),
+        ("bitshuffle", hs.Bitshuffle()),
+        ("blosc", hs.Blosc()),
+        ("blosc2", hs.Blosc2()),
+        ("gzip", "gzip"),
+    ],
+)
+def test_filters_have_the_same_defaults_in_python_and_on_the_command_line(path, name, ours):
+    with hs.File(path, "r+") as f:
+        f.create_dataset("y", data=VALUES, chunks=(2, 2), compression=ours)
+    done = command(path.parent, "repack", path, path.parent / "out.h5", "--filter", name)
+    assert done.returncode == 0, done.stderr
+    stored = []
+    for each in (path, path.parent / "out.h5"):
+        with h5py.File(each) as f:
+            plist = f["y"].id.get_create_plist()
+            stored.append([plist.get_filter(i)[2] for i in range(plist.get_nfilters())])
+    assert stored[0] == stored[1]
+
+
 def test_the_command_of_the_wheel_says_where_pictures_are_drawn(tmp_path):
     from segy_files import CROSSLINE, INLINE, grid, segy
 
@@ -282,12 +314,9 @@ def test_the_command_of_the_wheel_says_where_pictures_are_drawn(tmp_path):
     image = segy(np.zeros((12, 5), "f4"), {INLINE: lines[:, 0] + 1, CROSSLINE: lines[:, 1] + 1})
     (tmp_path / "volume.sgy").write_bytes(image)
     hs.segy.ingest(tmp_path / "volume.sgy", tmp_path / "cube.h5")
-    command = "import sys; from hyperslab._native import run_cli; sys.exit(run_cli(['hyperslab', *sys.argv[1:]]))"
     slices = ["segy", "slice", "cube.h5", "--inline", "1", "--out"]
     for out, code in (("line.npy", 0), ("line.png", 2)):
-        done = subprocess.run(
-            [sys.executable, "-c", command, *slices, out], cwd=tmp_path, capture_output=True, text=True
-        )
+        done = command(tmp_path, *slices, out)
         assert done.returncode == code, done.stderr
     assert "cargo install hyperslab-cli" in done.stderr
     assert not (tmp_path / "line.png").exists()

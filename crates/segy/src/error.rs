@@ -41,12 +41,12 @@ pub enum Error {
         why: String,
     },
     /// The SEG-Y file cannot be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}: {cause}")]
     Io {
         /// The file.
         path: String,
         /// The cause.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The progress function asked to stop.
     #[error("stopped before the end")]

@@ -35,7 +35,7 @@ pub const TRACE_HEADER_BYTES: usize = 240;
 
 /// Returns a function that adds the name of the file to an input or output error.
 fn io(path: &str) -> impl Fn(std::io::Error) -> Error + '_ {
-    move |source| Error::Io { path: path.to_owned(), source }
+    move |cause| Error::Io { path: path.to_owned(), cause }
 }
 
 /// Returns the selection of everything at one index of an axis, in an array of this shape.

@@ -29,11 +29,11 @@ pub(crate) fn read(
     };
     // Heaps are filtered as bytes, by the filters that come with the library.
     let pipeline = Pipeline::new(&stages(pipeline), 1, len, &Registry::default())
-        .map_err(|source| Error::Filter { source })?;
+        .map_err(|cause| Error::Filter { cause })?;
     let mut bytes = vec![0; len];
     pipeline
         .decode_into(FilterMask(mask), &stored, &mut bytes, &mut Scratch::default())
-        .map_err(|source| Error::Filter { source })?;
+        .map_err(|cause| Error::Filter { cause })?;
     Ok(bytes)
 }
 

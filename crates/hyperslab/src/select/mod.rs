@@ -18,7 +18,7 @@ mod slab;
 mod testing;
 mod tiling;
 
-use std::ops::{Range, RangeFull};
+use std::ops::{Range, RangeFull, RangeInclusive};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -264,6 +264,19 @@ impl From<RangeFull> for Selection {
 impl From<Range<u64>> for Selection {
     fn from(range: Range<u64>) -> Self {
         [range].into()
+    }
+}
+
+impl From<RangeInclusive<u64>> for Selection {
+    fn from(range: RangeInclusive<u64>) -> Self {
+        [range].into()
+    }
+}
+
+impl<const N: usize> From<[RangeInclusive<u64>; N]> for Selection {
+    fn from(ranges: [RangeInclusive<u64>; N]) -> Self {
+        // No dataset has an element with the index `u64::MAX`, so a range to it is out of bounds either way.
+        ranges.map(|range| *range.start()..range.end().saturating_add(1)).into()
     }
 }
 

@@ -2,10 +2,9 @@
 //! guards data in transit. All locks are taken in a fixed order (`docs/concurrency.md`), which debug builds
 //! check for every thread.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use parking_lot::{MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -92,9 +91,11 @@ impl<T> Ranked<RwLock<T>> {
     /// Waits for shared access, behind threads that already wait for exclusive access: readers that follow
     /// each other without a gap do not keep a writer waiting.
     ///
-    /// After [`PATIENCE`], the thread goes first all the same, because it may share the lock already.
-    pub fn read_in_turn(&self) -> Guard<RwLockReadGuard<'_, T>> {
-        self.take(true, |lock| lock.try_read_for(PATIENCE).unwrap_or_else(|| lock.read_recursive()))
+    /// A thread that shares such a lock does not wait for writers, because it may share this lock already.
+    pub fn read_in_turn(&self) -> TurnGuard<'_, T> {
+        let shares = TURNS.try_with(|turns| turns.replace(turns.get() + 1) > 0).unwrap_or(true);
+        let read = if shares { RwLock::read_recursive } else { RwLock::read };
+        TurnGuard { _guard: self.take(true, read) }
     }
 
     /// Waits for exclusive access.
@@ -103,8 +104,24 @@ impl<T> Ranked<RwLock<T>> {
     }
 }
 
-/// The longest wait of a reader behind threads that wait for exclusive access. Most reads are shorter.
-const PATIENCE: Duration = Duration::from_millis(100);
+thread_local! {
+    /// The number of locks that the thread shares [in turn](Ranked::read_in_turn).
+    static TURNS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Shared access from [`Ranked::read_in_turn`].
+#[derive(Debug)]
+#[must_use]
+pub struct TurnGuard<'l, T> {
+    _guard: Guard<RwLockReadGuard<'l, T>>,
+}
+
+impl<T> Drop for TurnGuard<'_, T> {
+    fn drop(&mut self) {
+        // A thread that is ending may have lost its count.
+        let _ = TURNS.try_with(|turns| turns.set(turns.get() - 1));
+    }
+}
 
 /// The place of a lock in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

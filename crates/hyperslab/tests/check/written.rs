@@ -108,7 +108,7 @@ fn a_file_with_every_kind_of_object_is_sound_after_every_change() {
         assert!(report.totals.lost_bytes < report.totals.bytes / 4, "{version:?}: {:?}", report.totals);
         for (name, shapes) in [("extensible", [[90, 5], [700, 5]]), ("btree2", [[20, 50], [60, 10]])] {
             for shape in shapes {
-                file.dataset(&format!("data/{name}")).unwrap().resize(&shape).unwrap();
+                file.dataset(&format!("data/{name}")).unwrap().resize(shape).unwrap();
                 sound(&format!("{name} resized to {shape:?}"));
             }
         }

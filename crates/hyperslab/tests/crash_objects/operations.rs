@@ -154,13 +154,13 @@ fn chunks(kind: Kind, list: &mut Vec<Operation>) {
         dataset.set_skip_fill_chunks(true);
         dataset.write(Selection::All, &vec![FILL; kind.elements()])
     });
-    on("shrink", |dataset, _| dataset.resize(&[3, 4]));
-    on("empty", |dataset, _| dataset.resize(&[0, 4]));
+    on("shrink", |dataset, _| dataset.resize([3, 4]));
+    on("empty", |dataset, _| dataset.resize([0, 4]));
     if kind.can_grow() {
-        on("grow", |dataset, _| dataset.resize(&[9, 14]));
+        on("grow", |dataset, _| dataset.resize([9, 14]));
         add_transaction(list, format!("append to {}", kind.name), move |file| {
             let dataset = data(file)?;
-            dataset.resize(&[9, 6])?;
+            dataset.resize([9, 6])?;
             dataset.write([5..9, 0..6], &values(7000, 24))
         });
     }
@@ -175,8 +175,8 @@ fn transactions(list: &mut Vec<Operation>) {
         set(&*root.get("attributes/full")?, "new", 9, 500)?;
         let new = root.create_dataset("new/data", &KINDS[5].options())?;
         new.write(Selection::All, &values(7000, KINDS[5].elements()))?;
-        new.resize(&[4, 3])?;
-        file.dataset("data/extensible")?.resize(&[12, 40])?;
+        new.resize([4, 3])?;
+        file.dataset("data/extensible")?.resize([12, 40])?;
         file.dataset("data/extensible")?.write([7..12, 0..40], &values(8000, 200))?;
         root.remove("data/fixed")
     });

@@ -284,7 +284,7 @@ impl Run {
             self.loose.insert(data);
         }
         values.resize(len, FILL);
-        self.file().dataset(&path).unwrap().resize(&[len as u64]).unwrap();
+        self.file().dataset(&path).unwrap().resize([len as u64]).unwrap();
     }
 
     fn flush(&mut self) {
@@ -339,9 +339,9 @@ impl Run {
         let Body::Data { storage: Storage::Raw, values } = &self.now.things[&data].body else { return };
         let (len, end) = (values.len() as u64, values.len().next_multiple_of(CHUNK) as u64);
         let dataset = self.file().dataset(&self.path(data)).unwrap();
-        dataset.resize(&[end]).unwrap();
+        dataset.resize([end]).unwrap();
         dataset.write(len..end, &vec![FILL; usize::try_from(end - len).unwrap()]).unwrap();
-        dataset.resize(&[len]).unwrap();
+        dataset.resize([len]).unwrap();
         self.file().flush().unwrap();
     }
 

@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         };
         let start = dataset.shape()[0];
         let end = start + words.len() as u64;
-        dataset.resize(&[end])?;
+        dataset.resize([end])?;
         let bytes: Vec<u8> = words
             .iter()
             .flat_map(|found| {

@@ -66,13 +66,13 @@ impl StoredChunk<'_> {
         filters: &mut Scratch,
     ) -> Result<()> {
         let decoded = self.chunked.pipeline.decode_into(self.record.mask, stored, chunk, filters);
-        decoded.map_err(|source| self.error(source))
+        decoded.map_err(|cause| self.error(cause))
     }
 
     /// Returns a filter's error with the chunk's position in the dataset and in the file.
-    pub(in crate::engine) fn error(&self, source: FilterError) -> Error {
+    pub(in crate::engine) fn error(&self, cause: FilterError) -> Error {
         let Extent { addr, len } = self.record.extent;
         let coord = first_element(self.coord, &self.chunked.chunk_shape).into_vec();
-        Error::Chunk { source, coord, addr: addr.get(), len }
+        Error::Chunk { cause, coord, addr: addr.get(), len }
     }
 }

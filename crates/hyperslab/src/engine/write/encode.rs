@@ -70,8 +70,8 @@ impl Write<'_> {
                 None => Form::New { bytes, mask: FilterMask::NONE_SKIPPED },
             }));
         }
-        let (bytes, mask) = chunked.pipeline.encode(chunk, filters).map_err(|source| Error::Encode {
-            source,
+        let (bytes, mask) = chunked.pipeline.encode(chunk, filters).map_err(|cause| Error::Encode {
+            cause,
             coord: first_element(coord, &chunked.chunk_shape).into_vec(),
         })?;
         Ok(encoded(Form::New { bytes: Cow::Borrowed(bytes), mask }))

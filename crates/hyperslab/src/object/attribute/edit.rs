@@ -5,7 +5,7 @@ use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::dense_info::AttributeInfo;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
-use hyperslab_format::{Addr, Structure};
+use hyperslab_format::{Addr, Structure, Widths};
 
 use super::Attribute;
 use crate::error::{RequestError, Result};
@@ -25,9 +25,14 @@ impl Object {
     #[doc(hidden)]
     pub fn put_attribute_of(&self, attribute: &Attribute, committed: Option<&NamedDatatype>) -> Result<()> {
         self.change_attributes(|txn| {
+            check_size(attribute, self.store().widths())?;
             let message = message(attribute, committed.map(|datatype| datatype.address()));
             if let Some(datatype) = committed {
                 datatype.check_alive()?;
+                if !datatype.file().is_same(self.file()) {
+                    let what = "committed datatype".to_owned();
+                    return Err(RequestError::Argument { what, why: "it is in another file" }.into());
+                }
                 add_reference(txn, datatype.address(), 1)?;
             }
             let old = take(txn, self.address(), &attribute.name)?;
@@ -73,6 +78,18 @@ impl Object {
     fn change_attributes(&self, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
         self.step(f).map_err(|error| error.at(self.path()))
     }
+}
+
+/// Checks that the data are as many elements as the dataspace has.
+fn check_size(attribute: &Attribute, widths: Widths) -> Result<()> {
+    let size = attribute.datatype.size(widths);
+    let expected = attribute.dataspace.elements().and_then(|elements| elements.checked_mul(size));
+    let found = attribute.data.len() as u64;
+    if expected == Some(found) {
+        return Ok(());
+    }
+    let expected = expected.unwrap_or(u64::MAX);
+    Err(RequestError::SourceSize { expected, found }.into())
 }
 
 /// Makes the message of an attribute.

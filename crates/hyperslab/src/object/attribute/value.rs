@@ -7,8 +7,8 @@ use crate::error::{Error, RequestError, Result};
 use crate::object::element::Element;
 use crate::object::{File, Object};
 
-/// A value for an attribute: a number, a string, a record, or an array, slice or vector of elements or `&str`,
-/// which makes one dimension.
+/// A value for an attribute: a number, a string, a record, or an array, slice or vector of these, which makes
+/// one dimension.
 pub trait AttributeValue {
     /// Returns the attribute `name` with this value. Data of variable length are written to the file.
     #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! The builder of datasets.
 
 use hyperslab_filters::FilterChoice;
+use hyperslab_format::Widths;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
@@ -29,7 +30,7 @@ use crate::types::Conversion;
 ///     .max_shape([None, Some(72), Some(144)])
 ///     .chunks([1, 72, 144])
 ///     .filter(Shuffle)
-///     .filter(Zstd { level: 6 })
+///     .filter(Zstd::default().level(6))
 ///     .fill_value(f32::NAN)
 ///     .create()?;
 /// assert_eq!(dataset.chunk_shape(), Some(vec![1, 72, 144]));
@@ -67,7 +68,7 @@ impl Group {
     ///     .shape([365, 721, 1440])
     ///     .chunks([1, 721, 1440])
     ///     .filter(Shuffle)
-    ///     .filter(Zstd { level: 6 })
+    ///     .filter(Zstd::default().level(6))
     ///     .fill_value(f32::NAN)
     ///     .create()?;
     /// assert_eq!(dataset.shape(), [365, 721, 1440]);
@@ -139,14 +140,15 @@ impl DatasetBuilder {
         self
     }
 
-    /// Uses a committed datatype of the same file.
+    /// Uses a committed datatype of the same file, in place of the datatype that the builder was made with.
     pub fn committed(mut self, datatype: NamedDatatype) -> Self {
         self.datatype = datatype.datatype().clone();
         self.committed = Some(datatype);
         self
     }
 
-    /// Sets the value of elements that were never written. The default is zero.
+    /// Sets the value of elements that were never written. The default is zero. The value is converted like
+    /// values that are written.
     pub fn fill_value<T: FixedSize>(mut self, value: T) -> Self {
         self.fill = Some((T::datatype(), packed(&[value])));
         self
@@ -196,9 +198,9 @@ impl DatasetBuilder {
     fn options(self) -> Result<DatasetOptions> {
         let widths = self.group.store().widths();
         let dataspace = match (self.shape, self.max_shape) {
-            (Some(shape), max_shape) => Dataspace::Simple { shape, max_shape },
-            (None, None) => Dataspace::Scalar,
-            (None, Some(_)) => return Err(argument("maximum shape", "give the shape, too")),
+            (Some(shape), max_shape) if !shape.is_empty() => Dataspace::Simple { shape, max_shape },
+            (_, None) => Dataspace::Scalar,
+            (_, Some(_)) => return Err(argument("maximum shape", "give the shape, too")),
         };
         let is_chunked = self.chunks.is_some() || !self.filters.is_empty() || grows(&dataspace);
         let mut options = DatasetOptions::new(dataspace, self.datatype);
@@ -209,6 +211,7 @@ impl DatasetBuilder {
             let conversion = Conversion::with_widths(&datatype, &options.datatype, widths)?;
             let mut stored = vec![0; conversion.dst_size()];
             conversion.apply(&value, &mut stored, 1)?;
+            check_fill((&options.datatype, &stored), (&datatype, &value), widths)?;
             options.fill = FillBytes::Defined(stored);
         }
         if self.is_compact {
@@ -218,6 +221,12 @@ impl DatasetBuilder {
             options.storage = NewStorage::Compact;
         }
         if !is_chunked {
+            if self.skip_fill_chunks == Some(true) {
+                return Err(argument(
+                    "skip_fill_chunks",
+                    "only chunks can be left out: give the shape of chunks",
+                ));
+            }
             return Ok(options);
         }
         let size = options.datatype.size(widths);
@@ -227,6 +236,17 @@ impl DatasetBuilder {
         });
         options.chunked(&chunks, &self.filters)
     }
+}
+
+/// Refuses a fill value that an integer type cannot hold: the conversion would store another number.
+fn check_fill(stored: (&Datatype, &[u8]), given: (&Datatype, &[u8]), widths: Widths) -> Result<()> {
+    if !matches!(stored.0, Datatype::Integer(_)) {
+        return Ok(());
+    }
+    let mut back = vec![0; given.1.len()];
+    Conversion::with_widths(stored.0, given.0, widths)?.apply(stored.1, &mut back, 1)?;
+    let why = "the datatype of the dataset cannot hold it";
+    if back == given.1 { Ok(()) } else { Err(argument("fill value", why)) }
 }
 
 fn argument(what: &str, why: &'static str) -> Error {

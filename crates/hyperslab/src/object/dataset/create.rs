@@ -22,7 +22,7 @@ use crate::object::header;
 use crate::object::header::edit::add_reference;
 use crate::object::header::versions::LibVersion;
 use crate::object::{Dataset, Group, NamedDatatype, limits};
-use crate::store::Txn;
+use crate::store::{Store, Txn};
 
 /// The properties of a new dataset.
 #[derive(Debug, Clone)]
@@ -91,7 +91,8 @@ impl DatasetOptions {
     }
 
     /// Checks the options. Returns the size of all elements in bytes.
-    fn check(&self, widths: Widths) -> Result<u64> {
+    fn check(&self, store: &Store) -> Result<u64> {
+        let widths = store.widths();
         let argument = |what: &str, why| RequestError::Argument { what: what.to_owned(), why };
         limits::check_rank(self.dataspace.shape().len())?;
         limits::check_datatype(&self.datatype, widths)?;
@@ -102,13 +103,20 @@ impl DatasetOptions {
         if !self.filters.is_empty() && !is_chunked {
             return Err(argument("filters", "only chunked data go through filters").into());
         }
+        if let Some(committed) = &self.committed
+            && !std::ptr::eq(committed.store(), store)
+        {
+            return Err(argument("committed datatype", "it is in another file").into());
+        }
         if let FillBytes::Defined(value) = &self.fill
             && value.len() as u64 != size
         {
             return Err(argument("fill value", "it has another size than an element").into());
         }
-        let Dataspace::Simple { shape, max_shape } = &self.dataspace else {
-            return if is_chunked { Err(argument("chunks", "a scalar has none").into()) } else { Ok(bytes) };
+        let (shape, max_shape) = match &self.dataspace {
+            Dataspace::Simple { shape, max_shape } if !shape.is_empty() => (shape, max_shape),
+            _ if is_chunked => return Err(argument("chunks", "a scalar has none").into()),
+            _ => return Ok(bytes),
         };
         if let Some(max_shape) = max_shape {
             let fits = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| *size <= max);
@@ -148,7 +156,7 @@ impl Group {
     /// Creates a dataset at `path`, and missing groups on the way.
     #[doc(hidden)]
     pub fn create_dataset(&self, path: &str, options: &DatasetOptions) -> Result<Dataset> {
-        let bytes = options.check(self.store().widths()).map_err(|error| error.at(path))?;
+        let bytes = options.check(self.store()).map_err(|error| error.at(path))?;
         let make = |txn: &mut Txn<'_>, parent: &Group| make(txn, parent.file().version(), options, bytes);
         let dataset = self.create(path, make)?.into_dataset()?;
         options.skip_fill_chunks.into_iter().for_each(|skips| dataset.set_skip_fill_chunks(skips));
@@ -189,7 +197,7 @@ pub(in crate::object) fn make_checked(
     version: LibVersion,
     options: &DatasetOptions,
 ) -> Result<Addr> {
-    let bytes = options.check(txn.store().widths())?;
+    let bytes = options.check(txn.store())?;
     make(txn, version, options, bytes)
 }
 

@@ -29,7 +29,7 @@ pub fn filter_spec(
             .then(|| hyperslab_filters::registry::registered_name(id).map(str::to_owned))
             .flatten(),
         flags: choice.flags(),
-        client_data: choice.client_data(&facts).map_err(|source| Error::Filter { source })?,
+        client_data: choice.client_data(&facts).map_err(|cause| Error::Filter { cause })?,
     })
 }
 

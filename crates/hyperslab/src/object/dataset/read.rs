@@ -16,6 +16,7 @@ use crate::engine::{
 use crate::error::{Error, RequestError, Result};
 use crate::heap::stages;
 use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
+use crate::object::element::zeroed;
 use crate::object::{Dataset, File};
 use crate::select::{Coord, Selection};
 
@@ -44,8 +45,7 @@ impl Dataset {
     pub(in crate::object) fn read_bytes(&self, what: &Selection) -> Result<Vec<u8>> {
         let count = usize::try_from(what.count(&self.shape())?).ok();
         let len = count.and_then(|count| count.checked_mul(self.element_size()));
-        let len = len.ok_or_else(|| Error::unsupported("more elements than memory has room for", "IV.B"))?;
-        let mut bytes = vec![0; len];
+        let mut bytes: Vec<u8> = zeroed(len.unwrap_or(usize::MAX) as u64)?;
         self.read_into(what, &mut bytes)?;
         Ok(bytes)
     }
@@ -361,7 +361,7 @@ impl State {
         };
         let pipeline =
             Pipeline::new(&stages(&self.filters), self.element_size, in_memory, &file.opened_with().registry)
-                .map_err(|source| Error::Filter { source })?;
+                .map_err(|cause| Error::Filter { cause })?;
         let grid = Grid::new(self.dataspace.shape(), self.max_shape(), &chunk_shape);
         let is_filtered = !pipeline.is_empty();
         let index =

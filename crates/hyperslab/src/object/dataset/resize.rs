@@ -13,7 +13,7 @@ use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
 use super::write::{fill_extent, set_index};
 use super::{State, max_shape};
 use crate::engine::{ChunkedStorage, Storage, StoredArray};
-use crate::error::{RequestError, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, Grid, IndexEdit};
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
@@ -37,14 +37,20 @@ impl Dataset {
     /// assert_eq!(log.size(), 3);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn resize(&self, shape: &[u64]) -> Result<()> {
-        self.resize_unnamed(|resized| *resized = Coord::from_slice(shape))
+    pub fn resize(&self, shape: impl AsRef<[u64]>) -> Result<()> {
+        self.resize_unnamed(|resized| *resized = Coord::from_slice(shape.as_ref()))
             .map_err(|error| error.at(self.path()))
     }
 
     /// Changes the length of one axis, as [`resize`](Self::resize) does. Other axes stay unchanged, even if
     /// another thread resizes them meanwhile.
+    ///
+    /// Errors: those of `resize`; `Request` if there is no such axis.
     pub fn resize_axis(&self, axis: usize, len: u64) -> Result<()> {
+        let rank = self.shape().len();
+        if axis >= rank {
+            return Err(Error::from(RequestError::Rank { given: axis + 1, rank }).at(self.path()));
+        }
         let resize = |shape: &mut Coord| shape.get_mut(axis).into_iter().for_each(|place| *place = len);
         self.resize_unnamed(resize).map_err(|error| error.at(self.path()))
     }

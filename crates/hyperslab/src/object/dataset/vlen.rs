@@ -167,7 +167,8 @@ impl Dataset {
             what.check(&shape)?;
             let expected = what.count(&shape)?;
             if expected != items.len() as u64 {
-                return Err(RequestError::SourceSize { expected, found: items.len() as u64 }.into());
+                let what = format!("{} values for {expected} elements", items.len());
+                return Err(RequestError::Argument { what, why: "the numbers differ" }.into());
             }
             let new = match &*self.datatype() {
                 Datatype::VariableText(_) => self.file().put_text(items)?,

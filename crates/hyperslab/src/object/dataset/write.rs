@@ -22,8 +22,9 @@ impl Dataset {
     /// written in part is kept in memory until a flush, or until such chunks exceed their budget. After an
     /// error, each element may be old or new.
     ///
-    /// Data of variable length are [ids](hyperslab_format::heap::global::VariableElement), which belong to
-    /// the dataset from then on. The data of the old ids are removed from the file.
+    /// Bytes of variable-length data are ids of objects in the file, which belong to the dataset from then
+    /// on. The data of the old ids are removed from the file. [`write`](Self::write) takes the strings and
+    /// sequences themselves.
     ///
     /// ```
     /// use hyperslab::{Element, File, WriteOptions};

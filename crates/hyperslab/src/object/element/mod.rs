@@ -156,7 +156,8 @@ impl Dataset {
     }
 
     /// Writes `values` to the elements of `what` in row-major order. If the dataset stores another type, the
-    /// values are converted.
+    /// values are converted. As in libhdf5, a number outside the range of an integer type becomes the nearest
+    /// integer of that type, and NaN becomes 0.
     ///
     /// Errors: `Request` if `what` leaves the dataset, if `values` has another number of elements, if the
     /// values cannot be converted, if a record lacks a member of the elements, or if a string has a zero
@@ -189,8 +190,8 @@ impl Dataset {
     }
 }
 
-/// Returns `count` zeros, or an error if memory is short.
-fn zeroed<T: Zeroable + Clone>(count: u64) -> Result<Vec<T>> {
+/// Returns `count` zeros, or an error if memory has no room for them.
+pub(super) fn zeroed<T: Zeroable + Clone>(count: u64) -> Result<Vec<T>> {
     let limit = isize::MAX.unsigned_abs() as u64;
     let too_many = || RequestError::TooMany { what: "a result that does not fit into memory", limit };
     let count = usize::try_from(count).map_err(|_| too_many())?;

@@ -35,7 +35,6 @@ impl Shared {
         path: Option<&Path>,
         options: &OpenOptions,
     ) -> Result<Self> {
-        check_user_block(options.user_block)?;
         let version = options.version.unwrap_or(LibVersion::V110);
         let unrooted = superblock(version, options.user_block, Addr::new(0), None);
         let cache = options.metadata_cache_bytes;
@@ -127,7 +126,7 @@ impl File {
     }
 
     /// Does all changes of `f`, or none: commits earlier changes, runs `f`, and commits the changes of `f`.
-    /// If `f` or the commit fails, the file is as before.
+    /// If `f` or the commit fails, or `f` panics, the file is as before.
     ///
     /// Elements without filters are written in place, and are not undone. Changes by other threads at the
     /// same time belong to the transaction, too.
@@ -143,7 +142,9 @@ impl File {
     /// ```
     pub fn transaction<R>(&self, f: impl FnOnce() -> Result<R>) -> Result<R> {
         self.begin_transaction()?;
+        let mut unwinding = RollBack(Some(self));
         let result = f();
+        unwinding.0 = None;
         self.end_transaction(result.is_ok())?;
         result
     }
@@ -274,12 +275,22 @@ fn superblock(version: LibVersion, base: u64, root: Addr, table: Option<SymbolTa
     })
 }
 
-fn check_user_block(len: u64) -> Result<()> {
+pub(super) fn check_user_block(len: u64) -> Result<()> {
     if len == 0 || (len >= 512 && len.is_power_of_two()) {
         return Ok(());
     }
     let why = "a user block has no bytes, or a power of two of them from 512 on";
     Err(RequestError::Argument { what: format!("user block of {len} bytes"), why }.into())
+}
+
+/// Rolls back the transaction of the file when it is dropped.
+struct RollBack<'f>(Option<&'f File>);
+
+impl Drop for RollBack<'_> {
+    fn drop(&mut self) {
+        // The panic goes on; an error cannot be returned beside it.
+        self.0.into_iter().for_each(|file| drop(file.end_transaction(false)));
+    }
 }
 
 /// Refuses a file that manages its free space: that space cannot be updated yet.

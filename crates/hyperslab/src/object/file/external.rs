@@ -12,7 +12,7 @@ pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
     let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
     for candidate in candidates(name, from.path(), &prefixes) {
         match from.opened_with().for_reading().open(candidate) {
-            Err(Error::Io { op: "open", source, .. }) if is_absence(&source) => {}
+            Err(Error::Io { op: "open", cause, .. }) if is_absence(&cause) => {}
             opened => return opened,
         }
     }

@@ -29,7 +29,7 @@ use crate::object::walk::Walk;
 use crate::store::{Rank, Ranked, Store};
 use create::Locks;
 use opening::{Opening, Openings};
-use options::{Access, OpenOptions};
+use options::OpenOptions;
 use unlinked::Unlinked;
 
 /// An open file.
@@ -89,7 +89,7 @@ impl Shared {
     ) -> Result<Self> {
         match options.access {
             access if access.makes(is_empty) => Self::create(driver, path, options),
-            Access { write: true, .. } => Self::change(driver, path, options),
+            access if access.writes() => Self::change(driver, path, options),
             _ => Self::read(driver, path, options),
         }
     }

@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock, Weak};
 
 use parking_lot::Mutex;
 
-use super::options::{Access, OpenOptions};
+use super::create::check_user_block;
+use super::options::OpenOptions;
 use super::{File, Shared};
 use crate::driver::{Create, Driver, Memory, Posix};
 use crate::error::{Error, RequestError, Result};
@@ -118,7 +119,8 @@ impl File {
     }
 
     pub(super) fn open_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
-        let Access { create, .. } = options.access;
+        check_user_block(options.user_block)?;
+        let create = options.access.creates();
         let is_empty = create != Create::No && driver.is_empty().map_err(Error::io("length", 0, 0))?;
         if create == Create::New && !is_empty {
             return Err(RequestError::Exists { name: "a file".to_owned() }.into());
@@ -128,10 +130,12 @@ impl File {
     }
 
     pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let Access { write, create, truncate } = options.access;
+        // Before a file is created.
+        check_user_block(options.user_block)?;
+        let (write, create) = (options.access.writes(), options.access.creates());
         let opened =
             if write { Posix::open_writable_unlocked(path, create) } else { Posix::open_unlocked(path) };
-        let op = if truncate || create == Create::New { "create" } else { "open" };
+        let op = if options.access.replaces() { "create" } else { "open" };
         let failed = |error| Error::io(op, 0, 0)(error);
         let driver = opened.map_err(failed)?;
         let identity = driver.identity().map_err(failed)?;
@@ -155,7 +159,7 @@ impl File {
     }
 
     /// Ends this opening: writes all changes, and closes the file if this is the last opening. Other handles
-    /// of this opening then return errors.
+    /// return errors once the file is closed.
     ///
     /// Returns an error if the changes cannot be written. The opening has ended all the same. If this is the
     /// last opening, the changes of a transaction that has not ended are lost.
@@ -202,8 +206,8 @@ impl Opening {
     /// Returns one more opening of an open file, by the rules of libhdf5.
     fn further(shared: &Arc<PerProcess<Shared>>, options: &OpenOptions) -> Result<File> {
         let open = shared.get(Shared::in_child);
-        let Access { write, create, truncate } = options.access;
-        let why = if truncate || create == Create::New {
+        let write = options.access.writes();
+        let why = if options.access.replaces() {
             "unable to truncate a file which is already open in this process"
         } else if write && !open.store.is_writable() {
             "the file is already open for read-only in this process: close it before it is opened to be changed"

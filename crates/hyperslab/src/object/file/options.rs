@@ -45,17 +45,38 @@ pub struct OpenOptions {
 }
 
 /// The access to the file, and what happens to an existing one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the independent flags of `std::fs::OpenOptions`")]
 pub(super) struct Access {
-    pub(super) write: bool,
-    pub(super) create: Create,
-    pub(super) truncate: bool,
+    write: bool,
+    create: bool,
+    create_new: bool,
+    truncate: bool,
 }
 
 impl Access {
     /// Returns whether the file is created, given whether it is empty.
+    /// Whether the file is opened for writing.
+    pub(super) fn writes(self) -> bool {
+        self.write || self.create || self.create_new || self.truncate
+    }
+
+    /// What happens if the file exists or not. As in `std`, `create_new` counts more than `create`.
+    pub(super) fn creates(self) -> Create {
+        match self {
+            Self { create_new: true, .. } => Create::New,
+            Self { create: true, .. } => Create::IfMissing,
+            _ => Create::No,
+        }
+    }
+
+    /// Whether no content of an existing file is kept.
+    pub(super) fn replaces(self) -> bool {
+        self.truncate || self.create_new
+    }
+
     pub(super) fn makes(self, is_empty: bool) -> bool {
-        match self.create {
+        match self.creates() {
             Create::No => self.truncate,
             Create::IfMissing => self.truncate || is_empty,
             Create::New => true,
@@ -66,7 +87,7 @@ impl Access {
 impl Default for OpenOptions {
     fn default() -> Self {
         Self {
-            access: Access { write: false, create: Create::No, truncate: false },
+            access: Access::default(),
             location: None,
             metadata_cache_bytes: 32 << 20,
             chunk_cache_bytes: 64 << 20,
@@ -94,22 +115,19 @@ impl OpenOptions {
 
     /// Sets whether a file that does not exist, or is empty, is created. It is open for writing.
     pub fn create(mut self, create: bool) -> Self {
-        self.access.create = if create { Create::IfMissing } else { Create::No };
-        self.access.write |= create;
+        self.access.create = create;
         self
     }
 
     /// Sets whether the file is created and must not exist. It is open for writing.
     pub fn create_new(mut self, create: bool) -> Self {
-        self.access.create = if create { Create::New } else { Create::No };
-        self.access.write |= create;
+        self.access.create_new = create;
         self
     }
 
     /// Sets whether an existing file is replaced by an empty HDF5 file. It is open for writing.
     pub fn truncate(mut self, truncate: bool) -> Self {
         self.access.truncate = truncate;
-        self.access.write |= truncate;
         self
     }
 
