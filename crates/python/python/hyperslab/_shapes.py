@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+_MOST = 1 << 64
+
 
 def length(what: str, value: Any) -> int:
     """Returns a number of elements as an `int`. `what` names the argument in errors."""
@@ -14,7 +16,7 @@ def length(what: str, value: Any) -> int:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{what}: {value!r} is not an integer") from None
-    if not 0 <= number < 1 << 64:
+    if not 0 <= number < _MOST:
         raise OverflowError(f"{what}: {number} is not a number of elements")
     return number
 
@@ -23,6 +25,8 @@ def lengths(what: str, value: Any) -> Any:
     """Returns a shape as a tuple. A number gives a shape of one axis. Lengths of `maxshape` may be None."""
     if value is None:
         return None
-    if np.ndim(value) == 0:
+    if type(value) is tuple and all(type(n) is int and 0 <= n < _MOST for n in value):
+        return value  # the usual case, which is also the fastest
+    if isinstance(value, int | float | np.number) or getattr(value, "ndim", 1) == 0:
         value = (value,)
     return tuple(None if n is None and what == "maxshape" else length(what, n) for n in value)
