@@ -91,6 +91,7 @@ impl Route {
     /// Returns the route of an unfiltered chunk of `len` bytes; `spans` returns the number and the bytes of
     /// its selected spans. A small chunk is read whole. The exception is a single span of a chunk that has no
     /// neighbours in the read, or a span that is a small part of the chunk.
+    #[doc(hidden)]
     pub fn unfiltered(len: u64, is_alone: bool, spans: impl FnOnce() -> (u64, u64)) -> Self {
         if !is_small(len) {
             return Self::Direct;
